@@ -1,0 +1,196 @@
+"""Tile kinds and their limits (AM020 chapters 2, 3 and 5; AM025; the open driver's tables)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from memtile.arch.bd_layout import COMPUTE_BD, INTERFACE_BD, MEMORY_BD, BdField
+
+TileName = Literal["memory", "compute", "interface"]
+
+WORD_BYTES = 4  # a stream word and the unit of descriptor addresses
+GRANULE_WORDS = 4  # one 128-bit memory access
+TILE_BYTES = 1 << 20  # address space of a tile
+COLUMN_SHIFT, ROW_SHIFT = 25, 20  # tile address = column << 25 | row << 20 | offset
+S2MM, MM2S = 0, 1  # channel directions, in register order
+
+
+@dataclass(frozen=True, slots=True)
+class TileKind:
+    """Limits and register bases of a tile kind; addresses in bytes unless a name says words.
+
+    Attributes:
+        dimensions: address-generation dimensions beside the iteration; the last has no wrap field.
+        bd_banks: BDs a channel may use, by channel parity; a single entry serves all channels.
+        memory_windows: DMA window name -> first byte, each ``memory_bytes`` long, in address order.
+        lock_windows: DMA lock window name -> first lock id, each ``locks`` long.
+        dma_address_words: words a DMA address may span before the walk leaves the address space.
+        neighbour_channels: channels of each direction that reach the neighbours' windows.
+    """
+
+    name: TileName
+    title: str
+    bd_fields: Mapping[str, BdField]
+    bds: int
+    bd_base: int
+    bd_stride: int
+    bd_words: int
+    dimensions: int
+    channels: int
+    control_base: int
+    queue_base: int
+    channel_stride: int
+    status_base: tuple[int, int]
+    write_count_base: int
+    count_pop_base: int
+    bd_banks: tuple[tuple[int, int], ...]
+    memory_bytes: int
+    banks: int
+    bank_bytes: int
+    locks: int
+    lock_value_base: int
+    lock_request_base: int
+    lock_overflow_base: int
+    lock_underflow_base: int
+    memory_windows: Mapping[str, int]
+    lock_windows: Mapping[str, int]
+    dma_address_words: int
+    neighbour_channels: tuple[int, ...]
+    has_padding: bool
+    has_compression: bool
+    has_channel_reset: bool
+    queue_depth: int = 4  # AM020: "queue depth is four tasks per channel"
+    max_repeat: int = 256
+    lock_value_max: int = 63
+    lock_value_stride: int = 16
+    granule_bytes: int = 16
+
+    @property
+    def memory_words(self) -> int:
+        """Data memory in 32-bit words."""
+        return self.memory_bytes // WORD_BYTES
+
+    @property
+    def own_window_words(self) -> int:
+        """First word of the tile's own memory in the DMA address scheme."""
+        return self.memory_windows["own"] // WORD_BYTES
+
+    def bd_bank(self, channel: int) -> range:
+        """BD numbers that channel ``channel`` of either direction may use (AM020: 24 of 48 per channel)."""
+        first, last = self.bd_banks[channel % len(self.bd_banks)]
+        return range(first, last + 1)
+
+    def limits(self, name: str) -> tuple[int, int]:
+        """Smallest and largest logical value of BD field ``name``; (0, 0) when the kind lacks it."""
+        field = self.bd_fields.get(name)
+        return (field.minimum, field.maximum) if field else (0, 0)
+
+
+MEMORY = TileKind(
+    name="memory",
+    title="memory tile",
+    bd_fields=MEMORY_BD,
+    bds=48,
+    bd_base=0xA0000,
+    bd_stride=0x20,
+    bd_words=8,
+    dimensions=4,
+    channels=6,
+    control_base=0xA0600,
+    queue_base=0xA0604,
+    channel_stride=8,
+    status_base=(0xA0660, 0xA0680),
+    write_count_base=0xA06B0,
+    count_pop_base=0xA06C8,
+    bd_banks=((0, 23), (24, 47)),
+    memory_bytes=0x80000,
+    banks=16,
+    bank_bytes=0x8000,
+    locks=64,
+    lock_value_base=0xC0000,
+    lock_request_base=0xD0000,
+    lock_overflow_base=0xC0420,
+    lock_underflow_base=0xC0428,
+    memory_windows=MappingProxyType({"west": 0x00000, "own": 0x80000, "east": 0x100000}),
+    lock_windows=MappingProxyType({"west": 0, "own": 64, "east": 128}),
+    dma_address_words=0x180000 // WORD_BYTES,
+    neighbour_channels=(0, 1, 2, 3),
+    has_padding=True,
+    has_compression=True,
+    has_channel_reset=True,
+)
+
+COMPUTE = TileKind(
+    name="compute",
+    title="compute tile",
+    bd_fields=COMPUTE_BD,
+    bds=16,
+    bd_base=0x1D000,
+    bd_stride=0x20,
+    bd_words=6,
+    dimensions=3,
+    channels=2,
+    control_base=0x1DE00,
+    queue_base=0x1DE04,
+    channel_stride=8,
+    status_base=(0x1DF00, 0x1DF10),
+    write_count_base=0x1DF18,
+    count_pop_base=0x1DF20,
+    bd_banks=((0, 15),),
+    memory_bytes=0x10000,
+    banks=8,
+    bank_bytes=0x2000,
+    locks=16,
+    lock_value_base=0x1F000,
+    lock_request_base=0x40000,
+    lock_overflow_base=0x1F120,
+    lock_underflow_base=0x1F128,
+    memory_windows=MappingProxyType({"own": 0}),
+    lock_windows=MappingProxyType({"own": 0}),
+    dma_address_words=0x10000 // WORD_BYTES,
+    neighbour_channels=(),
+    has_padding=False,
+    has_compression=True,
+    has_channel_reset=True,
+)
+
+INTERFACE = TileKind(
+    name="interface",
+    title="interface tile",
+    bd_fields=INTERFACE_BD,
+    bds=16,
+    bd_base=0x1D000,
+    bd_stride=0x20,
+    bd_words=8,
+    dimensions=3,
+    channels=2,
+    control_base=0x1D200,
+    queue_base=0x1D204,
+    channel_stride=8,
+    status_base=(0x1D220, 0x1D228),
+    write_count_base=0x1D230,
+    count_pop_base=0x1D238,
+    bd_banks=((0, 15),),
+    memory_bytes=0,
+    banks=0,
+    bank_bytes=0,
+    locks=16,
+    lock_value_base=0x14000,
+    lock_request_base=0x40000,
+    lock_overflow_base=0x14120,
+    lock_underflow_base=0x14128,
+    memory_windows=MappingProxyType({"own": 0}),
+    lock_windows=MappingProxyType({"own": 0}),
+    dma_address_words=(1 << 48) // WORD_BYTES,
+    neighbour_channels=(),
+    has_padding=False,
+    has_compression=False,
+    has_channel_reset=False,
+)
+
+TILE_KINDS: Mapping[TileName, TileKind] = MappingProxyType(
+    {"memory": MEMORY, "compute": COMPUTE, "interface": INTERFACE}
+)

@@ -1,0 +1,1 @@
+"""Buffer descriptors: one typed descriptor for three tile kinds, its register words, and its legality."""

@@ -1,0 +1,1 @@
+"""What a user declares (buffers, locks, transfers, tasks), turned into register writes."""

@@ -1,0 +1,1 @@
+"""Running the model: the clock loop, the untimed run, and their results."""
