@@ -1,0 +1,38 @@
+# Everything a person or a build server does here. Needs Python 3.11 or newer with venv and pip, nothing else.
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+SETUP := .venv/.complete
+
+.PHONY: setup demo test bench lint docs clean
+
+setup: $(SETUP)
+
+$(SETUP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else \
+	    f"memtile needs Python 3.11 or newer; $(PYTHON) is {v}. Choose another: make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+demo: $(SETUP)
+	$(BIN)/memtile run examples/halo_tiling.py
+
+test: $(SETUP)
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+bench: $(SETUP)
+	$(BIN)/python -m pytest benchmarks
+
+lint: $(SETUP)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+docs: $(SETUP)
+	$(BIN)/python -m pytest -n $(WORKERS) --features-out docs/features.md
+
+clean:
+	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks build dist src/*.egg-info
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

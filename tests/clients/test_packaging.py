@@ -1,0 +1,53 @@
+"""Can a stranger with nothing but Python install, run and check the project, and get what we have?"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PINS = {
+    canonicalize_name(name): version
+    for name, version in re.findall(r"^(\S+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+}
+REQUIREMENTS = sorted(
+    text
+    for texts in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    for text in texts
+    if Requirement(text).name != PROJECT["name"]
+)
+
+
+@pytest.mark.parametrize("text", REQUIREMENTS)
+def test_every_dependency_is_pinned_within_its_range(text: str) -> None:
+    requirement = Requirement(text)
+    assert PINS[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+def test_constraints_hold_nothing_but_exact_pins() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+
+
+def test_dev_extra_takes_in_all_others() -> None:
+    extras = PROJECT["optional-dependencies"]
+    included = {extra for text in extras["dev"] for extra in Requirement(text).extras}
+    assert included == extras.keys() - {"dev"}
+
+
+@pytest.mark.parametrize("command", ["make lint", "make test"])
+def test_build_server_runs_the_commands_of_the_readme(command: str) -> None:
+    assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert f"`{command}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_readme_explains_every_make_target() -> None:
+    targets = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [target for line in targets for target in line.split() if f"`make {target}`" not in readme] == []
