@@ -1,0 +1,64 @@
+"""How fast are address walks and data movement along them? Rates are in extra_info, in words per second."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from memtile.access.move import gather, scatter
+from memtile.access.walk import Walk, addresses
+
+WORDS = (1 << 17) - 1  # the longest memory tile BD
+MEMORY = np.arange(1 << 20, dtype=np.uint32)
+
+PLAIN = {
+    "linear": Walk(0, WORDS),
+    "transpose": Walk(0, WORDS, (512, 1), (256,)),
+    "pairs": Walk(0, WORDS, (5, 3), (2,)),
+    "tiles-4d": Walk(0, WORDS, (1, 64, 8, 512), (8, 8, 8)),
+}
+PADDED = {
+    "halo-8x8x8": Walk(0, WORDS, (1, 64, 8, 512), (8, 8, 8), (1, 1, 1), (1, 1, 1)),
+    "halo-62x62": Walk(0, WORDS, (1, 64, 4096), (62, 62), (1, 1), (1, 1)),
+    "every-other": Walk(0, WORDS, (1, 3), (1,), (1,)),
+}
+
+
+def words_per_second(benchmark, call) -> float:
+    benchmark(call)
+    benchmark.extra_info["Mwords/s"] = round(WORDS / benchmark.stats.stats.min / 1e6)
+    return WORDS / benchmark.stats.stats.min
+
+
+def best_of(call, rounds: int = 15) -> float:
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *PADDED])
+def test_addresses(benchmark, name) -> None:
+    words_per_second(benchmark, lambda: addresses((PLAIN | PADDED)[name]))
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *PADDED])
+def test_gather_against_take(benchmark, name) -> None:
+    walk = (PLAIN | PADDED)[name]
+    index = np.maximum(addresses(walk), 0)
+    rate = words_per_second(benchmark, lambda: gather(MEMORY, walk))
+    ratio = rate * best_of(lambda: np.take(MEMORY, index)) / WORDS
+    benchmark.extra_info["of numpy.take"] = round(ratio, 2)
+    assert ratio >= 0.3
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_scatter(benchmark, name) -> None:
+    walk = PLAIN[name]
+    data = gather(MEMORY, walk)
+    memory = MEMORY.copy()
+    words_per_second(benchmark, lambda: scatter(memory, walk, data))
