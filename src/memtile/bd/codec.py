@@ -1,0 +1,136 @@
+"""Descriptor <-> register words, bit exact, driven by ``arch.bd_layout`` alone (AM025 DMA_BDn_w registers).
+
+``encode`` and ``decode`` are exact inverses on everything a descriptor can say. What the registers can hold
+beyond that has no effect on the hardware and does not survive a decode: reserved bits (refused), and the
+contents of fields whose enable bit is off (dropped; ``idle_fields`` lists them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from memtile.arch.bd_layout import BURST_BYTES, BdField, Encoding
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.bd.descriptor import Descriptor, unknown_tile
+from memtile.bd.fields import descriptor_of, fields_of
+from memtile.bd.legality import check, is_whole, shown
+from memtile.errors import DescriptorError, Problem, raise_if
+
+WORD_MAX = (1 << (8 * WORD_BYTES)) - 1
+GATES = {"Next_BD": "Use_Next_BD", "Packet_ID": "Enable_Packet", "Packet_Type": "Enable_Packet"}
+
+
+def encode(descriptor: Descriptor, bd: int | None = None) -> tuple[int, ...]:
+    """The register words of a descriptor.
+
+    Args:
+        descriptor: what to encode.
+        bd: number of the BD it is for; checked when given, and named in errors.
+
+    Returns:
+        ``kind.bd_words`` unsigned 32-bit words, word 0 first.
+
+    Raises:
+        DescriptorError: the tile cannot hold or run it; all problems at once.
+    """
+    raise_if(check(descriptor, bd), DescriptorError)
+    return pack(descriptor.kind, fields_of(descriptor))
+
+
+def decode(tile: TileName, words: Sequence[int], bd: int | None = None) -> Descriptor:
+    """The descriptor that register words describe; not checked for legality.
+
+    Args:
+        tile: tile kind.
+        words: all words of the BD, word 0 first.
+        bd: number of the BD, named in errors.
+
+    Raises:
+        DescriptorError: wrong number of words, not 32-bit words, reserved bits set, or an undefined code.
+    """
+    if tile not in TILE_KINDS:
+        raise DescriptorError(unknown_tile(tile))
+    kind = TILE_KINDS[tile]
+    raise_if(
+        _check_words(kind, words, kind.title if bd is None else f"{kind.title}, BD {bd}"), DescriptorError
+    )
+    return descriptor_of(kind, unpack(kind, words))
+
+
+def idle_fields(kind: TileKind, words: Sequence[int]) -> dict[str, int]:
+    """Fields with a value that has no effect because their enable bit is off, e.g. ``Next_BD``."""
+    values = unpack(kind, words)
+    return {name: values[name] for name, gate in GATES.items() if values[name] and not values[gate]}
+
+
+def pack(kind: TileKind, values: Mapping[str, int]) -> tuple[int, ...]:
+    """Register words from logical field values that fit; absent fields give zero bits."""
+    words = [0] * kind.bd_words
+    for name, field in kind.bd_fields.items():
+        if name not in values:
+            continue
+        raw = _to_bits(field, int(values[name]))
+        for word, msb, lsb in field.parts:
+            width = msb - lsb + 1
+            words[word] |= (raw & ((1 << width) - 1)) << lsb
+            raw >>= width
+    return tuple(words)
+
+
+def unpack(kind: TileKind, words: Sequence[int]) -> dict[str, int]:
+    """Logical value of every field of a BD."""
+    values = {}
+    for name, field in kind.bd_fields.items():
+        raw = shift = 0
+        for word, msb, lsb in field.parts:
+            width = msb - lsb + 1
+            raw |= ((words[word] >> lsb) & ((1 << width) - 1)) << shift
+            shift += width
+        values[name] = _from_bits(field, raw)
+    return values
+
+
+@cache
+def used_bits(kind_name: TileName) -> tuple[int, ...]:
+    """Per word, the bits that belong to a field; the others are reserved."""
+    kind = TILE_KINDS[kind_name]
+    masks = [0] * kind.bd_words
+    for field in kind.bd_fields.values():
+        for word, msb, lsb in field.parts:
+            masks[word] |= (1 << (msb + 1)) - (1 << lsb)
+    return tuple(masks)
+
+
+def _to_bits(field: BdField, value: int) -> int:
+    if field.name == "Burst_Length":
+        return BURST_BYTES.index(value)
+    return value - 1 if field.encoding is Encoding.MINUS_ONE else value
+
+
+def _from_bits(field: BdField, raw: int) -> int:
+    if field.name == "Burst_Length":
+        return BURST_BYTES[raw] if raw < len(BURST_BYTES) else 0
+    if field.encoding is Encoding.SIGNED and raw > field.maximum:
+        return raw - (1 << field.bits)
+    return raw + 1 if field.encoding is Encoding.MINUS_ONE else raw
+
+
+def _check_words(kind: TileKind, words: Sequence[int], where: str) -> list[Problem]:
+    if len(words) != kind.bd_words:
+        return [_problem("word_count", where, "words", f"{len(words)} words", f"{kind.bd_words} words")]
+    problems = []
+    for n, (word, used) in enumerate(zip(words, used_bits(kind.name), strict=True)):
+        if not is_whole(word) or not 0 <= word <= WORD_MAX:
+            problems.append(_problem("word", where, f"word {n}", shown(word), f"0..0x{WORD_MAX:X}"))
+        elif word & ~used:
+            given, allowed = f"reserved bits 0x{word & ~used:08X} set", f"bits of 0x{used:08X}"
+            problems.append(_problem("reserved_bits", where, f"word {n}", given, allowed))
+    if not problems and unpack(kind, words).get("Burst_Length") == 0:
+        allowed = f"codes 0..{len(BURST_BYTES) - 1}"
+        problems.append(_problem("axi_burst", where, "Burst_Length", f"code {len(BURST_BYTES)}", allowed))
+    return problems
+
+
+def _problem(reason: str, where: str, field: str, given: str, allowed: str) -> Problem:
+    return Problem(reason, where, field, given, allowed, source="AM025 DMA_BDn_w")

@@ -1,0 +1,219 @@
+"""Can the registers hold this descriptor, and will the tile run it? Every field, all problems at once.
+
+Ranges come from the register fields (AM025) and from what exists behind them (BDs, locks, address space:
+AM020). Whether the whole walk stays inside a memory is not asked here; that is ``access``'s question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from math import isfinite
+from numbers import Integral
+from typing import Any, NamedTuple, TypeGuard
+
+from memtile.arch.bd_layout import BURST_BYTES, BdField, Encoding
+from memtile.arch.tiles import COMPUTE, TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.bd.descriptor import DEFAULT_AXI, Descriptor
+from memtile.bd.fields import MAX_DIMENSIONS, TERMS, fields_of, has_axi, padded_dimensions
+from memtile.errors import Problem
+
+_SPLIT_LOOP = "split the loop over two dimensions or over several BDs"
+_OWN_BDS = "give every position of this loop a BD of its own"
+_WHEN_TOO_LARGE = {
+    "Buffer_Length": "split the transfer over chained BDs",
+    "Iteration_Stepsize": _OWN_BDS,
+    "Iteration_Wrap": _OWN_BDS,
+    **{f"D{n}_Stepsize": _OWN_BDS for n in range(MAX_DIMENSIONS)},
+    **{f"D{n}_Wrap": _SPLIT_LOOP for n in range(MAX_DIMENSIONS)},
+}
+_ENCODING_NOTE = {Encoding.AS_IS: "", Encoding.MINUS_ONE: ", stored minus one", Encoding.SIGNED: ", signed"}
+
+
+def check(d: Descriptor, bd: int | None = None) -> list[Problem]:
+    """Everything that keeps the registers from holding the descriptor or the tile from running it.
+
+    Args:
+        d: the descriptor.
+        bd: number of the BD it is for; checked when given.
+
+    Returns:
+        Problems in the order of the descriptor's attributes, rules about several fields last; empty when
+        the descriptor is legal.
+    """
+    kind = d.kind
+    where = kind.title if bd is None else f"{kind.title}, BD {shown(bd)}"
+    problems = [] if bd is None else list(_bd_number(kind, where, bd))
+    for name, value in fields_of(d).items():
+        if name in kind.bd_fields and name in TERMS:
+            problems += _field(kind, where, name, value)
+    return [*problems, *_missing(d, where), *_linear_range(d, where), *_pad_needs_wrap(d, where)]
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is an integer and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def shown(value: object) -> str:
+    """A value as it would stand in a JSON file."""
+    return json.dumps(value, default=str)
+
+
+class _Limit(NamedTuple):
+    low: int
+    high: int
+    source: str
+
+    def __contains__(self, value: object) -> bool:
+        return is_whole(value) and self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.low}..{self.high}"
+
+
+def _bd_number(kind: TileKind, where: str, bd: int) -> Iterator[Problem]:
+    limit = _Limit(0, kind.bds - 1, f"AM020: {kind.bds} BDs")
+    if bd not in limit:
+        yield Problem("bd_number", where, "bd", f"bd {shown(bd)}", str(limit), limit.source)
+
+
+def _field(kind: TileKind, where: str, name: str, value: Any) -> Iterator[Problem]:
+    """Type and range of one field that the tile kind has."""
+    term, field, limit = TERMS[name], kind.bd_fields[name], _limit(kind.name, name)
+    if _fits(field, limit, value):
+        return
+    if name == "Base_Address" and isinstance(value, float) and isfinite(value) and value % 1:
+        yield _unaligned(where, value)
+        return
+    unit = f" {term.unit}" if term.unit else ""
+    given = f"{term.name} {shown(value)}{unit}"
+    next_step = _WHEN_TOO_LARGE.get(name, "") if is_whole(value) and value > limit.high else ""
+    yield Problem(
+        term.reason, where, name, given, f"{_allowed(field, limit, value)}{unit}", limit.source, next_step
+    )
+
+
+def _fits(field: BdField, limit: _Limit, value: object) -> bool:
+    if field.bits == 1:
+        return isinstance(value, bool)
+    if field.name == "Burst_Length":
+        return is_whole(value) and value in BURST_BYTES
+    return value in limit
+
+
+def _allowed(field: BdField, limit: _Limit, value: object) -> str:
+    if field.bits == 1:
+        return "true or false"
+    numbers = ", ".join(map(str, BURST_BYTES)) if field.name == "Burst_Length" else str(limit)
+    return numbers if is_whole(value) else f"a whole number {numbers}"
+
+
+@cache
+def _limit(kind_name: TileName, name: str) -> _Limit:
+    """What the field can hold, or less where fewer things exist behind it."""
+    kind = TILE_KINDS[kind_name]
+    field = kind.bd_fields[name]
+    low, high = field.minimum, field.maximum
+    exists = _existing(kind).get(name)
+    if exists and exists.high < high:
+        return exists
+    note = _ENCODING_NOTE[field.encoding]
+    return _Limit(low, high, f"AM025 DMA_BDn_{field.parts[0][0]}: {field.bits}-bit field{note}")
+
+
+def _existing(kind: TileKind) -> dict[str, _Limit]:
+    """Fields whose values name something that the tile has fewer of than the field can count."""
+    windows = ", ".join(f"{name} {at}..{at + kind.locks - 1}" for name, at in kind.lock_windows.items())
+    locks = _Limit(0, kind.locks * len(kind.lock_windows) - 1, f"AM020: DMA lock ids, {windows}")
+    space = f"AM020: DMA address space of 0x{kind.dma_address_words * WORD_BYTES:X} bytes"
+    return {
+        "Base_Address": _Limit(0, kind.dma_address_words - 1, space),
+        "Next_BD": _Limit(0, kind.bds - 1, f"AM020: {kind.bds} BDs"),
+        "Lock_Acq_ID": locks,
+        "Lock_Rel_ID": locks,
+    }
+
+
+def _unaligned(where: str, address: float) -> Problem:
+    return Problem(
+        reason="address_alignment",
+        where=where,
+        field="Base_Address",
+        given=f"address {shown(address)} words = byte address {address * WORD_BYTES:.15g}",
+        allowed=f"multiples of {WORD_BYTES} bytes",
+        source="AM025: BD addresses count 32-bit words",
+        next_step="start the buffer on a word boundary",
+    )
+
+
+def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
+    """Things asked for that BDs of this tile kind have no field for."""
+    kind, title = d.kind, d.kind.title
+    fields = f"AM025: {title} BD fields"
+    padded = padded_dimensions(kind)
+    if len(d.dims) > kind.dimensions:
+        given, allowed = f"{len(d.dims)} dimensions", f"at most {kind.dimensions}"
+        yield Problem("dims_count", where, "dims", given, allowed, f"AM020: {title} DMA", _OWN_BDS)
+    for n, dim in enumerate(d.dims[kind.dimensions - 1 :], kind.dimensions - 1):
+        if dim.wrap != 0:
+            given = f"dims[{n}].wrap {shown(dim.wrap)}"
+            yield Problem(f"wrap_d{n}", where, f"D{n}_Wrap", given, "0 (no wrap field)", fields)
+    if d.pad and not kind.has_padding:
+        yield _unsupported("pad", where, f"padding of {len(d.pad)} dimensions", "AM020: memory tiles only")
+    elif len(d.pad) > padded:
+        given, allowed = f"padding of {len(d.pad)} dimensions", f"at most {padded}"
+        yield Problem(f"pad_d{padded}", where, "pad", given, allowed, fields)
+    if d.compression is not False and not kind.has_compression:
+        yield _unsupported("compression", where, f"compression {shown(d.compression)}", fields)
+    if d.axi != DEFAULT_AXI and not has_axi(kind):
+        yield _unsupported("axi", where, "AXI properties", "AM025: interface tile BDs only")
+
+
+def _unsupported(field: str, where: str, given: str, source: str) -> Problem:
+    return Problem(f"{field}_unsupported", where, field, given, "none on this tile", source)
+
+
+def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:
+    """A contiguous transfer must end inside the DMA address space; the driver checks the same.
+
+    Not asked of the compute tile: its address field ends where its memory ends, and the driver accepts it.
+    """
+    if d.dims or d.kind is COMPUTE or not _is_number(d.address) or not is_whole(d.length):
+        return
+    end, space = d.address + d.length, d.kind.dma_address_words
+    if end > space:
+        yield Problem(
+            reason="linear_range",
+            where=where,
+            field="Base_Address, Buffer_Length",
+            given=f"address {shown(d.address)} + length {d.length} = {shown(end)} words",
+            allowed=f"up to {space} words",
+            source=_existing(d.kind)["Base_Address"].source,
+            next_step="lower the address or the length",
+        )
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return is_whole(value) or (isinstance(value, float) and isfinite(value))
+
+
+def _pad_needs_wrap(d: Descriptor, where: str) -> Iterator[Problem]:
+    """Padding after a dimension, and any padding above it, needs that dimension to wrap (driver)."""
+    if not d.kind.has_padding:
+        return
+    for n, pad in enumerate(d.pad[: padded_dimensions(d.kind)]):
+        wrap = d.dims[n].wrap if n < len(d.dims) else 0
+        above = any(any(p) for p in d.pad[n + 1 :])
+        if wrap == 0 and (pad.after or above):
+            cause = f"padding above D{n}" if above else f"pad[{n}].after {shown(pad.after)}"
+            yield Problem(
+                reason=f"pad_needs_wrap_d{n}",
+                where=where,
+                field=f"D{n}_Wrap",
+                given=f"dims[{n}].wrap 0 with {cause}",
+                allowed=str(_limit(d.tile, f"D{n}_Wrap")._replace(low=1)),
+                source="AM020: pads are inserted when a dimension wraps; the driver refuses it",
+                next_step=f"give D{n} the number of steps after which the pad comes",
+            )
