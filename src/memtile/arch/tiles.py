@@ -53,6 +53,8 @@ class TileKind:
     locks: int
     lock_value_base: int
     lock_request_base: int
+    lock_event_base: int
+    lock_event_selectors: int
     lock_overflow_base: int
     lock_underflow_base: int
     memory_windows: Mapping[str, int]
@@ -66,6 +68,9 @@ class TileKind:
     max_repeat: int = 256
     lock_value_max: int = 63
     lock_value_stride: int = 16
+    lock_request_stride: int = 0x400  # bytes per lock in the request window
+    lock_request_acquire: int = 0x200  # address bit of an acquire; without it the read releases
+    lock_request_value_lsb: int = 2  # the signed operand sits above the byte address of a word
     granule_bytes: int = 16
 
     @property
@@ -77,6 +82,11 @@ class TileKind:
     def own_window_words(self) -> int:
         """First word of the tile's own memory in the DMA address scheme."""
         return self.memory_windows["own"] // WORD_BYTES
+
+    @property
+    def lock_request_bytes(self) -> int:
+        """Length of the lock request window."""
+        return self.locks * self.lock_request_stride
 
     def bd_bank(self, channel: int) -> range:
         """BD numbers that channel ``channel`` of either direction may use (AM020: 24 of 48 per channel)."""
@@ -112,6 +122,8 @@ MEMORY = TileKind(
     locks=64,
     lock_value_base=0xC0000,
     lock_request_base=0xD0000,
+    lock_event_base=0xC0400,
+    lock_event_selectors=8,
     lock_overflow_base=0xC0420,
     lock_underflow_base=0xC0428,
     memory_windows=MappingProxyType({"west": 0x00000, "own": 0x80000, "east": 0x100000}),
@@ -146,6 +158,8 @@ COMPUTE = TileKind(
     locks=16,
     lock_value_base=0x1F000,
     lock_request_base=0x40000,
+    lock_event_base=0x1F100,
+    lock_event_selectors=8,
     lock_overflow_base=0x1F120,
     lock_underflow_base=0x1F128,
     memory_windows=MappingProxyType({"own": 0}),
@@ -180,6 +194,8 @@ INTERFACE = TileKind(
     locks=16,
     lock_value_base=0x14000,
     lock_request_base=0x40000,
+    lock_event_base=0x14100,
+    lock_event_selectors=6,
     lock_overflow_base=0x14120,
     lock_underflow_base=0x14128,
     memory_windows=MappingProxyType({"own": 0}),

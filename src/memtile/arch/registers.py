@@ -1,0 +1,182 @@
+"""Types of the register tables: a field, a register, and short forms to write many of them.
+
+Field lists are written as AM025 prints them, ``"Packet_Type 14:12, ID 4:0"``; an access code may follow the
+bits: ``"Reset 31 wo"``. Bits that no field names are reserved: writes to them are ignored and they read 0
+(AM025, driver).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+from memtile.arch.grades import Grade
+from memtile.arch.tiles import WORD_BYTES
+from memtile.errors import Problem, RegisterError, raise_if
+
+ModuleName = Literal["memory_tile", "memory", "core", "noc", "pl"]
+WORD_BITS = 8 * WORD_BYTES
+
+
+class Access(StrEnum):
+    """What software may do with a field."""
+
+    RW = "rw"
+    RO = "ro"
+    WO = "wo"
+    WTC = "wtc"  # write 1 to clear
+    SELF_CLEARING = "rwsc"  # rw; the hardware clears it when the action is done
+    READ_ACTS = "rora"  # ro; reading has a side effect
+    MIXED = "mixed"  # of a register only: its fields differ
+
+    @property
+    def manual(self) -> str:
+        """The code that AM025 prints: rw, ro, wo, wtc or mixed (DEV-REG-6)."""
+        return {Access.SELF_CLEARING: "rw", Access.READ_ACTS: "ro"}.get(self, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Bits ``msb`` to ``lsb`` of a register."""
+
+    name: str
+    msb: int
+    lsb: int
+    access: Access = Access.RW
+
+    @property
+    def maximum(self) -> int:
+        """Largest raw value."""
+        return (1 << (self.msb - self.lsb + 1)) - 1
+
+    @property
+    def mask(self) -> int:
+        """The field's bits in place."""
+        return self.maximum << self.lsb
+
+    @property
+    def reserved(self) -> bool:
+        """Whether AM025 names these bits Reserved (DEV-REG-3)."""
+        return self.name == "Reserved"
+
+    def get(self, word: int) -> int:
+        """Raw value of the field in the register value ``word``."""
+        return (word & self.mask) >> self.lsb
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """One register, or a window of addresses that answers as one.
+
+    Attributes:
+        name: AM025 spelling.
+        offset: first byte inside the tile's address space.
+        fields: most significant first.
+        reset: value after reset.
+        width: bits of one access.
+        span: bytes of address space that it answers to; ``width / 8`` unless it is a window.
+        grade: manual; driver when only the driver's register header has it (DEV-REG-5).
+    """
+
+    name: str
+    offset: int
+    fields: tuple[Field, ...]
+    reset: int = 0
+    width: int = WORD_BITS
+    span: int = WORD_BYTES
+    grade: Grade = Grade.MANUAL
+
+    @property
+    def access(self) -> Access:
+        """The access that AM025 prints for the register; MIXED when its fields differ."""
+        codes = {field.access.manual for field in self.fields}
+        return Access(codes.pop()) if len(codes) == 1 else Access.MIXED
+
+    def mask_of(self, *kinds: Access) -> int:
+        """The bits whose access is one of ``kinds``, without those named Reserved."""
+        return sum(f.mask for f in self.fields if f.access in kinds and not f.reserved)
+
+    @property
+    def writable(self) -> int:
+        """The bits that keep what software writes."""
+        return self.mask_of(Access.RW, Access.SELF_CLEARING)
+
+    @property
+    def clearable(self) -> int:
+        """The bits that a written 1 clears."""
+        return self.mask_of(Access.WTC)
+
+    @property
+    def readable(self) -> int:
+        """The bits that a read shows; all others read 0."""
+        return self.mask_of(*(kind for kind in Access if kind is not Access.WO))
+
+    def field(self, name: str) -> Field:
+        """The field called ``name``; raises :class:`RegisterError` when there is none."""
+        for field in self.fields:
+            if field.name == name:
+                return field
+        raise RegisterError(self._unknown(name))
+
+    def pack(self, **values: int) -> int:
+        """The register value with these raw field values and 0 elsewhere.
+
+        Raises:
+            RegisterError: with every unknown field and every value that does not fit its field.
+        """
+        named = {f.name: f for f in self.fields if not f.reserved}
+        problems = [p for name, value in values.items() for p in self._misfits(named, name, value)]
+        raise_if(problems, RegisterError)
+        return sum(value << named[name].lsb for name, value in values.items())
+
+    def unpack(self, word: int) -> dict[str, int]:
+        """Raw value of each field of the register value ``word``, most significant field first."""
+        return {f.name: f.get(word) for f in self.fields if not f.reserved}
+
+    def _misfits(self, named: Mapping[str, Field], name: str, value: int) -> Iterator[Problem]:
+        if name not in named:
+            yield self._unknown(name)
+        elif not 0 <= value <= named[name].maximum:
+            field = named[name]
+            bits = f"bits {field.msb}:{field.lsb} of {self.name}, AM025"
+            yield Problem("register_value", self.name, name, str(value), f"0 to {field.maximum}", bits)
+
+    def _unknown(self, name: str) -> Problem:
+        known = ", ".join(f.name for f in self.fields if not f.reserved)
+        return Problem("register_field", self.name, "field", repr(name), known, "AM025")
+
+
+Table = tuple[Register, ...]
+
+
+def fields(spec: str, access: Access = Access.RW) -> tuple[Field, ...]:
+    """The fields of ``spec``, most significant first; ``access`` holds where the spec names none."""
+    return _descending(_field(part.split(), access) for part in spec.split(","))
+
+
+def flags(names: Sequence[str], access: Access = Access.RW, first: int = 0) -> tuple[Field, ...]:
+    """One-bit fields called ``names`` from bit ``first`` upwards, most significant first."""
+    return _descending(Field(name, bit, bit, access) for bit, name in enumerate(names, first))
+
+
+def _field(words: Sequence[str], access: Access) -> Field:
+    name, bits, *code = words
+    msb, _, lsb = bits.partition(":")
+    return Field(name, int(msb), int(lsb or msb), Access(code[0]) if code else access)
+
+
+def _descending(unsorted: Iterable[Field]) -> tuple[Field, ...]:
+    return tuple(sorted(unsorted, key=lambda field: -field.lsb))
+
+
+def array(first: Register, count: int, stride: int = WORD_BYTES) -> Iterator[Register]:
+    """``count`` registers like ``first``, ``stride`` bytes apart; ``{}`` in a name stands for the index."""
+    for n in range(count):
+        yield replace(
+            first,
+            name=first.name.format(n),
+            offset=first.offset + n * stride,
+            fields=tuple(replace(field, name=field.name.format(n)) for field in first.fields),
+        )
