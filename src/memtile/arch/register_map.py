@@ -1,0 +1,73 @@
+"""The register maps of all modules, and how to find a register by name or by address (AM025)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from types import MappingProxyType
+
+from memtile.arch import compute_registers, interface_registers, memory_tile_registers
+from memtile.arch.registers import ModuleName, Register, Table
+from memtile.arch.tiles import TileName
+from memtile.errors import Problem, RegisterError
+
+TILE_MODULES: Mapping[TileName, tuple[ModuleName, ...]] = MappingProxyType(
+    {"memory": ("memory_tile",), "compute": ("memory", "core"), "interface": ("noc", "pl")}
+)
+_TABLES: Mapping[ModuleName, Callable[[], Table]] = MappingProxyType(
+    {
+        "memory_tile": memory_tile_registers.table,
+        "memory": compute_registers.memory_table,
+        "core": compute_registers.core_table,
+        "noc": interface_registers.noc_table,
+        "pl": interface_registers.pl_table,
+    }
+)
+
+
+@cache
+def register_map(module: ModuleName) -> Mapping[int, Register]:
+    """Byte offset in the tile -> register, in address order; windows are listed at their first byte."""
+    table = sorted(_TABLES[module](), key=lambda register: register.offset)
+    return MappingProxyType({register.offset: register for register in table})
+
+
+@cache
+def _by_name(module: ModuleName) -> Mapping[str, Register]:
+    return {register.name: register for register in register_map(module).values()}
+
+
+def register_named(module: ModuleName, name: str) -> Register:
+    """The register that AM025 calls ``name``; raises :class:`RegisterError` when there is none."""
+    named = _by_name(module)
+    if name in named:
+        return named[name]
+    near = get_close_matches(name, named, 3)
+    raise RegisterError(
+        Problem(
+            "register",
+            f"module {module}",
+            "register",
+            repr(name),
+            f"one of {len(named)} names",
+            f"AM025 module {module}",
+            f"did you mean {' or '.join(near)}?" if near else "",
+        )
+    )
+
+
+def register_at(tile: TileName, offset: int) -> Register | None:
+    """The register or window that answers at byte ``offset`` of a ``tile``; None where nothing does."""
+    for module in TILE_MODULES[tile]:
+        registers = register_map(module)
+        found = registers.get(offset)
+        for register in (found,) if found else _windows(module):
+            if register.offset <= offset < register.offset + register.span:
+                return register
+    return None
+
+
+@cache
+def _windows(module: ModuleName) -> tuple[Register, ...]:
+    return tuple(r for r in register_map(module).values() if r.span * 8 > r.width)
