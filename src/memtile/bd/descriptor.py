@@ -7,6 +7,7 @@ name, so that all problems of a descriptor can be reported together.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Self, cast
@@ -162,7 +163,7 @@ def unknown_tile(given: object) -> Problem:
         reason="tile",
         where="descriptor",
         field="tile",
-        given=repr(given),
+        given=json.dumps(given, default=str),
         allowed=" or ".join(cast(Sequence[str], tuple(TILE_KINDS))),
         source="AM020: tile kinds with a DMA",
     )

@@ -161,7 +161,7 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
             given = f"dims[{n}].wrap {shown(dim.wrap)}"
             yield Problem(f"wrap_d{n}", where, f"D{n}_Wrap", given, "0 (no wrap field)", fields)
     if d.pad and not kind.has_padding:
-        yield _unsupported("pad", where, f"padding of {len(d.pad)} dimensions", "AM020: memory tiles only")
+        yield _unsupported("pad", where, "padding", "AM020: memory tile MM2S only")
     elif len(d.pad) > padded:
         given, allowed = f"padding of {len(d.pad)} dimensions", f"at most {padded}"
         yield Problem(f"pad_d{padded}", where, "pad", given, allowed, fields)
@@ -172,7 +172,9 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
 
 
 def _unsupported(field: str, where: str, given: str, source: str) -> Problem:
-    return Problem(f"{field}_unsupported", where, field, given, "none on this tile", source)
+    return Problem(
+        f"{field}_unsupported", where, field, given, f"none on the {where.partition(',')[0]}", source
+    )
 
 
 def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:

@@ -1,0 +1,210 @@
+"""Descriptors as JSON: the schema of ``bd_words.json`` cases <-> ``Descriptor``, strict both ways.
+
+A case is an object with ``tile``, ``bd``, ``length``, ``address`` (words), ``dims`` ``[[step, wrap], ...]``
+innermost first (wrap ``null`` where the dimension has no wrap field), ``pad`` ``[[before, after], ...]``,
+``iteration``, ``next``, ``acquire``, ``release``, ``packet``, ``ooo_id``, ``compression``,
+``tlast_suppress``, ``valid`` and ``axi``. All but ``tile``, ``length`` and ``address`` may be absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from memtile.arch.tiles import TILE_KINDS, TileKind
+from memtile.bd.codec import pack
+from memtile.bd.descriptor import (
+    DEFAULT_AXI,
+    NO_ACQUIRE,
+    NO_ITERATION,
+    NO_RELEASE,
+    Acquire,
+    Axi,
+    Descriptor,
+    Dim,
+    Iteration,
+    Packet,
+    Pad,
+    Release,
+    unknown_tile,
+)
+from memtile.bd.fields import fields_of, has_axi
+from memtile.bd.legality import check, shown
+from memtile.errors import DescriptorError, Problem, raise_if
+
+ORACLE_KEYS = frozenset(
+    ("id", "origin", "expect", "words", "in_range", "reason", "code", "driver", "fields", "note")
+)
+"""Keys that an oracle file carries beside the descriptor; they are ignored."""
+
+_SOURCE = "descriptor schema"
+
+
+class Case(NamedTuple):
+    """A descriptor and the number of the BD it is for."""
+
+    bd: int
+    descriptor: Descriptor
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A nested object of the schema: its type, and what its optional keys default to."""
+
+    make: type[Iteration | Acquire | Release | Packet | Axi]
+    defaults: Mapping[str, Any]
+
+
+_PARTS = {
+    "iteration": _Part(Iteration, {"current": 0}),
+    "acquire": _Part(Acquire, {"enable": True}),
+    "release": _Part(Release, {}),
+    "packet": _Part(Packet, {"type": 0}),
+    "axi": _Part(Axi, DEFAULT_AXI._asdict()),
+}
+_PLAIN = ("length", "address", "next", "ooo_id", "compression", "tlast_suppress", "valid")
+_REQUIRED = ("tile", "length", "address")
+_KEYS = frozenset({"tile", "bd", "dims", "pad", *_PLAIN, *_PARTS})
+
+
+def words_of_case(data: object) -> tuple[int, ...]:
+    """The register words of a case.
+
+    Raises:
+        DescriptorError: the case is not in the schema, or its descriptor is not legal; all problems at once.
+    """
+    case, problems = _read(data)
+    raise_if([*problems, *check(case.descriptor, case.bd)], DescriptorError)
+    return pack(case.descriptor.kind, fields_of(case.descriptor))
+
+
+def parse_case(data: object) -> Case:
+    """The descriptor of a case; the schema is checked, the values are not.
+
+    Raises:
+        DescriptorError: the case is not in the schema; all problems at once.
+    """
+    case, problems = _read(data)
+    raise_if(problems, DescriptorError)
+    return case
+
+
+def case_of(d: Descriptor, bd: int = 0) -> dict[str, Any]:
+    """A descriptor in the schema; inverse of ``parse_case``. Parts that say nothing are left out."""
+    last = d.kind.dimensions - 1
+    case: dict[str, Any] = {
+        "tile": d.tile,
+        "bd": bd,
+        "length": d.length,
+        "address": d.address,
+        "dims": [[dim.step, None if n == last else dim.wrap] for n, dim in enumerate(d.dims)],
+        "pad": [list(pad) for pad in d.pad],
+    }
+    said = {
+        "iteration": d.iteration != NO_ITERATION and d.iteration._asdict(),
+        "next": d.next is not None and d.next,
+        "acquire": d.acquire != NO_ACQUIRE and d.acquire._asdict(),
+        "release": d.release != NO_RELEASE and d.release._asdict(),
+        "packet": d.packet is not None and d.packet._asdict(),
+    }
+    case |= {key: part for key, part in said.items() if part is not False}
+    for key in ("ooo_id", "compression", "tlast_suppress", "valid"):
+        case[key] = getattr(d, key)
+    if has_axi(d.kind):
+        case["axi"] = d.axi._asdict()
+    return case
+
+
+def hex_words(words: tuple[int, ...]) -> list[str]:
+    """Register words as JSON carries them: ``"0x0000ABCD"``."""
+    return [f"0x{word:08X}" for word in words]
+
+
+def _read(data: object) -> tuple[Case, list[Problem]]:
+    """The case as far as it can be understood, and what is wrong with its shape.
+
+    Raises:
+        DescriptorError: it is no object, or its tile kind is not known, so nothing else can be judged.
+    """
+    if not isinstance(data, dict):
+        raise DescriptorError(
+            Problem("case", "case", "case", shown(data), "an object with tile, length, address", _SOURCE)
+        )
+    kind, bd = _kind(data.get("tile")), data.get("bd", 0)
+    reader = _Reader(data, f"{kind.title}, BD {shown(bd)}")
+    reader.check_keys("", data, _KEYS | ORACLE_KEYS, _REQUIRED)
+    last = kind.dimensions - 1
+    dims = reader.pairs("dims", "[step, wrap]")
+    if dims is None:  # stand-ins that give no problems of their own
+        dims = [(1, 1)] * last
+    descriptor = Descriptor(
+        tile=kind.name,
+        dims=tuple(
+            Dim(step, 0 if wrap is None and n >= last else wrap) for n, (step, wrap) in enumerate(dims)
+        ),
+        pad=tuple(Pad(*pair) for pair in reader.pairs("pad", "[before, after]") or ()),
+        **{"length": 0, "address": 0, **reader.plain(), **reader.parts()},
+    )
+    return Case(bd, descriptor), reader.problems
+
+
+def _kind(tile: object) -> TileKind:
+    for kind in TILE_KINDS.values():
+        if kind.name == tile:
+            return kind
+    raise DescriptorError(unknown_tile(tile))
+
+
+class _Reader:
+    """Takes a case apart; whatever has the wrong shape becomes a problem and is left out."""
+
+    def __init__(self, data: dict[str, Any], where: str) -> None:
+        self.data, self.where = data, where
+        self.problems: list[Problem] = []
+
+    def check_keys(
+        self, prefix: str, data: Mapping[str, Any], known: Set[str], required: Iterable[str]
+    ) -> None:
+        for key in [key for key in data if key not in known]:
+            near = get_close_matches(key, sorted(known), n=1)
+            hint = f"did you mean {near[0]}?" if near else ""
+            allowed = ", ".join(sorted(known - ORACLE_KEYS))
+            self._add("unknown_key", prefix + key, "this key", allowed, hint)
+        for key in required:
+            if key not in data:
+                self._add("missing_key", prefix + key, "nothing", "a value")
+
+    def plain(self) -> dict[str, Any]:
+        return {key: self.data[key] for key in _PLAIN if key in self.data}
+
+    def parts(self) -> dict[str, Any]:
+        present = {key: self.data[key] for key in _PARTS if self.data.get(key) is not None}
+        return {key: made for key, value in present.items() if (made := self._part(key, value)) is not None}
+
+    def pairs(self, key: str, form: str) -> list[tuple[Any, Any]] | None:
+        """The pairs of ``dims`` or ``pad``; ``None`` when they are not a list of pairs."""
+        value = self.data.get(key, [])
+        if not isinstance(value, list):
+            self._add(key, key, shown(value), f"a list of {form}")
+            return None
+        wrong = [
+            n for n, pair in enumerate(value) if not isinstance(pair, list) or len(pair) != len(Pad._fields)
+        ]
+        for n in wrong:
+            self._add(key, f"{key}[{n}]", shown(value[n]), form)
+        return None if wrong else [tuple(pair) for pair in value]
+
+    def _part(self, key: str, value: object) -> Any:
+        part = _PARTS[key]
+        fields = part.make._fields
+        if not isinstance(value, dict):
+            self._add(key, key, shown(value), f"an object with {', '.join(fields)}")
+            return None
+        self.check_keys(f"{key}.", value, frozenset(fields), [f for f in fields if f not in part.defaults])
+        values = {**part.defaults, **value}
+        return part.make(**{f: values.get(f, 0) for f in fields})
+
+    def _add(self, reason: str, field: str, given: str, allowed: str, next_step: str = "") -> None:
+        self.problems.append(Problem(reason, self.where, field, given, allowed, _SOURCE, next_step))
