@@ -107,10 +107,10 @@ def test_wrong_marks_are_refused_before_anything_runs(
     suite: pytest.Pytester, spread: tuple[str, ...]
 ) -> None:
     suite.makepyfile(test_wrong=WRONG_MARKS)
-    result = suite.runpytest_subprocess(*ARGUMENTS, *spread)
+    result = suite.runpytest_subprocess(*ARGUMENTS, "-rN", *spread)
     result.assert_outcomes(errors=1)
     assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED)
-    lines = [line.removeprefix("[gw0] ") for line in result.outlines if "features.json" in line]
+    lines = [line for line in result.outlines if line.startswith("test_wrong.py::")]
     assert lines == [
         f"test_wrong.py::{test}: feature({arguments}): at least one id of features.json allowed"
         for test, arguments in [
