@@ -51,3 +51,13 @@ def test_readme_explains_every_make_target() -> None:
     targets = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [target for line in targets for target in line.split() if f"`make {target}`" not in readme] == []
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if "://" not in link and not (page.parent / link).exists()
+    ]
+    assert broken == []
