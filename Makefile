@@ -23,7 +23,7 @@ test: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 bench: $(SETUP)
-	$(BIN)/python -m pytest benchmarks
+	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds
 
 lint: $(SETUP)
 	$(BIN)/ruff check
