@@ -1,0 +1,12 @@
+"""Oracle files: facts from outside that the tests compare with, one JSON file each under ``oracle/``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def load(name: str) -> dict[str, Any]:
+    """The content of ``oracle/name.json``."""
+    return json.loads((Path(__file__).parent / "oracle" / f"{name}.json").read_text())

@@ -1,0 +1,207 @@
+"""Is each disagreement that the deviations page lists still there, and is every other one absent?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtile.arch.events import BROADCAST_CHANNELS, EVENTS, GROUPS
+from memtile.arch.grades import Grade
+from memtile.arch.register_map import register_map, register_named
+from memtile.arch.registers import Access
+from oracle_files import load
+
+PAGE = Path(__file__).parents[2] / "docs" / "deviations.md"
+ORACLE = load("registers")
+MODULES = ORACLE["modules"]
+Rows = list[dict[str, object]]
+
+
+def rows() -> dict[str, list[str]]:
+    """Id -> the other cells, of the register and event tables of the page."""
+    lines = re.findall(r"^\| (DEV-(?:REG|EVT)-\d+) \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    assert len(lines) == len(dict(lines))
+    return {name: cells.split(" | ") for name, cells in lines}
+
+
+def listed(kind: str) -> Rows:
+    return [d for d in ORACLE["disagreements"] if d["kind"] == kind]
+
+
+def resets() -> dict[str, Rows]:
+    isolation = [d for d in listed("reset") if d["register"] == "Tile_Control"]
+    return {"DEV-REG-1": isolation, "DEV-REG-2": [d for d in listed("reset") if d not in isolation]}
+
+
+def bit_names(module: str, register: str) -> list[str]:
+    """From bit 0 up."""
+    return [field.name for field in reversed(register_named(module, register).fields)]
+
+
+def members(module: str, group: str) -> tuple[str, ...]:
+    return next(g.members for g in GROUPS[module] if g.name == group)
+
+
+def isolation_reset() -> None:
+    found = resets()["DEV-REG-1"]
+    assert {(d["module"], d["am025"], d["header"]) for d in found} == {
+        ("memory_tile", 15, 0),
+        ("core", 15, 0),
+        ("pl", 15, 0),
+    }
+    assert all(register_map(d["module"])[d["offset"]].reset == d["am025"] for d in found)
+
+
+def core_error_reset() -> None:
+    found = resets()["DEV-REG-2"]
+    assert [d["register"] for d in found] == ["Event_Group_Errors0_Enable", "Event_Group_Errors1_Enable"]
+    for d in found:
+        assert d["am025"] ^ d["header"] == 1 << 6
+        assert register_map("core")[d["offset"]].reset == d["am025"]
+    assert GROUPS["core"][4].first + 6 not in EVENTS["core"].values()
+
+
+def reserved_names() -> None:
+    found = listed("field_bits")
+    assert len(found) == 22
+    for d in found:
+        assert d["header"] == {}
+        (bits,) = d["am025"].values()
+        register = register_map(d["module"])[d["offset"]]
+        assert [[f.msb, f.lsb] for f in register.fields if f.reserved] == [bits]
+        assert not register.writable & 1 << bits[1]
+    ours = [r.name for m in MODULES for r in register_map(m).values() for f in r.fields if f.reserved]
+    assert sorted(ours) == sorted(d["register"] for d in found)
+
+
+def other_names() -> None:
+    found = listed("name")
+    assert len(found) == 6
+    assert all(register_map(d["module"])[d["offset"]].name == d["am025"] for d in found)
+
+
+def header_only() -> None:
+    found = listed("only_in_header")
+    assert len(found) == 10
+    ours = {(m, o) for m in MODULES for o, r in register_map(m).items() if r.grade is Grade.DRIVER}
+    assert ours == {(d["module"], d["offset"]) for d in found}
+    for module, offset in ours:
+        assert register_map(module)[offset].access is Access.RW
+        assert next(r for r in MODULES[module] if r["offset"] == offset)["access"] is None
+
+
+def side_effects() -> None:
+    effects = {Access.SELF_CLEARING: "rw", Access.READ_ACTS: "ro"}
+    printed = {
+        (module, r["name"], name): access
+        for module, registers in MODULES.items()
+        for r in registers
+        for name, _, _, access in r["fields"]
+    }
+    found = Counter()
+    for module in MODULES:
+        for register in register_map(module).values():
+            for field in register.fields:
+                if field.access in effects:
+                    assert printed[module, register.name, field.name] == effects[field.access]
+                    found[re.sub(r"_\d$", "", register.name)] += 1
+    assert found == {"Memory_Control": 2, "Lock_Request": 3, "DMA_S2MM_FoT_Count_FIFO_Pop": 4 * (6 + 2 + 2)}
+
+
+def counter_names() -> None:
+    assert bit_names("core", "Performance_Counter3") == bit_names("pl", "Performance_Counter1")
+    assert bit_names("core", "Performance_Counter3") == ["Counter0_Value"]
+    assert bit_names("memory_tile", "Performance_Counter3") == ["Counter3_Value"]
+
+
+def header_resets() -> None:
+    found = [(m, r) for m, registers in MODULES.items() for r in registers if "reset_from" in r]
+    assert len(found) == 26
+    assert all(register_map(module)[r["offset"]].reset == 0 for module, r in found)
+
+
+def back_pressure_order(module: str, register: str) -> Callable[[], None]:
+    def check() -> None:
+        assert bit_names(module, register)[18:22] == [
+            "DMA_S2MM_0_memory_backpressure",
+            "DMA_S2MM_1_memory_backpressure",
+            "DMA_MM2S_0_stream_backpressure",
+            "DMA_MM2S_1_stream_backpressure",
+        ]
+        assert members(module, "GROUP_DMA_ACTIVITY")[18:22] == (
+            "DMA_MM2S_0_STREAM_BACKPRESSURE",
+            "DMA_MM2S_1_STREAM_BACKPRESSURE",
+            "DMA_S2MM_0_MEMORY_BACKPRESSURE",
+            "DMA_S2MM_1_MEMORY_BACKPRESSURE",
+        )
+
+    return check
+
+
+def stall_order() -> None:
+    assert bit_names("core", "Event_Group_Core_Stall_Enable")[7:] == [
+        "ECC_Scrubbing_Stall",
+        "ECC_Error_Stall",
+    ]
+    assert members("core", "GROUP_STALL")[7:] == ("ECC_ERROR_STALL", "ECC_SCRUBBING_STALL")
+
+
+def interface_broadcast() -> None:
+    assert load("devices")["tile_kinds"]["interface"]["broadcast_channels"] == 15
+    assert BROADCAST_CHANNELS == 16
+    assert EVENTS["pl"]["BROADCAST_A_15"] - EVENTS["pl"]["BROADCAST_A_0"] == 15
+    assert register_named("pl", "Event_Broadcast15_A").writable
+
+
+def packet_error() -> None:
+    bit = EVENTS["memory_tile"]["STREAM_PKT_ERROR"] - EVENTS["memory_tile"]["GROUP_ERRORS"] - 1
+    assert bit_names("memory_tile", "Event_Group_Error_Enable")[bit] == "Stream_Pkt_Parity_Error"
+    assert "STREAM_PKT_PARITY_ERROR" not in EVENTS["memory_tile"]
+
+
+STILL_THERE: dict[str, Callable[[], None]] = {
+    "DEV-REG-1": isolation_reset,
+    "DEV-REG-2": core_error_reset,
+    "DEV-REG-3": reserved_names,
+    "DEV-REG-4": other_names,
+    "DEV-REG-5": header_only,
+    "DEV-REG-6": side_effects,
+    "DEV-REG-7": counter_names,
+    "DEV-REG-8": header_resets,
+    "DEV-EVT-1": back_pressure_order("memory", "Event_Group_DMA_Enable"),
+    "DEV-EVT-2": back_pressure_order("pl", "Event_Group_DMA_Activity_Enable"),
+    "DEV-EVT-3": stall_order,
+    "DEV-EVT-4": interface_broadcast,
+    "DEV-EVT-5": packet_error,
+}
+
+
+@pytest.mark.parametrize("name", STILL_THERE)
+def test_the_disagreement_is_what_the_page_says(name):
+    STILL_THERE[name]()
+
+
+def test_the_page_lists_exactly_these():
+    assert list(rows()) == list(STILL_THERE)
+    for what, choice, grade, why in rows().values():
+        assert all((what, choice, why))
+        assert grade in list(Grade)
+
+
+def test_every_disagreement_of_the_oracle_is_listed():
+    kinds = Counter(d["kind"] for d in ORACLE["disagreements"])
+    assert kinds == {"field_bits": 22, "only_in_header": 10, "name": 6, "reset": 5}
+    in_events = load("events")["disagreements"]
+    assert [(d["module"], d["events"]) for d in in_events] == [
+        ("memory", [37, 38, 39, 40]),
+        ("interface", [32, 33, 34, 35]),
+    ]
+    for row, d in zip(("DEV-EVT-1", "DEV-EVT-2"), in_events, strict=True):
+        module = {"interface": "pl"}.get(d["module"], d["module"])
+        group = next(g for g in GROUPS[module] if g.name == "GROUP_DMA_ACTIVITY")
+        assert [event - group.first for event in d["events"]] == [18, 19, 20, 21]
+        assert f"{group.first} + i" in rows()[row][1]
