@@ -127,6 +127,7 @@ def test_bases_are_those_of_the_am025_registers(tile):
     assert offsets["DMA_S2MM_Current_Write_Count_0"] == kind.write_count_base
     assert offsets["DMA_S2MM_FoT_Count_FIFO_Pop_0"] == kind.count_pop_base
     assert offsets["Lock1_value"] == kind.lock_value_base + kind.lock_value_stride
+    assert register_map(DMA_MODULE[tile])[kind.lock_value_base].fields[0].maximum == kind.lock_value_max
     assert offsets["Lock_Request"] == kind.lock_request_base
     assert offsets["Locks_Event_Selection_0"] == kind.lock_event_base
     assert sum("Locks_Event_Selection" in name for name in offsets) == kind.lock_event_selectors

@@ -24,7 +24,7 @@ from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.ports import DEMUX_BITS, MUX_BITS
 from memtile.arch.registers import Access, Field, Register, Table, fields, flags
 from memtile.arch.switch_registers import switch_registers
-from memtile.arch.tiles import INTERFACE
+from memtile.arch.tiles import INTERFACE, WORD_BYTES
 
 MODULE = EVENT_UNITS["pl"]
 
@@ -67,7 +67,7 @@ def noc_table() -> Table:
         *bd_registers(INTERFACE, _ADDRESS_ALIGNMENT),
         *channel_registers(INTERFACE, _CHANNELS),
         *(
-            Register(f"NoC_Interface_AIE_to_NoC_South{n}", 0x1E000 + 4 * n, fields("Tdest 9:0"))
+            Register(f"NoC_Interface_AIE_to_NoC_South{n}", 0x1E000 + n * WORD_BYTES, fields("Tdest 9:0"))
             for n in range(2, 6)
         ),
         Register("AIE_AXIMM_Config", 0x1E020, fields(_AXI_MASTER)),
