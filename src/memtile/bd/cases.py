@@ -117,9 +117,18 @@ def case_of(d: Descriptor, bd: int = 0) -> dict[str, Any]:
     return case
 
 
-def hex_words(words: tuple[int, ...]) -> list[str]:
-    """Register words as JSON carries them: ``"0x0000ABCD"``."""
-    return [f"0x{word:08X}" for word in words]
+def items_of(data: Any) -> tuple[list[Any], bool]:
+    """The cases in a JSON value: one case, a list, or an object with ``cases``; and whether it is one."""
+    if isinstance(data, dict) and "cases" in data and "tile" not in data:
+        data = data["cases"]
+    return (data, False) if isinstance(data, list) else ([data], True)
+
+
+def refusal(error: DescriptorError) -> dict[str, Any]:
+    """An error as JSON: ``reason``, ``field`` and ``message`` of the first problem, ``problems`` if more."""
+    problems = [problem.as_json() for problem in error.problems]
+    first = {key: problems[0][key] for key in ("reason", "field", "message")}
+    return first | ({"problems": problems} if len(problems) > 1 else {})
 
 
 def _read(data: object) -> tuple[Case, list[Problem]]:
@@ -132,7 +141,7 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
         raise DescriptorError(
             Problem("case", "case", "case", shown(data), "an object with tile, length, address", _SOURCE)
         )
-    kind, bd = _kind(data.get("tile")), data.get("bd", 0)
+    kind, bd = kind_of(data.get("tile")), data.get("bd", 0)
     reader = _Reader(data, f"{kind.title}, BD {shown(bd)}")
     reader.check_keys("", data, _KEYS | ORACLE_KEYS, _REQUIRED)
     last = kind.dimensions - 1
@@ -150,7 +159,12 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
     return Case(bd, descriptor), reader.problems
 
 
-def _kind(tile: object) -> TileKind:
+def kind_of(tile: object) -> TileKind:
+    """The tile kind that JSON names.
+
+    Raises:
+        DescriptorError: there is none of that name.
+    """
     for kind in TILE_KINDS.values():
         if kind.name == tile:
             return kind

@@ -44,7 +44,7 @@ def check(d: Descriptor, bd: int | None = None) -> list[Problem]:
     """
     kind = d.kind
     where = kind.title if bd is None else f"{kind.title}, BD {shown(bd)}"
-    problems = [] if bd is None else list(_bd_number(kind, where, bd))
+    problems = [] if bd is None else list(check_bd(kind, where, bd))
     for name, value in fields_of(d).items():
         if name in kind.bd_fields and name in TERMS:
             problems += _field(kind, where, name, value)
@@ -73,7 +73,8 @@ class _Limit(NamedTuple):
         return f"{self.low}..{self.high}"
 
 
-def _bd_number(kind: TileKind, where: str, bd: int) -> Iterator[Problem]:
+def check_bd(kind: TileKind, where: str, bd: int) -> Iterator[Problem]:
+    """Whether the tile has a BD of that number."""
     limit = _Limit(0, kind.bds - 1, f"AM020: {kind.bds} BDs")
     if bd not in limit:
         yield Problem("bd_number", where, "bd", f"bd {shown(bd)}", str(limit), limit.source)
@@ -161,20 +162,18 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
             given = f"dims[{n}].wrap {shown(dim.wrap)}"
             yield Problem(f"wrap_d{n}", where, f"D{n}_Wrap", given, "0 (no wrap field)", fields)
     if d.pad and not kind.has_padding:
-        yield _unsupported("pad", where, "padding", "AM020: memory tile MM2S only")
+        yield _unsupported(kind, where, "pad", "padding", "AM020: memory tile MM2S only")
     elif len(d.pad) > padded:
         given, allowed = f"padding of {len(d.pad)} dimensions", f"at most {padded}"
         yield Problem(f"pad_d{padded}", where, "pad", given, allowed, fields)
     if d.compression is not False and not kind.has_compression:
-        yield _unsupported("compression", where, f"compression {shown(d.compression)}", fields)
+        yield _unsupported(kind, where, "compression", f"compression {shown(d.compression)}", fields)
     if d.axi != DEFAULT_AXI and not has_axi(kind):
-        yield _unsupported("axi", where, "AXI properties", "AM025: interface tile BDs only")
+        yield _unsupported(kind, where, "axi", "AXI properties", "AM025: interface tile BDs only")
 
 
-def _unsupported(field: str, where: str, given: str, source: str) -> Problem:
-    return Problem(
-        f"{field}_unsupported", where, field, given, f"none on the {where.partition(',')[0]}", source
-    )
+def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str) -> Problem:
+    return Problem(f"{field}_unsupported", where, field, given, f"none on a {kind.title}", source)
 
 
 def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:

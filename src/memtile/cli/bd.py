@@ -1,0 +1,126 @@
+"""``memtile bd``: descriptors to register words, back again, and what they do in words and pictures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import typer
+
+from memtile.bd.cases import case_of, items_of, refusal, words_of_case
+from memtile.bd.codec import decode as decode_words
+from memtile.bd.word_cases import hex_words, parse_words
+from memtile.cli.exit_codes import ExitCode
+from memtile.cli.input_file import STDIN, read_json
+from memtile.errors import DescriptorError
+
+app = typer.Typer(
+    help="Encode, decode and explain buffer descriptors.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+Result = dict[str, Any]
+File = Annotated[str, typer.Argument(metavar="[FILE|-]", help="JSON file; - is standard input.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[WORD...|FILE|-]", help="Register words, word 0 first; or a JSON file."),
+]
+Tile = Annotated[
+    Literal["memory", "compute", "interface"], typer.Option(help="Tile kind, where the input names none.")
+]
+
+
+@app.command(
+    epilog='Example: echo \'{"tile": "memory", "length": 64, "address": 131072}\' | memtile bd encode -'
+)
+def encode(file: File = STDIN) -> None:
+    """Turn descriptors into register words.
+
+    Reads one descriptor or a list as JSON: tile, bd, length, address (words), dims [[step, wrap], ...], pad,
+    iteration, next, acquire, release, packet, ooo_id, compression, tlast_suppress, valid, axi. Writes, in
+    order, {"words": ["0x...", ...]} or {"error": {"reason", "field", "message"}}; a list for a list. Exits
+    with 1 when a descriptor was refused.
+    """
+    _answer_each(file, lambda case: {"words": hex_words(words_of_case(case))})
+
+
+@app.command(
+    epilog='Example: echo \'{"tile": "compute", "words": ["0x10", 0, 0, 0, 0, "0x02000000"]}\' '
+    "| memtile bd decode -"
+)
+def decode(file: File = STDIN) -> None:
+    """Turn register words back into descriptors; the inverse of encode.
+
+    Reads {"tile": ..., "bd": ..., "words": [...]} or a list of them, words as numbers or hexadecimal strings.
+    Writes, in order, descriptors in the form that encode reads, or {"error": ...}. Exits with 1 when some
+    words are not those of a descriptor.
+    """
+
+    def answer(item: object) -> Result:
+        tile, bd, words = parse_words(item)
+        return case_of(decode_words(tile, words, bd), bd)
+
+    _answer_each(file, answer)
+
+
+@app.command(
+    epilog="Examples: memtile bd explain 0x80 0xA0000 0x10000F 0x200000 0 0 0 0x8140FF41 · "
+    "memtile bd encode case.json | memtile bd explain --tile compute -"
+)
+def explain(
+    words: Words = None,
+    tile: Tile = "memory",
+    bd: Annotated[int, typer.Option(help="BD number of words on the command line.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+) -> None:
+    """Say what register words do, in words and in pictures of the access order.
+
+    The first picture is the stream of one execution, one row per D0 loop: the word that each position comes
+    from or goes to. The second is the memory: the stream position that touches each word.
+    """
+    from memtile.report.descriptors import explained_json, print_explained
+
+    if words and len(words) > 1:
+        items, single = [{"tile": tile, "bd": bd, "words": words}], True
+    else:
+        items, single = items_of(_read(words[0] if words else STDIN))
+    cases = [parse_words(item, tile) for item in items]
+    if as_json:
+        results = [explained_json(case) for case in cases]
+        _write(results[0] if single else results)
+        return
+    for case in cases:
+        print_explained(case)
+
+
+def _answer_each(file: str, answer: Callable[[object], Result]) -> None:
+    """Write the answer to each item of ``file``, or why there is none."""
+    items, single = items_of(_read(file))
+    results: list[Result] = []
+    for item in items:
+        try:
+            results.append(answer(item))
+        except DescriptorError as error:
+            results.append({"error": refusal(error)})
+    _write(results[0] if single else results)
+    if any("error" in result for result in results):
+        raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def _read(file: str) -> Any:
+    if file == STDIN and sys.stdin.isatty():
+        raise typer.BadParameter("give a file, or pipe JSON into standard input")
+    return read_json(file)
+
+
+def _write(result: Result | list[Result]) -> None:
+    """One line per item, so that long lists stay readable and greppable."""
+    if isinstance(result, list):
+        lines = ",\n".join(json.dumps(item) for item in result)
+        typer.echo(f"[\n{lines}\n]" if result else "[]")
+    else:
+        typer.echo(json.dumps(result))

@@ -1,0 +1,111 @@
+"""``memtile info``: the devices, and what each tile kind can do, from the hardware tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from memtile.arch.devices import DEVICES, Device, device
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind
+
+T = TypeVar("T")
+
+EXAMPLES = "Examples: memtile info · memtile info npu1 · memtile info --json"
+
+
+def _span(numbers: Sequence[int]) -> str | None:
+    """Numbers as people write them: ``0..3, 7``; ``None`` when there are none."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}..{run[-1]}" if run[1:] else str(run[0]) for run in runs) or None
+
+
+def _windows(kind: TileKind) -> str:
+    return ", ".join(f"{name} {at}..{at + kind.locks - 1}" for name, at in kind.lock_windows.items())
+
+
+def _field_range(name: str) -> Callable[[TileKind], object]:
+    def value(kind: TileKind) -> object:
+        if name not in kind.bd_fields:
+            return None
+        low, high = kind.limits(name)
+        return f"{low}..{high}"
+
+    return value
+
+
+DEVICE_ROWS: dict[str, Callable[[Device], object]] = {
+    "family": lambda d: d.family,
+    "generation": lambda d: d.generation,
+    "columns": lambda d: d.columns,
+    "rows": lambda d: d.rows,
+    "memory tile rows": lambda d: _span(d.memory_rows),
+    "compute tile rows": lambda d: _span(d.compute_rows),
+    "interface DMA columns": lambda d: _span(d.noc_columns),
+    "physical columns": lambda d: d.physical_columns,
+    "source": lambda d: f"{d.source.text} ({d.source.grade})",
+}
+
+KIND_ROWS: dict[str, Callable[[TileKind], object]] = {
+    "data memory, bytes": lambda k: k.memory_bytes or None,
+    "banks x bytes": lambda k: f"{k.banks} x {k.bank_bytes}" if k.banks else None,
+    "DMA address space, bytes": lambda k: k.dma_address_words * WORD_BYTES,
+    "DMA channels, each direction": lambda k: k.channels,
+    "channels that reach neighbours": lambda k: _span(k.neighbour_channels),
+    "descriptors (BDs)": lambda k: k.bds,
+    "BDs by channel parity": lambda k: " even, ".join(f"{a}..{b}" for a, b in k.bd_banks),
+    "task queue": lambda k: k.queue_depth,
+    "repeat count": lambda k: f"1..{k.max_repeat}",
+    "dimensions, beside iteration": lambda k: k.dimensions,
+    "length, words": _field_range("Buffer_Length"),
+    "step, words": _field_range("D0_Stepsize"),
+    "wrap (0 = never)": _field_range("D0_Wrap"),
+    "iteration step, words": _field_range("Iteration_Stepsize"),
+    "iteration wrap": _field_range("Iteration_Wrap"),
+    "zeros around D0, words": _field_range("D0_Zero_Before"),
+    "zeros around D1, rows": _field_range("D1_Zero_Before"),
+    "zeros around D2, planes": _field_range("D2_Zero_Before"),
+    "compression": lambda k: "yes" if k.has_compression else None,
+    "locks": lambda k: k.locks,
+    "lock ids seen by the DMA": _windows,
+}
+
+
+def info(
+    name: Annotated[str | None, typer.Argument(metavar="[DEVICE]", help="Only this device.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Data instead of tables.")] = False,
+) -> None:
+    """Show the devices, and sizes and limits of their tile kinds."""
+    devices = {d.name: d for d in ([device(name)] if name else DEVICES.values())}
+    kinds = {kind.title: kind for kind in TILE_KINDS.values()}
+    if as_json:
+        tables = {"devices": _table(devices, DEVICE_ROWS), "tile_kinds": _table(kinds, KIND_ROWS)}
+        typer.echo(json.dumps(tables, indent=2))
+        return
+    _print_table("Devices", _table(devices, DEVICE_ROWS))
+    _print_table("Tile kinds", _table(kinds, KIND_ROWS))
+
+
+def _table(columns: Mapping[str, T], rows: Mapping[str, Callable[[T], Any]]) -> dict[str, dict[str, Any]]:
+    return {name: {row: value(thing) for row, value in rows.items()} for name, thing in columns.items()}
+
+
+def _print_table(title: str, columns: Mapping[str, Mapping[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column()
+    for name in columns:
+        table.add_column(name, style="cyan")
+    for row in next(iter(columns.values())):
+        cells = [column[row] for column in columns.values()]
+        table.add_row(row, *("-" if cell is None else str(cell) for cell in cells))
+    Console(highlight=False).print(table)

@@ -1,0 +1,71 @@
+"""The ``memtile`` command: its subcommands, and errors as messages instead of tracebacks.
+
+Command modules import what they compute with inside their functions, so that ``--help`` stays quick.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from memtile import __version__
+from memtile.cli import bd, exit_codes, info
+from memtile.errors import MemtileError
+
+
+class _Commands(TyperGroup):
+    """The root command: turns the package's own errors into a message and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except MemtileError as error:
+            _print_error(error)
+            raise typer.Exit(exit_codes.exit_code_of(error)) from None
+
+
+app = typer.Typer(
+    name="memtile",
+    cls=_Commands,
+    help="An open twin of AMD's AIE-ML memory tile.",
+    epilog=exit_codes.HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(bd.app, name="bd")
+app.command("info", epilog=info.EXAMPLES)(info.info)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memtile {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    pass
+
+
+def _print_error(error: MemtileError) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    lines = [problem.message for problem in error.problems] or [str(error)]
+    head = "error: " if len(lines) == 1 else f"{len(lines)} errors:\n  "
+    text = Text.assemble((head, "bold red"), "\n  ".join(lines))
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+
+
+def main() -> None:
+    """Entry point of the ``memtile`` script; leaves with one of ``exit_codes.ExitCode``."""
+    app()

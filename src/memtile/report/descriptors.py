@@ -1,0 +1,57 @@
+"""An explained descriptor for people (sentences and pictures on a terminal) and for programs (JSON)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from memtile.access.picture import Grid, memory_grid, stream_grid
+from memtile.bd.cases import case_of
+from memtile.bd.explain import Explanation, explain_words
+from memtile.bd.word_cases import WordCase, hex_words
+
+
+def explained_json(case: WordCase) -> dict[str, Any]:
+    """What register words do, as plain data.
+
+    Raises:
+        DescriptorError: the words are not those of a BD.
+    """
+    explanation, grids = _explained(case)
+    return {
+        "descriptor": case_of(explanation.descriptor, case.bd),
+        "words": hex_words(case.words),
+        "lines": [line._asdict() for line in explanation.lines],
+        "pictures": [grid.as_json() for grid in grids],
+        "problems": [problem.as_json() for problem in explanation.problems],
+    }
+
+
+def print_explained(case: WordCase, console: Console | None = None) -> None:
+    """Print what register words do, pictures of the access order, and why they are not legal, if so.
+
+    Raises:
+        DescriptorError: the words are not those of a BD.
+    """
+    explanation, grids = _explained(case)
+    console = console or Console(highlight=False)
+    console.print(Text(f"{explanation.descriptor.kind.title}, BD {case.bd}", style="bold"))
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column()
+    for topic, text in explanation.lines:
+        table.add_row(topic, Text(text))
+    console.print(table)
+    for grid in grids:
+        console.print(Text(f"\n{grid.title}", style="bold"))
+        console.print(Text("\n".join(grid.lines())), soft_wrap=True)
+    for problem in explanation.problems:
+        console.print(Text(f"\nnot legal: {problem.message}", style="red"), soft_wrap=True)
+
+
+def _explained(case: WordCase) -> tuple[Explanation, tuple[Grid, Grid]]:
+    explanation = explain_words(case.tile, case.words, case.bd)
+    return explanation, (stream_grid(explanation.descriptor), memory_grid(explanation.descriptor))
