@@ -1,4 +1,4 @@
-"""Prints the ``extra_info`` of the benchmarks: rates and ratios, which pytest-benchmark's own table leaves out."""
+"""Prints the ``extra_info`` of benchmarks: the rates and ratios that pytest-benchmark's table leaves out."""
 
 from __future__ import annotations
 
