@@ -1,0 +1,74 @@
+"""Timing constants of the model, each with unit, range, source and grade; users may replace any of them.
+
+``docs/timing.md`` defines the phases of a cycle that these numbers refer to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from memtile.arch.grades import Grade, Source
+from memtile.errors import DesignError, Problem
+
+
+def _constant(default: int, low: int, high: int, unit: str, source: str, grade: Grade) -> Any:
+    meta = {"low": low, "high": high, "unit": unit, "source": Source(source, grade)}
+    return field(default=default, metadata=meta)
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Every latency and buffer depth that the cycle engine uses.
+
+    Raises:
+        DesignError: a value is outside the range in which the model is meaningful.
+    """
+
+    ingress_words: int = _constant(
+        16, 1, 32, "words", "GT-6: full 15 cycles after the lock stall starts; a lower bound", Grade.SILICON
+    )
+    memory_egress_words: int = _constant(
+        8, 4, 32, "words", "GT-3: span 251 contiguous against 258 strided", Grade.SILICON
+    )
+    compute_egress_words: int = _constant(
+        15, 4, 32, "words", "GT-1: span 244 of 256 contiguous words", Grade.SILICON
+    )
+    finished_bd_delay: int = _constant(
+        2, 0, 16, "cycles", "GT-3: last access granted to FINISHED_BD, span 258 strided", Grade.SILICON
+    )
+    task_start: int = _constant(
+        4, 1, 64, "cycles", "push to first lock request of an idle channel", Grade.ASSUMED
+    )
+    zeroisation: int = _constant(
+        2048, 1, 1 << 20, "cycles", "one 128-bit write per bank and cycle", Grade.ASSUMED
+    )
+
+    def __post_init__(self) -> None:
+        """Check every constant against its range."""
+        problems = [
+            Problem(
+                reason="timing",
+                where="timing constants",
+                field=f.name,
+                given=f"{getattr(self, f.name)} {f.metadata['unit']}",
+                allowed=f"{f.metadata['low']}..{f.metadata['high']} {f.metadata['unit']}",
+                source=f.metadata["source"].text,
+            )
+            for f in fields(self)
+            if not f.metadata["low"] <= getattr(self, f.name) <= f.metadata["high"]
+        ]
+        if problems:
+            raise DesignError(problems)
+
+    def with_(self, **changes: int) -> Timing:
+        """A copy with some constants replaced."""
+        return replace(self, **changes)
+
+
+def sources() -> dict[str, Source]:
+    """Source and grade of every timing constant, by name."""
+    return {f.name: f.metadata["source"] for f in fields(Timing)}
+
+
+ARRAY_CLOCK_MHZ = 1250  # clock at which the manual's 30 GB/s per direction is 24 bytes a cycle (AM020)

@@ -1,0 +1,21 @@
+"""The 128-bit memory port of a channel: where a formed access goes."""
+
+from __future__ import annotations
+
+from memtile.model.banks import bank_of
+from memtile.model.jit import jit
+from memtile.model.state import Spec, State
+from memtile.model.windows import memory_owner
+
+
+@jit
+def aim(spec: Spec, st: State, ch: int, address: int) -> bool:
+    """Point the channel's access at DMA word address ``address``; False when it is out of the channel's reach."""
+    c = st.channels
+    owner = memory_owner(spec, c.tile[ch], c.number[ch], address)
+    if owner < 0:
+        return False
+    word = address & (spec.tiles.memory_words[owner] - 1)
+    st.granules.target[ch] = spec.tiles.memory_base[owner] + word
+    st.granules.bank[ch] = bank_of(spec, st, owner, word)
+    return True

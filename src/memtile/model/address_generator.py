@@ -1,0 +1,79 @@
+"""Address generation of a DMA channel, one word at a time (AM020, memory tile DMA; AM025 DMA_BDn registers).
+
+The same walk as ``access.walk``, which produces it whole; a property test holds the two together. Counter 0 runs
+fastest; a counter that reaches its extent (zeros before + wrap + zeros after) returns to 0 and the next one advances;
+a wrap of 0 never ends its dimension; dimension 3 runs until the length is used up.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.tiles import GRANULE_WORDS
+from memtile.model.jit import jit
+from memtile.model.state import Granules, Walks
+
+_PADDED_DIMENSIONS = 3
+
+
+@jit
+def locate(walks: Walks, ch: int) -> None:
+    """Set address and padding flag of the word at the channel's position."""
+    address = walks.origin[ch]
+    padding = 0
+    for d in range(_PADDED_DIMENSIONS):
+        inside = walks.position[ch, d] - walks.before[ch, d]
+        wrap = walks.wrap[ch, d]
+        if inside < 0 or (wrap > 0 and inside >= wrap):
+            padding = 1
+        address += inside * walks.step[ch, d]
+    last = _PADDED_DIMENSIONS
+    walks.address[ch] = address + walks.position[ch, last] * walks.step[ch, last]
+    walks.padding[ch] = padding
+
+
+@jit
+def restart(walks: Walks, ch: int, length: int) -> None:
+    """Put the channel at the first word of its walk."""
+    for d in range(_PADDED_DIMENSIONS + 1):
+        walks.position[ch, d] = 0
+    walks.left[ch] = length
+    locate(walks, ch)
+
+
+@jit
+def advance(walks: Walks, ch: int) -> None:
+    """Step to the next word."""
+    walks.left[ch] -= 1
+    carry = True
+    for d in range(_PADDED_DIMENSIONS):
+        walks.position[ch, d] += 1
+        wrap = walks.wrap[ch, d]
+        if wrap == 0 or walks.position[ch, d] < walks.before[ch, d] + wrap + walks.after[ch, d]:
+            carry = False
+            break
+        walks.position[ch, d] = 0
+    if carry:
+        walks.position[ch, _PADDED_DIMENSIONS] += 1
+    locate(walks, ch)
+
+
+@jit
+def joins(walks: Walks, ch: int, address: int) -> bool:
+    """Whether the next word continues, in the same 128-bit access, a run that ends at ``address``."""
+    if walks.left[ch] == 0 or walks.padding[ch] == 1 or walks.address[ch] != address + 1:
+        return False
+    return bool((address + 1) % GRANULE_WORDS != 0)
+
+
+@jit
+def form_access(walks: Walks, granules: Granules, ch: int) -> int:
+    """Take the next words that one access can carry, or one padding word; return the first DMA address."""
+    first = walks.address[ch]
+    granules.is_pad[ch] = walks.padding[ch]
+    granules.count[ch] = 1
+    granules.closed[ch] = 1
+    advance(walks, ch)
+    if granules.is_pad[ch] == 0:
+        while joins(walks, ch, first + granules.count[ch] - 1):
+            granules.count[ch] += 1
+            advance(walks, ch)
+    return int(first)

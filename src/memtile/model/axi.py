@@ -1,0 +1,128 @@
+"""The memory-mapped AXI4 port of a tile: 1 MB of data memory, registers and windows (AM020, AM025).
+
+The register tables say which bits keep a write, which clear on a written 1 and which read back; a block handles the
+registers that do more. An address that nothing answers gives ``SLAVE_ERROR``, never a silent 0.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.model import dma_registers as dma
+from memtile.model import lock_registers, memory_control, task_queue
+from memtile.model.jit import jit
+from memtile.model.state import Spec, State
+
+
+class Block(IntEnum):
+    """Which hardware block answers a register; ``RegisterMap.argument`` says which instance of it."""
+
+    PLAIN = 0  # a register that only holds its value
+    QUEUE = 1
+    CONTROL = 2
+    STATUS = 3
+    WRITE_COUNT = 4
+    LOCK_VALUE = 5
+    LOCK_REQUEST = 6
+    LOCK_OVERFLOW = 7
+    LOCK_UNDERFLOW = 8
+    MEMORY_CONTROL = 9
+
+
+_QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
+_WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = int(Block.WRITE_COUNT), int(Block.LOCK_VALUE), int(Block.LOCK_REQUEST)
+_LOCK_OVERFLOW, _LOCK_UNDERFLOW = int(Block.LOCK_OVERFLOW), int(Block.LOCK_UNDERFLOW)
+_MEMORY_CONTROL = int(Block.MEMORY_CONTROL)
+
+OKAY, SLAVE_ERROR = 0, -1
+
+
+@jit
+def register_of(spec: Spec, tile: int, offset: int) -> int:
+    """Index of the register at byte ``offset`` within its kind's tables, or -1."""
+    return int(spec.register_index[spec.tiles.kind[tile], offset // WORD_BYTES])
+
+
+@jit
+def store(spec: Spec, st: State, tile: int, register: int, value: int) -> int:
+    """Keep the writable bits, clear the written-1-to-clear bits; return the register's index in the state."""
+    kind = spec.tiles.kind[tile]
+    at = spec.tiles.register_base[tile] + register
+    kept = spec.register_map.write_mask[kind, register]
+    cleared = spec.register_map.clear_mask[kind, register] & value
+    st.registers[at] = ((st.registers[at] & ~kept) | (value & kept)) & ~cleared
+    return int(at)
+
+
+@jit
+def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
+    """Write one 32-bit word at byte ``offset`` of the tile; ``OKAY`` or ``SLAVE_ERROR``."""
+    if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
+        st.memory[spec.tiles.memory_base[tile] + offset // WORD_BYTES] = value
+        return OKAY
+    register = register_of(spec, tile, offset)
+    if register < 0:
+        return SLAVE_ERROR
+    kind = spec.tiles.kind[tile]
+    argument = spec.register_map.argument[kind, register]
+    at = store(spec, st, tile, register, value)
+    act_on_write(spec, st, tile, spec.register_map.block[kind, register], argument, at, value)
+    return OKAY
+
+
+@jit
+def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
+    """What the write does beyond keeping bits; ``at`` is the register's index in the state."""
+    ch = spec.tiles.channel_base[tile] + argument
+    lock = spec.tiles.lock_base[tile] + argument
+    if block == _QUEUE:
+        task_queue.push(st, ch, value)
+    elif block == _CONTROL:
+        dma.write_control(st, ch, st.registers[at])
+    elif block == _STATUS:
+        dma.clear_status(st, ch, value)
+    elif block == _LOCK_VALUE:
+        lock_registers.set_value(st, lock, value)
+    elif block == _LOCK_OVERFLOW:
+        lock_registers.clear_flags(st.locks.overflow, lock, value)
+    elif block == _LOCK_UNDERFLOW:
+        lock_registers.clear_flags(st.locks.underflow, lock, value)
+    elif block == _MEMORY_CONTROL:
+        memory_control.write_control(spec, st, tile, at)
+
+
+@jit
+def read(spec: Spec, st: State, tile: int, offset: int) -> int:
+    """Read one 32-bit word at byte ``offset`` of the tile, with the read's side effects; or ``SLAVE_ERROR``."""
+    if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
+        return int(st.memory[spec.tiles.memory_base[tile] + offset // WORD_BYTES])
+    register = register_of(spec, tile, offset)
+    if register < 0:
+        return SLAVE_ERROR
+    kind = spec.tiles.kind[tile]
+    block = spec.register_map.block[kind, register]
+    value = st.registers[spec.tiles.register_base[tile] + register]
+    if block != 0:
+        value = live_value(spec, st, tile, block, spec.register_map.argument[kind, register], offset, value)
+    return int(value & spec.register_map.read_mask[kind, register])
+
+
+@jit
+def live_value(spec: Spec, st: State, tile: int, block: int, argument: int, offset: int, stored: int) -> int:
+    """Value of a register that a hardware block drives; ``stored`` where the register itself holds it."""
+    ch = spec.tiles.channel_base[tile] + argument
+    lock = spec.tiles.lock_base[tile] + argument
+    if block == _STATUS:
+        return dma.status(st, ch)
+    if block == _WRITE_COUNT:
+        return int(st.channels.moved[ch])
+    if block == _LOCK_VALUE:
+        return int(st.locks.value[lock])
+    if block == _LOCK_REQUEST:
+        return lock_registers.request(spec, st, tile, offset)
+    if block == _LOCK_OVERFLOW:
+        return lock_registers.flags(st.locks.overflow, lock, spec.tiles.locks[tile])
+    if block == _LOCK_UNDERFLOW:
+        return lock_registers.flags(st.locks.underflow, lock, spec.tiles.locks[tile])
+    return stored

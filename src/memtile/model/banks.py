@@ -1,0 +1,47 @@
+"""Single-port memory banks: which bank an address is in, and who gets it this cycle (AM020, memory tile memory).
+
+One access per bank and cycle, read or write. Each bank has one round-robin arbiter; a loser asks again in the next
+cycle. The policy among requester classes is not public: plain round robin over all channels is assumed (DEV-ARB-1).
+"""
+
+from __future__ import annotations
+
+from memtile.model.jit import jit
+from memtile.model.state import ACTIVITY, NOW, Spec, State
+
+
+@jit
+def bank_of(spec: Spec, st: State, tile: int, word: int) -> int:
+    """Global bank index of tile-local word ``word``, interleaved or linear as the tile is set."""
+    return int(spec.tiles.bank_base[tile] + ((word >> st.memories.shift[tile]) & (spec.tiles.banks[tile] - 1)))
+
+
+@jit
+def busy(st: State, bank: int) -> bool:
+    """Whether zeroisation owns the bank in this cycle."""
+    return bool(st.clock[NOW] < st.memories.busy_until[st.banks.tile[bank]])
+
+
+@jit
+def request(st: State, ch: int) -> None:
+    """Enter the channel's request of this cycle into its bank's arbitration."""
+    bank = st.granules.port_bank[ch]
+    rank = ch - st.banks.turn[bank]
+    if rank < 0:
+        rank += st.granules.port_bank.shape[0]
+    now = st.clock[NOW]
+    if st.banks.stamp[bank] != now or rank < st.banks.best[bank]:
+        st.banks.stamp[bank] = now
+        st.banks.best[bank] = rank
+        st.banks.winner[bank] = ch
+
+
+@jit
+def granted(st: State, ch: int) -> bool:
+    """Whether the channel won the bank it asked for; it is then served last next time."""
+    bank = st.granules.port_bank[ch]
+    if st.banks.winner[bank] != ch:
+        return False
+    st.banks.turn[bank] = ch + 1 if ch + 1 < st.granules.port_bank.shape[0] else 0
+    st.clock[ACTIVITY] += 1
+    return True

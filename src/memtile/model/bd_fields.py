@@ -1,0 +1,72 @@
+"""Reading descriptor fields from register words, by the layout tables of ``arch`` (AM025 DMA_BDn_w registers)."""
+
+from __future__ import annotations
+
+from memtile.arch.bd_layout import COMPUTE_BD, INTERFACE_BD, MEMORY_BD, Encoding
+from memtile.arch.tiles import TILE_KINDS
+from memtile.model.jit import jit
+from memtile.model.state import Spec, State
+
+KIND_NAMES = tuple(TILE_KINDS)
+FIELD_NAMES = tuple(dict.fromkeys([*MEMORY_BD, *COMPUTE_BD, *INTERFACE_BD]))
+MAX_PARTS = max(len(f.parts) for kind in TILE_KINDS.values() for f in kind.bd_fields.values())
+
+BASE_ADDRESS = FIELD_NAMES.index("Base_Address")
+BUFFER_LENGTH = FIELD_NAMES.index("Buffer_Length")
+STEP = tuple(FIELD_NAMES.index(f"D{d}_Stepsize") for d in range(4))
+WRAP = tuple(FIELD_NAMES.index(f"D{d}_Wrap") for d in range(3))
+BEFORE = tuple(FIELD_NAMES.index(f"D{d}_Zero_Before") for d in range(3))
+AFTER = tuple(FIELD_NAMES.index(f"D{d}_Zero_After") for d in range(3))
+ITERATION_CURRENT = FIELD_NAMES.index("Iteration_Current")
+ITERATION_WRAP = FIELD_NAMES.index("Iteration_Wrap")
+ITERATION_STEP = FIELD_NAMES.index("Iteration_Stepsize")
+NEXT_BD = FIELD_NAMES.index("Next_BD")
+USE_NEXT_BD = FIELD_NAMES.index("Use_Next_BD")
+VALID_BD = FIELD_NAMES.index("Valid_BD")
+TLAST_SUPPRESS = FIELD_NAMES.index("TLAST_Suppress")
+ACQUIRE_ENABLE = FIELD_NAMES.index("Lock_Acq_Enable")
+ACQUIRE_ID = FIELD_NAMES.index("Lock_Acq_ID")
+ACQUIRE_VALUE = FIELD_NAMES.index("Lock_Acq_Value")
+RELEASE_ID = FIELD_NAMES.index("Lock_Rel_ID")
+RELEASE_VALUE = FIELD_NAMES.index("Lock_Rel_Value")
+
+_MINUS_ONE = int(Encoding.MINUS_ONE)
+_SIGNED = int(Encoding.SIGNED)
+
+
+@jit
+def bd_register(spec: Spec, tile: int, bd: int) -> int:
+    """Index into ``registers`` of word 0 of descriptor ``bd``."""
+    kind = spec.tiles.kind[tile]
+    return int(spec.tiles.register_base[tile] + spec.kinds.bd_register[kind] + bd * spec.kinds.bd_words[kind])
+
+
+@jit
+def read_field(spec: Spec, st: State, tile: int, bd: int, field: int) -> int:
+    """Logical value of a descriptor field; 0 where the tile kind lacks it."""
+    kind = spec.tiles.kind[tile]
+    first = bd_register(spec, tile, bd)
+    raw = 0
+    shift = 0
+    for part in range(spec.bd_parts.shape[2]):
+        word, lsb, bits = spec.bd_parts[kind, field, part]
+        raw |= ((st.registers[first + word] >> lsb) & ((1 << bits) - 1)) << shift
+        shift += bits
+    if shift == 0:
+        return 0
+    encoding = spec.bd_encoding[kind, field]
+    if encoding == _MINUS_ONE:
+        return int(raw + 1)
+    if encoding == _SIGNED and (raw >> (shift - 1)) & 1:
+        return int(raw - (1 << shift))
+    return int(raw)
+
+
+@jit
+def write_field(spec: Spec, st: State, tile: int, bd: int, field: int, value: int) -> None:
+    """Store a raw (register-form) value into a descriptor field of one part."""
+    kind = spec.tiles.kind[tile]
+    word, lsb, bits = spec.bd_parts[kind, field, 0]
+    at = bd_register(spec, tile, bd) + word
+    mask = ((1 << bits) - 1) << lsb
+    st.registers[at] = (st.registers[at] & ~mask) | ((value << lsb) & mask)

@@ -1,0 +1,182 @@
+"""Building a model: a list of placed tiles becomes a ``Spec`` and a ``State`` as after reset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from memtile.arch.bd_layout import BdField
+from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.arch.timing import Timing
+from memtile.model import register_tables
+from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
+from memtile.model.state import (
+    Banks,
+    Channels,
+    Fifos,
+    Granules,
+    Ints,
+    Kinds,
+    Locks,
+    Memories,
+    Ports,
+    RegisterMap,
+    Spec,
+    State,
+    Tiles,
+    Walks,
+    table,
+)
+from memtile.model.states import Cause
+
+_NONE = -1
+SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empty it
+
+
+class Placed(NamedTuple):
+    """A tile of the model: its kind and the model indices of its western and eastern neighbours (-1 = none)."""
+
+    name: TileName
+    west: int = _NONE
+    east: int = _NONE
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    return [sum(sizes[:index]) for index in range(len(sizes))]
+
+
+def _tiles(placed: Sequence[Placed]) -> Tiles:
+    kinds = [TILE_KINDS[p.name] for p in placed]
+    channels = [2 * k.channels for k in kinds]
+    locks, banks = [k.locks for k in kinds], [k.banks for k in kinds]
+    words = [k.memory_words for k in kinds]
+    return table(
+        Tiles,
+        len(placed),
+        kind=[KIND_NAMES.index(p.name) for p in placed],
+        channel_base=_starts(channels),
+        channels=channels,
+        lock_base=_starts(locks),
+        locks=locks,
+        bank_base=_starts(banks),
+        banks=banks,
+        memory_base=_starts(words),
+        memory_words=words,
+        register_base=_starts([len(register_tables.registers_of(p.name)) for p in placed]),
+        neighbour=[[p.west, index, p.east] for index, p in enumerate(placed)],
+    )
+
+
+def _bd_parts(field: BdField | None) -> list[tuple[int, int, int]]:
+    parts = [(word, lsb, msb - lsb + 1) for word, msb, lsb in field.parts] if field else []
+    return parts + [(0, 0, 0)] * (MAX_PARTS - len(parts))
+
+
+def _first_window(kind: TileKind) -> int:
+    """Column of ``Tiles.neighbour`` that window 0 names: west where the kind has such a window, else its own."""
+    return 0 if "west" in kind.memory_windows else 1
+
+
+def _kinds(maps: Ints) -> Kinds:
+    kinds = [TILE_KINDS[name] for name in KIND_NAMES]
+    halves = [[k.bd_banks[parity % len(k.bd_banks)] for parity in (0, 1)] for k in kinds]
+    return table(
+        Kinds,
+        len(kinds),
+        bd_words=[k.bd_words for k in kinds],
+        bd_register=[maps[row, k.bd_base // WORD_BYTES] for row, k in enumerate(kinds)],
+        bd_first=[[first for first, _ in half] for half in halves],
+        bd_last=[[last for _, last in half] for half in halves],
+        neighbour_channels=[len(k.neighbour_channels) for k in kinds],
+        first_window=[_first_window(k) for k in kinds],
+        memory_shift=[(k.dma_address_words // len(k.memory_windows)).bit_length() - 1 for k in kinds],
+        lock_shift=[k.locks.bit_length() - 1 for k in kinds],
+    )
+
+
+def _register_map() -> RegisterMap:
+    width = max(len(register_tables.registers_of(name)) for name in KIND_NAMES)
+    records = table(RegisterMap, len(KIND_NAMES), width)
+    for row, name in enumerate(KIND_NAMES):
+        special = register_tables.blocks_of(name)
+        for index, register in enumerate(register_tables.registers_of(name)):
+            records.write_mask[row, index] = register.writable
+            records.clear_mask[row, index] = register.clearable
+            records.read_mask[row, index] = register.readable
+            records.block[row, index], records.argument[row, index] = special.get(register.offset, (0, 0))
+    return records
+
+
+@cache
+def _tables() -> Spec:
+    """The tables that every model shares; tiles and timing are put in by :func:`build`."""
+    layouts = [[TILE_KINDS[name].bd_fields.get(f) for f in FIELD_NAMES] for name in KIND_NAMES]
+    maps = np.stack([register_tables.index_map(name) for name in KIND_NAMES])
+    return Spec(
+        tiles=table(Tiles, 0),
+        kinds=_kinds(maps.astype(np.int64)),
+        bd_parts=np.array([[_bd_parts(f) for f in layout] for layout in layouts], dtype=np.int64),
+        bd_encoding=np.array([[f.encoding if f else 0 for f in lay] for lay in layouts], dtype=np.int64),
+        register_index=maps,
+        register_map=_register_map(),
+        timing=np.zeros(0, dtype=np.int64),
+    )
+
+
+def _buffer_depth(name: TileName, direction: int, timing: Timing) -> int:
+    if direction == S2MM:
+        return timing.ingress_words
+    return timing.memory_egress_words if name == "memory" else timing.compute_egress_words
+
+
+def _channels(placed: Sequence[Placed], timing: Timing) -> tuple[Channels, Fifos]:
+    rows = [
+        (tile, direction, number, _buffer_depth(p.name, direction, timing))
+        for tile, p in enumerate(placed)
+        for direction in (S2MM, MM2S)
+        for number in range(TILE_KINDS[p.name].channels)
+    ]
+    tile, direction, number, depth = zip(*rows, strict=True)
+    where = {"tile": tile, "direction": direction, "number": number}
+    channels = table(Channels, len(rows), **where, why=Cause.IDLE, task_bd=_NONE, next_bd=_NONE)
+    return channels, table(Fifos, len(rows), depth=depth)
+
+
+def build(placed: Sequence[Placed], timing: Timing | None = None) -> tuple[Spec, State]:
+    """Fixed tables and reset state of a model.
+
+    Args:
+        placed: the tiles, in model order.
+        timing: timing constants; the defaults of ``arch.timing`` if omitted.
+    """
+    timing = timing or Timing()
+    tiles = _tiles(placed)
+    constants = np.array(astuple(timing), dtype=np.int64)
+    channels, fifos = _channels(placed, timing)
+    n, banks, locks = len(fifos.depth), int(tiles.banks.sum()), int(tiles.locks.sum())
+    owner = np.repeat(np.arange(len(placed)), tiles.banks)
+    state = State(
+        clock=np.zeros(3, dtype=np.int64),
+        memory=np.zeros(int(tiles.memory_words.sum()), dtype=np.uint32),
+        registers=np.concatenate([register_tables.reset_values(p.name) for p in placed]),
+        channels=channels,
+        walks=table(Walks, n),
+        granules=table(Granules, n, port_bank=_NONE),
+        fifos=fifos,
+        banks=table(Banks, banks, tile=owner, winner=_NONE, stamp=_NONE),
+        memories=table(
+            Memories, len(placed), shift=GRANULE_WORDS.bit_length() - 1, busy_until=_NONE, control=_NONE
+        ),
+        locks=table(Locks, locks, winner=_NONE, stamp=_NONE),
+        ports=table(Ports, n, sink_row=_NONE),
+        source=np.zeros(1, dtype=np.uint32),
+        sink=np.zeros((1, SINK_WORDS), dtype=np.uint32),
+        sink_last=np.zeros((1, SINK_WORDS), dtype=np.uint8),
+        pattern=np.ones(1, dtype=np.int64),
+        spent=np.zeros((n, len(Cause)), dtype=np.int64),
+    )
+    return _tables()._replace(tiles=tiles, timing=constants), state

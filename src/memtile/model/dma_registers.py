@@ -1,0 +1,93 @@
+"""Channel registers: start queue, control, status (AM025 DMA_S2MM_n_* and DMA_MM2S_n_*).
+
+The bits that the tile kinds share stand at the same places in all of them; the register tables hide what a kind lacks.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.register_map import register_named
+from memtile.model.jit import jit
+from memtile.model.state import State
+from memtile.model.states import Cause, Phase
+
+_QUEUE = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
+_CONTROL = register_named("memory_tile", "DMA_S2MM_0_Ctrl")
+_STATUS = register_named("memory_tile", "DMA_S2MM_Status_0")
+_MEMORY_CONTROL = register_named("memory_tile", "Memory_Control")
+
+QUEUE_START_BD_MASK = _QUEUE.field("Start_BD_ID").mask
+QUEUE_REPEAT_LSB = _QUEUE.field("Repeat_Count").lsb
+QUEUE_REPEAT_MASK = _QUEUE.field("Repeat_Count").maximum
+RESET_MASK = _CONTROL.field("Reset").mask
+INTERLEAVE_MASK = _MEMORY_CONTROL.field("Memory_Interleaving").mask
+ZEROISE_MASK = _MEMORY_CONTROL.field("Memory_Zeroisation").mask
+
+ERROR_QUEUE_OVERFLOW = _STATUS.field("Task_Queue_Overflow").lsb
+ERROR_BD_INVALID = _STATUS.field("Error_BD_Invalid").lsb
+ERROR_BD_UNAVAILABLE = _STATUS.field("Error_BD_Unavailable").lsb
+ERROR_MEMORY_UNAVAILABLE = _STATUS.field("Error_DM_Access_to_Unavailable").lsb
+ERROR_LOCK_UNAVAILABLE = _STATUS.field("Error_Lock_Access_to_Unavailable").lsb
+
+_CLEARABLE = _STATUS.clearable
+_CUR_BD = _STATUS.field("Cur_BD").lsb
+_QUEUE_SIZE = _STATUS.field("Task_Queue_Size").lsb
+_RUNNING = _STATUS.field("Channel_Running").lsb
+_STALLED_STREAM = _STATUS.field("Stalled_Stream_Starvation").lsb
+_STALLED_ACQUIRE = _STATUS.field("Stalled_Lock_Acq").lsb
+
+_IDLE, _STARTING = int(Phase.IDLE), int(Phase.STARTING)
+_LOCK, _STARVED, _BLOCKED = int(Cause.LOCK_ACQUIRE), int(Cause.STREAM_STARVED), int(Cause.STREAM_BLOCKED)
+_CAUSE_IDLE = int(Cause.IDLE)
+_STATUS_IDLE, _STATUS_STARTING, _STATUS_RUNNING = 0, 1, 2  # AM025 Status field
+
+
+@jit
+def status(st: State, ch: int) -> int:
+    """The channel's status register."""
+    c = st.channels
+    phase, why = c.phase[ch], c.why[ch]
+    word = c.errors[ch] | (c.bd[ch] << _CUR_BD) | (c.queue_count[ch] << _QUEUE_SIZE)
+    if phase != _IDLE or c.queue_count[ch] > 0:
+        word |= 1 << _RUNNING
+    if why == _LOCK:
+        word |= 1 << _STALLED_ACQUIRE
+    elif why == _STARVED or why == _BLOCKED:
+        word |= 1 << _STALLED_STREAM
+    if phase == _STARTING:
+        return int(word | _STATUS_STARTING)
+    return int(word | (_STATUS_IDLE if phase == _IDLE else _STATUS_RUNNING))
+
+
+@jit
+def clear_status(st: State, ch: int, value: int) -> None:
+    """Clear the sticky bits that are written 1."""
+    st.channels.errors[ch] &= ~(value & _CLEARABLE)
+
+
+@jit
+def write_control(st: State, ch: int, control: int) -> None:
+    """A write to the control register; while Reset is 1 the channel holds nothing and starts nothing."""
+    st.channels.control[ch] = control
+    if control & RESET_MASK:
+        reset(st, ch)
+
+
+@jit
+def reset(st: State, ch: int) -> None:
+    """Clear queue, state machine, stream buffers and errors; locks, BDs and memory stay (DEV-RESET-1)."""
+    c = st.channels
+    c.phase[ch] = _IDLE
+    c.why[ch] = _CAUSE_IDLE
+    c.errors[ch] = 0
+    c.queue_count[ch] = 0
+    c.bd[ch] = 0
+    c.task_bd[ch] = -1
+    c.runs_left[ch] = 0
+    c.release_due[ch] = 0
+    c.moved[ch] = 0
+    st.walks.left[ch] = 0
+    st.granules.count[ch] = 0
+    st.granules.closed[ch] = 0
+    st.granules.port_count[ch] = 0
+    st.granules.port_bank[ch] = -1
+    st.fifos.count[ch] = 0

@@ -1,0 +1,28 @@
+"""Stream-side buffers of the channels: ring buffers of words with TLAST."""
+
+from __future__ import annotations
+
+from memtile.model.jit import jit
+from memtile.model.state import FIFO_SLOTS, Fifos
+
+
+@jit
+def space(fifos: Fifos, ch: int) -> int:
+    """Words that still fit."""
+    return int(fifos.depth[ch] - fifos.count[ch])
+
+
+@jit
+def put(fifos: Fifos, ch: int, word: int, last: int) -> None:
+    """Append a word; the caller has checked the space."""
+    slot = (fifos.head[ch] + fifos.count[ch]) % FIFO_SLOTS
+    fifos.words[ch, slot] = word
+    fifos.last[ch, slot] = last
+    fifos.count[ch] += 1
+
+
+@jit
+def drop(fifos: Fifos, ch: int) -> None:
+    """Remove the oldest word."""
+    fifos.head[ch] = (fifos.head[ch] + 1) % FIFO_SLOTS
+    fifos.count[ch] -= 1

@@ -1,0 +1,57 @@
+"""The test bench at the stream ports: sources that offer words, sinks that take them, each with a readiness pattern."""
+
+from __future__ import annotations
+
+from memtile.model.fifo import put, space
+from memtile.model.jit import jit
+from memtile.model.state import ACTIVITY, NOW, State
+
+
+@jit
+def ready(st: State, ch: int) -> bool:
+    """Whether the pattern of the port allows a word in this cycle."""
+    length = st.ports.pattern_length[ch]
+    if length == 0:
+        return True
+    return bool(st.pattern[st.ports.pattern_base[ch] + st.clock[NOW] % length])
+
+
+@jit
+def offer(st: State, ch: int) -> None:
+    """S2MM: take a word from the port into the ingress buffer, if there is one and it fits."""
+    ports = st.ports
+    at = ports.source_position[ch]
+    if at == ports.source_end[ch] or space(st.fifos, ch) == 0:
+        return
+    st.clock[ACTIVITY] += 1  # a word that only waits for its pattern is no reason to call the tile quiet
+    if ready(st, ch):
+        put(st.fifos, ch, st.source[at], 0)
+        ports.source_position[ch] = at + 1
+
+
+@jit
+def takes(st: State, ch: int) -> bool:
+    """MM2S: whether the port takes the word that waits in the egress buffer."""
+    if st.ports.sink_row[ch] < 0 or st.ports.sink_count[ch] == st.sink.shape[1]:
+        return False
+    st.clock[ACTIVITY] += 1
+    return ready(st, ch)
+
+
+@jit
+def deliver(st: State, ch: int, word: int, last: int) -> None:
+    """MM2S: hand a word to the sink."""
+    row = st.ports.sink_row[ch]
+    at = st.ports.sink_count[ch]
+    st.sink[row, at] = word
+    st.sink_last[row, at] = last
+    st.ports.sink_count[ch] = at + 1
+
+
+@jit
+def sink_full(st: State) -> bool:
+    """Whether some sink must be emptied by the host before its channel can go on."""
+    for ch in range(st.ports.sink_count.shape[0]):
+        if st.ports.sink_row[ch] >= 0 and st.ports.sink_count[ch] == st.sink.shape[1]:
+            return True
+    return False

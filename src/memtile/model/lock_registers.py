@@ -1,0 +1,54 @@
+"""Lock registers: values, sticky flags and the Lock_Request window (AM025 Lockn_value, Locks_Overflow, Lock_Request)."""
+
+from __future__ import annotations
+
+from memtile.arch.registers import WORD_BITS
+from memtile.arch.tiles import MEMORY
+from memtile.model.jit import jit
+from memtile.model.locks import attempt
+from memtile.model.state import Ints, Spec, State
+
+_VALUE_MASK = MEMORY.lock_value_max
+_STRIDE, _ACQUIRE = MEMORY.lock_request_stride, MEMORY.lock_request_acquire
+_VALUE_LSB = MEMORY.lock_request_value_lsb
+_OPERAND_BITS = MEMORY.bd_fields["Lock_Acq_Value"].bits
+
+
+@jit
+def set_value(st: State, lock: int, value: int) -> None:
+    """A write to a lock value register keeps six bits."""
+    st.locks.value[lock] = value & _VALUE_MASK
+
+
+@jit
+def flags(sticky: Ints, first: int, count: int) -> int:
+    """The sticky flags of up to 32 locks as a register word."""
+    word = 0
+    for bit in range(min(WORD_BITS, count)):
+        word |= sticky[first + bit] << bit
+    return int(word)
+
+
+@jit
+def clear_flags(sticky: Ints, first: int, word: int) -> None:
+    """Clear the flags whose bit is written 1."""
+    for bit in range(WORD_BITS):
+        if (word >> bit) & 1:
+            sticky[first + bit] = 0
+
+
+@jit
+def operand(offset: int) -> int:
+    """Signed lock value in a Lock_Request address."""
+    raw = (offset >> _VALUE_LSB) & ((1 << _OPERAND_BITS) - 1)
+    if raw >> (_OPERAND_BITS - 1):
+        return raw - (1 << _OPERAND_BITS)
+    return raw
+
+
+@jit
+def request(spec: Spec, st: State, tile: int, offset: int) -> int:
+    """A read of the request window: one attempt, 1 = granted."""
+    number = (offset // _STRIDE) % spec.tiles.locks[tile]
+    acquire = 1 if offset & _ACQUIRE else 0
+    return attempt(st.locks, spec.tiles.lock_base[tile] + number, acquire, operand(offset))

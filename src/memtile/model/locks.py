@@ -1,0 +1,85 @@
+"""Semaphore locks: 6-bit counters, two kinds of acquire, sticky overflow and underflow (AM020 locks; AM025 Lock_Request).
+
+An operand V below 0 waits for a value of at least -V and subtracts it; V of 0 or more waits for exactly V and
+subtracts it. A release adds a signed value. A result outside 0..63 sets the lock's sticky flag and saturates
+(DEV-LOCK-1). One acquire is granted per lock and cycle, in rotating order over the channels; releases of a cycle are
+seen by the acquires of the next (DEV-LOCK-2).
+"""
+
+from __future__ import annotations
+
+from memtile.arch.tiles import MEMORY
+from memtile.model.jit import jit
+from memtile.model.state import NOW, Locks, Spec, State
+from memtile.model.windows import NOWHERE, reach
+
+_MAX = MEMORY.lock_value_max
+
+
+@jit
+def resolve(spec: Spec, tile: int, number: int, lock_id: int) -> int:
+    """Global lock index of a DMA lock id, or -1 when channel ``number`` of ``tile`` cannot reach it."""
+    owner = reach(spec, tile, number, lock_id >> spec.kinds.lock_shift[spec.tiles.kind[tile]])
+    if owner < 0:
+        return NOWHERE
+    return int(spec.tiles.lock_base[owner] + (lock_id & (spec.tiles.locks[owner] - 1)))
+
+
+@jit
+def satisfied(value: int, operand: int) -> bool:
+    """Whether an acquire with ``operand`` may proceed on a lock that holds ``value``."""
+    if operand < 0:
+        return bool(value >= -operand)
+    return bool(value == operand)
+
+
+@jit
+def add(locks: Locks, lock: int, change: int) -> None:
+    """Add a signed value, flag and saturate what leaves the 6-bit range."""
+    value = locks.value[lock] + change
+    if value > _MAX:
+        locks.overflow[lock] = 1
+        value = _MAX
+    elif value < 0:
+        locks.underflow[lock] = 1
+        value = 0
+    locks.value[lock] = value
+
+
+@jit
+def take(locks: Locks, lock: int, operand: int) -> None:
+    """Subtract what a granted acquire takes."""
+    add(locks, lock, operand if operand < 0 else -operand)
+
+
+@jit
+def attempt(locks: Locks, lock: int, acquire: int, operand: int) -> int:
+    """One read of the Lock_Request window: 1 = granted. A release is always granted."""
+    if acquire == 0:
+        add(locks, lock, operand)
+        return 1
+    if not satisfied(locks.value[lock], operand):
+        return 0
+    take(locks, lock, operand)
+    return 1
+
+
+@jit
+def bid(st: State, lock: int, ch: int) -> None:
+    """Enter a satisfiable acquire of channel ``ch`` into the lock's arbitration of this cycle."""
+    rank = ch - st.locks.turn[lock]
+    if rank < 0:
+        rank += st.channels.phase.shape[0]
+    if st.locks.stamp[lock] != st.clock[NOW] or rank < st.locks.best[lock]:
+        st.locks.stamp[lock] = st.clock[NOW]
+        st.locks.best[lock] = rank
+        st.locks.winner[lock] = ch
+
+
+@jit
+def won(st: State, lock: int, ch: int) -> bool:
+    """Whether ``ch`` takes the lock this cycle; it is then asked last next time."""
+    if st.locks.stamp[lock] != st.clock[NOW] or st.locks.winner[lock] != ch:
+        return False
+    st.locks.turn[lock] = ch + 1 if ch + 1 < st.channels.phase.shape[0] else 0
+    return True

@@ -1,0 +1,109 @@
+"""MM2S: memory to stream, through an egress buffer that runs ahead only in whole 128-bit accesses.
+
+Per cycle: one word may leave to the stream, then one access may be asked of a bank, or one padding word made. The BD
+counts as finished (lock released, FINISHED_BD) when its last access is granted; the next BD's lock is asked for when
+its last word leaves (docs/timing.md, GT-1, GT-3).
+"""
+
+from __future__ import annotations
+
+from memtile.model import banks
+from memtile.model.access_port import aim
+from memtile.model.address_generator import form_access
+from memtile.model.bd_load import halt
+from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
+from memtile.model.fifo import drop, put, space
+from memtile.model.host_ports import deliver, takes
+from memtile.model.jit import jit
+from memtile.model.lock_port import post_release
+from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.states import Cause, Phase
+from memtile.model.task_queue import bd_done
+
+_RUN = int(Phase.RUN)
+_MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
+_BANK, _BUSY, _BLOCKED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(Cause.STREAM_BLOCKED)
+
+
+@jit
+def drain(spec: Spec, st: State, ch: int) -> None:
+    """Let one word leave to the stream."""
+    c = st.channels
+    if c.phase[ch] != _RUN:
+        return
+    if st.fifos.count[ch] == 0:
+        c.why[ch] = c.fetch_why[ch]
+        if c.length[ch] == 0:
+            post_release(spec, st, ch)
+            bd_done(spec, st, ch)
+        return
+    if not takes(st, ch):
+        c.why[ch] = _BLOCKED
+        return
+    head = st.fifos.head[ch]
+    deliver(st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
+    drop(st.fifos, ch)
+    c.moved[ch] += 1
+    c.why[ch] = _MOVING
+    if c.moved[ch] == c.length[ch]:
+        bd_done(spec, st, ch)
+
+
+@jit
+def emit(spec: Spec, st: State, ch: int, word: int, later: int) -> None:
+    """Put a word into the egress buffer; ``later`` words of the BD follow it."""
+    last = 1 if later == 0 and st.channels.tlast_suppress[ch] == 0 else 0
+    put(st.fifos, ch, word, last)
+    st.clock[ACTIVITY] += 1
+    if later == 0:
+        post_release(spec, st, ch)
+
+
+@jit
+def form(spec: Spec, st: State, ch: int) -> bool:
+    """Have an access or padding word formed; False when the BD needs none or its address is out of reach."""
+    g = st.granules
+    if g.closed[ch] == 1:
+        return True
+    if st.walks.left[ch] == 0:
+        return False
+    address = form_access(st.walks, g, ch)
+    if g.is_pad[ch] == 1 or aim(spec, st, ch, address):
+        return True
+    g.closed[ch] = 0
+    halt(st, ch, ERROR_MEMORY_UNAVAILABLE)
+    return False
+
+
+@jit
+def ask(spec: Spec, st: State, ch: int) -> None:
+    """Enter this cycle's bank arbitration, or make one padding word."""
+    g = st.granules
+    g.port_bank[ch] = -1
+    c = st.channels
+    if c.phase[ch] != _RUN or not form(spec, st, ch) or space(st.fifos, ch) < g.count[ch]:
+        return
+    c.fetch_why[ch] = _SWITCH
+    if g.is_pad[ch] == 1:
+        g.closed[ch] = 0
+        emit(spec, st, ch, 0, st.walks.left[ch])
+    elif banks.busy(st, g.bank[ch]):
+        c.fetch_why[ch] = _BUSY
+    else:
+        g.port_bank[ch] = g.bank[ch]
+        banks.request(st, ch)
+
+
+@jit
+def receive(spec: Spec, st: State, ch: int) -> None:
+    """Take the words of a granted access, or note that the bank went to somebody else."""
+    g = st.granules
+    if g.port_bank[ch] < 0:
+        return
+    if not banks.granted(st, ch):
+        st.channels.fetch_why[ch] = _BANK
+        return
+    g.closed[ch] = 0
+    count = g.count[ch]
+    for i in range(count):
+        emit(spec, st, ch, st.memory[g.target[ch] + i], st.walks.left[ch] + count - 1 - i)

@@ -1,0 +1,74 @@
+"""The register tables of ``arch`` as flat arrays that the AXI port looks things up in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+
+from memtile.arch.register_map import register_map
+from memtile.arch.registers import WORD_BITS, ModuleName, Register
+from memtile.arch.tiles import MM2S, S2MM, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.model.axi import Block
+from memtile.model.state import Ints, Shorts
+
+MODULES: Mapping[TileName, tuple[ModuleName, ...]] = {
+    "memory": ("memory_tile",),
+    "compute": ("memory", "core"),
+    "interface": ("noc", "pl"),
+}
+
+_UNMAPPED = -1
+
+
+@cache
+def registers_of(name: TileName) -> tuple[Register, ...]:
+    """Every 32-bit register of a tile kind in address order, windows included, data memory not."""
+    found = [r for module in MODULES[name] for r in register_map(module).values() if r.width == WORD_BITS]
+    return tuple(sorted(found, key=lambda r: r.offset))
+
+
+@cache
+def reset_values(name: TileName) -> Ints:
+    """Value of each register after reset; int64, in the order of :func:`registers_of`."""
+    return np.array([r.reset for r in registers_of(name)], dtype=np.int64)
+
+
+def index_map(name: TileName) -> Shorts:
+    """Register index of every 32-bit word of the tile's address space; -1 where nothing answers."""
+    table = np.full(TILE_BYTES // WORD_BYTES, _UNMAPPED, dtype=np.int16)
+    for index, register in enumerate(registers_of(name)):
+        first = register.offset // WORD_BYTES
+        table[first : first + register.span // WORD_BYTES] = index
+    return table
+
+
+def _channel_blocks(kind: TileKind) -> dict[int, tuple[Block, int]]:
+    blocks: dict[int, tuple[Block, int]] = {}
+    for direction in (S2MM, MM2S):
+        for number in range(kind.channels):
+            ch = direction * kind.channels + number
+            blocks[kind.queue_base + ch * kind.channel_stride] = (Block.QUEUE, ch)
+            blocks[kind.control_base + ch * kind.channel_stride] = (Block.CONTROL, ch)
+            blocks[kind.status_base[direction] + number * WORD_BYTES] = (Block.STATUS, ch)
+    for number in range(kind.channels):
+        blocks[kind.write_count_base + number * WORD_BYTES] = (Block.WRITE_COUNT, number)
+    return blocks
+
+
+def _lock_blocks(kind: TileKind) -> dict[int, tuple[Block, int]]:
+    blocks: dict[int, tuple[Block, int]] = {kind.lock_request_base: (Block.LOCK_REQUEST, 0)}
+    for lock in range(kind.locks):
+        blocks[kind.lock_value_base + lock * kind.lock_value_stride] = (Block.LOCK_VALUE, lock)
+    for word, first in enumerate(range(0, kind.locks, WORD_BITS)):
+        blocks[kind.lock_overflow_base + word * WORD_BYTES] = (Block.LOCK_OVERFLOW, first)
+        blocks[kind.lock_underflow_base + word * WORD_BYTES] = (Block.LOCK_UNDERFLOW, first)
+    return blocks
+
+
+def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:
+    """Byte offset -> (hardware block, instance) of the registers that do more than hold a value."""
+    kind = TILE_KINDS[name]
+    controls = {r.offset: (Block.MEMORY_CONTROL, 0) for r in registers_of(name) if r.name == "Memory_Control"}
+    return _channel_blocks(kind) | _lock_blocks(kind) | controls

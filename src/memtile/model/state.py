@@ -1,0 +1,241 @@
+"""Flat state of the model: tables of integers, array-wide, indexed by tile, channel, bank or lock.
+
+A ``Spec`` never changes after the device is built; a ``State`` is everything that a cycle may change, so saving,
+comparing and restoring a simulation is copying its arrays. Each class below whose fields are columns describes one
+NumPy record array: ``st.channels.phase[ch]`` is the same expression in the interpreter and under Numba. The classes
+stand in a module of their own because the compiled cache names them.
+
+Index spaces: ``tile`` over the tiles of the model; ``ch`` over all DMA channels, S2MM before MM2S within a tile;
+``bank`` and ``lock`` over all tiles; a word in ``memory`` is ``tiles.memory_base[tile]`` plus the tile-local word.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import GRANULE_WORDS, MEMORY
+from memtile.model.jit import ENABLED
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint32]
+Shorts = npt.NDArray[np.int16]
+Bytes = npt.NDArray[np.uint8]
+
+NOW, ACTIVITY, QUIET = 0, 1, 2  # entries of State.clock
+FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
+
+Three = Annotated[Ints, (3,)]
+Four = Annotated[Ints, (4,)]
+Granule = Annotated[Ints, (GRANULE_WORDS,)]
+Queue = Annotated[Ints, (MEMORY.queue_depth,)]
+Ring = Annotated[Ints, (FIFO_SLOTS,)]
+
+
+class Tiles(NamedTuple):
+    """Fixed facts of each tile."""
+
+    kind: Ints  # index into the per-kind tables
+    channel_base: Ints
+    channels: Ints  # channels of both directions
+    lock_base: Ints
+    locks: Ints
+    bank_base: Ints
+    banks: Ints
+    memory_base: Ints  # first word in State.memory
+    memory_words: Ints
+    register_base: Ints  # first entry in State.registers
+    neighbour: Three  # west, own, east tile index; -1 = none
+
+
+class Kinds(NamedTuple):
+    """Fixed facts of each tile kind."""
+
+    bd_words: Ints
+    bd_register: Ints  # register index of word 0 of BD 0
+    bd_first: Annotated[Ints, (2,)]  # by channel parity (AM020: 24 of 48 BDs per channel)
+    bd_last: Annotated[Ints, (2,)]
+    neighbour_channels: Ints  # channels of each direction that reach the neighbours
+    first_window: Ints  # column of Tiles.neighbour that DMA window 0 names
+    memory_shift: Ints  # log2 of the words of one memory window
+    lock_shift: Ints  # log2 of the locks of one lock window
+
+
+class RegisterMap(NamedTuple):
+    """Fixed facts of each register, by (kind, register index)."""
+
+    write_mask: Ints  # bits that a write stores
+    clear_mask: Ints  # write-1-to-clear bits
+    read_mask: Ints  # bits that a read returns
+    block: Ints  # which hardware block answers, see axi.Block
+    argument: Ints  # channel or first lock within the block
+
+
+class Channels(NamedTuple):
+    """DMA channels."""
+
+    tile: Ints
+    direction: Ints  # arch.tiles.S2MM or MM2S
+    number: Ints  # channel number within its direction
+    phase: Ints
+    why: Ints  # Cause of the current cycle
+    until: Ints  # cycle at which STARTING ends
+    errors: Ints  # sticky error bits, at their status-register positions
+    control: Ints  # control register
+    queue: Queue  # queue words, oldest first
+    queue_count: Ints
+    task_bd: Ints  # start BD of the running task, -1 = none
+    runs_left: Ints  # further runs of the task's chain
+    bd: Ints  # current BD
+    next_bd: Ints  # -1 = chain ends
+    acquire_enable: Ints
+    acquire_lock: Ints  # lock id as the DMA sees it
+    acquire_value: Ints
+    release_lock: Ints
+    release_value: Ints
+    release_due: Ints  # 1 = release ``due_value`` to ``due_lock`` at the end of this cycle
+    due_lock: Ints
+    due_value: Ints
+    tlast_suppress: Ints
+    length: Ints  # stream words of the BD
+    moved: Ints  # stream words of the BD moved so far
+    fetch_why: Ints  # why memory brought or took no word last time
+    finished_bd: Ints  # cycle of the last FINISHED_BD event
+    bds_done: Ints
+    tasks_done: Ints
+
+
+class Walks(NamedTuple):
+    """Address generators, one a channel; addresses in words as the DMA sees them (AM020, memory tile DMA)."""
+
+    origin: Ints  # base address plus iteration offset
+    step: Four
+    wrap: Three  # 0 = never
+    before: Three
+    after: Three
+    position: Four  # padding included
+    address: Ints  # of the next word
+    padding: Ints  # 1 = the next word is padding
+    left: Ints  # words not yet generated
+
+
+class Granules(NamedTuple):
+    """The 128-bit access that each channel forms, and the one that it has at the banks."""
+
+    target: Ints  # first word of the formed access in State.memory
+    bank: Ints
+    count: Ints  # words formed
+    closed: Ints  # 1 = complete
+    is_pad: Ints  # MM2S: 1 = one padding word, no access
+    words: Granule  # S2MM
+    port_bank: Ints  # bank asked in this cycle, -1 = none
+    pending_bank: Ints  # S2MM: bank of the access waiting to be written
+    port_target: Ints
+    port_count: Ints  # S2MM: words waiting to be written, 0 = port free
+    port_words: Granule  # S2MM
+
+
+class Fifos(NamedTuple):
+    """Stream-side buffers, one a channel: ingress of S2MM, egress of MM2S."""
+
+    words: Ring
+    last: Ring  # TLAST
+    head: Ints
+    count: Ints
+    depth: Ints  # usable words
+
+
+class Banks(NamedTuple):
+    """Bank arbiters."""
+
+    tile: Ints
+    turn: Ints  # channel served first next time
+    best: Ints
+    winner: Ints  # channel granted this cycle
+    stamp: Ints  # cycle of ``winner``
+
+
+class Memories(NamedTuple):
+    """Memory control of each tile."""
+
+    shift: Ints  # word address >> shift & (banks - 1) is the bank
+    busy_until: Ints  # zeroisation owns the banks before this cycle, -1 = it does not
+    control: Ints  # register index of the Memory_Control that asked for it
+
+
+class Locks(NamedTuple):
+    """Semaphore locks and their arbiters."""
+
+    value: Ints
+    overflow: Ints
+    underflow: Ints
+    turn: Ints
+    best: Ints
+    winner: Ints
+    stamp: Ints
+
+
+class Ports(NamedTuple):
+    """What the test bench does at the stream port of each channel."""
+
+    source_position: Ints  # next word in State.source
+    source_end: Ints
+    sink_row: Ints  # row in State.sink, -1 = none
+    sink_count: Ints
+    pattern_base: Ints  # cycle-by-cycle readiness in State.pattern, repeating
+    pattern_length: Ints  # 0 = always ready
+
+
+class Spec(NamedTuple):
+    """Everything that is fixed once the device is built."""
+
+    tiles: Tiles
+    kinds: Kinds
+    bd_parts: Ints  # (kind, field, part, [word, lsb, bits]); bits 0 = the kind lacks the part
+    bd_encoding: Ints  # (kind, field)
+    register_index: Shorts  # (kind, word offset in the tile) -> register index, -1 = unmapped
+    register_map: RegisterMap
+    timing: Ints  # values in the order of arch.timing.Timing
+
+
+class State(NamedTuple):
+    """Everything that a cycle may change."""
+
+    clock: Ints  # [NOW] cycle; [ACTIVITY] changes in this cycle; [QUIET] cycles without any
+    memory: Words
+    registers: Ints
+    channels: Channels
+    walks: Walks
+    granules: Granules
+    fifos: Fifos
+    banks: Banks
+    memories: Memories
+    locks: Locks
+    ports: Ports
+    source: Words
+    sink: Words  # (port row, words)
+    sink_last: Bytes  # (port row, words) TLAST of each word
+    pattern: Ints
+    spent: Ints  # (channel, cause) cycles
+
+
+T = TypeVar("T")
+
+
+def table(columns: type[T], *shape: int, **values: Any) -> T:
+    """A table of ``shape`` with the columns of class ``columns``; zero where no value is given.
+
+    Numba gets one record array, so that a call passes one argument and not thirty; the interpreter gets the columns
+    as a tuple of views, because attribute access of a record array is slow there.
+    """
+    hints = get_type_hints(columns, include_extras=True)
+    shapes = {name: get_args(h)[1] if get_origin(h) is Annotated else () for name, h in hints.items()}
+    dtype = np.dtype([(name, np.int64, shapes[name]) for name in hints], align=True)
+    records = np.zeros(shape, dtype=dtype)
+    for name, value in values.items():
+        records[name] = value
+    if ENABLED:
+        return cast(T, records.view(np.recarray))
+    return columns(**{name: records[name] for name in hints})

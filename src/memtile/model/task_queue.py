@@ -1,0 +1,90 @@
+"""Task queues and chains: what a channel runs next (AM020 task queue; AM025 DMA_*_Start_Queue).
+
+A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue, the running
+one not among them; a push to a full queue is dropped and sets Task_Queue_Overflow.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.tiles import MEMORY
+from memtile.model.bd_load import load_bd
+from memtile.model.dma_registers import (
+    ERROR_QUEUE_OVERFLOW,
+    QUEUE_REPEAT_LSB,
+    QUEUE_REPEAT_MASK,
+    QUEUE_START_BD_MASK,
+    RESET_MASK,
+)
+from memtile.model.jit import jit
+from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.states import Phase
+from memtile.model.timing_index import TASK_START
+
+_IDLE, _STARTING = int(Phase.IDLE), int(Phase.STARTING)
+NO_BD = -1
+_DEPTH = MEMORY.queue_depth
+
+
+@jit
+def push(st: State, ch: int, word: int) -> None:
+    """A write to the channel's start queue register."""
+    c = st.channels
+    if c.queue_count[ch] == _DEPTH:
+        c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW
+        return
+    c.queue[ch, c.queue_count[ch]] = word
+    c.queue_count[ch] += 1
+
+
+@jit
+def pop(st: State, ch: int) -> int:
+    """Take the oldest queue word."""
+    c = st.channels
+    word = c.queue[ch, 0]
+    c.queue_count[ch] -= 1
+    for slot in range(c.queue_count[ch]):
+        c.queue[ch, slot] = c.queue[ch, slot + 1]
+    return int(word)
+
+
+@jit
+def start_task(spec: Spec, st: State, ch: int) -> None:
+    """Make the oldest queued task the running one and load its first BD."""
+    word = pop(st, ch)
+    st.channels.task_bd[ch] = word & QUEUE_START_BD_MASK
+    st.channels.runs_left[ch] = (word >> QUEUE_REPEAT_LSB) & QUEUE_REPEAT_MASK
+    load_bd(spec, st, ch, st.channels.task_bd[ch])
+
+
+@jit
+def wake(spec: Spec, st: State, ch: int) -> None:
+    """Let an idle channel with a queued task start it, ``task_start`` cycles later."""
+    c = st.channels
+    if c.phase[ch] == _IDLE:
+        if c.queue_count[ch] == 0 or c.control[ch] & RESET_MASK:
+            return
+        c.phase[ch] = _STARTING
+        c.until[ch] = st.clock[NOW] + spec.timing[TASK_START]
+        st.clock[ACTIVITY] += 1
+    elif c.phase[ch] == _STARTING and st.clock[NOW] >= c.until[ch]:
+        start_task(spec, st, ch)
+
+
+@jit
+def bd_done(spec: Spec, st: State, ch: int) -> None:
+    """The channel's BD has moved its last word: follow the chain, repeat the task, or take the next one."""
+    c = st.channels
+    c.bds_done[ch] += 1
+    st.clock[ACTIVITY] += 1
+    if c.next_bd[ch] >= 0:
+        load_bd(spec, st, ch, c.next_bd[ch])
+    elif c.runs_left[ch] > 0:
+        c.runs_left[ch] -= 1
+        load_bd(spec, st, ch, c.task_bd[ch])
+    else:
+        c.tasks_done[ch] += 1
+        c.task_bd[ch] = NO_BD
+        if c.queue_count[ch] > 0:
+            start_task(spec, st, ch)
+        else:
+            c.phase[ch] = _IDLE

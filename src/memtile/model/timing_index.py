@@ -1,0 +1,13 @@
+"""Positions of the timing constants in ``Spec.timing``, in the order of ``arch.timing.Timing``."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from memtile.arch.timing import Timing
+
+_ORDER = tuple(f.name for f in fields(Timing))
+
+TASK_START = _ORDER.index("task_start")
+FINISHED_BD_DELAY = _ORDER.index("finished_bd_delay")
+ZEROISATION = _ORDER.index("zeroisation")

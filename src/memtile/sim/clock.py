@@ -1,0 +1,134 @@
+"""The clock loop: the phases of one cycle, idle skipping, and the reasons to return to Python.
+
+``docs/timing.md`` defines the phases. Nothing here knows what a block does; it only orders the blocks.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from memtile.arch.tiles import MM2S
+from memtile.model import lock_port, mm2s, s2mm
+from memtile.model.host_ports import offer, sink_full
+from memtile.model.jit import jit
+from memtile.model.memory_control import finish_zeroisation
+from memtile.model.state import ACTIVITY, NOW, QUIET, Spec, State
+from memtile.model.states import Cause, Phase
+from memtile.model.task_queue import wake
+
+_IDLE, _STARTING, _HALTED = int(Phase.IDLE), int(Phase.STARTING), int(Phase.HALTED)
+_CAUSE_IDLE, _CAUSE_START = int(Cause.IDLE), int(Cause.TASK_START)
+_CAUSE_HALTED, _CAUSE_SWITCH = int(Cause.HALTED), int(Cause.BD_SWITCH)
+_SETTLED = 2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
+
+
+class Stop(IntEnum):
+    """Why the clock loop returned."""
+
+    LIMIT = 0  # the cycle asked for is reached
+    QUIET = 1  # nothing can move any more
+    SINK_FULL = 2  # the host must empty a sink
+
+
+_LIMIT, _QUIET, _SINK_FULL = int(Stop.LIMIT), int(Stop.QUIET), int(Stop.SINK_FULL)
+
+
+@jit
+def presume(st: State, ch: int) -> None:
+    """What the channel does this cycle unless a later phase says otherwise."""
+    phase = st.channels.phase[ch]
+    why = _CAUSE_SWITCH
+    if phase == _IDLE:
+        why = _CAUSE_IDLE
+    elif phase == _STARTING:
+        why = _CAUSE_START
+    elif phase == _HALTED:
+        why = _CAUSE_HALTED
+    st.channels.why[ch] = why
+
+
+@jit
+def ask_memory(spec: Spec, st: State) -> None:
+    """Phases 1 and 2a: tasks start, words leave to the streams, accesses are asked for."""
+    c = st.channels
+    for ch in range(c.phase.shape[0]):
+        wake(spec, st, ch)
+        presume(st, ch)
+        if c.direction[ch] == MM2S:
+            mm2s.drain(spec, st, ch)
+            mm2s.ask(spec, st, ch)
+        else:
+            s2mm.ask(spec, st, ch)
+
+
+@jit
+def use_memory(spec: Spec, st: State) -> None:
+    """Phases 2b to 4: granted accesses are made, ingress words move on, new words enter."""
+    c = st.channels
+    for ch in range(c.phase.shape[0]):
+        if c.direction[ch] == MM2S:
+            mm2s.receive(spec, st, ch)
+        else:
+            s2mm.write(spec, st, ch)
+            s2mm.consume(spec, st, ch)
+            offer(st, ch)
+
+
+@jit
+def account(st: State, cycles: int) -> None:
+    """Phase 6: book the cycles under each channel's cause."""
+    for ch in range(st.spent.shape[0]):
+        st.spent[ch, st.channels.why[ch]] += cycles
+
+
+@jit
+def cycle(spec: Spec, st: State) -> None:
+    """One cycle of the array clock."""
+    st.clock[ACTIVITY] = 0
+    finish_zeroisation(spec, st)
+    ask_memory(spec, st)
+    use_memory(spec, st)
+    lock_port.serve(spec, st)
+    account(st, 1)
+    st.clock[QUIET] = st.clock[QUIET] + 1 if st.clock[ACTIVITY] == 0 else 0
+    st.clock[NOW] += 1
+
+
+@jit
+def next_timer(st: State) -> int:
+    """Earliest future cycle at which something happens by itself, or -1."""
+    now = st.clock[NOW]
+    earliest = -1
+    for ch in range(st.channels.phase.shape[0]):
+        at = st.channels.until[ch]
+        if st.channels.phase[ch] == _STARTING and (earliest < 0 or at < earliest):
+            earliest = at
+    for tile in range(st.memories.busy_until.shape[0]):
+        at = st.memories.busy_until[tile]
+        if at >= now and (earliest < 0 or at < earliest):
+            earliest = at
+    return int(earliest)
+
+
+@jit
+def skip(st: State, until: int) -> None:
+    """Jump to cycle ``until``; every cycle in between is like the last one."""
+    account(st, until - st.clock[NOW])
+    st.clock[NOW] = until
+
+
+@jit
+def run(spec: Spec, st: State, until: int) -> int:
+    """Advance to cycle ``until`` at most; return a ``Stop`` code."""
+    while st.clock[NOW] < until:
+        if sink_full(st):
+            return _SINK_FULL
+        cycle(spec, st)
+        if st.clock[QUIET] >= _SETTLED:
+            at = next_timer(st)
+            if at < 0:
+                return _QUIET
+            if at > st.clock[NOW]:
+                skip(st, min(at, until))
+    return _LIMIT
+

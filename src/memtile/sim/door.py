@@ -1,0 +1,116 @@
+"""The door of a tile: memory-mapped AXI4 accesses in process, with the driver's forms of access.
+
+Everything that configures a tile goes through here; nothing else sets a descriptor or a lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.registers import WORD_BITS
+from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
+from memtile.errors import Problem, RegisterError
+from memtile.model import axi
+from memtile.model.bd_fields import KIND_NAMES
+from memtile.model.state import Spec, State
+
+_WORD_MAX = (1 << WORD_BITS) - 1
+_SOURCE = "AM025 memory map"
+
+Words = npt.NDArray[np.uint32]
+
+
+class Door:
+    """Reads and writes of one tile's address space.
+
+    Args:
+        spec: fixed tables of the model.
+        state: its state; accesses act on it at once.
+        tile: model index of the tile.
+
+    Every method raises :class:`RegisterError` for an address that is unaligned, outside the 1 MB of the tile or
+    answered by nothing, and for a value that is not 32 bit.
+    """
+
+    def __init__(self, spec: Spec, state: State, tile: int) -> None:
+        self._spec, self._state, self._tile = spec, state, tile
+        self._kind = TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]]
+
+    def write32(self, offset: int, value: int) -> None:
+        """Write one 32-bit word at byte ``offset``."""
+        self._check_offset(offset)
+        if not 0 <= value <= _WORD_MAX:
+            allowed = f"0..{_WORD_MAX:#x}"
+            raise RegisterError(
+                Problem("register_value", self._kind.title, f"{offset:#07x}", hex(value), allowed, _SOURCE)
+            )
+        if axi.write(self._spec, self._state, self._tile, offset, value) == axi.SLAVE_ERROR:
+            raise self._unmapped(offset)
+
+    def read32(self, offset: int) -> int:
+        """Read one 32-bit word at byte ``offset``, with whatever the read does (lock requests, popped FIFOs)."""
+        self._check_offset(offset)
+        value = axi.read(self._spec, self._state, self._tile, offset)
+        if value == axi.SLAVE_ERROR:
+            raise self._unmapped(offset)
+        return int(value)
+
+    def mask_write32(self, offset: int, mask: int, value: int) -> None:
+        """Read, replace the bits of ``mask`` by those of ``value``, write."""
+        self.write32(offset, (self.read32(offset) & ~mask & _WORD_MAX) | (value & mask))
+
+    def block_write32(self, offset: int, words: Sequence[int] | Words) -> None:
+        """Write consecutive words from byte ``offset`` on; data memory takes them in one go."""
+        data = np.asarray(words, dtype=np.uint32)
+        memory = self._memory(offset, len(data))
+        if memory is not None:
+            memory[:] = data
+            return
+        for index, word in enumerate(data):
+            self.write32(offset + index * WORD_BYTES, int(word))
+
+    def block_read32(self, offset: int, words: int) -> Words:
+        """Read ``words`` consecutive words from byte ``offset`` on; uint32[words]."""
+        memory = self._memory(offset, words)
+        if memory is not None:
+            return memory.copy()
+        reads = [self.read32(offset + index * WORD_BYTES) for index in range(words)]
+        return np.array(reads, dtype=np.uint32)
+
+    def poll(self, offset: int, mask: int, value: int, advance: Callable[[], bool]) -> bool:
+        """Read until ``(word & mask) == value``; between reads call ``advance``, give up when it returns False."""
+        while self.read32(offset) & mask != value:
+            if not advance():
+                return False
+        return True
+
+    def _memory(self, offset: int, words: int) -> Words | None:
+        """View of data memory when the whole range lies in it."""
+        self._check_offset(offset)
+        first = offset // WORD_BYTES
+        if first + words > self._kind.memory_words:
+            return None
+        base = int(self._spec.tiles.memory_base[self._tile]) + first
+        return self._state.memory[base : base + words]
+
+    def _check_offset(self, offset: int) -> None:
+        if 0 <= offset < TILE_BYTES and offset % WORD_BYTES == 0:
+            return
+        allowed = f"multiples of {WORD_BYTES} in 0..{TILE_BYTES - WORD_BYTES:#x}"
+        raise RegisterError(Problem("address", self._kind.title, "offset", hex(offset), allowed, _SOURCE))
+
+    def _unmapped(self, offset: int) -> RegisterError:
+        return RegisterError(
+            Problem(
+                "unmapped",
+                self._kind.title,
+                "offset",
+                f"{offset:#07x}",
+                "data memory and the registers of the map",
+                _SOURCE,
+                "the tile answers with a slave error",
+            )
+        )

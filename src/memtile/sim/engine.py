@@ -1,0 +1,165 @@
+"""The engine: a model, its clock loop and the host at its stream ports.
+
+The compiled loop runs in slices, so that Ctrl-C keeps what is done, progress can be shown, and sinks are emptied: the
+memory it needs does not grow with the cycles simulated.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.timing import Timing
+from memtile.model import jit
+from memtile.model.construct import Placed, build
+from memtile.model.state import NOW, QUIET
+from memtile.sim import clock
+from memtile.sim.door import Door
+
+_SLICE = 1 << 16  # cycles between looks at the outside world
+
+Words = npt.NDArray[np.uint32]
+Progress = Callable[[int], None]
+
+
+class Engine:
+    """A model of placed tiles and the clock that drives it.
+
+    Args:
+        placed: the tiles of the model.
+        timing: timing constants; the defaults if omitted.
+    """
+
+    def __init__(self, placed: Sequence[Placed], timing: Timing | None = None) -> None:
+        self.timing = timing or Timing()
+        self.spec, self.state = build(placed, self.timing)
+        self._feeds: dict[int, list[Words]] = {}
+        self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
+        self._patterns: dict[int, npt.NDArray[np.int64]] = {}
+        warm_up(self)
+
+    @property
+    def now(self) -> int:
+        """Cycles simulated so far."""
+        return int(self.state.clock[NOW])
+
+    def door(self, tile: int) -> Door:
+        """The memory-mapped AXI4 port of ``tile``."""
+        return Door(self.spec, self.state, tile)
+
+    def feed(self, ch: int, words: Words) -> None:
+        """Append words for the S2MM channel's stream port to offer."""
+        self._feeds.setdefault(ch, []).append(words)
+
+    def catch(self, ch: int) -> None:
+        """Take every word of the MM2S channel's stream port from now on."""
+        self._caught.setdefault(ch, [])
+
+    def pace(self, ch: int, pattern: npt.NDArray[np.int64]) -> None:
+        """Readiness of the port, cycle by cycle, repeating; 1 = offers or takes a word."""
+        self._patterns[ch] = pattern
+
+    def run(self, until: int, progress: Progress | None = None) -> clock.Stop:
+        """Advance to cycle ``until`` at most; returns why the clock stopped.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; the state is that of the last completed slice.
+        """
+        self._attach()
+        self.state.clock[QUIET] = 0
+        try:
+            while True:
+                target = min(until, self.now + _SLICE)
+                stop = clock.Stop(clock.run(self.spec, self.state, target))
+                self._empty_sinks()
+                if progress is not None:
+                    progress(self.now)
+                if stop is clock.Stop.QUIET or (stop is clock.Stop.LIMIT and self.now >= until):
+                    return stop
+        finally:
+            self._empty_sinks()
+
+    def caught(self, ch: int) -> Words:
+        """Words taken from the MM2S channel's port so far; uint32."""
+        chunks = [words for words, _ in self._caught.get(ch, [])]
+        return np.concatenate(chunks) if chunks else np.zeros(0, dtype=np.uint32)
+
+    def tlasts(self, ch: int) -> npt.NDArray[np.uint8]:
+        """TLAST of each word of :meth:`caught`; uint8."""
+        chunks = [last for _, last in self._caught.get(ch, [])]
+        return np.concatenate(chunks) if chunks else np.zeros(0, dtype=np.uint8)
+
+    def pending(self, ch: int) -> int:
+        """Words fed to the S2MM channel's port that it has not taken."""
+        waiting = sum(len(words) for words in self._feeds.get(ch, []))
+        return waiting + int(self.state.ports.source_end[ch] - self.state.ports.source_position[ch])
+
+    def deliver(self, ch: int, words: Words) -> None:
+        """Record words that left the MM2S channel outside the clock loop (untimed run)."""
+        if ch in self._caught:
+            self._caught[ch].append((words, np.zeros(len(words), dtype=np.uint8)))
+
+    def _attach(self) -> None:
+        """Lay new feeds, sinks and patterns out as the clock loop wants them."""
+        ports = self.state.ports
+        if self._feeds:
+            self.state = self.state._replace(source=self._lay_out_sources())
+        if any(ports.sink_row[ch] < 0 for ch in self._caught):
+            for row, ch in enumerate(self._caught):
+                ports.sink_row[ch] = row
+            shape = (len(self._caught), self.state.sink.shape[1])
+            sinks = {"sink": np.zeros(shape, np.uint32), "sink_last": np.zeros(shape, np.uint8)}
+            self.state = self.state._replace(**sinks)
+        if self._patterns:
+            self.state = self.state._replace(pattern=self._lay_out_patterns())
+
+    def _lay_out_sources(self) -> Words:
+        """All words still to feed, concatenated by channel."""
+        ports = self.state.ports
+        chunks: list[Words] = [np.zeros(0, dtype=np.uint32)]
+        total = 0
+        for ch in range(len(ports.source_end)):
+            left = self.state.source[ports.source_position[ch] : ports.source_end[ch]]
+            mine = [left, *self._feeds.pop(ch, [])]
+            ports.source_position[ch] = total
+            total += sum(len(c) for c in mine)
+            ports.source_end[ch] = total
+            chunks += mine
+        return np.concatenate(chunks)
+
+    def _lay_out_patterns(self) -> npt.NDArray[np.int64]:
+        ports = self.state.ports
+        at = 0
+        for ch, pattern in self._patterns.items():
+            ports.pattern_base[ch], ports.pattern_length[ch] = at, len(pattern)
+            at += len(pattern)
+        return np.concatenate(list(self._patterns.values()))
+
+    def _empty_sinks(self) -> None:
+        ports, sink, last = self.state.ports, self.state.sink, self.state.sink_last
+        for ch, chunks in self._caught.items():
+            row, count = ports.sink_row[ch], ports.sink_count[ch]
+            if row >= 0 and count > 0:
+                chunks.append((sink[row, :count].copy(), last[row, :count].copy()))
+                ports.sink_count[ch] = 0
+
+
+_warm = False
+
+
+def warm_up(engine: Engine) -> float:
+    """Compile or load the clock loop once per process, saying so when it is not cached; seconds it took."""
+    global _warm
+    if _warm or not jit.ENABLED:
+        return 0.0
+    start = time.perf_counter()
+    if not jit.cache_directory().exists():
+        print("memtile: compiling the engine (once; kept in the cache) ...", file=sys.stderr, flush=True)
+    with jit.compiling():
+        clock.run(engine.spec, engine.state, 0)
+    _warm = True
+    return time.perf_counter() - start
