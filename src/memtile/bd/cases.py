@@ -185,10 +185,10 @@ class _Reader:
             near = get_close_matches(key, sorted(known), n=1)
             hint = f"did you mean {near[0]}?" if near else ""
             allowed = ", ".join(sorted(known - ORACLE_KEYS))
-            self._add("unknown_key", prefix + key, "this key", allowed, hint)
+            self._add("unknown_key", prefix + key, "a key that is not in the schema", allowed, hint)
         for key in required:
             if key not in data:
-                self._add("missing_key", prefix + key, "nothing", "a value")
+                self._add("missing_key", prefix + key, "nothing", "a value (it has no default)")
 
     def plain(self) -> dict[str, Any]:
         return {key: self.data[key] for key in _PLAIN if key in self.data}

@@ -176,14 +176,21 @@ def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str
     return Problem(f"{field}_unsupported", where, field, given, f"none on a {kind.title}", source)
 
 
-def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:
-    """A contiguous transfer must end inside the DMA address space; the driver checks the same.
+def contiguous_end(kind: TileKind) -> int | None:
+    """First word that a contiguous transfer may not reach; ``None`` where only the walk is judged.
 
-    Not asked of the compute tile: its address field ends where its memory ends, and the driver accepts it.
+    The driver checks this against the address space of the kind's BDs. For the compute tile it allows twice
+    the memory, which no base and length exceed.
     """
-    if d.dims or d.kind is COMPUTE or not _is_number(d.address) or not is_whole(d.length):
+    return None if kind is COMPUTE else kind.dma_address_words
+
+
+def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:
+    """A contiguous transfer must end inside the DMA address space."""
+    space = contiguous_end(d.kind)
+    if d.dims or space is None or not _is_number(d.address) or not is_whole(d.length):
         return
-    end, space = d.address + d.length, d.kind.dma_address_words
+    end = d.address + d.length
     if end > space:
         yield Problem(
             reason="linear_range",

@@ -23,20 +23,36 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+# \b keeps the line breaks
+ENCODE_EXAMPLES = """\b
+Examples:
+  memtile bd encode cases.json
+  echo '{"tile": "memory", "length": 64, "address": 131072}' | memtile bd encode -
+"""
+DECODE_EXAMPLES = """\b
+Examples:
+  memtile bd decode words.json
+  echo '{"tile": "compute", "words": [16, 0, 0, 0, 0, "0x02000000"]}' | memtile bd decode -
+"""
+EXPLAIN_EXAMPLES = """\b
+Examples:
+  memtile bd explain 0x80 0xA0000 0x10000F 0x200000 0 0 0 0x8140FF41
+  memtile bd explain --tile compute 16 0 0 0 0 0x02000000
+  memtile bd encode case.json | memtile bd explain -
+"""
+
 Result = dict[str, Any]
-File = Annotated[str, typer.Argument(metavar="[FILE|-]", help="JSON file; - is standard input.")]
+File = Annotated[str, typer.Argument(metavar="FILE|-", help="JSON file; - is standard input.")]
 Words = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[WORD...|FILE|-]", help="Register words, word 0 first; or a JSON file."),
+    typer.Argument(metavar="WORD...|FILE|-", help="Register words, word 0 first; or a JSON file."),
 ]
 Tile = Annotated[
     Literal["memory", "compute", "interface"], typer.Option(help="Tile kind, where the input names none.")
 ]
 
 
-@app.command(
-    epilog='Example: echo \'{"tile": "memory", "length": 64, "address": 131072}\' | memtile bd encode -'
-)
+@app.command(epilog=ENCODE_EXAMPLES)
 def encode(file: File = STDIN) -> None:
     """Turn descriptors into register words.
 
@@ -48,10 +64,7 @@ def encode(file: File = STDIN) -> None:
     _answer_each(file, lambda case: {"words": hex_words(words_of_case(case))})
 
 
-@app.command(
-    epilog='Example: echo \'{"tile": "compute", "words": ["0x10", 0, 0, 0, 0, "0x02000000"]}\' '
-    "| memtile bd decode -"
-)
+@app.command(epilog=DECODE_EXAMPLES)
 def decode(file: File = STDIN) -> None:
     """Turn register words back into descriptors; the inverse of encode.
 
@@ -67,10 +80,7 @@ def decode(file: File = STDIN) -> None:
     _answer_each(file, answer)
 
 
-@app.command(
-    epilog="Examples: memtile bd explain 0x80 0xA0000 0x10000F 0x200000 0 0 0 0x8140FF41 · "
-    "memtile bd encode case.json | memtile bd explain --tile compute -"
-)
+@app.command(epilog=EXPLAIN_EXAMPLES)
 def explain(
     words: Words = None,
     tile: Tile = "memory",
@@ -112,7 +122,7 @@ def _answer_each(file: str, answer: Callable[[object], Result]) -> None:
 
 
 def _read(file: str) -> Any:
-    if file == STDIN and sys.stdin.isatty():
+    if file == STDIN and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("give a file, or pipe JSON into standard input")
     return read_json(file)
 

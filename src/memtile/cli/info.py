@@ -13,7 +13,12 @@ from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind
 
 T = TypeVar("T")
 
-EXAMPLES = "Examples: memtile info · memtile info npu1 · memtile info --json"
+EXAMPLES = """\b
+Examples:
+  memtile info
+  memtile info npu1
+  memtile info --json
+"""
 
 
 def _span(numbers: Sequence[int]) -> str | None:
@@ -79,7 +84,7 @@ KIND_ROWS: dict[str, Callable[[TileKind], object]] = {
 
 
 def info(
-    name: Annotated[str | None, typer.Argument(metavar="[DEVICE]", help="Only this device.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="DEVICE", help="Only this device.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of tables.")] = False,
 ) -> None:
     """Show the devices, and sizes and limits of their tile kinds."""
