@@ -31,7 +31,7 @@ lint: $(SETUP)
 	$(BIN)/mypy
 
 docs: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --features-out docs/features.md
+	$(BIN)/python -m pytest -n $(WORKERS) --features-out=docs/features.md
 
 clean:
 	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks build dist src/*.egg-info

@@ -1,4 +1,4 @@
-"""Feature lines claimed by tests: ``@pytest.mark.feature("F01")`` and ``pytest --features-out FILE``.
+"""Feature lines claimed by tests: ``@pytest.mark.feature("F01")`` and ``pytest --features-out=FILE``.
 
 A claim counts when every run of the test passed, for all its parameters. Claims travel in the reports'
 ``user_properties``, so that they reach the process that writes the page when xdist spreads the tests.
