@@ -1,0 +1,66 @@
+"""Proof that descriptors do what was asked: their walk, word for word, against the request.
+
+Nothing here comes from the lowering: one side is ``access.request``, the other ``access.walk``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memtile.access.request import Request, words
+from memtile.access.walk import PAD, Addresses, Walk, addresses
+from memtile.bd.descriptor import Descriptor
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What was compared and how it came out.
+
+    Attributes:
+        words: stream words asked for, padding included.
+        pads: how many of them are padding.
+        difference: first stream word that differs; ``None`` = the walks are equal.
+    """
+
+    words: int
+    pads: int
+    difference: int | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the descriptors move exactly the words asked for, in order."""
+        return self.difference is None
+
+
+def certify(request: Request, descriptors: Sequence[Descriptor], runs: int, address: int = 0) -> Certificate:
+    """Compare ``runs`` executions of the chain, its buffer at word ``address``, with ``request``.
+
+    Raises:
+        TransferError: when the request is not made of whole words.
+    """
+    asked = words(request)
+    pads = int(np.count_nonzero(asked == PAD)) if request.padded else 0
+    return Certificate(len(asked), pads, _first_difference(asked, stream(descriptors, runs), address))
+
+
+def stream(descriptors: Sequence[Descriptor], runs: int) -> Addresses:
+    """Word addresses of ``runs`` executions of a chain: int64, -1 for padding."""
+    walks = [Walk.of(descriptor, run) for run in range(runs) for descriptor in descriptors]
+    return (
+        np.concatenate([np.empty(0, np.int64), *map(addresses, walks)])
+        if len(walks) != 1
+        else addresses(walks[0])
+    )
+
+
+def _first_difference(asked: Addresses, given: Addresses, address: int) -> int | None:
+    if address:
+        given = np.where(given == PAD, PAD, given - address)
+    shared = min(len(asked), len(given))
+    unequal = asked[:shared] != given[:shared]
+    if unequal.any():
+        return int(unequal.argmax())
+    return None if len(asked) == len(given) else shared

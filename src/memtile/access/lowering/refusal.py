@@ -1,0 +1,111 @@
+"""Why a request has no legal descriptors: every reason at once, with the field that stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memtile.access.lowering.fit import Fields
+from memtile.access.lowering.nest import Item, Nest, Repeat
+from memtile.access.request import BYTE_BITS, WORD_BITS, Request
+from memtile.arch.tiles import TILE_KINDS, TileKind
+from memtile.errors import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a request is lowered: the tile kind, the direction, and what to call it in messages."""
+
+    kind: TileKind
+    writes: bool
+
+    @property
+    def where(self) -> str:
+        """Place for messages."""
+        return f"{self.kind.title}, {'write (S2MM)' if self.writes else 'read (MM2S)'}"
+
+
+def padding_problems(request: Request, site: Site) -> Iterator[Problem]:
+    """Accesses outside the data where the hardware cannot fill in zeros."""
+    if site.kind.has_padding and not site.writes:
+        return
+    for d, (low, high) in enumerate(request.reach()):
+        size = request.extents[d].size
+        if low < 0 or high >= size:
+            yield Problem(
+                reason="padding",
+                where=site.where,
+                field=f"dimension {d}",
+                given=f"elements {low}..{high}",
+                allowed=f"elements 0..{size - 1}",
+                source="UG1603: zero padding only for memory tile reads",
+                next_step="keep the tiles inside the buffer, or pad on a memory tile MM2S channel",
+            )
+
+
+def step_problems(items: Sequence[Item], request: Request, site: Site) -> Iterator[Problem]:
+    """Loops whose step is beyond the step field, each named once."""
+    fields = Fields(site.kind)
+    limit = max(fields.step)
+    field = site.kind.bd_fields["D0_Stepsize"]
+    for step in sorted({step for step in _steps(items) if step > limit}):
+        yield Problem(
+            reason="step",
+            where=site.where,
+            field="stepsize",
+            given=f"{step} words",
+            allowed=f"1..{limit} words",
+            source=f"AM025: Dn_Stepsize has {field.bits} bits",
+            next_step=_way_out(step, request, site),
+        )
+
+
+def size_problems(request: Request, site: Site) -> Iterator[Problem]:
+    """A buffer that the addresses of the DMA do not span."""
+    needed, available = request.capacity * request.element_bits, site.kind.dma_address_words * WORD_BITS
+    if needed > available:
+        yield Problem(
+            reason="buffer",
+            where=site.where,
+            field="buffer size",
+            given=f"{needed // BYTE_BITS} bytes",
+            allowed=f"at most {available // BYTE_BITS} bytes",
+            source="AM020 ch. 5: memory that the DMA can address",
+            next_step="use a smaller buffer or element type, or keep it behind the interface tile",
+        )
+
+
+def count_problem(needed: int | None, available: int, site: Site) -> Problem:
+    """More descriptors than one channel has."""
+    return Problem(
+        reason="bds",
+        where=site.where,
+        field="descriptors",
+        given="too many to count" if needed is None else str(needed),
+        allowed=f"at most {available}",
+        source=f"AM020: BDs that one channel of the {site.kind.title} reaches",
+        next_step="split the transfer over channels, or use fewer tiles per transfer",
+    )
+
+
+def _steps(items: Sequence[Item]) -> Iterator[int]:
+    for item in items:
+        if isinstance(item, Nest):
+            yield from (loop.step for loop in item.loops if loop.wrap > 1)
+        elif isinstance(item, Repeat):
+            yield item.step
+            yield from _steps(item.items)
+
+
+def _way_out(step: int, request: Request, site: Site) -> str:
+    ways = ["split the loop into separate tilings"]
+    limit = max(Fields(site.kind).step)
+    bits = request.element_bits
+    while bits > 1 and step * bits > limit * request.element_bits:
+        bits //= 2
+    if bits > 1:
+        ways.append(f"use elements of {bits} bits")
+    for kind in TILE_KINDS.values():
+        if kind is not site.kind and max(Fields(kind).step) >= step:
+            ways.append(f"move it from the {kind.title} (1..{max(Fields(kind).step)} words)")
+    return " or ".join(ways)

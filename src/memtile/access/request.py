@@ -1,0 +1,176 @@
+"""What a user wants to move, before any descriptor: a loop nest over the coordinates of a buffer.
+
+Tilings, NumPy views and sizes-and-strides all become a :class:`Request`. Its enumeration is the meaning of
+the request; descriptors are right when their walk equals it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtile.access.walk import PAD, Addresses
+from memtile.arch.tiles import WORD_BYTES
+from memtile.errors import Problem, TransferError
+
+BYTE_BITS = 8
+WORD_BITS = WORD_BYTES * BYTE_BITS
+
+_OUTSIDE = np.int64(-(1 << 58))  # any sum of a few of these stays negative
+
+
+class Extent(NamedTuple):
+    """One dimension of the data; in elements.
+
+    Attributes:
+        pitch: distance in memory of neighbouring coordinates.
+        start: coordinate of the first access, may be negative.
+        size: coordinates outside [0, size) are zero padding.
+    """
+
+    pitch: int
+    start: int
+    size: int
+
+
+class Axis(NamedTuple):
+    """One loop: ``wrap`` turns, each moving ``stride`` coordinates on along dimension ``dimension``."""
+
+    dimension: int
+    wrap: int
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A stream of elements.
+
+    Attributes:
+        element_bits: size of an element.
+        extents: the dimensions of the data.
+        axes: the loops, outermost first.
+        capacity: elements of the whole buffer.
+        base: element index of coordinate 0 in all dimensions.
+    """
+
+    element_bits: int
+    extents: tuple[Extent, ...]
+    axes: tuple[Axis, ...]
+    capacity: int
+    base: int = 0
+
+    @property
+    def size(self) -> int:
+        """Elements of the stream, padding included."""
+        return prod(axis.wrap for axis in self.axes)
+
+    @property
+    def padded(self) -> bool:
+        """Whether any access falls outside the data."""
+        return any(not 0 <= low <= high < self.extents[d].size for d, (low, high) in enumerate(self.reach()))
+
+    def reach(self) -> list[tuple[int, int]]:
+        """Lowest and highest coordinate per dimension."""
+        spans = [0] * len(self.extents)
+        for d, wrap, stride in self.axes:
+            spans[d] += (wrap - 1) * stride
+        return [(extent.start, extent.start + span) for extent, span in zip(self.extents, spans, strict=True)]
+
+
+def elements(request: Request) -> Addresses:
+    """Element index of every element of the stream in order: int64[size], -1 for padding."""
+    shape = [axis.wrap for axis in request.axes]
+    total = np.zeros([1] * len(shape), np.int64)
+    for d, extent in sorted(enumerate(request.extents), key=lambda item: _outermost(request, item[0])):
+        total = _offsets(request, d, extent) + total
+    total += request.base
+    whole = np.broadcast_to(total, shape)
+    return np.maximum(whole, PAD).reshape(-1) if request.padded else whole.reshape(-1)
+
+
+def _outermost(request: Request, d: int) -> int:
+    """Sort key that adds inner dimensions first, so that the partial sums stay small."""
+    places = [place for place, axis in enumerate(request.axes) if axis.dimension == d]
+    return -min(places, default=len(request.axes))
+
+
+def _offsets(request: Request, d: int, extent: Extent) -> Addresses:
+    """Memory offset due to dimension ``d``, one array axis per loop; far negative outside the data."""
+    rank = len(request.axes)
+    coordinate = np.full([1] * rank, extent.start, np.int64)
+    for place, axis in enumerate(request.axes):
+        if axis.dimension == d:
+            index = np.arange(axis.wrap, dtype=np.int64) * axis.stride
+            coordinate = coordinate + index.reshape([-1 if p == place else 1 for p in range(rank)])
+    inside = (coordinate >= 0) & (coordinate < extent.size)
+    return np.where(inside, coordinate * extent.pitch, _OUTSIDE)
+
+
+def words(request: Request) -> Addresses:
+    """Word address of every stream word of ``request``: int64, -1 for pad words.
+
+    The DMA moves whole 32-bit words only (AM020 ch. 5): a word is a group of consecutive elements in order,
+    or padding alone.
+
+    Raises:
+        TransferError: when some word is neither, reason ``word_alignment``.
+    """
+    index = elements(request)
+    bits = request.element_bits
+    if bits >= WORD_BITS:
+        return _wide(index, bits // WORD_BITS)
+    group = WORD_BITS // bits
+    if len(index) % group == 0:
+        parts = index.reshape(-1, group)
+        first = parts[:, 0]
+        follow = np.where(first[:, None] < 0, PAD, first[:, None] + np.arange(group))
+        if not (first % group)[first >= 0].any() and np.array_equal(follow, parts):
+            return np.where(first < 0, PAD, first // group)
+    raise TransferError(misaligned(request))
+
+
+def _wide(index: NDArray[np.int64], count: int) -> Addresses:
+    if count == 1:
+        return index
+    spread = index[:, None] * count + np.arange(count)
+    return np.where(index[:, None] < 0, PAD, spread).reshape(-1)
+
+
+def misaligned(request: Request) -> list[Problem]:
+    """Why the stream of sub-word elements is not made of whole words: each quantity that breaks it."""
+    group = WORD_BITS // request.element_bits
+    inner = {d: extent.pitch for d, extent in enumerate(request.extents)}
+    fastest = min(inner, key=lambda d: inner[d], default=0)
+    return [
+        _fraction(request, name, value, group)
+        for name, value in _quantities(request, fastest)
+        if value % group
+    ]
+
+
+def _quantities(request: Request, d: int) -> list[tuple[str, int]]:
+    """The numbers along the contiguous dimension ``d`` that should be whole words."""
+    extent = request.extents[d]
+    loops = [axis for axis in request.axes if axis.dimension == d]
+    run = prod(axis.wrap for axis in loops if axis.stride == 1) if loops else 1
+    named = [(f"dimension {d}, tile size", run), (f"dimension {d}, offset", extent.start)]
+    named += [(f"dimension {d}, stride", axis.stride) for axis in loops if axis.stride != 1 and axis.wrap > 1]
+    pitches = [(f"dimension {e}, pitch", other.pitch) for e, other in enumerate(request.extents) if e != d]
+    return named + pitches
+
+
+def _fraction(request: Request, name: str, value: int, group: int) -> Problem:
+    below, above = value // group * group, -(-value // group) * group
+    return Problem(
+        reason="word_alignment",
+        where=f"{request.element_bits}-bit elements",
+        field=name,
+        given=f"{value} elements",
+        allowed=f"multiples of {group} elements (one 32-bit word)",
+        source="AM020 ch. 5: all DMA addresses are 32-bit",
+        next_step=f"the nearest legal values are {below} and {above}",
+    )

@@ -1,0 +1,194 @@
+"""AMD's tiling parameters (UG1603, "Tiling Parameters Specification"): meaning and legality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from memtile.access.request import Axis, Extent, Request, elements
+from memtile.access.walk import Addresses
+from memtile.arch.tiles import MEMORY, TileKind
+from memtile.errors import Problem, TransferError, raise_if
+
+UG1603 = "UG1603, tiling parameters"
+
+
+@dataclass(frozen=True, slots=True)
+class TraversingParameters:
+    """One loop over tiles.
+
+    Attributes:
+        dimension: buffer dimension it moves along.
+        stride: elements between tiles; irrelevant when ``wrap`` is 1.
+        wrap: number of tiles.
+    """
+
+    dimension: int
+    stride: int
+    wrap: int
+
+
+@dataclass(frozen=True, slots=True)
+class TilingParameters:
+    """One tiling of a buffer; sizes in elements, dimension 0 is contiguous.
+
+    Attributes:
+        buffer_dimension: elements per dimension.
+        tiling_dimension: elements of one tile; empty = the whole buffer.
+        offset: first coordinate of the first tile, may be negative; empty = 0.
+        tile_traversal: loops over tiles, innermost first.
+        packet_port_id: port of the packet split or merge this tiling belongs to; -1 = none.
+        boundary_dimension: extent of the real data, zero outside; ``None`` = the buffer.
+        repetition: how often the whole traversal runs before the next tiling of a chain.
+        phase: resource-sharing phase of the AMD compiler; changes no address.
+        buffer_iteration: header-only member without published meaning; changes no address.
+    """
+
+    buffer_dimension: tuple[int, ...]
+    tiling_dimension: tuple[int, ...] = ()
+    offset: tuple[int, ...] = ()
+    tile_traversal: tuple[TraversingParameters, ...] = ()
+    packet_port_id: int = -1
+    boundary_dimension: tuple[int, ...] | None = None
+    repetition: int = 1
+    phase: int = 0
+    buffer_iteration: int = 0
+
+    @property
+    def rank(self) -> int:
+        """Dimensions of the buffer."""
+        return len(self.buffer_dimension)
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """Size of one tile."""
+        return self.tiling_dimension or self.buffer_dimension
+
+    @property
+    def start(self) -> tuple[int, ...]:
+        """First coordinate per buffer dimension."""
+        return (*self.offset, *[0] * self.rank)[: self.rank]
+
+    @property
+    def boundary(self) -> tuple[int, ...]:
+        """Extent of the real data."""
+        return self.buffer_dimension if self.boundary_dimension is None else self.boundary_dimension
+
+    def request(self, element_bits: int) -> Request:
+        """The loop nest over the buffer: repetition, traversal loops, then the tile, highest dimension first.
+
+        Raises:
+            TransferError: when the parameters contradict themselves; all problems at once.
+        """
+        raise_if(problems(self), TransferError)
+        tile = [Axis(d, size, 1) for d, size in enumerate(self.tile)]
+        traversal = [Axis(loop.dimension, loop.wrap, loop.stride) for loop in self.tile_traversal]
+        pitches = [prod(self.buffer_dimension[:d]) for d in range(self.rank)]
+        return Request(
+            element_bits=element_bits,
+            extents=tuple(map(Extent, pitches, self.start, self.boundary)),
+            axes=(Axis(0, self.repetition, 0), *reversed(traversal), *reversed(tile)),
+            capacity=prod(self.buffer_dimension),
+        )
+
+
+def tiling_elements(*chain: TilingParameters) -> Addresses:
+    """Element index of every stream element of the tilings in order: int64, -1 for padding.
+
+    Raises:
+        TransferError: when some tiling contradicts itself.
+    """
+    parts = [elements(tiling.request(element_bits=1)) for tiling in chain]
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+def problems(tiling: TilingParameters, kind: TileKind | None = None) -> list[Problem]:
+    """Everything that makes ``tiling`` illegal (in the memory of ``kind`` when given), in member order."""
+    return [
+        *_rank_problems(tiling, kind),
+        *_range("buffer_dimension", tiling.buffer_dimension, 1),
+        *_range("tiling_dimension", tiling.tiling_dimension, 1),
+        *_range("boundary_dimension", tiling.boundary_dimension or (), 1),
+        *_traversal_problems(tiling),
+        *_beyond_problems(tiling),
+        *_range("repetition", (tiling.repetition,), 1),
+        *_range("packet_port_id", (tiling.packet_port_id,), -1, MEMORY.limits("Packet_ID")[1]),
+        *_range("phase", (tiling.phase,), 0),
+    ]
+
+
+def _rank_problems(tiling: TilingParameters, kind: TileKind | None) -> Iterator[Problem]:
+    rank = tiling.rank
+    if kind and rank > kind.dimensions:
+        yield _problem(
+            "buffer_dimension",
+            f"{rank} dimensions",
+            f"at most {kind.dimensions} on a {kind.title}",
+            "reshape the buffer",
+        )
+    if not rank:
+        yield _problem("buffer_dimension", "no dimension", "at least 1")
+    if tiling.tiling_dimension and len(tiling.tiling_dimension) != rank:
+        yield _wrong_rank("tiling_dimension", len(tiling.tiling_dimension), rank)
+    if tiling.tiling_dimension and tiling.offset and len(tiling.offset) != rank:
+        yield _wrong_rank("offset", len(tiling.offset), rank)
+    if tiling.boundary_dimension is not None and len(tiling.boundary_dimension) != rank:
+        yield _wrong_rank("boundary_dimension", len(tiling.boundary_dimension), rank)
+
+
+def _traversal_problems(tiling: TilingParameters) -> Iterator[Problem]:
+    for index, loop in enumerate(tiling.tile_traversal):
+        name = f"tile_traversal[{index}]"
+        if not 0 <= loop.dimension < tiling.rank:
+            yield _problem(
+                f"{name}.dimension", str(loop.dimension), f"0..{tiling.rank - 1}, the buffer's dimensions"
+            )
+        yield from _range(f"{name}.wrap", (loop.wrap,), 1, indexed=False)
+        if loop.wrap > 1:
+            yield from _range(
+                f"{name}.stride", (loop.stride,), 0, _widest(tiling, loop.dimension), indexed=False
+            )
+
+
+def _beyond_problems(tiling: TilingParameters) -> Iterator[Problem]:
+    """Coordinates inside a boundary that is larger than the buffer: neither data nor padding."""
+    for d, (size, limit) in enumerate(zip(tiling.buffer_dimension, tiling.boundary, strict=False)):
+        loops = [loop for loop in tiling.tile_traversal if loop.dimension == d]
+        tile = tiling.tile[d] if d < len(tiling.tile) else 1
+        high = tiling.start[d] + tile - 1 + sum((loop.wrap - 1) * loop.stride for loop in loops)
+        if size < limit and high >= size:
+            yield _problem(
+                f"boundary_dimension[{d}]", str(limit), f"at most {size}, the buffer, when tiles reach it"
+            )
+
+
+def _widest(tiling: TilingParameters, d: int) -> int | None:
+    """Largest sensible stride: with a larger one every tile but one misses the data."""
+    sizes = (tiling.buffer_dimension, tiling.boundary, tiling.tile)
+    if any(not 0 <= d < len(size) for size in sizes):
+        return None
+    return max(size[d] for size in sizes)
+
+
+def _range(
+    name: str, values: Sequence[int], low: int, high: int | None = None, *, indexed: bool = True
+) -> Iterator[Problem]:
+    allowed = f"{low} or more" if high is None else f"{low}..{high}"
+    several = indexed and len(values) > 1
+    for index, value in enumerate(values):
+        if value < low or (high is not None and value > high):
+            yield _problem(f"{name}[{index}]" if several else name, str(value), allowed)
+
+
+def _wrong_rank(member: str, given: int, rank: int) -> Problem:
+    return _problem(member, f"{given} dimensions", f"{rank}, the rank of buffer_dimension")
+
+
+def _problem(field: str, given: str, allowed: str, next_step: str = "") -> Problem:
+    reason = field.split("[")[0].split(".")[0]
+    member = field.rpartition(".")[2]
+    reason = f"traversal_{member}" if reason == "tile_traversal" else reason
+    return Problem(reason, "tiling", field, given, allowed, UG1603, next_step)
