@@ -141,9 +141,10 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
         raise DescriptorError(
             Problem("case", "case", "case", shown(data), "an object with tile, length, address", _SOURCE)
         )
-    kind, bd = kind_of(data.get("tile")), data.get("bd", 0)
+    kind = kind_of(data.get("tile"))
+    bd = 0 if data.get("bd") is None else data["bd"]
     reader = _Reader(data, f"{kind.title}, BD {shown(bd)}")
-    reader.check_keys("", data, _KEYS | ORACLE_KEYS, _REQUIRED)
+    reader.check_keys("", {key: data[key] for key in data if key not in ORACLE_KEYS}, _KEYS, _REQUIRED)
     last = kind.dimensions - 1
     dims = reader.pairs("dims", "[step, wrap]")
     if dims is None:  # stand-ins that give no problems of their own
@@ -184,11 +185,10 @@ class _Reader:
         for key in [key for key in data if key not in known]:
             near = get_close_matches(key, sorted(known), n=1)
             hint = f"did you mean {near[0]}?" if near else ""
-            allowed = ", ".join(sorted(known - ORACLE_KEYS))
-            self._add("unknown_key", prefix + key, "a key that is not in the schema", allowed, hint)
+            self._add("unknown_key", prefix + key, "an unknown key", ", ".join(sorted(known)), hint)
         for key in required:
             if key not in data:
-                self._add("missing_key", prefix + key, "nothing", "a value (it has no default)")
+                self._add("missing_key", prefix + key, "nothing", "a value")
 
     def plain(self) -> dict[str, Any]:
         return {key: self.data[key] for key in _PLAIN if key in self.data}

@@ -12,9 +12,9 @@ from functools import cache
 
 from memtile.arch.bd_layout import BURST_BYTES, BdField, Encoding
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
-from memtile.bd.descriptor import Descriptor, unknown_tile
+from memtile.bd.descriptor import Descriptor, is_whole, unknown_tile
 from memtile.bd.fields import descriptor_of, fields_of
-from memtile.bd.legality import check, is_whole, shown
+from memtile.bd.legality import check, shown
 from memtile.errors import DescriptorError, Problem, raise_if
 
 WORD_MAX = (1 << (8 * WORD_BYTES)) - 1

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple, Self, cast
+from numbers import Integral
+from typing import Any, NamedTuple, Self, TypeGuard, cast
 
 from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
@@ -153,8 +154,13 @@ class Descriptor:
 
 
 def _drop_trailing(items: list[Any], default: object) -> None:
-    while items and items[-1] == default:
+    while items and items[-1] == default and all(map(is_whole, items[-1])):
         items.pop()
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is an integer and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def unknown_tile(given: object) -> Problem:

@@ -10,17 +10,17 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from math import isfinite
-from numbers import Integral
 from typing import Any, NamedTuple, TypeGuard
 
 from memtile.arch.bd_layout import BURST_BYTES, BdField, Encoding
 from memtile.arch.tiles import COMPUTE, TILE_KINDS, WORD_BYTES, TileKind, TileName
-from memtile.bd.descriptor import DEFAULT_AXI, Descriptor
+from memtile.bd.descriptor import DEFAULT_AXI, Descriptor, is_whole
 from memtile.bd.fields import MAX_DIMENSIONS, TERMS, fields_of, has_axi, padded_dimensions
 from memtile.errors import Problem
 
 _SPLIT_LOOP = "split the loop over two dimensions or over several BDs"
 _OWN_BDS = "give every position of this loop a BD of its own"
+_OUTER_LOOPS = "put the outer loops on the iteration, or on more BDs"
 _WHEN_TOO_LARGE = {
     "Buffer_Length": "split the transfer over chained BDs",
     "Iteration_Stepsize": _OWN_BDS,
@@ -51,11 +51,6 @@ def check(d: Descriptor, bd: int | None = None) -> list[Problem]:
     return [*problems, *_missing(d, where), *_linear_range(d, where), *_pad_needs_wrap(d, where)]
 
 
-def is_whole(value: object) -> TypeGuard[int]:
-    """Whether a value is an integer and not a truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
 def shown(value: object) -> str:
     """A value as it would stand in a JSON file."""
     return json.dumps(value, default=str)
@@ -77,7 +72,8 @@ def check_bd(kind: TileKind, where: str, bd: int) -> Iterator[Problem]:
     """Whether the tile has a BD of that number."""
     limit = _Limit(0, kind.bds - 1, f"AM020: {kind.bds} BDs")
     if bd not in limit:
-        yield Problem("bd_number", where, "bd", f"bd {shown(bd)}", str(limit), limit.source)
+        allowed = str(limit) if is_whole(bd) else f"a whole number {limit}"
+        yield Problem("bd_number", where, "bd", shown(bd), allowed, limit.source)
 
 
 def _field(kind: TileKind, where: str, name: str, value: Any) -> Iterator[Problem]:
@@ -89,7 +85,7 @@ def _field(kind: TileKind, where: str, name: str, value: Any) -> Iterator[Proble
         yield _unaligned(where, value)
         return
     unit = f" {term.unit}" if term.unit else ""
-    given = f"{term.name} {shown(value)}{unit}"
+    given = f"{term.name} {shown(value)}{unit if is_whole(value) else ''}"
     next_step = _WHEN_TOO_LARGE.get(name, "") if is_whole(value) and value > limit.high else ""
     yield Problem(
         term.reason, where, name, given, f"{_allowed(field, limit, value)}{unit}", limit.source, next_step
@@ -156,9 +152,9 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
     padded = padded_dimensions(kind)
     if len(d.dims) > kind.dimensions:
         given, allowed = f"{len(d.dims)} dimensions", f"at most {kind.dimensions}"
-        yield Problem("dims_count", where, "dims", given, allowed, f"AM020: {title} DMA", _OWN_BDS)
+        yield Problem("dims_count", where, "dims", given, allowed, f"AM020: {title} DMA", _OUTER_LOOPS)
     for n, dim in enumerate(d.dims[kind.dimensions - 1 :], kind.dimensions - 1):
-        if dim.wrap != 0:
+        if dim.wrap != 0 or not is_whole(dim.wrap):
             given = f"dims[{n}].wrap {shown(dim.wrap)}"
             yield Problem(f"wrap_d{n}", where, f"D{n}_Wrap", given, "0 (no wrap field)", fields)
     if d.pad and not kind.has_padding:
@@ -173,7 +169,7 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
 
 
 def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str) -> Problem:
-    return Problem(f"{field}_unsupported", where, field, given, f"none on a {kind.title}", source)
+    return Problem(f"{field}_unsupported", where, field, given, f"none on the {kind.title}", source)
 
 
 def contiguous_end(kind: TileKind) -> int | None:

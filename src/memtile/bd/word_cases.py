@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from memtile.arch.tiles import TileName
 from memtile.bd.cases import kind_of
-from memtile.bd.legality import check_bd, is_whole, shown
+from memtile.bd.descriptor import is_whole
+from memtile.bd.legality import check_bd, shown
 from memtile.errors import DescriptorError, Problem, raise_if
 
 _SOURCE = "register word schema"
@@ -34,7 +35,8 @@ def parse_words(data: Any, tile: TileName | None = None) -> WordCase:
         raise DescriptorError(
             Problem("words", "register words", "words", shown(data), "an object with tile and words", _SOURCE)
         )
-    kind, bd = kind_of(data.get("tile", tile)), data.get("bd", 0)
+    kind = kind_of(data.get("tile", tile))
+    bd = 0 if data.get("bd") is None else data["bd"]
     where = f"{kind.title}, BD {shown(bd)}"
     words = [_number(word) for word in data["words"]]
     problems = list(check_bd(kind, where, bd))

@@ -1,0 +1,467 @@
+"""Does every bad descriptor get its clear error: field, value, limit, source, way out; and all at once?"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtile.bd.cases import words_of_case
+from memtile.bd.codec import decode, encode
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.windows import OWN, WEST, DmaAddress
+from memtile.bd.word_cases import parse_words
+from memtile.errors import DescriptorError
+
+Case = dict[str, Any]
+MEMORY: Case = {"tile": "memory", "bd": 5, "length": 64, "address": 131072}
+COMPUTE: Case = {"tile": "compute", "bd": 5, "length": 64, "address": 0}
+INTERFACE: Case = {"tile": "interface", "bd": 5, "length": 64, "address": 0}
+ONE_BD_EACH = "give every position of this loop a BD of its own"
+SPLIT = "split the loop over two dimensions or over several BDs"
+
+
+def problems(case: object) -> list[tuple[str, str]]:
+    with pytest.raises(DescriptorError) as caught:
+        words_of_case(case)
+    assert str(caught.value) == "\n".join(p.message for p in caught.value.problems)
+    return [(p.reason, p.message) for p in caught.value.problems]
+
+
+def test_the_cases_without_a_fault_are_fine() -> None:
+    assert [len(words_of_case(case)) for case in (MEMORY, COMPUTE, INTERFACE)] == [8, 6, 8]
+
+
+RANGES: list[tuple[Case, Case, str, str]] = [
+    (MEMORY, {"bd": 48}, "bd_number", "bd: 48 given, 0..47 allowed (AM020: 48 BDs)"),
+    (COMPUTE, {"bd": -1}, "bd_number", "bd: -1 given, 0..15 allowed (AM020: 16 BDs)"),
+    (
+        MEMORY,
+        {"length": 131072},
+        "length",
+        "Buffer_Length: length 131072 words given, 0..131071 words allowed (AM025 DMA_BDn_0: 17-bit field); "
+        "split the transfer over chained BDs",
+    ),
+    (
+        COMPUTE,
+        {"length": 16384},
+        "length",
+        "Buffer_Length: length 16384 words given, 0..16383 words allowed (AM025 DMA_BDn_0: 14-bit field); "
+        "split the transfer over chained BDs",
+    ),
+    (
+        INTERFACE,
+        {"length": -1},
+        "length",
+        "Buffer_Length: length -1 words given, 0..4294967295 words allowed (AM025 DMA_BDn_0: 32-bit field)",
+    ),
+    (
+        MEMORY,
+        {"address": 393216, "dims": [[1, 4]]},
+        "address",
+        "Base_Address: address 393216 words given, 0..393215 words allowed "
+        "(AM020: DMA address space of 0x180000 bytes)",
+    ),
+    (
+        COMPUTE,
+        {"address": 16384},
+        "address",
+        "Base_Address: address 16384 words given, 0..16383 words allowed (AM025 DMA_BDn_0: 14-bit field)",
+    ),
+    (
+        MEMORY,
+        {"address": 131072.5},
+        "address_alignment",
+        "Base_Address: address 131072.5 words = byte address 524290 given, multiples of 4 bytes allowed "
+        "(AM025: BD addresses count 32-bit words); start the buffer on a word boundary",
+    ),
+    (
+        MEMORY,
+        {"address": 393153},
+        "linear_range",
+        "Base_Address, Buffer_Length: address 393153 + length 64 = 393217 words given, up to 393216 words "
+        "allowed (AM020: DMA address space of 0x180000 bytes); lower the address or the length",
+    ),
+    (
+        INTERFACE,
+        {"address": 2**46 - 63},
+        "linear_range",
+        "Base_Address, Buffer_Length: address 70368744177601 + length 64 = 70368744177665 words given, "
+        "up to 70368744177664 words allowed (AM020: DMA address space of 0x1000000000000 bytes); "
+        "lower the address or the length",
+    ),
+    (
+        MEMORY,
+        {"dims": [[0, 2]]},
+        "step_d0",
+        "D0_Stepsize: dims[0].step 0 words given, 1..131072 words allowed "
+        "(AM025 DMA_BDn_2: 17-bit field, stored minus one)",
+    ),
+    (
+        COMPUTE,
+        {"dims": [[1, 2], [1, 2], [8193, None]]},
+        "step_d2",
+        "D2_Stepsize: dims[2].step 8193 words given, 1..8192 words allowed "
+        f"(AM025 DMA_BDn_3: 13-bit field, stored minus one); {ONE_BD_EACH}",
+    ),
+    (
+        MEMORY,
+        {"dims": [[1, 2], [1, 1024]]},
+        "wrap_d1",
+        f"D1_Wrap: dims[1].wrap 1024 given, 0..1023 allowed (AM025 DMA_BDn_3: 10-bit field); {SPLIT}",
+    ),
+    (
+        COMPUTE,
+        {"dims": [[1, 2], [1, 2], [1, 2]]},
+        "wrap_d2",
+        "D2_Wrap: dims[2].wrap 2 given, 0 (no wrap field) allowed (AM025: compute tile BD fields)",
+    ),
+    (
+        MEMORY,
+        {"dims": [[1, 4], [4, 4]], "pad": [[0, 0], [0, 32]]},
+        "pad_d1",
+        "D1_Zero_After: pad[1].after 32 given, 0..31 allowed (AM025 DMA_BDn_5: 5-bit field)",
+    ),
+    (
+        MEMORY,
+        {"dims": [[1, 2], [1, 2], [1, 2], [1, None]], "pad": [[1, 1]] * 4},
+        "pad_d3",
+        "pad: padding of 4 dimensions given, at most 3 allowed (AM025: memory tile BD fields)",
+    ),
+    (
+        MEMORY,
+        {"dims": [[1, 0]], "pad": [[1, 1]]},
+        "pad_needs_wrap_d0",
+        "D0_Wrap: dims[0].wrap 0 with pad[0].after 1 given, 1..1023 allowed (AM020: pads are inserted when a "
+        "dimension wraps; the driver refuses it); give D0 the number of steps after which the pad comes",
+    ),
+    (
+        MEMORY,
+        {"dims": [[1, 4]], "pad": [[0, 0], [0, 0], [1, 0]]},
+        "pad_needs_wrap_d1",
+        "D1_Wrap: dims[1].wrap 0 with padding above D1 given, 1..1023 allowed (AM020: pads are inserted when "
+        "a dimension wraps; the driver refuses it); give D1 the number of steps after which the pad comes",
+    ),
+    (
+        COMPUTE,
+        {"pad": [[1, 1]]},
+        "pad_unsupported",
+        "pad: padding given, none on the compute tile allowed (AM020: memory tile MM2S only)",
+    ),
+    (
+        INTERFACE,
+        {"compression": True},
+        "compression_unsupported",
+        "compression: compression true given, none on the interface tile allowed "
+        "(AM025: interface tile BD fields)",
+    ),
+    (
+        MEMORY,
+        {"axi": {"burst": 128}},
+        "axi_unsupported",
+        "axi: AXI properties given, none on the memory tile allowed (AM025: interface tile BDs only)",
+    ),
+    (
+        MEMORY,
+        {"iteration": {"step": 131073, "wrap": 2}},
+        "iteration_step",
+        "Iteration_Stepsize: iteration.step 131073 words given, 1..131072 words allowed "
+        f"(AM025 DMA_BDn_6: 17-bit field, stored minus one); {ONE_BD_EACH}",
+    ),
+    (
+        MEMORY,
+        {"iteration": {"step": 1, "wrap": 65}},
+        "iteration_wrap",
+        "Iteration_Wrap: iteration.wrap 65 given, 1..64 allowed "
+        f"(AM025 DMA_BDn_6: 6-bit field, stored minus one); {ONE_BD_EACH}",
+    ),
+    (
+        MEMORY,
+        {"iteration": {"step": 1, "wrap": 1, "current": 64}},
+        "iteration_current",
+        "Iteration_Current: iteration.current 64 given, 0..63 allowed (AM025 DMA_BDn_6: 6-bit field)",
+    ),
+    (MEMORY, {"next": 48}, "next_bd", "Next_BD: next 48 given, 0..47 allowed (AM020: 48 BDs)"),
+    (
+        MEMORY,
+        {"acquire": {"id": 192, "value": -1}},
+        "acquire_id",
+        "Lock_Acq_ID: acquire.id 192 given, 0..191 allowed "
+        "(AM020: DMA lock ids, west 0..63, own 64..127, east 128..191)",
+    ),
+    (
+        COMPUTE,
+        {"acquire": {"id": 1, "value": -65}},
+        "acquire_value",
+        "Lock_Acq_Value: acquire.value -65 given, -64..63 allowed (AM025 DMA_BDn_5: 7-bit field, signed)",
+    ),
+    (
+        INTERFACE,
+        {"release": {"id": 16, "value": 1}},
+        "release_id",
+        "Lock_Rel_ID: release.id 16 given, 0..15 allowed (AM025 DMA_BDn_7: 4-bit field)",
+    ),
+    (
+        MEMORY,
+        {"release": {"id": 64, "value": 64}},
+        "release_value",
+        "Lock_Rel_Value: release.value 64 given, -64..63 allowed (AM025 DMA_BDn_7: 7-bit field, signed)",
+    ),
+    (
+        MEMORY,
+        {"packet": {"id": 32}},
+        "packet_id",
+        "Packet_ID: packet.id 32 given, 0..31 allowed (AM025 DMA_BDn_0: 5-bit field)",
+    ),
+    (
+        COMPUTE,
+        {"packet": {"id": 0, "type": 8}},
+        "packet_type",
+        "Packet_Type: packet.type 8 given, 0..7 allowed (AM025 DMA_BDn_1: 3-bit field)",
+    ),
+    (
+        MEMORY,
+        {"ooo_id": 64},
+        "ooo_id",
+        "Out_Of_Order_BD_ID: ooo_id 64 given, 0..63 allowed (AM025 DMA_BDn_0: 6-bit field)",
+    ),
+    (
+        INTERFACE,
+        {"axi": {"burst": 512}},
+        "axi_burst",
+        "Burst_Length: axi.burst 512 bytes given, 64, 128, 256 bytes allowed (AM025 DMA_BDn_4: 2-bit field)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "fault", "reason", "text"), RANGES)
+def test_each_fault_is_one_problem_with_its_text(case: Case, fault: Case, reason: str, text: str) -> None:
+    (found,) = problems(case | fault)
+    where = f"{case['tile']} tile, BD {fault.get('bd', 5)}"
+    assert found == (reason, f"{where}: {text}")
+
+
+@pytest.mark.feature("F42")
+@pytest.mark.parametrize(("dimension", "most"), [(0, 63), (1, 31), (2, 15)])
+def test_padding_ends_at_the_field_widths_of_three_dimensions(dimension: int, most: int) -> None:
+    case = MEMORY | {"dims": [[1, 2], [2, 2], [4, 2]]}
+    for side in (0, 1):
+        pad = [[0, 0] for _ in range(3)]
+        pad[dimension][side] = most
+        assert words_of_case(case | {"pad": pad})
+        pad[dimension][side] = most + 1
+        assert [reason for reason, _ in problems(case | {"pad": pad})] == [f"pad_d{dimension}"]
+
+
+# A channel of the memory tile has four dimensions, those of the other tiles three.
+@pytest.mark.feature("F46")
+@pytest.mark.parametrize(("case", "most"), [(MEMORY, 4), (COMPUTE, 3), (INTERFACE, 3)])
+def test_dimensions_are_counted(case: Case, most: int) -> None:
+    fitting = [[2, 2]] * (most - 1) + [[2, None]]
+    assert words_of_case(case | {"dims": fitting})
+    (found,) = problems(case | {"dims": [*fitting, [2, None]]})
+    assert found == (
+        "dims_count",
+        f"{case['tile']} tile, BD 5: dims: {most + 1} dimensions given, at most {most} allowed "
+        f"(AM020: {case['tile']} tile DMA); put the outer loops on the iteration, or on more BDs",
+    )
+
+
+@pytest.mark.parametrize("value", [True, 64.0, "64", None, [64], float("nan"), {}])
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [
+        ("bd", "bd_number"),
+        ("length", "length"),
+        ("address", "address"),
+        ("dims.0.0", "step_d0"),
+        ("dims.0.1", "wrap_d0"),
+        ("pad.0.0", "pad_d0"),
+        ("iteration.wrap", "iteration_wrap"),
+        ("next", "next_bd"),
+        ("acquire.id", "acquire_id"),
+        ("release.value", "release_value"),
+        ("packet.type", "packet_type"),
+        ("ooo_id", "ooo_id"),
+    ],
+)
+def test_only_whole_numbers_are_numbers(field: str, reason: str, value: object) -> None:
+    case = full_case()
+    *way, last = field.split(".")
+    place: Any = case
+    for key in way:
+        place = place[int(key) if key.isdigit() else key]
+    place[int(last) if last.isdigit() else last] = value
+    if field in ("next", "bd") and value is None:
+        assert words_of_case(case)  # null is how JSON says: not given
+        return
+    ((found, message),) = problems(case)
+    assert found == reason
+    assert f" {json.dumps(value)} given, a whole number " in message
+
+
+def full_case() -> Case:
+    case = {
+        "dims": [[2, 4], [16, 4]],
+        "pad": [[1, 1]],
+        "iteration": {"step": 4, "wrap": 2, "current": 1},
+        "next": 6,
+        "acquire": {"id": 64, "value": -1, "enable": True},
+        "release": {"id": 65, "value": 1},
+        "packet": {"id": 1, "type": 2},
+        "ooo_id": 3,
+    }
+    return copy.deepcopy(MEMORY | case)
+
+
+@pytest.mark.parametrize("flag", ["compression", "tlast_suppress", "valid"])
+@pytest.mark.parametrize("value", [1, 0, "true", None])
+def test_only_true_and_false_are_flags(flag: str, value: object) -> None:
+    ((reason, message),) = problems(MEMORY | {flag: value})
+    assert reason == flag
+    assert f"{flag} {json.dumps(value)} given, true or false allowed" in message
+
+
+SHAPES: list[tuple[object, list[str]]] = [
+    ([1], ["case: case: [1] given, an object with tile, length, address allowed (descriptor schema)"]),
+    (
+        MEMORY | {"tile": "shim"},
+        [
+            'descriptor: tile: "shim" given, memory or compute or interface allowed '
+            "(AM020: tile kinds with a DMA)"
+        ],
+    ),
+    (
+        {"tile": "memory"},
+        [
+            "memory tile, BD 0: length: nothing given, a value allowed (descriptor schema)",
+            "memory tile, BD 0: address: nothing given, a value allowed (descriptor schema)",
+        ],
+    ),
+    (
+        MEMORY | {"packet": {"id": 1, "kind": 2}},
+        [
+            "memory tile, BD 5: packet.kind: an unknown key given, id, type allowed (descriptor schema); "
+            "did you mean id?"
+        ],
+    ),
+    (
+        MEMORY | {"dims": 5},
+        ["memory tile, BD 5: dims: 5 given, a list of [step, wrap] allowed (descriptor schema)"],
+    ),
+    (
+        MEMORY | {"dims": [[1, 2], [3]]},
+        ["memory tile, BD 5: dims[1]: [3] given, [step, wrap] allowed (descriptor schema)"],
+    ),
+    (
+        MEMORY | {"iteration": [1, 2]},
+        [
+            "memory tile, BD 5: iteration: [1, 2] given, an object with step, wrap, current allowed "
+            "(descriptor schema)"
+        ],
+    ),
+    (
+        MEMORY | {"acquire": {"id": 65}},
+        ["memory tile, BD 5: acquire.value: nothing given, a value allowed (descriptor schema)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "texts"), SHAPES)
+def test_a_wrong_shape_is_named(case: object, texts: list[str]) -> None:
+    assert [message for _, message in problems(case)] == texts
+
+
+def test_an_unknown_key_is_met_with_the_nearest_known_one() -> None:
+    (_, first), *_ = problems(MEMORY | {"lenght": 3})
+    assert first.startswith("memory tile, BD 5: lenght: an unknown key given, acquire, address, axi, bd, ")
+    assert first.endswith("did you mean length?")
+
+
+def test_all_problems_come_at_once_in_order() -> None:
+    bad = {
+        "bd": 99,
+        "length": -1,
+        "address": 0.25,
+        "dims": [[0, 5000], "x"],
+        "next": 77,
+        "ooo_id": -1,
+        "foo": 1,
+    }
+    found = [reason for reason, _ in problems(MEMORY | bad)]
+    assert found == ["unknown_key", "dims", "bd_number", "length", "address_alignment", "ooo_id", "next_bd"]
+
+
+# No JSON value anywhere in a case may do anything but encode or be refused.
+@settings(max_examples=200)
+@given(data=st.data())
+def test_no_json_is_unforeseen(data: st.DataObject) -> None:
+    leaves = st.none() | st.booleans() | st.integers(-5, 300000) | st.floats() | st.text(max_size=3)
+    values = st.recursive(
+        leaves, lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text(max_size=2), v, max_size=2)
+    )
+    case = full_case()
+    case[data.draw(st.sampled_from(sorted(case)))] = data.draw(values)
+    part = case[data.draw(st.sampled_from(sorted(case)))]
+    if isinstance(part, dict) and part:
+        part[data.draw(st.sampled_from(sorted(part)))] = data.draw(values)
+    elif isinstance(part, list) and part:
+        part[data.draw(st.integers(0, len(part) - 1))] = data.draw(values)
+    words: tuple[int, ...] = ()
+    try:
+        words = words_of_case(case)
+    except DescriptorError as error:
+        refused = error.problems
+    else:
+        refused = ()
+    assert bool(words) != bool(refused)
+    assert all(0 <= word < 2**32 for word in words)
+    assert all(p.message.startswith(("memory tile, BD ", "descriptor: tile")) for p in refused)
+
+
+@pytest.mark.parametrize(
+    ("tile", "words", "text"),
+    [
+        ("memory", [0] * 6, "memory tile, BD 3: words: 6 words given, 8 words allowed (AM025 DMA_BDn_w)"),
+        ("compute", [0, 0, 0, 0, 0, 2**32], "word 5: 4294967296 given, 0..0xFFFFFFFF allowed"),
+        ("compute", [-1, 0, 0, 0, 0, 0], "word 0: -1 given, 0..0xFFFFFFFF allowed"),
+        (
+            "memory",
+            [0, 0, 1 << 30, 0, 0, 0, 0, 0],
+            "word 2: reserved bits 0x40000000 set given, bits of 0x87FFFFFF allowed",
+        ),
+        ("interface", [0, 0, 0, 0, 3 << 30, 0, 0, 0], "Burst_Length: code 3 given, codes 0..2 allowed"),
+        ("shim", [0] * 8, 'descriptor: tile: "shim" given'),
+    ],
+)
+def test_words_that_no_descriptor_has_are_refused(tile: Any, words: list[int], text: str) -> None:
+    with pytest.raises(DescriptorError) as caught:
+        decode(tile, words, 3)
+    assert text in str(caught.value)
+
+
+def test_all_bad_words_are_reported_at_once() -> None:
+    with pytest.raises(DescriptorError) as caught:
+        parse_words({"tile": "compute", "bd": 16, "words": ["0x10", "x", None, 1.5, True, "7"]})
+    assert [p.field for p in caught.value.problems] == ["bd", "word 1", "word 2", "word 3", "word 4"]
+    assert caught.value.problems[1].message == (
+        'compute tile, BD 16: word 1: "x" given, a number or a hexadecimal string allowed '
+        "(register word schema)"
+    )
+
+
+def test_python_callers_get_the_same_problems() -> None:
+    with pytest.raises(DescriptorError, match=r"^memory tile: D0_Stepsize: dims\[0\].step 0 words given"):
+        encode(Descriptor("memory", 4, DmaAddress(0), dims=((0, 4),)))  # type: ignore[arg-type]
+    with pytest.raises(
+        DescriptorError, match=r"^memory tile, own window: lock id: lock 64 given, 0\.\.63 allowed"
+    ):
+        OWN.lock(64)
+    with pytest.raises(
+        DescriptorError, match=r"^memory tile, west window: address: word -1 given, 0\.\.131071 allowed"
+    ):
+        WEST.address(-1)
