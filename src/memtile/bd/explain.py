@@ -162,10 +162,9 @@ def _iteration(d: Descriptor) -> Iterator[Line]:
     if wrap == 1:
         yield Line("iteration", "every execution starts at the same address (iteration wrap 1)")
         return
-    yield Line(
-        "iteration",
-        f"each execution starts {count(step, 'word')} further, {wrap} positions in turn; next is {current}",
-    )
+    start = d.address + current % wrap * step
+    turns = f"{wrap} positions in turn; next is {current}, at word {start}"
+    yield Line("iteration", f"each execution starts {count(step, 'word')} further, {turns}")
 
 
 def _stream(d: Descriptor) -> Iterator[Line]:

@@ -1,6 +1,6 @@
 """The ``memtile`` command: its subcommands, and errors as messages instead of tracebacks.
 
-Command modules import what they compute with inside their functions, so that ``--help`` stays quick.
+Commands import what is slow to load (NumPy, Rich, the engine) inside their functions: ``--help`` stays quick.
 """
 
 from __future__ import annotations

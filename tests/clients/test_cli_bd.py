@@ -1,0 +1,232 @@
+"""Does ``memtile bd`` work for people at a shell and for programs that pipe JSON through it?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from memtile import __version__
+from memtile.cli import bd, main
+
+SCRIPT = Path(sys.executable).with_name("memtile")
+ORACLE = Path(__file__).parents[1] / "oracle/bd_words.json"
+ONE = {"tile": "memory", "bd": 2, "length": 128, "address": 131072, "dims": [[16, 8], [1, 16]]}
+ONE_WORDS = ["0x00000080", "0x00020000", "0x0010000F", "0x00200000", *["0x00000000"] * 3, "0x80000000"]
+
+
+def shell(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([SCRIPT, *args], input=stdin, capture_output=True, text=True, timeout=60)
+
+
+def run(*args: str, stdin: str = "") -> Any:
+    return CliRunner().invoke(main.app, list(args), input=stdin)
+
+
+def test_encode_over_the_whole_oracle_file_gives_no_mismatch() -> None:
+    done = shell("bd", "encode", str(ORACLE))
+    assert (done.returncode, done.stderr) == (1, "")
+    answers = json.loads(done.stdout)
+    cases = json.loads(ORACLE.read_text())["cases"]
+    assert len(answers) == len(cases)
+    for case, answer in zip(cases, answers, strict=True):
+        if case["expect"] == "words":
+            assert answer == {"words": case["words"]}, case["id"]
+        elif case["expect"] == "error":
+            assert answer["error"]["reason"] in case["reason"], case["id"]
+            reasons = {p["reason"] for p in answer["error"].get("problems", [answer["error"]])}
+            assert reasons == set(case["reason"]), case["id"]
+
+
+def test_one_case_from_a_pipe_gives_one_object() -> None:
+    done = shell("bd", "encode", "-", stdin=json.dumps(ONE))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"words": ONE_WORDS}
+
+
+def test_a_refused_case_is_an_answer_not_a_failure() -> None:
+    done = run(
+        "bd", "encode", stdin=json.dumps([ONE, ONE | {"length": -1, "ooo_id": 64}, ONE | {"next": 48}])
+    )
+    first, second, third = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert first == {"words": ONE_WORDS}
+    assert {key: second["error"][key] for key in ("reason", "field")} == {
+        "reason": "length",
+        "field": "Buffer_Length",
+    }
+    assert [p["field"] for p in second["error"]["problems"]] == ["Buffer_Length", "Out_Of_Order_BD_ID"]
+    assert third == {
+        "error": {
+            "reason": "next_bd",
+            "field": "Next_BD",
+            "message": "memory tile, BD 2: Next_BD: next 48 given, 0..47 allowed (AM020: 48 BDs)",
+        }
+    }
+
+
+def test_a_list_gives_a_list() -> None:
+    assert run("bd", "encode", stdin="[]").stdout == "[]\n"
+    assert json.loads(run("bd", "encode", stdin=json.dumps([ONE])).stdout) == [{"words": ONE_WORDS}]
+    assert json.loads(run("bd", "encode", stdin=json.dumps({"cases": [ONE]})).stdout) == [
+        {"words": ONE_WORDS}
+    ]
+
+
+def test_decode_undoes_encode(tmp_path: Path) -> None:
+    cases = [case for case in json.loads(ORACLE.read_text())["cases"] if case["expect"] == "words"]
+    words = tmp_path / "words.json"
+    words.write_text(json.dumps([{key: case[key] for key in ("tile", "bd", "words")} for case in cases]))
+    decoded = run("bd", "decode", str(words))
+    assert decoded.exit_code == 0
+    again = run("bd", "encode", stdin=decoded.stdout)
+    assert again.exit_code == 0
+    assert [answer["words"] for answer in json.loads(again.stdout)] == [case["words"] for case in cases]
+
+
+def test_decode_writes_what_encode_reads() -> None:
+    done = run("bd", "decode", stdin=json.dumps({"tile": "memory", "bd": 2, "words": ONE_WORDS}))
+    flags = {"ooo_id": 0, "compression": False, "tlast_suppress": False, "valid": True}
+    assert json.loads(done.stdout) == ONE | {"pad": []} | flags
+
+
+def test_decode_answers_bad_words_with_errors() -> None:
+    bad = [
+        {"tile": "memory", "words": [1, 2]},
+        {"words": [0] * 8},
+        {"tile": "compute", "words": [0, 1, 0, 0, 0, 0]},
+        7,
+    ]
+    done = run("bd", "decode", stdin=json.dumps(bad))
+    assert done.exit_code == 1
+    assert [item["error"]["reason"] for item in json.loads(done.stdout)] == [
+        "word_count",
+        "tile",
+        "reserved_bits",
+        "words",
+    ]
+
+
+def test_explain_prints_sentences_and_pictures() -> None:
+    done = shell("bd", "explain", "0x80", "0xA0000", "0x10000F", "0x200000", "0", "0", "0", "0x8140FF41")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    assert lines[:2] == ["memory tile, BD 0", "acquire   waits until lock 65 (own lock 1) >= 1, then takes 1"]
+    assert "release   at the end gives 1 to lock 64 (own lock 0)" in lines
+    assert "order D1  16 rows 1 word apart" in lines
+    assert "  0  16  32  48  64  80  96 112" in lines
+    assert "  1   9  17  25  33  41  49  57  65  73  81  89  97 105 113 121" in lines
+
+
+def test_explain_reads_what_encode_writes() -> None:
+    encoded = run("bd", "encode", stdin=json.dumps(ONE)).stdout
+    data = json.loads(run("bd", "explain", "--json", "-", stdin=encoded).stdout)
+    assert data["words"] == ONE_WORDS
+    assert data["descriptor"]["dims"] == ONE["dims"]
+    assert {"topic": "order D0", "text": "8 words 16 words apart"} in data["lines"]
+    assert data["pictures"][0]["cells"][1][:3] == [1, 17, 33]
+    assert data["problems"] == []
+    two = run("bd", "explain", "--json", stdin=json.dumps([{"words": ONE_WORDS}] * 2))
+    assert json.loads(two.stdout) == [data | {"descriptor": data["descriptor"]}] * 2
+
+
+def test_explain_says_what_is_not_legal() -> None:
+    done = run("bd", "explain", "--bd", "3", "16", "0x20000", "0", "0", "0", "0", "0", "0x800080C8")
+    assert done.exit_code == 0
+    assert "waits until lock 200 (beyond every window) == 0" in done.stdout
+    assert "not legal: memory tile, BD 3: Lock_Acq_ID: acquire.id 200 given, 0..191 allowed" in done.stdout
+
+
+BAD_FILES = {
+    "text.json": (b"length 5", "text.json, line 1, column 1: not JSON: Expecting value"),
+    "comma.json": (
+        b'[{"tile": "memory"},\n {"tile" 4}]',
+        "comma.json, line 2, column 10: not JSON: Expecting ':' delimiter",
+    ),
+    "empty.json": (b"", "empty.json, line 1, column 1: not JSON: Expecting value"),
+    "latin.json": (b'{"tile": "\xff"}', "latin.json: not UTF-8 text, see byte 10"),
+    "twice.json": (b'{"length": 1, "length": 2}', 'twice.json: key "length" is given twice in one object'),
+    "deep.json": (b"[" * 200_000, "deep.json: not JSON that can be read: nested too deeply"),
+    "digits.json": (b"9" * 5000, "digits.json: not JSON that can be read: Exceeds the limit"),
+}
+
+
+@pytest.mark.parametrize("command", ["encode", "decode", "explain"])
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_is_named_with_the_place(tmp_path: Path, command: str, name: str) -> None:
+    content, message = BAD_FILES[name]
+    (tmp_path / name).write_bytes(content)
+    done = run("bd", command, str(tmp_path / name))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert message in done.stderr
+
+
+def test_errors_are_messages_not_tracebacks(tmp_path: Path) -> None:
+    missing = shell("bd", "encode", str(tmp_path / "none.json"))
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert missing.stderr == f"error: {tmp_path / 'none.json'}: cannot be read: No such file or directory\n"
+    folder = shell("bd", "decode", str(tmp_path))
+    assert (folder.returncode, folder.stderr) == (2, f"error: {tmp_path}: cannot be read: Is a directory\n")
+    words = shell("bd", "explain", "1", "2", "x")
+    assert words.returncode == 2
+    assert words.stderr.startswith('error: memory tile, BD 0: word 2: "x" given, a number or')
+    two = shell("bd", "explain", "--bd", "48", "1", "2", "x")
+    assert two.stderr.startswith(
+        "2 errors:\n  memory tile, BD 48: bd: 48 given, 0..47 allowed (AM020: 48 BDs)\n  memory"
+    )
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["bd", "encode", "--wrong"],
+        ["bd", "encode", "a", "b"],
+        ["bd", "explain", "--tile", "shim"],
+        ["nothing"],
+    ],
+)
+def test_wrong_usage_exits_with_2(args: list[str]) -> None:
+    done = run(*args)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "Usage: " in done.stderr
+
+
+def test_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_file: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bd, "read_json", interrupt)
+    assert run("bd", "encode", "-").exit_code == 130
+
+
+@pytest.mark.parametrize("args", [[], ["bd"], ["bd", "encode"], ["bd", "decode"], ["bd", "explain"]])
+def test_every_command_has_help(args: list[str]) -> None:
+    done = run(*args, "--help")
+    assert (done.exit_code, done.stderr) == (0, "")
+    if len(args) == 2:
+        assert f"Examples:\n    memtile {' '.join(args)} " in done.stdout
+    else:
+        assert "Commands:" in done.stdout
+
+
+def test_the_version() -> None:
+    done = shell("--version")
+    assert (done.returncode, done.stdout) == (0, f"memtile {__version__}\n")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['memtile', '--help']\n"
+        "from memtile.cli.main import app\n"
+        "try: app()\n"
+        "except SystemExit: print([m for m in ('numpy', 'numba', 'rich', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
