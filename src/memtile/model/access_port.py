@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from memtile.model.banks import bank_of
-from memtile.model.jit import jit
+from memtile.model.jit import inlined
 from memtile.model.state import Spec, State
 from memtile.model.windows import memory_owner
 
 
-@jit
+@inlined
 def aim(spec: Spec, st: State, ch: int, address: int) -> bool:
-    """Point the channel's access at DMA word address ``address``; False when it is out of the channel's reach."""
+    """Point the channel's access at DMA word address ``address``; False when out of reach."""
     c = st.channels
     owner = memory_owner(spec, c.tile[ch], c.number[ch], address)
     if owner < 0:

@@ -1,20 +1,20 @@
 """Address generation of a DMA channel, one word at a time (AM020, memory tile DMA; AM025 DMA_BDn registers).
 
-The same walk as ``access.walk``, which produces it whole; a property test holds the two together. Counter 0 runs
-fastest; a counter that reaches its extent (zeros before + wrap + zeros after) returns to 0 and the next one advances;
-a wrap of 0 never ends its dimension; dimension 3 runs until the length is used up.
+The same walk as ``access.walk``, which produces it whole; a property test holds the two together. Counter 0
+runs fastest; a counter that reaches its extent (zeros before + wrap + zeros after) returns to 0 and the next
+one advances; a wrap of 0 never ends its dimension; dimension 3 runs until the length is used up.
 """
 
 from __future__ import annotations
 
 from memtile.arch.tiles import GRANULE_WORDS
-from memtile.model.jit import jit
+from memtile.model.jit import inlined, jit
 from memtile.model.state import Granules, Walks
 
 _PADDED_DIMENSIONS = 3
 
 
-@jit
+@inlined
 def locate(walks: Walks, ch: int) -> None:
     """Set address and padding flag of the word at the channel's position."""
     address = walks.origin[ch]
@@ -39,7 +39,7 @@ def restart(walks: Walks, ch: int, length: int) -> None:
     locate(walks, ch)
 
 
-@jit
+@inlined
 def advance(walks: Walks, ch: int) -> None:
     """Step to the next word."""
     walks.left[ch] -= 1
@@ -56,7 +56,7 @@ def advance(walks: Walks, ch: int) -> None:
     locate(walks, ch)
 
 
-@jit
+@inlined
 def joins(walks: Walks, ch: int, address: int) -> bool:
     """Whether the next word continues, in the same 128-bit access, a run that ends at ``address``."""
     if walks.left[ch] == 0 or walks.padding[ch] == 1 or walks.address[ch] != address + 1:
@@ -64,16 +64,16 @@ def joins(walks: Walks, ch: int, address: int) -> bool:
     return bool((address + 1) % GRANULE_WORDS != 0)
 
 
-@jit
+@inlined
 def form_access(walks: Walks, granules: Granules, ch: int) -> int:
     """Take the next words that one access can carry, or one padding word; return the first DMA address."""
     first = walks.address[ch]
     granules.is_pad[ch] = walks.padding[ch]
-    granules.count[ch] = 1
+    granules.formed[ch] = 1
     granules.closed[ch] = 1
     advance(walks, ch)
     if granules.is_pad[ch] == 0:
-        while joins(walks, ch, first + granules.count[ch] - 1):
-            granules.count[ch] += 1
+        while joins(walks, ch, first + granules.formed[ch] - 1):
+            granules.formed[ch] += 1
             advance(walks, ch)
     return int(first)

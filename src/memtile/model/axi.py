@@ -1,7 +1,7 @@
 """The memory-mapped AXI4 port of a tile: 1 MB of data memory, registers and windows (AM020, AM025).
 
-The register tables say which bits keep a write, which clear on a written 1 and which read back; a block handles the
-registers that do more. An address that nothing answers gives ``SLAVE_ERROR``, never a silent 0.
+The register tables say which bits keep a write, which clear on a written 1 and which read back; a block
+handles the registers that do more. An address that nothing answers gives ``SLAVE_ERROR``, never a silent 0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ class Block(IntEnum):
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
-_WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = int(Block.WRITE_COUNT), int(Block.LOCK_VALUE), int(Block.LOCK_REQUEST)
+_WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = (
+    int(Block.WRITE_COUNT),
+    int(Block.LOCK_VALUE),
+    int(Block.LOCK_REQUEST),
+)
 _LOCK_OVERFLOW, _LOCK_UNDERFLOW = int(Block.LOCK_OVERFLOW), int(Block.LOCK_UNDERFLOW)
 _MEMORY_CONTROL = int(Block.MEMORY_CONTROL)
 
@@ -94,7 +98,7 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
 
 @jit
 def read(spec: Spec, st: State, tile: int, offset: int) -> int:
-    """Read one 32-bit word at byte ``offset`` of the tile, with the read's side effects; or ``SLAVE_ERROR``."""
+    """Read the 32-bit word at byte ``offset``, with the read's side effects; or ``SLAVE_ERROR``."""
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
         return int(st.memory[spec.tiles.memory_base[tile] + offset // WORD_BYTES])
     register = register_of(spec, tile, offset)

@@ -1,28 +1,31 @@
-"""Single-port memory banks: which bank an address is in, and who gets it this cycle (AM020, memory tile memory).
+"""Single-port memory banks: which bank an address is in, and who gets it this cycle (AM020 chapter 5).
 
-One access per bank and cycle, read or write. Each bank has one round-robin arbiter; a loser asks again in the next
-cycle. The policy among requester classes is not public: plain round robin over all channels is assumed (DEV-ARB-1).
+One access per bank and cycle, read or write. Each bank has one round-robin arbiter; a loser asks again in the
+next cycle. The policy among requester classes is not public: plain round robin over all channels is assumed
+(DEV-ARB-1).
 """
 
 from __future__ import annotations
 
-from memtile.model.jit import jit
+from memtile.model.jit import inlined
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 
 
-@jit
+@inlined
 def bank_of(spec: Spec, st: State, tile: int, word: int) -> int:
     """Global bank index of tile-local word ``word``, interleaved or linear as the tile is set."""
-    return int(spec.tiles.bank_base[tile] + ((word >> st.memories.shift[tile]) & (spec.tiles.banks[tile] - 1)))
+    return int(
+        spec.tiles.bank_base[tile] + ((word >> st.memories.shift[tile]) & (spec.tiles.banks[tile] - 1))
+    )
 
 
-@jit
+@inlined
 def busy(st: State, bank: int) -> bool:
     """Whether zeroisation owns the bank in this cycle."""
     return bool(st.clock[NOW] < st.memories.busy_until[st.banks.tile[bank]])
 
 
-@jit
+@inlined
 def request(st: State, ch: int) -> None:
     """Enter the channel's request of this cycle into its bank's arbitration."""
     bank = st.granules.port_bank[ch]
@@ -36,7 +39,7 @@ def request(st: State, ch: int) -> None:
         st.banks.winner[bank] = ch
 
 
-@jit
+@inlined
 def granted(st: State, ch: int) -> bool:
     """Whether the channel won the bank it asked for; it is then served last next time."""
     bank = st.granules.port_bank[ch]

@@ -1,4 +1,4 @@
-"""Reading descriptor fields from register words, by the layout tables of ``arch`` (AM025 DMA_BDn_w registers)."""
+"""Reading descriptor fields from register words, by the layout tables of ``arch`` (AM025 DMA_BDn_w)."""
 
 from __future__ import annotations
 

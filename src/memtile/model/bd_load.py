@@ -1,9 +1,9 @@
 """Loading a descriptor into a channel: fields, walk, lock operations, and what makes a BD unusable.
 
-AM025 DMA_BDn registers; iteration advances each time the BD is loaded and its offset holds for the whole execution
-(GT-19). A BD of the wrong parity half raises Error_BD_Unavailable (GT-15, DEV-BD-1), one without Valid_BD
-Error_BD_Invalid. The model reads the descriptor when the channel turns to it; hardware may prefetch it earlier
-(DEV-BD-2).
+AM025 DMA_BDn registers; iteration advances each time the BD is loaded and its offset holds for the whole
+execution (GT-19). A BD of the wrong parity half raises Error_BD_Unavailable (GT-15, DEV-BD-1), one without
+Valid_BD Error_BD_Invalid. The model reads the descriptor when the channel turns to it; hardware may prefetch
+it earlier (DEV-BD-2).
 """
 
 from __future__ import annotations

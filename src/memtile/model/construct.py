@@ -38,7 +38,7 @@ SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empt
 
 
 class Placed(NamedTuple):
-    """A tile of the model: its kind and the model indices of its western and eastern neighbours (-1 = none)."""
+    """A tile of the model: its kind and the model indices of its neighbours (-1 = none)."""
 
     name: TileName
     west: int = _NONE
@@ -77,7 +77,7 @@ def _bd_parts(field: BdField | None) -> list[tuple[int, int, int]]:
 
 
 def _first_window(kind: TileKind) -> int:
-    """Column of ``Tiles.neighbour`` that window 0 names: west where the kind has such a window, else its own."""
+    """Column of ``Tiles.neighbour`` that window 0 names: west where the kind has one, else its own."""
     return 0 if "west" in kind.memory_windows else 1
 
 

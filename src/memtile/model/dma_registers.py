@@ -1,6 +1,7 @@
 """Channel registers: start queue, control, status (AM025 DMA_S2MM_n_* and DMA_MM2S_n_*).
 
-The bits that the tile kinds share stand at the same places in all of them; the register tables hide what a kind lacks.
+The bits that the tile kinds share stand at the same places in all of them; the register tables hide what a
+kind lacks.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def status(st: State, ch: int) -> int:
         word |= 1 << _RUNNING
     if why == _LOCK:
         word |= 1 << _STALLED_ACQUIRE
-    elif why == _STARVED or why == _BLOCKED:
+    elif why in (_STARVED, _BLOCKED):
         word |= 1 << _STALLED_STREAM
     if phase == _STARTING:
         return int(word | _STATUS_STARTING)
@@ -86,8 +87,8 @@ def reset(st: State, ch: int) -> None:
     c.release_due[ch] = 0
     c.moved[ch] = 0
     st.walks.left[ch] = 0
-    st.granules.count[ch] = 0
+    st.granules.formed[ch] = 0
     st.granules.closed[ch] = 0
     st.granules.port_count[ch] = 0
     st.granules.port_bank[ch] = -1
-    st.fifos.count[ch] = 0
+    st.fifos.held[ch] = 0

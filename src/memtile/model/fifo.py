@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from memtile.model.jit import jit
+from memtile.model.jit import inlined
 from memtile.model.state import FIFO_SLOTS, Fifos
 
 
-@jit
+@inlined
 def space(fifos: Fifos, ch: int) -> int:
     """Words that still fit."""
-    return int(fifos.depth[ch] - fifos.count[ch])
+    return int(fifos.depth[ch] - fifos.held[ch])
 
 
-@jit
+@inlined
 def put(fifos: Fifos, ch: int, word: int, last: int) -> None:
     """Append a word; the caller has checked the space."""
-    slot = (fifos.head[ch] + fifos.count[ch]) % FIFO_SLOTS
+    slot = (fifos.head[ch] + fifos.held[ch]) % FIFO_SLOTS
     fifos.words[ch, slot] = word
     fifos.last[ch, slot] = last
-    fifos.count[ch] += 1
+    fifos.held[ch] += 1
 
 
-@jit
+@inlined
 def drop(fifos: Fifos, ch: int) -> None:
     """Remove the oldest word."""
     fifos.head[ch] = (fifos.head[ch] + 1) % FIFO_SLOTS
-    fifos.count[ch] -= 1
+    fifos.held[ch] -= 1

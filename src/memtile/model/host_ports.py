@@ -1,13 +1,13 @@
-"""The test bench at the stream ports: sources that offer words, sinks that take them, each with a readiness pattern."""
+"""The test bench at the stream ports: sources offer words, sinks take them, each by a readiness pattern."""
 
 from __future__ import annotations
 
 from memtile.model.fifo import put, space
-from memtile.model.jit import jit
+from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, NOW, State
 
 
-@jit
+@inlined
 def ready(st: State, ch: int) -> bool:
     """Whether the pattern of the port allows a word in this cycle."""
     length = st.ports.pattern_length[ch]
@@ -16,7 +16,7 @@ def ready(st: State, ch: int) -> bool:
     return bool(st.pattern[st.ports.pattern_base[ch] + st.clock[NOW] % length])
 
 
-@jit
+@inlined
 def offer(st: State, ch: int) -> None:
     """S2MM: take a word from the port into the ingress buffer, if there is one and it fits."""
     ports = st.ports
@@ -29,7 +29,7 @@ def offer(st: State, ch: int) -> None:
         ports.source_position[ch] = at + 1
 
 
-@jit
+@inlined
 def takes(st: State, ch: int) -> bool:
     """MM2S: whether the port takes the word that waits in the egress buffer."""
     if st.ports.sink_row[ch] < 0 or st.ports.sink_count[ch] == st.sink.shape[1]:
@@ -38,7 +38,7 @@ def takes(st: State, ch: int) -> bool:
     return ready(st, ch)
 
 
-@jit
+@inlined
 def deliver(st: State, ch: int, word: int, last: int) -> None:
     """MM2S: hand a word to the sink."""
     row = st.ports.sink_row[ch]

@@ -1,7 +1,7 @@
 """How the hardware blocks are compiled: one decorator, one cache, one switch.
 
-``MEMTILE_JIT=0`` leaves the very same functions to the interpreter. The cache is keyed by a hash of every source
-that takes part, because Numba does not notice a change in a function called from another module.
+``MEMTILE_JIT=0`` leaves the very same functions to the interpreter. The cache is keyed by a hash of every
+source that takes part, because Numba does not notice a change in a function called from another module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ENABLED = os.environ.get("MEMTILE_JIT", "1") != "0"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _ROOMS = ("arch", "bd", "model", "sim")
-_OPT_LEVEL = 1  # LLVM level 1 runs the clock loop faster than level 3 and compiles in less time
+_OPT_LEVEL = 1  # LLVM level 1 runs the clock loop as fast as level 3 and compiles in less time
 
 
 def _source_hash() -> str:
@@ -47,24 +47,36 @@ def _settings() -> Iterator[None]:
     """Numba's process-wide settings, ours while decorating and compiling, then put back."""
     import numba
 
-    kept = numba.config.CACHE_DIR, numba.config.OPT
-    level = type(numba.config.OPT)  # Numba's own level class, which also knows "max"
-    numba.config.CACHE_DIR, numba.config.OPT = str(cache_directory()), level(_OPT_LEVEL)
+    config: Any = numba.config  # a module whose names are made at run time
+    kept = config.CACHE_DIR, config.OPT
+    level = type(config.OPT)  # Numba's own level class, which also knows "max"
+    config.CACHE_DIR, config.OPT = str(cache_directory()), level(_OPT_LEVEL)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR, numba.config.OPT = kept
+        config.CACHE_DIR, config.OPT = kept
 
 
-def jit(function: F) -> F:
-    """Compile ``function`` with Numba, cached on disk; the function itself when the JIT is off."""
+def _compile(function: F, **options: bool) -> F:
     if not ENABLED:
         return function
     import numba
 
+    njit: Any = numba.njit  # its stubs do not know the switch for reference counting
     with _settings():
-        compiled: F = numba.njit(cache=True, error_model="numpy")(function)
+        # The engine allocates nothing, so reference counting of its arguments would only cost time.
+        compiled: F = njit(cache=True, error_model="numpy", _nrt=False, **options)(function)
     return compiled
+
+
+def jit(function: F) -> F:
+    """Compile ``function`` with Numba, cached on disk; the function itself when the JIT is off."""
+    return _compile(function)
+
+
+def inlined(function: F) -> F:
+    """Like :func:`jit`, for what runs in every cycle: a call costs more than these functions do."""
+    return _compile(function, forceinline=True)
 
 
 def compiling() -> Any:

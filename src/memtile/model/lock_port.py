@@ -1,4 +1,4 @@
-"""The lock requests of a channel: acquire before the first word of a BD, release after its last (AM020 locks).
+"""The lock requests of a channel: acquire before the first word of a BD, release after its last (AM020).
 
 Within a cycle all acquires look at the values before any release of that cycle.
 """

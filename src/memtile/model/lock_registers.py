@@ -1,4 +1,4 @@
-"""Lock registers: values, sticky flags and the Lock_Request window (AM025 Lockn_value, Locks_Overflow, Lock_Request)."""
+"""Lock registers: values, sticky flags and the request window (AM025 Lockn_value to Lock_Request)."""
 
 from __future__ import annotations
 

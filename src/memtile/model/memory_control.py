@@ -1,7 +1,8 @@
 """Memory_Control: bank interleaving and zeroisation (AM025 Memory_Control; AM020 memory tile memory).
 
-Interleaved, consecutive 128-bit granules go to consecutive banks; linear, each bank is one block. Zeroisation owns
-the banks for a time nobody has published (timing constant ``zeroisation``); hardware then clears the request bit.
+Interleaved, consecutive 128-bit granules go to consecutive banks; linear, each bank is one block. Zeroisation
+owns the banks for a time nobody has published (timing constant ``zeroisation``); hardware then clears the
+request bit.
 """
 
 from __future__ import annotations

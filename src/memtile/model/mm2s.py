@@ -1,8 +1,8 @@
 """MM2S: memory to stream, through an egress buffer that runs ahead only in whole 128-bit accesses.
 
-Per cycle: one word may leave to the stream, then one access may be asked of a bank, or one padding word made. The BD
-counts as finished (lock released, FINISHED_BD) when its last access is granted; the next BD's lock is asked for when
-its last word leaves (docs/timing.md, GT-1, GT-3).
+Per cycle: one word may leave to the stream, then one access may be asked of a bank, or one padding word made.
+The BD counts as finished (lock released, FINISHED_BD) when its last access is granted; the next BD's lock is
+asked for when its last word leaves (docs/timing.md, GT-1, GT-3).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
 from memtile.model.fifo import drop, put, space
 from memtile.model.host_ports import deliver, takes
-from memtile.model.jit import jit
+from memtile.model.jit import inlined
 from memtile.model.lock_port import post_release
 from memtile.model.state import ACTIVITY, Spec, State
 from memtile.model.states import Cause, Phase
@@ -25,13 +25,13 @@ _MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
 _BANK, _BUSY, _BLOCKED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(Cause.STREAM_BLOCKED)
 
 
-@jit
+@inlined
 def drain(spec: Spec, st: State, ch: int) -> None:
     """Let one word leave to the stream."""
     c = st.channels
     if c.phase[ch] != _RUN:
         return
-    if st.fifos.count[ch] == 0:
+    if st.fifos.held[ch] == 0:
         c.why[ch] = c.fetch_why[ch]
         if c.length[ch] == 0:
             post_release(spec, st, ch)
@@ -49,7 +49,7 @@ def drain(spec: Spec, st: State, ch: int) -> None:
         bd_done(spec, st, ch)
 
 
-@jit
+@inlined
 def emit(spec: Spec, st: State, ch: int, word: int, later: int) -> None:
     """Put a word into the egress buffer; ``later`` words of the BD follow it."""
     last = 1 if later == 0 and st.channels.tlast_suppress[ch] == 0 else 0
@@ -59,7 +59,7 @@ def emit(spec: Spec, st: State, ch: int, word: int, later: int) -> None:
         post_release(spec, st, ch)
 
 
-@jit
+@inlined
 def form(spec: Spec, st: State, ch: int) -> bool:
     """Have an access or padding word formed; False when the BD needs none or its address is out of reach."""
     g = st.granules
@@ -75,13 +75,13 @@ def form(spec: Spec, st: State, ch: int) -> bool:
     return False
 
 
-@jit
+@inlined
 def ask(spec: Spec, st: State, ch: int) -> None:
     """Enter this cycle's bank arbitration, or make one padding word."""
     g = st.granules
     g.port_bank[ch] = -1
     c = st.channels
-    if c.phase[ch] != _RUN or not form(spec, st, ch) or space(st.fifos, ch) < g.count[ch]:
+    if c.phase[ch] != _RUN or not form(spec, st, ch) or space(st.fifos, ch) < g.formed[ch]:
         return
     c.fetch_why[ch] = _SWITCH
     if g.is_pad[ch] == 1:
@@ -94,7 +94,7 @@ def ask(spec: Spec, st: State, ch: int) -> None:
         banks.request(st, ch)
 
 
-@jit
+@inlined
 def receive(spec: Spec, st: State, ch: int) -> None:
     """Take the words of a granted access, or note that the bank went to somebody else."""
     g = st.granules
@@ -104,6 +104,6 @@ def receive(spec: Spec, st: State, ch: int) -> None:
         st.channels.fetch_why[ch] = _BANK
         return
     g.closed[ch] = 0
-    count = g.count[ch]
+    count = g.formed[ch]
     for i in range(count):
         emit(spec, st, ch, st.memory[g.target[ch] + i], st.walks.left[ch] + count - 1 - i)

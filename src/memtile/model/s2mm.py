@@ -1,9 +1,9 @@
 """S2MM: stream to memory, through an ingress buffer and a 128-bit write port.
 
-Per cycle: a pending access may be written if its bank is granted, then one word moves from the ingress buffer into
-the access being formed, then one word may enter from the stream. An access is complete when the next word does not
-continue it; it asks for its bank from the next cycle on, while a second one is formed behind it. The BD is done when
-its last access is written (docs/timing.md, GT-6).
+Per cycle: a pending access may be written if its bank is granted, then one word moves from the ingress buffer
+into the access being formed, then one word may enter from the stream. An access is complete when the next
+word does not continue it; it asks for its bank from the next cycle on, while a second one is formed behind
+it. The BD is done when its last access is written (docs/timing.md, GT-6).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memtile.model.address_generator import advance, joins
 from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
 from memtile.model.fifo import drop
-from memtile.model.jit import jit
+from memtile.model.jit import inlined
 from memtile.model.lock_port import post_release
 from memtile.model.state import ACTIVITY, Spec, State
 from memtile.model.states import Cause, Phase
@@ -25,8 +25,8 @@ _MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
 _BANK, _BUSY, _STARVED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(Cause.STREAM_STARVED)
 
 
-@jit
-def ask(spec: Spec, st: State, ch: int) -> None:
+@inlined
+def ask(st: State, ch: int) -> None:
     """Enter the pending write into this cycle's bank arbitration."""
     g = st.granules
     g.port_bank[ch] = -1
@@ -40,7 +40,7 @@ def ask(spec: Spec, st: State, ch: int) -> None:
     banks.request(st, ch)
 
 
-@jit
+@inlined
 def write(spec: Spec, st: State, ch: int) -> None:
     """Write the pending access if its bank was granted; the last one of a BD completes it."""
     g = st.granules
@@ -56,33 +56,33 @@ def write(spec: Spec, st: State, ch: int) -> None:
         bd_done(spec, st, ch)
 
 
-@jit
+@inlined
 def complete(st: State, ch: int) -> bool:
     """Whether every word of the BD is in memory."""
     c = st.channels
     g = st.granules
     if c.phase[ch] != _RUN or c.moved[ch] != c.length[ch]:
         return False
-    return bool(g.count[ch] == 0 and g.port_count[ch] == 0)
+    return bool(g.formed[ch] == 0 and g.port_count[ch] == 0)
 
 
-@jit
+@inlined
 def hand_over(st: State, ch: int) -> None:
     """Move a complete access to the memory port, if the port is free."""
     g = st.granules
     if g.closed[ch] == 0 or g.port_count[ch] > 0:
         return
     g.port_target[ch] = g.target[ch]
-    g.port_count[ch] = g.count[ch]
+    g.port_count[ch] = g.formed[ch]
     g.pending_bank[ch] = g.bank[ch]
-    for i in range(g.count[ch]):
+    for i in range(g.formed[ch]):
         g.port_words[ch, i] = g.words[ch, i]
-    g.count[ch] = 0
+    g.formed[ch] = 0
     g.closed[ch] = 0
     st.clock[ACTIVITY] += 1
 
 
-@jit
+@inlined
 def consume(spec: Spec, st: State, ch: int) -> None:
     """Take one word from the ingress buffer into the access being formed, or say why not."""
     hand_over(st, ch)
@@ -91,22 +91,22 @@ def consume(spec: Spec, st: State, ch: int) -> None:
         return
     if c.moved[ch] == c.length[ch] or st.granules.closed[ch] == 1:
         c.why[ch] = c.fetch_why[ch]
-    elif st.fifos.count[ch] == 0:
+    elif st.fifos.held[ch] == 0:
         c.why[ch] = _STARVED
     else:
         collect(spec, st, ch)
 
 
-@jit
+@inlined
 def collect(spec: Spec, st: State, ch: int) -> None:
     """Put the oldest ingress word into the channel's access."""
     c, g, walks = st.channels, st.granules, st.walks
     address = walks.address[ch]
-    if g.count[ch] == 0 and not aim(spec, st, ch, address):
+    if g.formed[ch] == 0 and not aim(spec, st, ch, address):
         halt(st, ch, ERROR_MEMORY_UNAVAILABLE)
         return
-    g.words[ch, g.count[ch]] = st.fifos.words[ch, st.fifos.head[ch]]
-    g.count[ch] += 1
+    g.words[ch, g.formed[ch]] = st.fifos.words[ch, st.fifos.head[ch]]
+    g.formed[ch] += 1
     drop(st.fifos, ch)
     c.moved[ch] += 1
     c.why[ch] = _MOVING

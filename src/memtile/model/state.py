@@ -1,12 +1,13 @@
 """Flat state of the model: tables of integers, array-wide, indexed by tile, channel, bank or lock.
 
-A ``Spec`` never changes after the device is built; a ``State`` is everything that a cycle may change, so saving,
-comparing and restoring a simulation is copying its arrays. Each class below whose fields are columns describes one
-NumPy record array: ``st.channels.phase[ch]`` is the same expression in the interpreter and under Numba. The classes
-stand in a module of their own because the compiled cache names them.
+A ``Spec`` never changes after the device is built; a ``State`` is everything that a cycle may change, so
+saving, comparing and restoring a simulation is copying its arrays. Each class below whose fields are columns
+describes one NumPy record array: ``st.channels.phase[ch]`` is the same expression in the interpreter and
+under Numba. The classes stand in a module of their own because the compiled cache names them.
 
-Index spaces: ``tile`` over the tiles of the model; ``ch`` over all DMA channels, S2MM before MM2S within a tile;
-``bank`` and ``lock`` over all tiles; a word in ``memory`` is ``tiles.memory_base[tile]`` plus the tile-local word.
+Index spaces: ``tile`` over the tiles of the model; ``ch`` over all DMA channels, S2MM before MM2S within a
+tile; ``bank`` and ``lock`` over all tiles; a word in ``memory`` is ``tiles.memory_base[tile]`` plus the tile-
+local word.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ class Granules(NamedTuple):
 
     target: Ints  # first word of the formed access in State.memory
     bank: Ints
-    count: Ints  # words formed
+    formed: Ints  # words in it so far
     closed: Ints  # 1 = complete
     is_pad: Ints  # MM2S: 1 = one padding word, no access
     words: Granule  # S2MM
@@ -143,7 +144,7 @@ class Fifos(NamedTuple):
     words: Ring
     last: Ring  # TLAST
     head: Ints
-    count: Ints
+    held: Ints
     depth: Ints  # usable words
 
 
@@ -193,7 +194,7 @@ class Spec(NamedTuple):
 
     tiles: Tiles
     kinds: Kinds
-    bd_parts: Ints  # (kind, field, part, [word, lsb, bits]); bits 0 = the kind lacks the part
+    bd_parts: Ints  # (kind, field, part, [word, lsb, bits]); bits 0 = no such part
     bd_encoding: Ints  # (kind, field)
     register_index: Shorts  # (kind, word offset in the tile) -> register index, -1 = unmapped
     register_map: RegisterMap
@@ -227,8 +228,8 @@ T = TypeVar("T")
 def table(columns: type[T], *shape: int, **values: Any) -> T:
     """A table of ``shape`` with the columns of class ``columns``; zero where no value is given.
 
-    Numba gets one record array, so that a call passes one argument and not thirty; the interpreter gets the columns
-    as a tuple of views, because attribute access of a record array is slow there.
+    Numba gets one record array, so that a call passes one argument and not thirty; the interpreter gets the
+    columns as a tuple of views, because attribute access of a record array is slow there.
     """
     hints = get_type_hints(columns, include_extras=True)
     shapes = {name: get_args(h)[1] if get_origin(h) is Annotated else () for name, h in hints.items()}

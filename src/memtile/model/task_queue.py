@@ -1,7 +1,7 @@
 """Task queues and chains: what a channel runs next (AM020 task queue; AM025 DMA_*_Start_Queue).
 
-A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue, the running
-one not among them; a push to a full queue is dropped and sets Task_Queue_Overflow.
+A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue, the
+running one not among them; a push to a full queue is dropped and sets Task_Queue_Overflow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memtile.model.dma_registers import (
     QUEUE_START_BD_MASK,
     RESET_MASK,
 )
-from memtile.model.jit import jit
+from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Phase
 from memtile.model.timing_index import TASK_START
@@ -56,7 +56,7 @@ def start_task(spec: Spec, st: State, ch: int) -> None:
     load_bd(spec, st, ch, st.channels.task_bd[ch])
 
 
-@jit
+@inlined
 def wake(spec: Spec, st: State, ch: int) -> None:
     """Let an idle channel with a queued task start it, ``task_start`` cycles later."""
     c = st.channels

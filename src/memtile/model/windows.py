@@ -1,20 +1,21 @@
 """DMA windows: which tile an address or lock id names, and whether the channel may go there (AM020 table 12).
 
-Own memory and locks are reachable by all channels; a neighbour's only by channels 0-3, and only if there is one.
+Own memory and locks are reachable by all channels; a neighbour's only by channels 0-3, and only if there is
+one.
 """
 
 from __future__ import annotations
 
-from memtile.model.jit import jit
+from memtile.model.jit import inlined
 from memtile.model.state import Spec
 
 NOWHERE = -1
 _SIDES = 3  # west, own, east
 
 
-@jit
+@inlined
 def reach(spec: Spec, tile: int, number: int, window: int) -> int:
-    """Tile behind DMA window ``window`` for channel ``number``, or -1 (AM020: channels 0-3 only for neighbours)."""
+    """Tile behind DMA window ``window`` for channel ``number``, or -1."""
     kind = spec.tiles.kind[tile]
     side = window + spec.kinds.first_window[kind]
     if side >= _SIDES:
@@ -25,7 +26,7 @@ def reach(spec: Spec, tile: int, number: int, window: int) -> int:
     return int(owner)
 
 
-@jit
+@inlined
 def memory_owner(spec: Spec, tile: int, number: int, address: int) -> int:
     """Tile whose memory holds DMA word address ``address``, or -1 when the channel cannot reach it."""
     if address < 0:

@@ -10,7 +10,7 @@ from enum import IntEnum
 from memtile.arch.tiles import MM2S
 from memtile.model import lock_port, mm2s, s2mm
 from memtile.model.host_ports import offer, sink_full
-from memtile.model.jit import jit
+from memtile.model.jit import inlined, jit
 from memtile.model.memory_control import finish_zeroisation
 from memtile.model.state import ACTIVITY, NOW, QUIET, Spec, State
 from memtile.model.states import Cause, Phase
@@ -19,7 +19,9 @@ from memtile.model.task_queue import wake
 _IDLE, _STARTING, _HALTED = int(Phase.IDLE), int(Phase.STARTING), int(Phase.HALTED)
 _CAUSE_IDLE, _CAUSE_START = int(Cause.IDLE), int(Cause.TASK_START)
 _CAUSE_HALTED, _CAUSE_SWITCH = int(Cause.HALTED), int(Cause.BD_SWITCH)
-_SETTLED = 2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
+_SETTLED = (
+    2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
+)
 
 
 class Stop(IntEnum):
@@ -33,7 +35,7 @@ class Stop(IntEnum):
 _LIMIT, _QUIET, _SINK_FULL = int(Stop.LIMIT), int(Stop.QUIET), int(Stop.SINK_FULL)
 
 
-@jit
+@inlined
 def presume(st: State, ch: int) -> None:
     """What the channel does this cycle unless a later phase says otherwise."""
     phase = st.channels.phase[ch]
@@ -47,7 +49,7 @@ def presume(st: State, ch: int) -> None:
     st.channels.why[ch] = why
 
 
-@jit
+@inlined
 def ask_memory(spec: Spec, st: State) -> None:
     """Phases 1 and 2a: tasks start, words leave to the streams, accesses are asked for."""
     c = st.channels
@@ -58,10 +60,10 @@ def ask_memory(spec: Spec, st: State) -> None:
             mm2s.drain(spec, st, ch)
             mm2s.ask(spec, st, ch)
         else:
-            s2mm.ask(spec, st, ch)
+            s2mm.ask(st, ch)
 
 
-@jit
+@inlined
 def use_memory(spec: Spec, st: State) -> None:
     """Phases 2b to 4: granted accesses are made, ingress words move on, new words enter."""
     c = st.channels
@@ -74,7 +76,7 @@ def use_memory(spec: Spec, st: State) -> None:
             offer(st, ch)
 
 
-@jit
+@inlined
 def account(st: State, cycles: int) -> None:
     """Phase 6: book the cycles under each channel's cause."""
     for ch in range(st.spent.shape[0]):
@@ -131,4 +133,3 @@ def run(spec: Spec, st: State, until: int) -> int:
             if at > st.clock[NOW]:
                 skip(st, min(at, until))
     return _LIMIT
-

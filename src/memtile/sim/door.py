@@ -31,8 +31,8 @@ class Door:
         state: its state; accesses act on it at once.
         tile: model index of the tile.
 
-    Every method raises :class:`RegisterError` for an address that is unaligned, outside the 1 MB of the tile or
-    answered by nothing, and for a value that is not 32 bit.
+    Every method raises :class:`RegisterError` for an address that is unaligned, outside the tile or answered
+    by nothing, and for a value that is not 32 bit.
     """
 
     def __init__(self, spec: Spec, state: State, tile: int) -> None:
@@ -51,7 +51,7 @@ class Door:
             raise self._unmapped(offset)
 
     def read32(self, offset: int) -> int:
-        """Read one 32-bit word at byte ``offset``, with whatever the read does (lock requests, popped FIFOs)."""
+        """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
         self._check_offset(offset)
         value = axi.read(self._spec, self._state, self._tile, offset)
         if value == axi.SLAVE_ERROR:
@@ -81,7 +81,7 @@ class Door:
         return np.array(reads, dtype=np.uint32)
 
     def poll(self, offset: int, mask: int, value: int, advance: Callable[[], bool]) -> bool:
-        """Read until ``(word & mask) == value``; between reads call ``advance``, give up when it returns False."""
+        """Read until ``(word & mask) == value``; ``advance`` between reads, give up when it returns False."""
         while self.read32(offset) & mask != value:
             if not advance():
                 return False

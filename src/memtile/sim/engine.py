@@ -1,7 +1,7 @@
 """The engine: a model, its clock loop and the host at its stream ports.
 
-The compiled loop runs in slices, so that Ctrl-C keeps what is done, progress can be shown, and sinks are emptied: the
-memory it needs does not grow with the cycles simulated.
+The compiled loop runs in slices, so that Ctrl-C keeps what is done, progress can be shown, and sinks are
+emptied: the memory it needs does not grow with the cycles simulated.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ class Engine:
             for row, ch in enumerate(self._caught):
                 ports.sink_row[ch] = row
             shape = (len(self._caught), self.state.sink.shape[1])
-            sinks = {"sink": np.zeros(shape, np.uint32), "sink_last": np.zeros(shape, np.uint8)}
-            self.state = self.state._replace(**sinks)
+            words, last = np.zeros(shape, np.uint32), np.zeros(shape, np.uint8)
+            self.state = self.state._replace(sink=words, sink_last=last)
         if self._patterns:
             self.state = self.state._replace(pattern=self._lay_out_patterns())
 
