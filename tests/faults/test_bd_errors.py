@@ -6,6 +6,7 @@ import copy
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -455,6 +456,8 @@ def test_all_bad_words_are_reported_at_once() -> None:
 
 
 def test_python_callers_get_the_same_problems() -> None:
+    with pytest.raises(DescriptorError, match=r"^memory tile: Buffer_Length: length 131072 words given"):
+        encode(Descriptor("memory", np.int64(131072), DmaAddress(0)))  # type: ignore[arg-type]
     with pytest.raises(DescriptorError, match=r"^memory tile: D0_Stepsize: dims\[0\].step 0 words given"):
         encode(Descriptor("memory", 4, DmaAddress(0), dims=((0, 4),)))  # type: ignore[arg-type]
     with pytest.raises(

@@ -18,6 +18,7 @@ from memtile.bd.legality import check, shown
 from memtile.errors import DescriptorError, Problem, raise_if
 
 WORD_MAX = (1 << (8 * WORD_BYTES)) - 1
+_UNDEFINED = 0  # bytes of a burst code that AM025 leaves undefined
 GATES = {"Next_BD": "Use_Next_BD", "Packet_ID": "Enable_Packet", "Packet_Type": "Enable_Packet"}
 
 
@@ -110,7 +111,7 @@ def _to_bits(field: BdField, value: int) -> int:
 
 def _from_bits(field: BdField, raw: int) -> int:
     if field.name == "Burst_Length":
-        return BURST_BYTES[raw] if raw < len(BURST_BYTES) else 0
+        return BURST_BYTES[raw] if raw < len(BURST_BYTES) else _UNDEFINED
     if field.encoding is Encoding.SIGNED and raw > field.maximum:
         return raw - (1 << field.bits)
     return raw + 1 if field.encoding is Encoding.MINUS_ONE else raw
@@ -126,7 +127,7 @@ def _check_words(kind: TileKind, words: Sequence[int], where: str) -> list[Probl
         elif word & ~used:
             given, allowed = f"reserved bits 0x{word & ~used:08X} set", f"bits of 0x{used:08X}"
             problems.append(_problem("reserved_bits", where, f"word {n}", given, allowed))
-    if not problems and unpack(kind, words).get("Burst_Length") == 0:
+    if not problems and unpack(kind, words).get("Burst_Length") == _UNDEFINED:
         allowed = f"codes 0..{len(BURST_BYTES) - 1}"
         problems.append(_problem("axi_burst", where, "Burst_Length", f"code {len(BURST_BYTES)}", allowed))
     return problems

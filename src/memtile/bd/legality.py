@@ -53,7 +53,7 @@ def check(d: Descriptor, bd: int | None = None) -> list[Problem]:
 
 def shown(value: object) -> str:
     """A value as it would stand in a JSON file."""
-    return json.dumps(value, default=str)
+    return str(int(value)) if is_whole(value) else json.dumps(value, default=str)
 
 
 class _Limit(NamedTuple):
