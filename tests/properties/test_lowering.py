@@ -13,35 +13,10 @@ from hypothesis import strategies as st
 from memtile.access.lowering.certificate import stream
 from memtile.access.lowering.lower import lower
 from memtile.access.request import words
-from memtile.access.tiling import TilingParameters, TraversingParameters, tiling_elements
+from memtile.access.tiling import TilingParameters, tiling_elements
 from memtile.bd.legality import check
 from memtile.errors import TransferError
-
-
-@st.composite
-def tilings(draw: Any, most: int = 6, unit: int = 1) -> TilingParameters:
-    """Small tilings with overlap, gaps, borders and missing dimensions; dimension 0 in steps of ``unit``."""
-    rank = draw(st.integers(1, 4))
-    grain = [unit] + [1] * (rank - 1)
-    sizes = [draw(st.integers(1, most)) * g for g in grain]
-    tile = [draw(st.integers(1, 4)) * g for g in grain]
-    offset = [draw(st.integers(-3, 3)) * g for g in grain]
-    loops = [
-        TraversingParameters(
-            d, draw(st.integers(1, max(sizes[d], tile[d]) // grain[d])) * grain[d], draw(st.integers(1, 4))
-        )
-        for d in draw(st.lists(st.integers(0, rank - 1), max_size=3))
-    ]
-    repetition = draw(st.sampled_from([1, 1, 1, 2, 3]))
-    boundary = tuple(draw(st.integers(1, size // g)) * g for size, g in zip(sizes, grain, strict=True))
-    return TilingParameters(
-        tuple(sizes),
-        tuple(tile),
-        tuple(offset),
-        tuple(loops),
-        boundary_dimension=draw(st.sampled_from([None, boundary])),
-        repetition=repetition,
-    )
+from memtile.testing.tilings import tilings
 
 
 def by_counting(tiling: TilingParameters) -> list[int]:

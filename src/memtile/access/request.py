@@ -6,6 +6,7 @@ the request; descriptors are right when their walk equals it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
@@ -143,34 +144,34 @@ def _wide(index: NDArray[np.int64], count: int) -> Addresses:
 def misaligned(request: Request) -> list[Problem]:
     """Why the stream of sub-word elements is not made of whole words: each quantity that breaks it."""
     group = WORD_BITS // request.element_bits
-    inner = {d: extent.pitch for d, extent in enumerate(request.extents)}
-    fastest = min(inner, key=lambda d: inner[d], default=0)
-    return [
-        _fraction(request, name, value, group)
-        for name, value in _quantities(request, fastest)
-        if value % group
-    ]
+    broken = [(name, value) for name, value in _quantities(request) if value % group]
+    return [_fraction(request, name, value, group) for name, value in broken or [("stream", request.size)]]
 
 
-def _quantities(request: Request, d: int) -> list[tuple[str, int]]:
-    """The numbers along the contiguous dimension ``d`` that should be whole words."""
-    extent = request.extents[d]
-    loops = [axis for axis in request.axes if axis.dimension == d]
-    run = prod(axis.wrap for axis in loops if axis.stride == 1) if loops else 1
-    named = [(f"dimension {d}, tile size", run), (f"dimension {d}, offset", extent.start)]
-    named += [(f"dimension {d}, stride", axis.stride) for axis in loops if axis.stride != 1 and axis.wrap > 1]
-    pitches = [(f"dimension {e}, pitch", other.pitch) for e, other in enumerate(request.extents) if e != d]
-    return named + pitches
+def _quantities(request: Request) -> Iterator[tuple[str, int]]:
+    """What should be whole words: numbers along the contiguous dimension, pitches of the others."""
+    d = min(range(len(request.extents)), key=lambda e: request.extents[e].pitch)
+    extent, (low, high) = request.extents[d], request.reach()[d]
+    loops = [axis for axis in request.axes if axis.dimension == d and axis.wrap > 1]
+    yield f"dimension {d}, tile size", prod(axis.wrap for axis in loops if axis.stride == 1)
+    yield f"dimension {d}, offset", extent.start
+    for axis in loops:
+        if axis.stride > 1:
+            yield f"dimension {d}, stride", axis.stride
+    if low < 0 or high >= extent.size:
+        yield f"dimension {d}, data size", extent.size
+    yield from ((f"dimension {e}, pitch", other.pitch) for e, other in enumerate(request.extents) if e != d)
 
 
 def _fraction(request: Request, name: str, value: int, group: int) -> Problem:
     below, above = value // group * group, -(-value // group) * group
+    nearest = f"the nearest legal values are {below} and {above}" if below else f"the nearest is {above}"
     return Problem(
         reason="word_alignment",
         where=f"{request.element_bits}-bit elements",
         field=name,
         given=f"{value} elements",
-        allowed=f"multiples of {group} elements (one 32-bit word)",
+        allowed=f"multiples of {group} elements (one {WORD_BITS}-bit word)",
         source="AM020 ch. 5: all DMA addresses are 32-bit",
-        next_step=f"the nearest legal values are {below} and {above}",
+        next_step=nearest,
     )

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memtile.access.request import Request, words
 from memtile.access.walk import PAD, Addresses, Walk, addresses
 from memtile.bd.descriptor import Descriptor
 
@@ -35,14 +34,9 @@ class Certificate:
         return self.difference is None
 
 
-def certify(request: Request, descriptors: Sequence[Descriptor], runs: int, address: int = 0) -> Certificate:
-    """Compare ``runs`` executions of the chain, its buffer at word ``address``, with ``request``.
-
-    Raises:
-        TransferError: when the request is not made of whole words.
-    """
-    asked = words(request)
-    pads = int(np.count_nonzero(asked == PAD)) if request.padded else 0
+def certify(asked: Addresses, descriptors: Sequence[Descriptor], runs: int, address: int = 0) -> Certificate:
+    """Compare ``runs`` executions of the chain, its buffer at word ``address``, with the words asked for."""
+    pads = int(np.count_nonzero(asked == PAD))
     return Certificate(len(asked), pads, _first_difference(asked, stream(descriptors, runs), address))
 
 

@@ -11,49 +11,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memtile.access.lowering.fit import Fields, Shape, fit, zeros
-from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros
+from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros, joined
 from memtile.access.walk import Loop
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Shapes in execution order; run ``k`` starts ``k mod wrap`` iteration steps further up.
-
-    Attributes:
-        shapes: the descriptors of one run.
-        runs: executions of the chain.
-        step: iteration step in words.
-        wrap: iteration wrap; ``runs`` is a multiple of it.
-    """
+    """Shapes in execution order and how often the whole chain runs."""
 
     shapes: tuple[Shape, ...]
     runs: int = 1
-    step: int = 1
-    wrap: int = 1
 
 
 def best_chain(items: Sequence[Item], fields: Fields, most: int, max_runs: int) -> Chain | None:
     """The chain with the fewest descriptors, then the fewest runs; None above ``most`` descriptors."""
     best: Chain | None = None
-    for body, runs, step, wrap in _run_choices(_joined(items), fields, max_runs):
+    for body, runs, step, wrap in _run_choices(joined(items), fields, max_runs):
         shapes = _shapes(body, fields, most if best is None else len(best.shapes) - 1)
         if shapes is not None:
-            best = Chain(tuple(shapes), runs, step, wrap)
+            best = Chain(tuple(shape.iterated(step, wrap) for shape in shapes), runs)
         if best and len(best.shapes) == 1:
             break
     return best
-
-
-def _joined(items: Sequence[Item]) -> list[Item]:
-    """``items`` with neighbouring padding in one piece."""
-    out: list[Item] = []
-    for item in items:
-        last = out[-1] if out else None
-        if isinstance(item, Zeros) and isinstance(last, Zeros):
-            out[-1] = Zeros(last.size + item.size)
-        elif item.size:
-            out.append(item)
-    return out
 
 
 def _run_choices(
@@ -99,7 +78,7 @@ def _with_outer(items: list[Item], turns: int) -> list[Item]:
         case [Repeat(step=step, items=body)] if turns > 1:
             return [Repeat(turns, step, body)]
         case [Repeat(items=body)]:
-            return _joined(body)
+            return joined(body)
         case _:
             return items
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros, total_size
+from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros, joined, total_size
 from memtile.access.request import Axis, Request
 from memtile.access.walk import Loop
 
@@ -59,7 +59,7 @@ def _clip(request: Request, axes: Sequence[Axis], starts: list[int]) -> tuple[It
         body = _clip(request, inner, moved)
         step = axis.stride * request.extents[d].pitch
         items += _wrapped(body, Loop(run.before, run.turns, run.after, step))
-    return tuple(items)
+    return tuple(joined(items))
 
 
 def _single(request: Request, starts: Sequence[int]) -> Item:

@@ -7,7 +7,7 @@ the search tries the ways to cut it. All limits come from the field table of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtile.access.lowering.nest import Nest
 from memtile.access.walk import Loop
@@ -16,15 +16,29 @@ from memtile.arch.tiles import TileKind
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The address part of one descriptor: loops in hardware order, the words to move, the first data word."""
+    """The address part of one descriptor.
+
+    Attributes:
+        base: address of the first data word.
+        length: stream words, padding included.
+        loops: the counters in hardware order, D0 first.
+        step: iteration step in words.
+        wrap: iteration wrap; execution ``k`` starts ``k mod wrap`` steps further up.
+    """
 
     base: int
     length: int
     loops: tuple[Loop, ...]
+    step: int = 1
+    wrap: int = 1
 
     def moved(self, distance: int) -> Shape:
         """The same shape further up in memory."""
-        return Shape(self.base + distance, self.length, self.loops)
+        return replace(self, base=self.base + distance)
+
+    def iterated(self, step: int, wrap: int) -> Shape:
+        """The same shape with an iteration offset."""
+        return replace(self, step=step, wrap=wrap)
 
 
 class Fields:

@@ -19,15 +19,17 @@ from memtile.access.lowering.refusal import (
     size_problems,
     step_problems,
 )
-from memtile.access.request import WORD_BITS, Request, misaligned
-from memtile.access.walk import Walk
+from memtile.access.lowering.search import fewest
+from memtile.access.request import WORD_BITS, Request, misaligned, words
+from memtile.access.walk import Addresses, Walk
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
 from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import DmaAddress
-from memtile.errors import TransferError
+from memtile.errors import Problem, TransferError, raise_if
 
 Access = Literal["read", "write"]
 
+SEARCHED_WORDS = 256  # streams up to here are searched exhaustively, in milliseconds
 _COUNTED = 1 << 12  # how far descriptors are counted for a message
 
 
@@ -76,25 +78,24 @@ def lower(
     Raises:
         TransferError: every reason why there are no such descriptors.
     """
-    kind = TILE_KINDS[tile]
-    site = Site(kind, access == "write")
-    available = len(kind.bd_bank(0)) if most is None else most
+    site = Site(TILE_KINDS[tile], access == "write")
     clipped = clip(request)
     items = _in_words(clipped, request)
-    problems = [*padding_problems(request, site), *size_problems(request, site)]
-    if items is None:
-        raise TransferError([*problems, *misaligned(request)])
-    if problems:
-        raise TransferError([*problems, *step_problems(items, request, site)])
-    chain = _chain(items, request, site, available, kind.max_repeat if iteration else 1)
+    _refuse_early(items, request, site)
+    asked = words(request)
+    runs = site.kind.max_repeat if iteration else 1
+    available = len(site.kind.bd_bank(0)) if most is None else most
+    chain = _chain(items, asked, Fields(site.kind), available, runs)
+    if chain is None:
+        larger = best_chain(items or (), Fields(site.kind), _COUNTED, runs)
+        count = count_problem(len(larger.shapes) if larger else None, available, site)
+        raise TransferError([*step_problems(items or (), request, site), count])
     descriptors = tuple(_descriptors(chain, tile, address))
-    outside = [p for run in range(chain.wrap) for d in descriptors for p in check_walk(Walk.of(d, run), kind)]
-    if outside:
-        raise TransferError([*step_problems(items, request, site), outside[-1]])
-    certificate = certify(request, descriptors, chain.runs, address)
+    raise_if(_walk_problems(descriptors, site.kind), TransferError)
+    certificate = certify(asked, descriptors, chain.runs, address)
     if not certificate.holds:
         raise TransferError(f"word {certificate.difference} of the lowered stream is wrong; please report it")
-    return Lowering(request, kind, clipped, items, descriptors, chain.runs, certificate)
+    return Lowering(request, site.kind, clipped, items or (), descriptors, chain.runs, certificate)
 
 
 def _in_words(items: tuple[Item, ...], request: Request) -> tuple[Item, ...] | None:
@@ -103,14 +104,27 @@ def _in_words(items: tuple[Item, ...], request: Request) -> tuple[Item, ...] | N
     return rescaled(items, max(WORD_BITS // bits, 1), max(bits // WORD_BITS, 1))
 
 
-def _chain(items: tuple[Item, ...], request: Request, site: Site, available: int, max_runs: int) -> Chain:
-    fields = Fields(site.kind)
-    chain = best_chain(items, fields, available, max_runs)
-    if chain is None:
-        larger = best_chain(items, fields, _COUNTED, max_runs)
-        count = count_problem(len(larger.shapes) if larger else None, available, site)
-        raise TransferError([*step_problems(items, request, site), count])
+def _refuse_early(items: tuple[Item, ...] | None, request: Request, site: Site) -> None:
+    problems = [*padding_problems(request, site), *size_problems(request, site)]
+    if problems:
+        problems += misaligned(request) if items is None else step_problems(items, request, site)
+    raise_if(problems, TransferError)
+
+
+def _chain(
+    items: tuple[Item, ...] | None, asked: Addresses, fields: Fields, available: int, max_runs: int
+) -> Chain | None:
+    """The fewest descriptors: by rewriting loops, and for a short stream never more than a search finds."""
+    chain = None if items is None else best_chain(items, fields, available, max_runs)
+    enough = available if chain is None else len(chain.shapes) - 1
+    if enough and len(asked) <= SEARCHED_WORDS:
+        return fewest(asked, fields, enough, max_runs) or chain
     return chain
+
+
+def _walk_problems(descriptors: tuple[Descriptor, ...], kind: TileKind) -> list[Problem]:
+    walks = [Walk.of(d, run) for d in descriptors for run in range(d.iteration.wrap)]
+    return [problem for walk in walks for problem in check_walk(walk, kind)][-1:]
 
 
 def _descriptors(chain: Chain, tile: TileName, address: int) -> Iterator[Descriptor]:
@@ -123,7 +137,7 @@ def _descriptors(chain: Chain, tile: TileName, address: int) -> Iterator[Descrip
             address=DmaAddress(address + shape.base),
             dims=tuple(Dim(loop.step or 1, _wrap(shape, d)) for d, loop in enumerate(loops)),
             pad=tuple(Pad(loop.before, loop.after) for loop in loops if not all_plain),
-            iteration=Iteration(chain.step, chain.wrap),
+            iteration=Iteration(shape.step, shape.wrap),
         )
 
 

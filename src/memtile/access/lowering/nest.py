@@ -69,13 +69,25 @@ def total_size(items: Iterable[Item]) -> int:
     return sum(item.size for item in items)
 
 
+def joined(items: Sequence[Item]) -> list[Item]:
+    """``items`` with neighbouring padding in one piece."""
+    out: list[Item] = []
+    for item in items:
+        last = out[-1] if out else None
+        if isinstance(item, Zeros) and isinstance(last, Zeros):
+            out[-1] = Zeros(last.size + item.size)
+        elif item.size:
+            out.append(item)
+    return out
+
+
 def merged(loops: Sequence[Loop]) -> tuple[Loop, ...]:
     """The fewest loops with the walk of ``loops``: neighbours that continue each other become one."""
     nest: list[Loop] = []
     for loop in loops:
-        joined = _join(nest[-1], loop) if nest else None
-        if joined:
-            nest[-1] = joined
+        both = _join(nest[-1], loop) if nest else None
+        if both:
+            nest[-1] = both
         elif loop.units > 1:
             nest.append(loop)
     return tuple(nest)

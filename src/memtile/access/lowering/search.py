@@ -1,0 +1,125 @@
+"""The fewest descriptors for a short stream, by exhaustive search over cuts and runs.
+
+A stream that one descriptor makes can be cut anywhere, the length ends it; so from each start there is a
+longest piece, and the positions that k descriptors can reach form an interval. Breadth first over these
+intervals finds the fewest pieces. The same is tried for every number of runs of the chain, where all words of
+a piece must move on by the same iteration offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memtile.access.lowering.chain import Chain
+from memtile.access.lowering.fit import Fields, Shape
+from memtile.access.lowering.recognise import Slot, recognise
+from memtile.access.walk import PAD, Addresses
+
+Offset = tuple[int, int]
+"""Iteration step and wrap."""
+
+
+def fewest(stream: Addresses, fields: Fields, most: int, max_runs: int) -> Chain | None:
+    """The chain with the fewest descriptors (at most ``most``), then the fewest runs; None if none."""
+    best: Chain | None = None
+    for runs in range(1, min(len(stream), max_runs) + 1):
+        turns = stream.reshape(runs, -1) if len(stream) % runs == 0 else None
+        offsets = None if turns is None else _offsets(turns, fields)
+        if turns is None or offsets is None:
+            continue
+        slots = [None if word == PAD else word for word in turns[0].tolist()]
+        limit = most if best is None else len(best.shapes) - 1
+        shapes = _Search(slots, offsets, fields).pieces(limit)
+        best = best if shapes is None else Chain(tuple(shapes), runs)
+    return best
+
+
+def _offsets(turns: Addresses, fields: Fields) -> list[Offset | None] | None:
+    """Per word the iteration offset that leads to its later turns (None for a pad); None if some has none."""
+    pads = turns == PAD
+    if (pads != pads[0]).any():
+        return None
+    cache: dict[bytes, Offset | None] = {}
+    offsets: list[Offset | None] = []
+    for moves, pad in zip((turns - turns[0]).T, pads[0], strict=True):
+        key = moves.tobytes()
+        if key not in cache:
+            cache[key] = _offset(moves, fields)
+        if not pad and cache[key] is None:
+            return None
+        offsets.append(None if pad else cache[key])
+    return offsets
+
+
+def _offset(moves: Addresses, fields: Fields) -> Offset | None:
+    """The iteration step and wrap with offsets ``moves`` in consecutive runs."""
+    if not moves.any():
+        return 1, 1
+    step = int(moves[1])
+    back = np.flatnonzero(moves[1:] == 0)
+    wrap = int(back[0]) + 1 if len(back) else len(moves)
+    regular = np.array_equal(moves, np.arange(len(moves)) % wrap * step)
+    held = 1 <= step <= fields.iteration_step and wrap <= fields.iteration_wrap
+    return (step, wrap) if regular and held else None
+
+
+@dataclass
+class _Search:
+    slots: list[Slot]
+    offsets: list[Offset | None]
+    fields: Fields
+    longest: dict[int, int] = field(default_factory=dict)
+
+    def pieces(self, most: int) -> list[Shape] | None:
+        """The fewest pieces that make up the stream; None when more than ``most``."""
+        frontiers = [0]
+        while frontiers[-1] < len(self.slots):
+            fresh = range(frontiers[-2] + 1 if len(frontiers) > 1 else 0, frontiers[-1] + 1)
+            reached = max(map(self._reach, fresh), default=0)
+            if len(frontiers) > most or reached <= frontiers[-1]:
+                return None
+            frontiers.append(reached)
+        return list(self._trace(frontiers))[::-1]
+
+    def _trace(self, frontiers: list[int]) -> Iterator[Shape]:
+        """The pieces from the last to the first."""
+        stop = len(self.slots)
+        for frontier in reversed(frontiers[:-1]):
+            start = next(i for i in range(frontier + 1) if self.longest.get(i, 0) >= stop)
+            shape = self._piece(start, stop)
+            if shape is None:
+                raise AssertionError("a prefix of a recognised piece is recognised")
+            yield shape
+            stop = start
+
+    def _reach(self, start: int) -> int:
+        """Where the longest piece from ``start`` ends: double the length until it fails, then bisect."""
+        low, high = start, min(self._uniform(start), len(self.slots)) + 1
+        width = 1
+        while high - low > 1:
+            middle = min(low + width, high - 1)
+            if self._piece(start, middle) is not None:
+                low, width = middle, width * 2
+            else:
+                high, width = middle, max((middle - low) // 2, 1)
+        self.longest[start] = low
+        return low
+
+    def _uniform(self, start: int) -> int:
+        """Where the iteration offset first differs from the one at ``start``."""
+        seen: set[Offset] = set()
+        for i in range(start, len(self.slots)):
+            offset = self.offsets[i]
+            if offset is not None:
+                seen.add(offset)
+            if len(seen) > 1:
+                return i
+        return len(self.slots)
+
+    def _piece(self, start: int, stop: int) -> Shape | None:
+        shape = recognise(self.slots[start:stop], self.fields)
+        offset = next((o for o in self.offsets[start:stop] if o is not None), None)
+        return shape.iterated(*offset) if shape and offset else shape
