@@ -31,73 +31,74 @@ def halt(st: State, ch: int, error: int) -> None:
 
 
 @jit
+def decode(spec: Spec, st: State, ch: int, bd: int) -> None:
+    """Read every field of the descriptor."""
+    for field in range(st.fields.shape[1]):
+        st.fields[ch, field] = read_field(spec, st, st.channels.tile[ch], bd, field)
+
+
+@jit
 def usable(spec: Spec, st: State, ch: int, bd: int) -> bool:
     """Whether the channel may run ``bd``; halts it otherwise."""
-    tile = st.channels.tile[ch]
-    kind = spec.tiles.kind[tile]
+    kind = spec.tiles.kind[st.channels.tile[ch]]
     half = st.channels.number[ch] % 2
     if bd < spec.kinds.bd_first[kind, half] or bd > spec.kinds.bd_last[kind, half]:
         halt(st, ch, ERROR_BD_UNAVAILABLE)
         return False
-    if read_field(spec, st, tile, bd, f.VALID_BD) == 0:
+    decode(spec, st, ch, bd)
+    if st.fields[ch, f.VALID_BD] == 0:
         halt(st, ch, ERROR_BD_INVALID)
         return False
     return True
 
 
 @jit
-def iterate(spec: Spec, st: State, tile: int, bd: int) -> int:
+def iterate(spec: Spec, st: State, ch: int, bd: int) -> int:
     """Word offset of this execution; the descriptor's Iteration_Current moves on."""
-    current = read_field(spec, st, tile, bd, f.ITERATION_CURRENT)
-    wrap = read_field(spec, st, tile, bd, f.ITERATION_WRAP)
-    following = current + 1 if current + 1 < wrap else 0
-    write_field(spec, st, tile, bd, f.ITERATION_CURRENT, following)
-    return int(current * read_field(spec, st, tile, bd, f.ITERATION_STEP))
+    current = st.fields[ch, f.ITERATION_CURRENT]
+    following = current + 1 if current + 1 < st.fields[ch, f.ITERATION_WRAP] else 0
+    write_field(spec, st, st.channels.tile[ch], bd, f.ITERATION_CURRENT, following)
+    return int(current * st.fields[ch, f.ITERATION_STEP])
 
 
 @jit
-def load_walk(spec: Spec, st: State, ch: int, bd: int) -> None:
+def load_walk(st: State, ch: int, iteration: int) -> None:
     """Set the channel's address generator; padding is for MM2S only (AM025)."""
-    tile = st.channels.tile[ch]
-    walks = st.walks
-    walks.origin[ch] = read_field(spec, st, tile, bd, f.BASE_ADDRESS) + iterate(spec, st, tile, bd)
-    padded = st.channels.direction[ch] == MM2S
-    for d in range(4):
-        walks.step[ch, d] = read_field(spec, st, tile, bd, _STEP[d])
-    for d in range(3):
-        walks.wrap[ch, d] = read_field(spec, st, tile, bd, _WRAP[d])
-        walks.before[ch, d] = read_field(spec, st, tile, bd, _BEFORE[d]) if padded else 0
-        walks.after[ch, d] = read_field(spec, st, tile, bd, _AFTER[d]) if padded else 0
+    walks, fields = st.walks, st.fields
+    walks.origin[ch] = fields[ch, f.BASE_ADDRESS] + iteration
+    padded = 1 if st.channels.direction[ch] == MM2S else 0
+    for d in range(len(_STEP)):
+        walks.step[ch, d] = fields[ch, _STEP[d]]
+    for d in range(len(_WRAP)):
+        walks.wrap[ch, d] = fields[ch, _WRAP[d]]
+        walks.before[ch, d] = fields[ch, _BEFORE[d]] * padded
+        walks.after[ch, d] = fields[ch, _AFTER[d]] * padded
     restart(walks, ch, st.channels.length[ch])
 
 
 @jit
-def load_locks(spec: Spec, st: State, ch: int, bd: int) -> None:
+def load_locks(st: State, ch: int) -> None:
     """Set the channel's lock operations."""
-    tile = st.channels.tile[ch]
-    c = st.channels
-    c.acquire_enable[ch] = read_field(spec, st, tile, bd, f.ACQUIRE_ENABLE)
-    c.acquire_lock[ch] = read_field(spec, st, tile, bd, f.ACQUIRE_ID)
-    c.acquire_value[ch] = read_field(spec, st, tile, bd, f.ACQUIRE_VALUE)
-    c.release_lock[ch] = read_field(spec, st, tile, bd, f.RELEASE_ID)
-    c.release_value[ch] = read_field(spec, st, tile, bd, f.RELEASE_VALUE)
+    c, fields = st.channels, st.fields
+    c.acquire_enable[ch] = fields[ch, f.ACQUIRE_ENABLE]
+    c.acquire_lock[ch] = fields[ch, f.ACQUIRE_ID]
+    c.acquire_value[ch] = fields[ch, f.ACQUIRE_VALUE]
+    c.release_lock[ch] = fields[ch, f.RELEASE_ID]
+    c.release_value[ch] = fields[ch, f.RELEASE_VALUE]
 
 
 @jit
 def load_bd(spec: Spec, st: State, ch: int, bd: int) -> None:
     """Make ``bd`` the channel's descriptor and let it ask for its lock."""
-    c = st.channels
+    c, fields = st.channels, st.fields
     c.bd[ch] = bd
     if not usable(spec, st, ch, bd):
         return
-    tile = c.tile[ch]
-    c.length[ch] = read_field(spec, st, tile, bd, f.BUFFER_LENGTH)
+    c.length[ch] = fields[ch, f.BUFFER_LENGTH]
     c.moved[ch] = 0
-    c.tlast_suppress[ch] = read_field(spec, st, tile, bd, f.TLAST_SUPPRESS)
-    c.next_bd[ch] = -1
-    if read_field(spec, st, tile, bd, f.USE_NEXT_BD):
-        c.next_bd[ch] = read_field(spec, st, tile, bd, f.NEXT_BD)
-    load_locks(spec, st, ch, bd)
-    load_walk(spec, st, ch, bd)
+    c.tlast_suppress[ch] = fields[ch, f.TLAST_SUPPRESS]
+    c.next_bd[ch] = fields[ch, f.NEXT_BD] if fields[ch, f.USE_NEXT_BD] else -1
+    load_locks(st, ch)
+    load_walk(st, ch, iterate(spec, st, ch, bd))
     c.phase[ch] = _ACQUIRE
     st.clock[ACTIVITY] += 1

@@ -27,25 +27,23 @@ _BANK, _BUSY, _BLOCKED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(C
 
 @inlined
 def drain(spec: Spec, st: State, ch: int) -> None:
-    """Let one word leave to the stream."""
+    """Let one word leave to the stream; the last one of a BD completes it."""
     c = st.channels
     if c.phase[ch] != _RUN:
         return
     if st.fifos.held[ch] == 0:
         c.why[ch] = c.fetch_why[ch]
-        if c.length[ch] == 0:
-            post_release(spec, st, ch)
-            bd_done(spec, st, ch)
-        return
-    if not takes(st, ch):
+    elif takes(st, ch):
+        head = st.fifos.head[ch]
+        deliver(st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
+        drop(st.fifos, ch)
+        c.moved[ch] += 1
+        c.why[ch] = _MOVING
+    else:
         c.why[ch] = _BLOCKED
-        return
-    head = st.fifos.head[ch]
-    deliver(st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
-    drop(st.fifos, ch)
-    c.moved[ch] += 1
-    c.why[ch] = _MOVING
     if c.moved[ch] == c.length[ch]:
+        if c.length[ch] == 0:  # no access was the last one
+            post_release(spec, st, ch)
         bd_done(spec, st, ch)
 
 

@@ -208,6 +208,7 @@ class State(NamedTuple):
     memory: Words
     registers: Ints
     channels: Channels
+    fields: Ints  # (channel, field) logical values of the descriptor it loaded last
     walks: Walks
     granules: Granules
     fifos: Fifos

@@ -48,12 +48,12 @@ def pop(st: State, ch: int) -> int:
 
 
 @jit
-def start_task(spec: Spec, st: State, ch: int) -> None:
-    """Make the oldest queued task the running one and load its first BD."""
+def start_task(st: State, ch: int) -> int:
+    """Make the oldest queued task the running one; return its first BD."""
     word = pop(st, ch)
     st.channels.task_bd[ch] = word & QUEUE_START_BD_MASK
     st.channels.runs_left[ch] = (word >> QUEUE_REPEAT_LSB) & QUEUE_REPEAT_MASK
-    load_bd(spec, st, ch, st.channels.task_bd[ch])
+    return int(st.channels.task_bd[ch])
 
 
 @inlined
@@ -67,24 +67,30 @@ def wake(spec: Spec, st: State, ch: int) -> None:
         c.until[ch] = st.clock[NOW] + spec.timing[TASK_START]
         st.clock[ACTIVITY] += 1
     elif c.phase[ch] == _STARTING and st.clock[NOW] >= c.until[ch]:
-        start_task(spec, st, ch)
+        load_bd(spec, st, ch, start_task(st, ch))
+
+
+@jit
+def following(st: State, ch: int) -> int:
+    """The BD to run after the current one: of the chain, of the next repeat, of the next task, or none."""
+    c = st.channels
+    if c.next_bd[ch] >= 0:
+        return int(c.next_bd[ch])
+    if c.runs_left[ch] > 0:
+        c.runs_left[ch] -= 1
+        return int(c.task_bd[ch])
+    c.tasks_done[ch] += 1
+    c.task_bd[ch] = NO_BD
+    return start_task(st, ch) if c.queue_count[ch] > 0 else NO_BD
 
 
 @jit
 def bd_done(spec: Spec, st: State, ch: int) -> None:
-    """The channel's BD has moved its last word: follow the chain, repeat the task, or take the next one."""
-    c = st.channels
-    c.bds_done[ch] += 1
+    """The channel's BD has moved its last word: go on to what follows, or fall idle."""
+    st.channels.bds_done[ch] += 1
     st.clock[ACTIVITY] += 1
-    if c.next_bd[ch] >= 0:
-        load_bd(spec, st, ch, c.next_bd[ch])
-    elif c.runs_left[ch] > 0:
-        c.runs_left[ch] -= 1
-        load_bd(spec, st, ch, c.task_bd[ch])
+    bd = following(st, ch)
+    if bd == NO_BD:
+        st.channels.phase[ch] = _IDLE
     else:
-        c.tasks_done[ch] += 1
-        c.task_bd[ch] = NO_BD
-        if c.queue_count[ch] > 0:
-            start_task(spec, st, ch)
-        else:
-            c.phase[ch] = _IDLE
+        load_bd(spec, st, ch, bd)
