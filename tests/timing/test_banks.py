@@ -1,0 +1,194 @@
+"""Does each bank serve one access per cycle, in turn, and does the loser wait exactly one cycle?"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from memtile.arch.timing import Timing
+from memtile.bd.descriptor import Descriptor, Dim
+from memtile.bd.windows import OWN
+from memtile.model.states import Cause
+from memtile.testing.rig import Rig
+
+MEMORY_CONTROL = 0x96048
+LINEAR, INTERLEAVED, ZEROISE = 0, 0b10, 0b01
+BANK_WORDS = 8192  # linear: 32 KB
+EVERY_OTHER = (Dim(2, 0),)
+
+
+def reading(rig: Rig, number: int, bd: int, word: int, length: int, dims: tuple[Dim, ...] = ()) -> int:
+    """An MM2S channel with one BD issued and a port that is always ready."""
+    ch = rig.mm2s(number)
+    rig.write_bd(bd, Descriptor("memory", length, OWN.address(word), dims=dims))
+    rig.catch(ch)
+    rig.issue(ch, bd)
+    return ch
+
+
+def readers(rig: Rig, words: list[int], length: int, dims: tuple[Dim, ...] = ()) -> list[int]:
+    """Channels MM2S 0, 2, 4 ... reading from the given words."""
+    return [reading(rig, 2 * n, n, word, length, dims) for n, word in enumerate(words)]
+
+
+def sending(rig: Rig, ch: int) -> bool:
+    return rig.timeline(ch).endswith("#")
+
+
+@pytest.mark.feature("F03")
+@pytest.mark.parametrize(("second", "delay"), [(64, 1), (BANK_WORDS, 0)], ids=["same bank", "other bank"])
+def test_loser_of_a_bank_is_one_cycle_late(second: int, delay: int) -> None:
+    rig = Rig()
+    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    first, loser = readers(rig, [0, second], 1)
+    rig.assert_earliest(6 + delay, lambda: sending(rig, loser))
+    assert rig.cycles(first, Cause.MOVING) == [6]
+    assert rig.cycles(loser, Cause.BANK_CONFLICT) == [6] * delay
+
+
+@pytest.mark.feature("F03")
+def test_a_bank_reads_or_writes_in_a_cycle() -> None:
+    rig = Rig()
+    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    writer, reader = rig.s2mm(), rig.mm2s()
+    rig.write_bd(0, Descriptor("memory", 8, OWN.address(0), dims=EVERY_OTHER))
+    rig.feed(writer, 8)
+    rig.issue(writer, 0)
+    reading(rig, 0, 1, 64, 8, EVERY_OTHER)
+    first, accesses = 5, 16
+    delay = rig.engine.timing.finished_bd_delay
+    rig.assert_earliest(first + accesses - 1, lambda: rig.finished_bd(writer) > 0)
+    assert rig.finished_bd(writer) == first + accesses - 1 + delay
+    assert rig.finished_bd(reader) == first + accesses - 2 + delay
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_round_robin_serves_all_channels_alike_and_in_order(count: int) -> None:
+    rig = Rig()
+    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    channels = readers(rig, [64 * n for n in range(count)], 20, EVERY_OTHER)
+    rig.step(6 + 20 * count + 4)
+    for n, ch in enumerate(channels):
+        assert rig.cycles(ch, Cause.MOVING) == list(range(6 + n, 6 + n + 20 * count, count))
+
+
+def test_the_turn_moves_past_the_winner_only() -> None:
+    """The last winner comes last: a channel that has not been served for longest is next."""
+    rig = Rig()
+    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    (late,) = readers(rig, [0], 1)
+    rig.step(10)
+    early = reading(rig, 2, 1, 64, 1)
+    again = reading(rig, 0, 0, 0, 1)
+    assert late == again
+    rig.step(10)
+    assert rig.cycles(early, Cause.MOVING) == [16]
+    assert rig.cycles(again, Cause.MOVING) == [6, 17]
+
+
+@pytest.mark.feature("F04", "F05")
+@pytest.mark.parametrize(
+    ("start", "dims", "accesses"),
+    [(0, (), 2), (1, (), 3), (3, (), 3), (0, EVERY_OTHER, 8), (0, (Dim(1, 4), Dim(8, 0)), 2)],
+    ids=["aligned", "from word 1", "from word 3", "strided", "granules apart"],
+)
+def test_one_access_carries_what_is_contiguous_in_16_bytes(
+    start: int, dims: tuple[Dim, ...], accesses: int
+) -> None:
+    """Egress depth 32 and a closed port: one access per cycle, each seen as a growth of the buffer."""
+    rig = Rig(timing=Timing(memory_egress_words=32))
+    ch = rig.mm2s()
+    rig.write_bd(0, Descriptor("memory", 8, OWN.address(start), dims=dims))
+    rig.issue(ch, 0)
+    rig.step(20)
+    held = rig.held(ch)
+    assert sum(now > before for before, now in pairwise(held)) == accesses
+    assert held[-1] == 8
+
+
+@pytest.mark.feature("F04")
+@pytest.mark.parametrize(
+    ("mode", "apart", "conflict"),
+    [
+        (INTERLEAVED, 64, True),  # 256 bytes: round once through all banks
+        (INTERLEAVED, 60, False),
+        (INTERLEAVED, 4, False),  # neighbouring granules
+        (INTERLEAVED, BANK_WORDS, True),
+        (LINEAR, 4, True),
+        (LINEAR, BANK_WORDS - 4, True),
+        (LINEAR, BANK_WORDS, False),
+    ],
+)
+def test_which_words_share_a_bank(mode: int, apart: int, conflict: bool) -> None:
+    rig = Rig()
+    rig.door.write32(MEMORY_CONTROL, mode)
+    _, second = readers(rig, [0, apart], 4)
+    rig.step(12)
+    assert (Cause.BANK_CONFLICT in rig.spent(second)) == conflict
+
+
+def test_banks_are_interleaved_after_reset() -> None:
+    rig = Rig()
+    assert rig.door.read32(MEMORY_CONTROL) == INTERLEAVED
+    _, second = readers(rig, [0, 4], 4)
+    rig.step(12)
+    assert Cause.BANK_CONFLICT not in rig.spent(second)
+
+
+@pytest.mark.feature("F01")
+def test_there_are_sixteen_banks() -> None:
+    """Six readers in each of three runs, and one in a bank already used (DEV-MEM-1, DEV-MEM-2)."""
+    rig = Rig()
+    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    last = 15 * BANK_WORDS
+    channels = readers(rig, [0, 8 * BANK_WORDS, last], 4)
+    rig.step(12)
+    assert all(Cause.BANK_CONFLICT not in rig.spent(ch) for ch in channels)
+    assert rig.memory(last, BANK_WORDS).size == BANK_WORDS
+    assert rig.kind.memory_words == 16 * BANK_WORDS
+
+
+@pytest.mark.feature("F02", "F05")
+def test_all_twelve_channels_move_a_word_per_cycle_in_different_banks() -> None:
+    rig = Rig()
+    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    channels = []
+    for n in range(6):
+        half = 24 * (n % 2)
+        for ch, bd, bank in ((rig.s2mm(n), half + n, n), (rig.mm2s(n), half + n + 6, n + 6)):
+            rig.write_bd(bd, Descriptor("memory", 400, OWN.address(bank * BANK_WORDS)))
+            rig.issue(ch, bd)
+            channels.append(ch)
+        rig.feed(rig.s2mm(n), 400)
+        rig.catch(rig.mm2s(n))
+    rig.step(450)
+    for ch in channels:
+        moving = rig.cycles(ch, Cause.MOVING)
+        assert moving == list(range(moving[0], moving[0] + 400))
+
+
+@pytest.mark.feature("F01")
+@pytest.mark.parametrize("cycles", [1, 7, 2048])
+def test_zeroisation_takes_its_time_and_clears_its_bit(cycles: int) -> None:
+    """DEV-MEM-3: the time is assumed, and the memory reads zero from the start."""
+    rig = Rig(timing=Timing(zeroisation=cycles))
+    rig.fill(0, [5] * 16)
+    rig.door.write32(MEMORY_CONTROL, INTERLEAVED | ZEROISE)
+    assert not rig.memory(0, 16).any()
+    rig.assert_earliest(cycles, lambda: rig.door.read32(MEMORY_CONTROL) == INTERLEAVED)
+
+
+def test_zeroisation_keeps_channels_from_the_banks() -> None:
+    rig = Rig(timing=Timing(zeroisation=30))
+    rig.door.write32(MEMORY_CONTROL, INTERLEAVED | ZEROISE)
+    writer = rig.s2mm()
+    rig.write_bd(1, Descriptor("memory", 16, OWN.address(68)))
+    rig.feed(writer, 16)
+    rig.issue(writer, 1)
+    (reader,) = readers(rig, [0], 4)
+    rig.assert_earliest(31, lambda: sending(rig, reader))
+    rig.step(20)
+    assert rig.spent(reader)[Cause.MEMORY_BUSY] == 31 - 6
+    assert rig.spent(writer)[Cause.MEMORY_BUSY] > 0
+    assert rig.memory(68, 16).tolist() == list(range(1, 17))

@@ -1,0 +1,108 @@
+"""Is jumping over idle time the same, in every array of the state, as stepping through it?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtile.arch.timing import Timing
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.windows import OWN
+from memtile.model.state import NOW, QUIET
+from memtile.model.states import Cause
+from memtile.sim import clock
+from memtile.testing.rig import Rig
+from timing.designs import LOCKS, Design, build, designs
+
+CYCLES = 220
+
+
+def arrays(table: Any, name: str = "") -> dict[str, bytes]:
+    """Every array of a state by name."""
+    if not hasattr(table, "_fields"):
+        return {name: np.ascontiguousarray(table).tobytes()}
+    found: dict[str, bytes] = {}
+    for field in table._fields:
+        found |= arrays(getattr(table, field), f"{name}.{field}")
+    return found
+
+
+def differences(one: Rig, other: Rig) -> set[str]:
+    """Names of the arrays that differ, the counter of quiet cycles aside."""
+    for rig in (one, other):
+        rig.engine.state.clock[QUIET] = 0
+    a, b = arrays(one.engine.state), arrays(other.engine.state)
+    return {name for name in a if a[name] != b[name]}
+
+
+def advance(skipping: Rig, stepping: Rig, until: int) -> clock.Stop:
+    """Both to the same cycle: one by the loop that skips, one cycle by cycle."""
+    for rig in (skipping, stepping):
+        rig.engine.run(rig.now)  # lays out what was fed, runs no cycle
+    skipping.engine.state.clock[QUIET] = 0
+    stop = clock.Stop(clock.run(skipping.engine.spec, skipping.engine.state, until))
+    while stepping.now < skipping.now:
+        clock.cycle(stepping.engine.spec, stepping.engine.state)
+    return stop
+
+
+@given(designs(), st.lists(st.tuples(st.integers(1, 60), st.integers(0, LOCKS - 1), st.integers(0, 3))))
+@settings(max_examples=60, deadline=None)
+def test_skipping_is_stepping(design: Design, later: list[tuple[int, int, int]]) -> None:
+    """Software sets locks in between, at whatever cycle the tile has fallen quiet or reached."""
+    skipping, stepping = build(design), build(design)
+    for wait, lock, value in [(CYCLES, 0, 3), *later[:4]]:
+        stop = advance(skipping, stepping, skipping.now + wait)
+        assert differences(skipping, stepping) == set()
+        if stop is clock.Stop.QUIET:
+            assert_nothing_can_move(stepping)
+        for rig in (skipping, stepping):
+            rig.set_lock(lock, value)
+
+
+def assert_nothing_can_move(rig: Rig) -> None:
+    """A tile that is called quiet changes nothing but its cycle count in the cycles that follow."""
+    before = arrays(rig.engine.state)
+    spent, now = rig.engine.state.spent.copy(), rig.now
+    for _ in range(5):
+        clock.cycle(rig.engine.spec, rig.engine.state)
+    after = arrays(rig.engine.state)
+    assert {name for name in after if after[name] != before[name]} <= {".clock", ".spent"}
+    rig.engine.state.spent[:] = spent
+    rig.engine.state.clock[NOW] = now
+
+
+@pytest.mark.parametrize("wait", [3, 4, 5, 1000])
+def test_a_task_start_is_skipped_over_exactly(wait: int) -> None:
+    rigs = [Rig(timing=Timing(task_start=64)) for _ in range(2)]
+    for rig in rigs:
+        rig.write_bd(0, Descriptor("memory", 4, OWN.address(0)))
+        rig.feed(rig.s2mm(), 4)
+        rig.issue(rig.s2mm(), 0)
+    advance(*rigs, wait)
+    assert differences(*rigs) == set()
+
+
+def test_a_long_zeroisation_is_one_jump() -> None:
+    """A million cycles in no time, all of them booked."""
+    rig = Rig(timing=Timing(zeroisation=1 << 20))
+    m = rig.mm2s()
+    rig.write_bd(0, Descriptor("memory", 4, OWN.address(0)))
+    rig.catch(m)
+    rig.issue(m, 0)
+    rig.door.write32(0x96048, 0b11)
+    assert rig.engine.run(1 << 21) is clock.Stop.QUIET
+    assert len(rig.sent(m)) == 4
+    assert (1 << 20) < rig.now < (1 << 20) + 20
+    assert rig.spent(m)[Cause.MEMORY_BUSY] == (1 << 20) - 5
+    assert (rig.engine.state.spent.sum(axis=1) == rig.now).all()
+
+
+def test_an_idle_tile_stops_at_once() -> None:
+    rig = Rig()
+    assert rig.engine.run(10**9) is clock.Stop.QUIET
+    assert rig.now == 2
