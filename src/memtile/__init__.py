@@ -1,5 +1,57 @@
-"""memtile: an open twin of AMD's AIE-ML memory tile."""
+"""memtile: an open twin of AMD's AIE-ML memory tile.
+
+The names below are loaded when they are first used, so that ``import memtile`` costs nothing.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memtile.access.tiling import TilingParameters, TraversingParameters
+    from memtile.arch.devices import device
+    from memtile.arch.timing import Timing
+    from memtile.bd.descriptor import Descriptor
+    from memtile.design.memory_tile import MemoryTile
+    from memtile.design.transfers import Transfer
+    from memtile.errors import MemtileError
+    from memtile.sim.results import Result, Status
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Descriptor": "memtile.bd.descriptor",
+    "MemoryTile": "memtile.design.memory_tile",
+    "MemtileError": "memtile.errors",
+    "Result": "memtile.sim.results",
+    "Status": "memtile.sim.results",
+    "TilingParameters": "memtile.access.tiling",
+    "Timing": "memtile.arch.timing",
+    "Transfer": "memtile.design.transfers",
+    "TraversingParameters": "memtile.access.tiling",
+    "device": "memtile.arch.devices",
+}
+
+__all__ = [
+    "Descriptor",
+    "MemoryTile",
+    "MemtileError",
+    "Result",
+    "Status",
+    "TilingParameters",
+    "Timing",
+    "Transfer",
+    "TraversingParameters",
+    "device",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

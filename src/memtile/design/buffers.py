@@ -1,0 +1,134 @@
+"""Buffers in a tile's data memory: a name, a place, a shape and a type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.errors import DesignError, Problem
+
+Array = npt.NDArray[Any]
+
+_SOURCE = "AM020 chapter 5: memory tile memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """An array in data memory.
+
+    Attributes:
+        name: for messages and tables.
+        kind: tile kind that holds it.
+        offset: first byte in the tile's own memory.
+        shape: NumPy shape, last dimension contiguous.
+        dtype: element type.
+    """
+
+    name: str
+    kind: TileKind
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def words(self) -> int:
+        """Size in 32-bit words."""
+        return self.nbytes // WORD_BYTES
+
+    @property
+    def dma_address(self) -> int:
+        """First word as the tile's own DMA sees it."""
+        return self.kind.own_window_words + self.offset // WORD_BYTES
+
+    @property
+    def banks(self) -> range:
+        """Banks it lies in when the tile is in linear mode."""
+        return range(
+            self.offset // self.kind.bank_bytes, (self.offset + self.nbytes - 1) // self.kind.bank_bytes + 1
+        )
+
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.shape))
+        return f"Buffer({self.name}: {size} {self.dtype}, {self.nbytes} bytes at {self.offset:#x})"
+
+
+class MemoryMap:
+    """The data memory of one tile: places buffers, first fit, and refuses overlap.
+
+    Args:
+        kind: the tile kind.
+    """
+
+    def __init__(self, kind: TileKind) -> None:
+        self._kind = kind
+        self._buffers: list[Buffer] = []
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All buffers in the order of their places."""
+        return tuple(self._buffers)
+
+    def place(
+        self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, at: int | None, bank: int | None
+    ) -> Buffer:
+        """A new buffer at byte ``at``, or at the first free granule from ``bank`` on.
+
+        Raises:
+            DesignError: it does not fit, overlaps another one, or is not whole words at a word address.
+        """
+        found = np.dtype(dtype)
+        start = at if at is not None else self._free(prod(shape) * found.itemsize, bank)
+        buffer = Buffer(name, self._kind, start, shape, found)
+        problems = self._problems(buffer)
+        if problems:
+            raise DesignError(problems)
+        self._buffers.append(buffer)
+        self._buffers.sort(key=lambda b: b.offset)
+        return buffer
+
+    def _free(self, nbytes: int, bank: int | None) -> int:
+        """First fitting gap; the end of the last buffer when there is none."""
+        start = (bank or 0) * self._kind.bank_bytes
+        for buffer in self._buffers:
+            if buffer.offset >= start + nbytes:
+                break
+            start = max(start, _aligned(buffer.offset + buffer.nbytes, self._kind.granule_bytes))
+        return start
+
+    def _problems(self, buffer: Buffer) -> list[Problem]:
+        where = f"{self._kind.title}, buffer {buffer.name}"
+        end = buffer.offset + buffer.nbytes
+        problems = []
+        if buffer.nbytes == 0 or buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:
+            given = f"{buffer.nbytes} bytes at {buffer.offset:#x}"
+            problems.append(
+                Problem("buffer_alignment", where, "size and place", given, "whole 32-bit words", _SOURCE)
+            )
+        if buffer.offset < 0 or end > self._kind.memory_bytes:
+            given = f"{buffer.nbytes} bytes at {buffer.offset:#x}"
+            allowed = f"0..{self._kind.memory_bytes:#x}"
+            step = f"{self._left()} bytes are not taken yet"
+            problems.append(Problem("buffer_fit", where, "place", given, allowed, _SOURCE, step))
+        for other in self._buffers:
+            if other.offset < end and buffer.offset < other.offset + other.nbytes:
+                given = f"{buffer.offset:#x}..{end - 1:#x}"
+                allowed = f"bytes that {other!r} does not take"
+                problems.append(Problem("buffer_overlap", where, "place", given, allowed, _SOURCE))
+        return problems
+
+    def _left(self) -> int:
+        return self._kind.memory_bytes - sum(b.nbytes for b in self._buffers)
+
+
+def _aligned(value: int, unit: int) -> int:
+    return -(-value // unit) * unit

@@ -1,0 +1,198 @@
+"""DMA channels as a design uses them: start tasks, feed the stream port, take what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.access.boxes import check_walk
+from memtile.access.walk import Walk
+from memtile.arch.register_map import register_named
+from memtile.arch.tiles import S2MM, WORD_BYTES
+from memtile.bd.codec import encode
+from memtile.bd.descriptor import Descriptor
+from memtile.design.transfers import Transfer, link
+from memtile.errors import DesignError, Problem, raise_if
+from memtile.sim.results import Check
+
+if TYPE_CHECKING:
+    from memtile.design.memory_tile import MemoryTile
+
+Array = npt.NDArray[Any]
+
+
+class Channel:
+    """One DMA channel of a tile; made by :class:`memtile.MemoryTile`.
+
+    Args:
+        tile: the tile it belongs to.
+        direction: ``arch.tiles.S2MM`` or ``MM2S``.
+        number: 0..5.
+    """
+
+    def __init__(self, tile: MemoryTile, direction: int, number: int) -> None:
+        self._tile, self._direction, self._number = tile, direction, number
+        self.index = direction * tile.kind.channels + number
+        self.expected: Array | None = None
+        self.dtype: np.dtype[Any] = np.dtype(np.uint32)
+        self.taken = False
+
+    @property
+    def name(self) -> str:
+        """``S2MM 0`` to ``MM2S 5``."""
+        return f"{'S2MM' if self._direction == S2MM else 'MM2S'} {self._number}"
+
+    def __repr__(self) -> str:
+        free = self._tile.bd_pool.free(self._number)
+        return f"Channel({self.name}: {free} BDs free, {self._queued()} of {self._depth} tasks queued)"
+
+    def start(
+        self, *work: Transfer | Descriptor, repeat: int = 1, loop: bool = False, token: bool = False
+    ) -> tuple[int, ...]:
+        """Write the descriptors of ``work`` as one chain and push it as a task.
+
+        Args:
+            work: transfers or single descriptors, executed in order.
+            repeat: runs of the chain, 1..256.
+            loop: close the chain into a ring that never ends; then ``repeat`` must be 1.
+            token: ask for a task-complete token.
+
+        Returns:
+            The BD numbers used.
+
+        Raises:
+            DesignError: no free BDs of the channel's parity, task queue full, repeat out of range.
+            DescriptorError: a descriptor the tile cannot hold, or whose walk leaves the DMA address space.
+        """
+        transfers = [w if isinstance(w, Transfer) else Transfer((w,)) for w in work]
+        runs = repeat * transfers[0].runs if len(transfers) == 1 else repeat
+        self._check(transfers, runs, loop)
+        numbers = self._tile.bd_pool.take(self._number, sum(len(t.descriptors) for t in transfers), self.name)
+        for number, descriptor in zip(numbers, link(transfers, numbers, loop), strict=True):
+            self._tile.write_bd(number, descriptor)
+        self._tile.door.write32(self._queue_register, self._queue_word(numbers[0], runs, token))
+        return numbers
+
+    def feed(self, data: Array, pattern: Iterable[int] | None = None) -> None:
+        """Offer the bytes of ``data`` at the stream port, one word per cycle, or as ``pattern`` allows.
+
+        Args:
+            data: any array of whole 32-bit words, taken in C order.
+            pattern: repeating 0/1 readiness per cycle.
+        """
+        self._must_be(S2MM, "feed")
+        self._tile.engine.feed(self.index, _words(data, self.name))
+        self._pace(pattern)
+
+    def collect(self, dtype: npt.DTypeLike = np.uint32, pattern: Iterable[int] | None = None) -> None:
+        """Take every word of the stream port; the result has them as a flat array of ``dtype``."""
+        self._must_be(1 - S2MM, "collect")
+        self.dtype, self.taken = np.dtype(dtype), True
+        self._tile.engine.catch(self.index)
+        self._pace(pattern)
+
+    def expect(self, data: Array, pattern: Iterable[int] | None = None) -> None:
+        """Collect, and compare what comes with the elements of ``data`` in C order."""
+        self.collect(data.dtype, pattern)
+        flat = np.ascontiguousarray(data).ravel()
+        self.expected = flat if self.expected is None else np.concatenate([self.expected, flat])
+
+    def output(self) -> Array:
+        """What was collected so far; a tail shorter than one element is left out."""
+        words = self._tile.engine.caught(self.index)
+        whole = words.nbytes // self.dtype.itemsize * self.dtype.itemsize
+        return words.view(np.uint8)[:whole].view(self.dtype)
+
+    def check(self) -> Check | None:
+        """Comparison of the output with what is expected, if anything is."""
+        return None if self.expected is None else Check.compare(self.name, self.output(), self.expected)
+
+    def status(self) -> dict[str, int]:
+        """Fields of the channel's status register, AM025 names."""
+        name = "S2MM" if self._direction == S2MM else "MM2S"
+        register = register_named("memory_tile", f"DMA_{name}_Status_{self._number}")
+        return register.unpack(self._tile.door.read32(register.offset))
+
+    @property
+    def _depth(self) -> int:
+        return self._tile.kind.queue_depth
+
+    @property
+    def _queue_register(self) -> int:
+        return self._tile.kind.queue_base + self.index * self._tile.kind.channel_stride
+
+    def _queue_word(self, bd: int, runs: int, token: bool) -> int:
+        register = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
+        return register.pack(Start_BD_ID=bd, Repeat_Count=runs - 1, Enable_Token_Issue=int(token))
+
+    def _queued(self) -> int:
+        return int(self._tile.engine.state.channels.queue_count[self.index])
+
+    def _pace(self, pattern: Iterable[int] | None) -> None:
+        if pattern is not None:
+            self._tile.engine.pace(self.index, np.asarray(list(pattern), dtype=np.int64))
+
+    def _check(self, transfers: Sequence[Transfer], runs: int, loop: bool) -> None:
+        most = self._tile.kind.max_repeat
+        problems: list[Problem] = []
+        if not transfers:
+            problems.append(
+                self._problem("work", "nothing", "at least one transfer", "AM020: a task is a BD chain")
+            )
+        if not 1 <= runs <= most or (loop and runs > 1):
+            allowed = "1 (a ring never ends)" if loop else f"1..{most}"
+            problems.append(
+                self._problem("repeat", f"{runs} runs", allowed, "AM025 Start_Queue.Repeat_Count")
+            )
+        if len(transfers) > 1 and any(t.runs > 1 for t in transfers):
+            step = "start it as a task of its own"
+            problems.append(
+                self._problem(
+                    "work", "a transfer of several runs", "one run in a longer chain", "AM025", step
+                )
+            )
+        if self._queued() == self._depth:
+            step = "run, or put more work into one chain"
+            problems.append(
+                self._problem("task queue", "one more task", f"{self._depth} queued tasks", "AM020", step)
+            )
+        raise_if(problems, DesignError)
+
+    def _must_be(self, direction: int, verb: str) -> None:
+        if self._direction != direction:
+            allowed = "S2MM channels" if direction == S2MM else "MM2S channels"
+            raise DesignError(
+                self._problem(verb, self.name, allowed, "AM020: S2MM writes memory, MM2S reads it")
+            )
+
+    def _problem(self, name: str, given: str, allowed: str, source: str, step: str = "") -> Problem:
+        where = f"{self._tile.kind.title}, {self.name}"
+        return Problem(name.replace(" ", "_"), where, name, given, allowed, source, step)
+
+
+def checked_words(number: int, descriptor: Descriptor) -> tuple[int, ...]:
+    """Register words of a descriptor whose walk stays in the DMA address space.
+
+    Raises:
+        DescriptorError: every field that does not fit, or where the walk leaves the space.
+    """
+    from memtile.errors import DescriptorError
+
+    words = encode(descriptor, number)
+    walks = (Walk.of(descriptor, run) for run in range(descriptor.iteration.wrap))
+    where = f"{descriptor.kind.title}, BD {number}"
+    raise_if([p for walk in walks for p in check_walk(walk, descriptor.kind, where)][:1], DescriptorError)
+    return words
+
+
+def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
+    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    if len(flat) % WORD_BYTES:
+        given, allowed = f"{len(flat)} bytes", f"a multiple of {WORD_BYTES}"
+        raise DesignError(
+            Problem("feed", name, "data", given, allowed, "AM020: 32-bit streams", "pad the array")
+        )
+    return flat.view(np.uint32)

@@ -1,0 +1,84 @@
+"""Locks as a design names them, and the operations that a descriptor does on them (AM020 locks)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memtile.arch.tiles import TileKind
+from memtile.bd.descriptor import Acquire, Release
+from memtile.bd.windows import DmaLock
+from memtile.errors import DesignError, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A semaphore lock of a tile.
+
+    Attributes:
+        name: for messages and tables.
+        kind: tile kind that owns it.
+        id: number within the tile.
+    """
+
+    name: str
+    kind: TileKind
+    id: int
+
+    @property
+    def dma_id(self) -> DmaLock:
+        """The id that the tile's own DMA uses."""
+        return DmaLock(self.kind.lock_windows["own"] + self.id)
+
+    def acquire(self, count: int = 1) -> Acquire:
+        """Wait until the lock is at least ``count``, then take ``count``."""
+        self._check("acquire", count, 1)
+        return Acquire(self.dma_id, -count, True)
+
+    def acquire_equal(self, value: int) -> Acquire:
+        """Wait until the lock is exactly ``value``, then take ``value``."""
+        self._check("acquire_equal", value, 0)
+        return Acquire(self.dma_id, value, True)
+
+    def release(self, count: int = 1) -> Release:
+        """Add ``count`` when the descriptor is done."""
+        self._check("release", count, 1)
+        return Release(self.dma_id, count)
+
+    def _check(self, operation: str, value: int, low: int) -> None:
+        if not low <= value <= self.kind.lock_value_max:
+            allowed = f"{low}..{self.kind.lock_value_max}"
+            source = "AM020: six-bit lock state"
+            raise DesignError(
+                Problem("lock_value", f"lock {self.name}", operation, str(value), allowed, source)
+            )
+
+
+class LockTable:
+    """The locks of one tile: hands out ids.
+
+    Args:
+        kind: the tile kind.
+    """
+
+    def __init__(self, kind: TileKind) -> None:
+        self._kind = kind
+        self.locks: dict[int, Lock] = {}
+
+    def take(self, name: str | None, lock_id: int | None) -> Lock:
+        """The lock ``lock_id``, or the lowest that is free.
+
+        Raises:
+            DesignError: no such lock, taken already, or none free.
+        """
+        free = [n for n in range(self._kind.locks) if n not in self.locks]
+        if lock_id is None and free:
+            lock_id = free[0]
+        if lock_id not in free or lock_id is None:
+            given = "one more" if lock_id is None else f"lock {lock_id}"
+            step = "locks can be shared by several channels" if not free else ""
+            allowed = f"{len(free)} free of {self._kind.locks}"
+            problem = Problem("lock_id", self._kind.title, "lock", given, allowed, "AM020: 64 locks", step)
+            raise DesignError(problem)
+        lock = Lock(name or f"lock{lock_id}", self._kind, lock_id)
+        self.locks[lock_id] = lock
+        return lock

@@ -1,0 +1,70 @@
+"""Transfers: what one pass over a buffer moves, as descriptors without numbers yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memtile.access.lowering.lower import Access, lower
+from memtile.access.tiling import TilingParameters
+from memtile.bd.descriptor import Acquire, Descriptor, Release
+from memtile.design.buffers import Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Descriptors executed one after the other, guarded by at most one acquire and one release.
+
+    Attributes:
+        descriptors: in order; links and descriptor numbers are added when the transfer is started.
+        runs: executions of the whole that make one pass (iteration).
+    """
+
+    descriptors: tuple[Descriptor, ...]
+    runs: int = 1
+
+    @property
+    def words(self) -> int:
+        """Stream words of one pass."""
+        return self.runs * sum(d.length for d in self.descriptors)
+
+    def guarded(self, acquire: Acquire | None = None, release: Release | None = None) -> Transfer:
+        """The same transfer, taking a lock before its first word and giving one after its last."""
+        descriptors = list(self.descriptors)
+        if acquire is not None:
+            descriptors[0] = descriptors[0].but(acquire=acquire)
+        if release is not None:
+            descriptors[-1] = descriptors[-1].but(release=release)
+        return replace(self, descriptors=tuple(descriptors))
+
+
+def transfer(
+    buffer: Buffer, tiling: TilingParameters | None, access: Access, *, iteration: bool = False
+) -> Transfer:
+    """The transfer of a buffer, whole and in order, or as a tiling asks.
+
+    Args:
+        buffer: where the data are.
+        tiling: UG1603 tiling parameters in elements of the buffer; None = the whole buffer in order.
+        access: ``"read"`` for MM2S, ``"write"`` for S2MM.
+        iteration: allow that one pass takes several runs of the chain.
+
+    Raises:
+        TransferError: every reason why the tile cannot do it.
+    """
+    wanted = tiling or TilingParameters(buffer_dimension=tuple(reversed(buffer.shape)))
+    lowered = lower(
+        wanted.request(buffer.dtype.itemsize * 8),
+        buffer.kind.name,
+        access,
+        address=buffer.dma_address,
+        iteration=iteration,
+    )
+    return Transfer(lowered.descriptors, lowered.runs)
+
+
+def link(transfers: Sequence[Transfer], numbers: Sequence[int], loop: bool) -> list[Descriptor]:
+    """The descriptors of ``transfers`` chained under the given BD numbers; ``loop`` closes the ring."""
+    flat = [d for t in transfers for d in t.descriptors]
+    following = [*numbers[1:], numbers[0] if loop else None]
+    return [d.but(next=after) for d, after in zip(flat, following, strict=True)]

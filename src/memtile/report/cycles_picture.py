@@ -1,0 +1,69 @@
+"""Picture of a run: each channel's cycles as one bar, split by cause (needs the ``plots`` extra)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtile.errors import InputFileError
+from memtile.model.states import CAUSE_TEXT, Cause
+from memtile.sim.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, told apart by colour-blind readers too.
+COLOURS = {
+    Cause.MOVING: "#0072B2",
+    Cause.IDLE: "#E5E5E5",
+    Cause.TASK_START: "#999999",
+    Cause.BD_SWITCH: "#F0E442",
+    Cause.LOCK_ACQUIRE: "#E69F00",
+    Cause.BANK_CONFLICT: "#D55E00",
+    Cause.MEMORY_BUSY: "#000000",
+    Cause.STREAM_STARVED: "#56B4E9",
+    Cause.STREAM_BLOCKED: "#CC79A7",
+    Cause.HALTED: "#8B0000",
+}
+_SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def cycles_figure(result: Result) -> Figure:
+    """One horizontal bar per channel; the lengths of its parts are cycles and add up to the run."""
+    from matplotlib.figure import Figure
+
+    names = [use.name for use in result.channels]
+    figure = Figure(figsize=(9, 1.2 + 0.32 * len(names)), layout="constrained")
+    axes = figure.add_subplot()
+    left = [0] * len(names)
+    for cause in Cause:
+        widths = [use.spent.get(cause, 0) for use in result.channels]
+        if any(widths):
+            axes.barh(names, widths, left=left, color=COLOURS[cause], label=CAUSE_TEXT[cause], height=0.75)
+            left = [a + b for a, b in zip(left, widths, strict=True)]
+    axes.invert_yaxis()
+    axes.set_xlabel("cycles")
+    axes.set_xlim(0, result.cycles)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
+def save_cycles(result: Result, path: Path) -> None:
+    """Write :func:`cycles_figure` to a file.
+
+    Raises:
+        InputFileError: a suffix that is no picture, an untimed result, a path that cannot be written, or
+            no Matplotlib.
+    """
+    if path.suffix not in _SUFFIXES:
+        raise InputFileError(f"{path}: a picture's name ends in one of {', '.join(_SUFFIXES)}")
+    if not result.timed:
+        raise InputFileError(f"{path}: an untimed run has no cycles to draw; run without --untimed")
+    try:
+        cycles_figure(result).savefig(path, dpi=150)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be written: {error.strerror}") from None
+    except ModuleNotFoundError as error:
+        raise InputFileError(f"pictures need {error.name}; install memtile[plots]") from None

@@ -1,0 +1,87 @@
+"""From a stopped engine to a result: how the run ended and what each channel did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from memtile.arch.grades import Grade
+from memtile.arch.timing import ARRAY_CLOCK_MHZ, sources
+from memtile.model.states import Cause, Phase
+from memtile.sim.channel_view import ChannelView, views
+from memtile.sim.clock import Stop
+from memtile.sim.engine import Engine
+from memtile.sim.results import Array, ChannelUse, Check, Result, Status
+
+# Cause under which the cycles of an assumed constant are booked; others always count as depended on.
+_SHOWS_AS = {"task_start": Cause.TASK_START, "zeroisation": Cause.MEMORY_BUSY}
+
+
+def outcome(
+    engine: Engine,
+    stop: Stop | None,
+    outputs: Mapping[str, Array],
+    checks: Sequence[Check],
+    *,
+    timed: bool = True,
+) -> Result:
+    """The result of a run.
+
+    Args:
+        engine: the model, stopped.
+        stop: why the clock stopped; None = interrupted.
+        outputs: arrays taken from the MM2S ports, by channel name.
+        checks: their comparisons with what was expected.
+        timed: False after an untimed run.
+    """
+    busy = [view for view in views(engine) if _used(view)]
+    unfinished = [view for view in busy if not view.at_rest or engine.pending(view.ch) > 0]
+    status = _status(stop, busy, bool(unfinished) or any(c.missing for c in checks))
+    waiting = [] if status is Status.FINISHED else [v.waits_for() for v in busy if not _idle(v)]
+    return Result(
+        status=status,
+        timed=timed,
+        cycles=engine.now,
+        clock_mhz=ARRAY_CLOCK_MHZ,
+        channels=tuple(_use(view, timed) for view in busy),
+        outputs=outputs,
+        checks=tuple(checks),
+        waiting=tuple(waiting),
+        assumed=tuple(_assumed(engine)) if timed else (),
+    )
+
+
+def _used(view: ChannelView) -> bool:
+    c = view.engine.state.channels
+    asked = c.bds_done[view.ch] or not _idle(view) or view.errors or c.queue_count[view.ch]
+    return bool(asked or view.engine.pending(view.ch))
+
+
+def _idle(view: ChannelView) -> bool:
+    return bool(view.engine.state.channels.phase[view.ch] == Phase.IDLE)
+
+
+def _status(stop: Stop | None, busy: Sequence[ChannelView], unfinished: bool) -> Status:
+    if stop is None:
+        return Status.INTERRUPTED
+    if any(view.engine.state.channels.phase[view.ch] == Phase.HALTED for view in busy):
+        return Status.HALTED
+    if stop is Stop.LIMIT:
+        return Status.LIMIT
+    return Status.STUCK if unfinished else Status.FINISHED
+
+
+def _use(view: ChannelView, timed: bool) -> ChannelUse:
+    state, ch = view.engine.state, view.ch
+    spent = {cause: int(state.spent[ch, cause]) for cause in Cause} if timed else {}
+    if not timed:
+        spent[Cause.MOVING] = int(state.spent[ch, Cause.MOVING])
+    tasks, bds = int(state.channels.tasks_done[ch]), int(state.channels.bds_done[ch])
+    return ChannelUse(view.name, spent, tasks, bds, view.errors)
+
+
+def _assumed(engine: Engine) -> Iterator[str]:
+    """Timing constants that are our choice and that this run spent cycles on, with their values."""
+    for name, source in sources().items():
+        spent = name not in _SHOWS_AS or engine.state.spent[:, _SHOWS_AS[name]].any()
+        if source.grade is Grade.ASSUMED and spent:
+            yield f"{name} = {getattr(engine.timing, name)}"

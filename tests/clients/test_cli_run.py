@@ -1,0 +1,143 @@
+"""Does ``memtile run`` run a design file, and answer a bad one in a line?"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from memtile.cli.main import app
+
+GOOD = """
+import numpy as np
+from memtile import MemoryTile
+
+def design():
+    tile = MemoryTile()
+    source = tile.buffer("b", 8, data=np.arange(8))
+    tile.mm2s[3].start(tile.read(source))
+    tile.mm2s[3].expect(np.arange(8, dtype=np.int32){wrong})
+    return tile
+"""
+ENDLESS = """
+from memtile import MemoryTile
+
+def design():
+    tile = MemoryTile()
+    tile.mm2s[0].start(tile.read(tile.buffer("b", 4096)), loop=True)
+    tile.mm2s[0].collect()
+    print("designed", flush=True)
+    return tile
+"""
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Any:
+    def write(text: str) -> str:
+        path = tmp_path / "design_under_test.py"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def run(*args: str) -> Any:
+    return CliRunner().invoke(app, ["run", *args], env={"COLUMNS": "150"})
+
+
+def test_a_good_design_ends_with_its_table_and_bit_exact(written: Any) -> None:
+    done = run(written(GOOD.format(wrong="")))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "MM2S 3" in done.stdout
+    assert done.stdout.endswith("status: finished\nbit-exact: yes\n")
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("untimed", [False, True])
+def test_json_has_the_same_facts(written: Any, untimed: bool) -> None:
+    done = run("--json", *["--untimed"] * untimed, written(GOOD.format(wrong="")))
+    data = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert (data["status"], data["bit_exact"], data["timed"]) == ("finished", True, not untimed)
+    channel = data["channels"][0]
+    assert (channel["channel"], channel["words"], channel["bds"]) == ("MM2S 3", 8, 1)
+    if untimed:
+        assert data["cycles"] is None
+        assert channel["cycles"] is None
+    else:
+        assert sum(channel["cycles"].values()) == data["cycles"]
+
+
+def test_a_wrong_result_is_exit_code_one(written: Any) -> None:
+    done = run(written(GOOD.format(wrong=" + 1")))
+    assert done.exit_code == 1
+    assert "MM2S 3: 8 wrong, the first is element 0, 0 missing of 8 elements" in done.stdout
+    assert done.stdout.endswith("bit-exact: no\n")
+
+
+def test_the_limit_is_exit_code_one_and_says_who_waits(written: Any) -> None:
+    done = run("--max-cycles", "1000", written(ENDLESS))
+    assert done.exit_code == 1
+    assert "status: limit" in done.stdout
+    assert "waiting: MM2S 0, BD 0, word" in done.stdout
+
+
+def test_a_picture_is_drawn_and_a_wrong_name_refused(written: Any, tmp_path: Path) -> None:
+    file = written(GOOD.format(wrong=""))
+    picture = tmp_path / "cycles.svg"
+    assert run("--picture", str(picture), file).exit_code == 0
+    assert "moving a word" in picture.read_text()
+    done = run("--picture", str(tmp_path / "cycles.doc"), file)
+    assert done.exit_code == 2
+    assert "a picture's name ends in one of .png, .svg, .pdf" in done.stderr
+    done = run("--untimed", "--picture", str(picture), file)
+    assert done.exit_code == 2
+    assert "an untimed run has no cycles to draw" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def design(:\n", "line 1: not Python: "),
+        ("x = 1\n", "no function design(); the command calls it to get the design"),
+        ("def design():\n    return 5\n", "design() returned int, not a design with a run method"),
+        ("def design():\n    x = 1\n    return y\n", "line 3: NameError: name 'y' is not defined"),
+        ("import no_such_module\n", "line 1: ModuleNotFoundError: No module named 'no_such_module'"),
+        (
+            "import memtile\ndef design():\n    memtile.MemoryTile('xcv9')\n",
+            "xcv9",
+        ),
+    ],
+)
+def test_a_file_that_is_not_a_design_is_told_in_a_line(written: Any, text: str, message: str) -> None:
+    done = run(written(text))
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_missing_file_is_told() -> None:
+    done = run("no_such_design.py")
+    assert done.exit_code == 2
+    assert "no_such_design.py: no such file; give a Python file with a design() function" in done.stderr
+
+
+def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:
+    command = [sys.executable, "-m", "memtile", "run", "--max-cycles", "100000000000", written(ENDLESS)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "designed\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "status: interrupted" in out
+    assert "MM2S 0" in out
+    assert "Traceback" not in err

@@ -1,0 +1,175 @@
+"""Is a design that contradicts the tile refused, with place, value, limit and way out?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from memtile import Descriptor, MemoryTile, MemtileError, Status, Transfer
+from memtile.bd.windows import OWN, DmaAddress
+
+
+def refused(call: Callable[[], object]) -> str:
+    with pytest.raises(MemtileError) as caught:
+        call()
+    return str(caught.value)
+
+
+def words(count: int, at: int = 0) -> Descriptor:
+    return Descriptor("memory", count, OWN.address(at))
+
+
+def test_a_buffer_beyond_the_memory_says_how_much_is_left() -> None:
+    tile = MemoryTile()
+    tile.buffer("first", 100_000)
+    assert refused(lambda: tile.buffer("second", 40_000)) == (
+        "memory tile, buffer second: place: 160000 bytes at 0x61a80 given, 0..0x80000 allowed "
+        "(AM020 chapter 5: memory tile memory); 124288 bytes are not taken yet"
+    )
+
+
+def test_overlap_and_odd_sizes_are_told_together() -> None:
+    tile = MemoryTile()
+    tile.buffer("first", 16, at=0)
+    text = refused(lambda: tile.buffer("odd", 7, np.int8, at=4))
+    assert text.splitlines() == [
+        "memory tile, buffer odd: size and place: 7 bytes at 0x4 given, whole 32-bit words allowed "
+        "(AM020 chapter 5: memory tile memory)",
+        "memory tile, buffer odd: place: 0x4..0xa given, bytes that Buffer(first: 16 int32, 64 bytes at 0x0) "
+        "does not take allowed (AM020 chapter 5: memory tile memory)",
+    ]
+
+
+def test_the_fifth_queued_task_is_refused_before_the_chip_would_drop_it() -> None:
+    tile = MemoryTile()
+    for _ in range(4):
+        tile.mm2s[0].start(words(8))
+    assert refused(lambda: tile.mm2s[0].start(words(8))) == (
+        "memory tile, MM2S 0: task queue: one more task given, 4 queued tasks allowed (AM020); "
+        "run, or put more work into one chain"
+    )
+
+
+def test_running_out_of_descriptors_names_the_half_and_the_other_one() -> None:
+    tile = MemoryTile()
+    tile.s2mm[2].start(*[words(8, 8 * n) for n in range(20)])
+    text = refused(lambda: tile.mm2s[4].start(*[words(8)] * 5))
+    assert "5 more given" in text
+    assert "4 free of BDs 0..23" in text
+    assert text.endswith("a channel of the other parity has 24 free")
+
+
+def test_repeat_and_ring_contradict_each_other() -> None:
+    tile = MemoryTile()
+    assert "257 runs given, 1..256 allowed" in refused(lambda: tile.s2mm[0].start(words(8), repeat=257))
+    text = refused(lambda: tile.s2mm[0].start(words(8), repeat=2, loop=True))
+    assert "1 (a ring never ends) allowed" in text
+    assert "nothing given" in refused(lambda: tile.s2mm[0].start())
+
+
+def test_a_walk_that_leaves_the_address_space_is_refused() -> None:
+    walk = Descriptor("memory", 4, DmaAddress(0x5FFFE), dims=((1, 2), (2, 0)))
+    text = refused(lambda: MemoryTile().mm2s[0].start(walk))
+    assert text.startswith("memory tile, BD 0: address walk: words 0x5fffe to 0x60001 given")
+
+
+def test_ports_have_a_direction_and_take_whole_words() -> None:
+    tile = MemoryTile()
+    assert "MM2S 1 given, S2MM channels allowed" in refused(lambda: tile.mm2s[1].feed(np.zeros(4, np.int32)))
+    assert "S2MM 1 given, MM2S channels allowed" in refused(lambda: tile.s2mm[1].collect())
+    assert "3 bytes given" in refused(lambda: tile.s2mm[1].feed(np.zeros(3, np.int8)))
+
+
+def test_lock_values_and_numbers_are_six_bits_and_sixty_four() -> None:
+    tile = MemoryTile()
+    lock = tile.lock(63, "credits", id=5)
+    assert "64 given, 1..63 allowed" in refused(lambda: lock.acquire(64))
+    assert "0 given, 1..63 allowed" in refused(lambda: lock.release(0))
+    assert "64 given, 0..63 allowed" in refused(lambda: tile.lock(64))
+    assert "lock 5 given, 63 free of 64 allowed" in refused(lambda: tile.lock(id=5))
+
+
+def test_a_stuck_design_says_who_waits_for_what_and_who_would_release_it() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("b", 16)
+    full, empty = tile.lock(0, "full"), tile.lock(0, "empty")
+    tile.s2mm[0].start(tile.write(buffer).guarded(empty.acquire(), full.release()))
+    tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), empty.release()))
+    tile.s2mm[0].feed(np.arange(16, dtype=np.int32))
+    tile.mm2s[0].expect(np.arange(16, dtype=np.int32))
+    result = tile.run()
+    assert result.status is Status.STUCK
+    assert result.exact is False
+    assert result.waiting == (
+        "S2MM 0, BD 0, word 0 of 16: waits for lock 1 >= 1, it is 0; released by MM2S 0 (BD 1)",
+        "MM2S 0, BD 1, word 0 of 16: waits for lock 0 >= 1, it is 0; released by S2MM 0 (BD 0)",
+    )
+
+
+def test_an_endless_ring_at_rest_is_finished_and_one_in_the_middle_is_not() -> None:
+    def ring(fed: int) -> Status:
+        tile = MemoryTile()
+        tile.s2mm[0].start(tile.write(tile.buffer("b", 16)), loop=True)
+        tile.s2mm[0].feed(np.arange(fed, dtype=np.int32))
+        return tile.run().status
+
+    assert ring(32) is Status.FINISHED
+    assert ring(33) is Status.STUCK
+
+
+def test_the_cycle_limit_keeps_what_is_done() -> None:
+    tile = MemoryTile()
+    tile.mm2s[0].start(words(1000), loop=True)
+    tile.mm2s[0].collect()
+    result = tile.run(max_cycles=500)
+    assert (result.status, result.cycles) == (Status.LIMIT, 500)
+    assert 480 < len(result.outputs["MM2S 0"]) < 500
+    assert "MM2S 0, BD 0, word" in result.waiting[0]
+
+
+def test_a_channel_that_reaches_for_a_missing_neighbour_is_halted_and_named() -> None:
+    tile = MemoryTile()
+    tile.mm2s[0].start(Descriptor("memory", 8, DmaAddress(0)))
+    tile.mm2s[0].collect()
+    result = tile.run()
+    assert result.status is Status.HALTED
+    assert result.waiting == (
+        "MM2S 0, BD 0, word 0 of 8: halted by Error_DM_Access_to_Unavailable; reset the channel",
+    )
+    assert tile.mm2s[0].status()["Error_DM_Access_to_Unavailable"] == 1
+
+
+def test_a_wrong_word_is_counted_and_located() -> None:
+    tile = MemoryTile()
+    source = tile.buffer("b", 8, data=np.arange(8))
+    tile.mm2s[3].start(tile.read(source))
+    tile.mm2s[3].expect(np.array([0, 1, 2, 9, 4, 5, 6, 7, 8], np.int32))
+    result = tile.run()
+    assert result.exact is False
+    assert result.checks[0].text == "MM2S 3: 1 wrong, the first is element 3, 1 missing of 9 elements"
+    assert result.status is Status.STUCK
+
+
+def test_what_a_notebook_shows_reads_well() -> None:
+    tile = MemoryTile("xcve2802")
+    buffer = tile.buffer("map", (4, 8), np.int16, bank=2)
+    tile.lock(1, "free")
+    tile.mm2s[1].start(tile.read(buffer))
+    assert repr(buffer) == "Buffer(map: 4 x 8 int16, 64 bytes at 0x10000)"
+    assert repr(tile) == "MemoryTile(xcve2802: 1 buffers, 64 of 524288 bytes, 1 locks, 0 cycles run)"
+    assert repr(tile.mm2s[1]) == "Channel(MM2S 1: 23 BDs free, 1 of 4 tasks queued)"
+    tile.mm2s[1].collect()
+    lines = str(tile.run()).splitlines()
+    assert lines[0].split() == ["24", "cycles"]
+    assert lines[-1] == "status: finished"
+
+
+def test_a_transfer_of_several_runs_stands_alone() -> None:
+    tile = MemoryTile()
+    several = Transfer((words(8),), runs=3)
+    assert "a transfer of several runs given" in refused(lambda: tile.mm2s[0].start(several, words(8)))
+    tile.mm2s[0].start(several)
+    tile.mm2s[0].collect()
+    assert len(tile.run().outputs["MM2S 0"]) == 24
