@@ -11,7 +11,7 @@ from enum import IntEnum
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
 from memtile.model import lock_registers, memory_control, task_queue
-from memtile.model.jit import jit
+from memtile.model.jit import entry, jit
 from memtile.model.state import Spec, State
 
 
@@ -59,7 +59,7 @@ def store(spec: Spec, st: State, tile: int, register: int, value: int) -> int:
     return int(at)
 
 
-@jit
+@entry
 def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     """Write one 32-bit word at byte ``offset`` of the tile; ``OKAY`` or ``SLAVE_ERROR``."""
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
@@ -96,7 +96,7 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
         memory_control.write_control(spec, st, tile, at)
 
 
-@jit
+@entry
 def read(spec: Spec, st: State, tile: int, offset: int) -> int:
     """Read the 32-bit word at byte ``offset``, with the read's side effects; or ``SLAVE_ERROR``."""
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:

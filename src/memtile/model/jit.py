@@ -1,45 +1,26 @@
-"""How the hardware blocks are compiled: one decorator, one cache, one switch.
+"""How the hardware blocks are compiled: three decorators and one switch.
 
-``MEMTILE_JIT=0`` leaves the very same functions to the interpreter. The cache is keyed by a hash of every
-source that takes part, because Numba does not notice a change in a function called from another module.
+``MEMTILE_JIT=0`` leaves the very same functions to the interpreter. Only the functions that Python calls are
+compiled with an entry from Python and kept on disk; the others become part of them. Called from the
+interpreter, those others simply run there.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
+
+from memtile.model.jit_cache import cache_directory, forget_old
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 ENABLED = os.environ.get("MEMTILE_JIT", "1") != "0"
-_PACKAGE = Path(__file__).resolve().parents[1]
-_ROOMS = ("arch", "bd", "model", "sim")
 _OPT_LEVEL = 1  # LLVM level 1 runs the clock loop as fast as level 3 and compiles in less time
-
-
-def _source_hash() -> str:
-    digest = hashlib.sha256()
-    for path in sorted(p for room in _ROOMS for p in (_PACKAGE / room).rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _cache_root() -> Path:
-    checkout = _PACKAGE.parents[1]
-    if override := os.environ.get("MEMTILE_CACHE"):
-        return Path(override)
-    if (checkout / "pyproject.toml").exists():
-        return checkout / ".cache"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "memtile"
-
-
-def cache_directory() -> Path:
-    """Directory of the compiled engine for exactly these sources."""
-    return _cache_root() / "jit" / _source_hash()
+# The engine allocates nothing, so reference counting of its arguments would only cost time.
+_OPTIONS = {"error_model": "numpy", "_nrt": False}
 
 
 @contextmanager
@@ -57,28 +38,58 @@ def _settings() -> Iterator[None]:
         config.CACHE_DIR, config.OPT = kept
 
 
-def _compile(function: F, **options: bool) -> F:
+def entry(function: F) -> F:
+    """Compile ``function``, which Python calls, with all that it calls; cached on disk."""
     if not ENABLED:
         return function
     import numba
 
     njit: Any = numba.njit  # its stubs do not know the switch for reference counting
     with _settings():
-        # The engine allocates nothing, so reference counting of its arguments would only cost time.
-        compiled: F = njit(cache=True, error_model="numpy", _nrt=False, **options)(function)
+        compiled: F = njit(cache=True, **_OPTIONS)(function)
     return compiled
 
 
+def _part(function: F, **options: bool) -> F:
+    if not ENABLED:
+        return function
+    from numba.extending import register_jitable
+
+    part: F = register_jitable(**_OPTIONS, **options)(function)
+    return part
+
+
 def jit(function: F) -> F:
-    """Compile ``function`` with Numba, cached on disk; the function itself when the JIT is off."""
-    return _compile(function)
+    """Make ``function`` a part of the compiled functions that call it."""
+    return _part(function)
 
 
 def inlined(function: F) -> F:
     """Like :func:`jit`, for what runs in every cycle: a call costs more than these functions do."""
-    return _compile(function, forceinline=True)
+    return _part(function, forceinline=True)
 
 
-def compiling() -> Any:
-    """Context in which a first call may compile, with this package's settings."""
-    return _settings()
+@contextmanager
+def compiling(say: Callable[[str], None]) -> Iterator[None]:
+    """Context in which first calls may compile; ``say`` is called if one does, before it does."""
+    from numba.core import event
+
+    class Notice(event.Listener):  # type: ignore[misc]
+        told = False
+
+        def on_start(self, _event: Any) -> None:
+            if not self.told:
+                self.told = True
+                say("memtile: compiling the engine (once; it is kept for the next time) ...")
+                forget_old()
+
+        def on_end(self, _event: Any) -> None:
+            """Nothing to say."""
+
+    with _settings(), event.install_listener("numba:compile", Notice()):
+        yield
+
+
+def to_stderr(text: str) -> None:
+    """Say something to the person who waits."""
+    print(text, file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ from enum import IntEnum
 from memtile.arch.tiles import MM2S
 from memtile.model import lock_port, mm2s, s2mm
 from memtile.model.host_ports import offer, sink_full
-from memtile.model.jit import inlined, jit
+from memtile.model.jit import entry, inlined, jit
 from memtile.model.memory_control import finish_zeroisation
 from memtile.model.state import ACTIVITY, NOW, QUIET, Spec, State
 from memtile.model.states import Cause, Phase
@@ -83,7 +83,7 @@ def account(st: State, cycles: int) -> None:
         st.spent[ch, st.channels.why[ch]] += cycles
 
 
-@jit
+@entry
 def cycle(spec: Spec, st: State) -> None:
     """One cycle of the array clock."""
     st.clock[ACTIVITY] = 0
@@ -119,7 +119,7 @@ def skip(st: State, until: int) -> None:
     st.clock[NOW] = until
 
 
-@jit
+@entry
 def run(spec: Spec, st: State, until: int) -> int:
     """Advance to cycle ``until`` at most; return a ``Stop`` code."""
     while st.clock[NOW] < until:

@@ -47,13 +47,13 @@ class Door:
             raise RegisterError(
                 Problem("register_value", self._kind.title, f"{offset:#07x}", hex(value), allowed, _SOURCE)
             )
-        if axi.write(self._spec, self._state, self._tile, offset, value) == axi.SLAVE_ERROR:
+        if axi.write(self._spec, self._state, self._tile, int(offset), int(value)) == axi.SLAVE_ERROR:
             raise self._unmapped(offset)
 
     def read32(self, offset: int) -> int:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
         self._check_offset(offset)
-        value = axi.read(self._spec, self._state, self._tile, offset)
+        value = axi.read(self._spec, self._state, self._tile, int(offset))
         if value == axi.SLAVE_ERROR:
             raise self._unmapped(offset)
         return int(value)

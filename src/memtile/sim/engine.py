@@ -6,19 +6,17 @@ emptied: the memory it needs does not grow with the cycles simulated.
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import Timing
-from memtile.model import jit
 from memtile.model.construct import Placed, build
 from memtile.model.state import NOW, QUIET
 from memtile.sim import clock
 from memtile.sim.door import Door
+from memtile.sim.warmup import warm_up
 
 _SLICE = 1 << 16  # cycles between looks at the outside world
 
@@ -40,7 +38,7 @@ class Engine:
         self._feeds: dict[int, list[Words]] = {}
         self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
-        warm_up(self)
+        warm_up()
 
     @property
     def now(self) -> int:
@@ -69,7 +67,7 @@ class Engine:
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is that of the last completed slice.
         """
-        self._attach()
+        self.attach()
         self.state.clock[QUIET] = 0
         try:
             while True:
@@ -98,13 +96,14 @@ class Engine:
         waiting = sum(len(words) for words in self._feeds.get(ch, []))
         return waiting + int(self.state.ports.source_end[ch] - self.state.ports.source_position[ch])
 
-    def deliver(self, ch: int, words: Words) -> None:
-        """Record words that left the MM2S channel outside the clock loop (untimed run)."""
-        if ch in self._caught:
-            self._caught[ch].append((words, np.zeros(len(words), dtype=np.uint8)))
+    def deliver(self, ch: int, words: Words, tlast: bool) -> None:
+        """Record the words of one BD that left the MM2S channel outside the clock loop (untimed run)."""
+        last = np.zeros(len(words), dtype=np.uint8)
+        last[-1:] = tlast
+        self._caught[ch].append((words, last))
 
-    def _attach(self) -> None:
-        """Lay new feeds, sinks and patterns out as the clock loop wants them."""
+    def attach(self) -> None:
+        """Lay new feeds, sinks and patterns out as the clock loop wants them; :meth:`run` does it first."""
         ports = self.state.ports
         if self._feeds:
             self.state = self.state._replace(source=self._lay_out_sources())
@@ -146,20 +145,3 @@ class Engine:
             if row >= 0 and count > 0:
                 chunks.append((sink[row, :count].copy(), last[row, :count].copy()))
                 ports.sink_count[ch] = 0
-
-
-_warm = False
-
-
-def warm_up(engine: Engine) -> float:
-    """Compile or load the clock loop once per process, saying so when it is not cached; seconds it took."""
-    global _warm
-    if _warm or not jit.ENABLED:
-        return 0.0
-    start = time.perf_counter()
-    if not jit.cache_directory().exists():
-        print("memtile: compiling the engine (once; kept in the cache) ...", file=sys.stderr, flush=True)
-    with jit.compiling():
-        clock.run(engine.spec, engine.state, 0)
-    _warm = True
-    return time.perf_counter() - start

@@ -1,0 +1,143 @@
+"""The untimed run: the same tasks, locks and words as the cycle run, without the time.
+
+Control is that of the cycle engine (``model.executions``); the words of a BD move at once, in NumPy, along
+``access.walk``. What cannot move as a whole is left to the clock loop at the end: a source that runs dry in
+the middle of a BD, an output that nobody takes, a walk that leaves its window. So both runs end in the same
+state if the result does not depend on time: no word is read and written, and no lock value is waited for,
+by channels that no lock keeps in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from memtile.access.move import gather, scatter
+from memtile.access.walk import Walk
+from memtile.arch.tiles import S2MM
+from memtile.errors import TransferError
+from memtile.model.executions import BARRED, MOVED, NOTHING, advance
+from memtile.model.state import FIFO_SLOTS, NOW, State, Words, plain
+from memtile.model.states import Cause
+from memtile.sim.clock import Stop
+from memtile.sim.engine import Engine, Progress
+
+_LIMIT_WORDS = 1 << 28
+_LEAST = 1 << 10  # words that count for any execution, since it takes as long as moving so many
+_MOVING = int(Cause.MOVING)
+_NEVER = -1
+
+
+def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _LIMIT_WORDS) -> Stop:
+    """Run until nothing can move any more; the clock stays where it is.
+
+    Args:
+        engine: the model, with its feeds and sinks.
+        progress: called now and then with the words moved so far.
+        limit: words after which a design that never ends is stopped; short BDs count for more than they move.
+
+    Returns:
+        ``Stop.QUIET``, or ``Stop.LIMIT`` when the limit was reached. The words moved are booked under
+        ``Cause.MOVING``, no other cause is.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; the BDs before the current one are done.
+    """
+    engine.attach()
+    with _time_put_back(engine.state):
+        words = _Mover(engine).run(progress, limit)
+        if words >= limit:
+            return Stop.LIMIT
+        return engine.run(engine.now + limit - words)
+
+
+@contextmanager
+def _time_put_back(st: State) -> Iterator[None]:
+    """Let everything that waits for a known time happen, and undo the time afterwards."""
+    timed = (st.clock, st.spent, st.channels.finished_bd)
+    before = [column.copy() for column in timed]
+    st.clock[NOW] = max(st.clock[NOW], st.channels.until.max(), st.memories.busy_until.max())
+    try:
+        yield
+    finally:
+        moving = st.spent[:, _MOVING].copy()
+        for column, values in zip(timed, before, strict=True):
+            column[:] = values
+        st.spent[:, _MOVING] = moving
+        st.banks.stamp[:] = _NEVER
+        st.locks.stamp[:] = _NEVER
+
+
+class _Mover:
+    """Moves whole BD executions of an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._spec, self._state = engine, engine.spec, engine.state
+        self._channels, self._walks = plain(self._state.channels), plain(self._state.walks)
+        self._fifos, self._ports = plain(self._state.fifos), plain(self._state.ports)
+        self._orders = np.full(len(self._channels.phase), NOTHING)
+
+    def run(self, progress: Progress | None, limit: int) -> int:
+        """Move until no BD can move as a whole, or ``limit`` is passed; returns the words counted."""
+        words = 0
+        while advance(self._spec, self._state, self._orders) and words < limit:
+            for ch in np.flatnonzero(self._orders >= 0).tolist():
+                words += self._execute(ch)
+            if progress is not None:
+                progress(words)
+        return words
+
+    def _execute(self, ch: int) -> int:
+        """Move the words of the channel's BD, all or none; returns what they count."""
+        tiles, owner = self._spec.tiles, self._orders[ch]
+        first, size = int(tiles.memory_base[owner]), int(tiles.memory_words[owner])
+        memory = self._state.memory[first : first + size]
+        try:
+            self._move(ch, memory)
+        except TransferError:  # raised before anything is moved; the clock loop finds the word it happens at
+            self._orders[ch] = BARRED
+            return 0
+        self._orders[ch] = MOVED
+        length = int(self._channels.length[ch])
+        self._state.spent[ch, _MOVING] += length
+        return max(length, _LEAST)
+
+    def _move(self, ch: int, memory: Words) -> None:
+        walk, walks = self._walk(ch), self._walks
+        shift = int(self._spec.kinds.memory_shift[self._spec.tiles.kind[self._channels.tile[ch]]])
+        window = int(walks.origin[ch]) >> shift << shift
+        if self._channels.direction[ch] == S2MM:
+            scatter(memory, walk, self._offered(ch, walk.length), window)
+            self._take(ch, walk.length)
+        else:
+            self._engine.deliver(ch, gather(memory, walk, window), not self._channels.tlast_suppress[ch])
+
+    def _walk(self, ch: int) -> Walk:
+        walks = self._walks
+        return Walk(
+            int(walks.origin[ch]),
+            int(self._channels.length[ch]),
+            tuple(walks.step[ch].tolist()),
+            tuple(walks.wrap[ch].tolist()),
+            tuple(walks.before[ch].tolist()),
+            tuple(walks.after[ch].tolist()),
+        )
+
+    def _offered(self, ch: int, words: int) -> Words:
+        """The next words of the channel's stream: those in its ingress buffer, then those of its source."""
+        fifos, at = self._fifos, int(self._ports.source_position[ch])
+        held = min(int(fifos.held[ch]), words)
+        rest = self._state.source[at : at + words - held]
+        if held == 0:
+            return rest
+        slots = (fifos.head[ch] + np.arange(held)) % FIFO_SLOTS
+        return np.concatenate([fifos.words[ch, slots].astype(np.uint32), rest])
+
+    def _take(self, ch: int, words: int) -> None:
+        fifos = self._fifos
+        held = min(int(fifos.held[ch]), words)
+        fifos.head[ch] = (fifos.head[ch] + held) % FIFO_SLOTS
+        fifos.held[ch] -= held
+        self._ports.source_position[ch] += words - held

@@ -1,0 +1,43 @@
+"""Compiling the engine ahead of its first use: ``python -m memtile.sim.warmup``.
+
+Everything that a run and the door need is compiled here and nowhere else, so that nobody waits twice.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+
+import numpy as np
+
+from memtile.arch.tiles import MEMORY
+from memtile.model import axi, executions, jit
+from memtile.model.construct import Placed, build
+from memtile.sim import clock
+
+
+@cache
+def warm_up() -> float:
+    """Compile or load the engine, once per process; says so on stderr if it compiles. Seconds it took."""
+    if not jit.ENABLED:
+        return 0.0
+    start = time.perf_counter()
+    spec, state = build([Placed(MEMORY.name)])
+    orders = np.full(len(state.channels.phase), executions.BARRED)
+    with jit.compiling(jit.to_stderr):
+        clock.run(spec, state, 1)
+        executions.advance(spec, state, orders)
+        axi.write(spec, state, 0, MEMORY.lock_value_base, axi.read(spec, state, 0, MEMORY.lock_value_base))
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Warm up and say how long it took."""
+    if jit.ENABLED:
+        print(f"engine ready after {warm_up():.1f} s, kept in {jit.cache_directory()}")
+    else:
+        print("MEMTILE_JIT=0: the engine runs in the interpreter, nothing to compile")
+
+
+if __name__ == "__main__":
+    main()
