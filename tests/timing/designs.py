@@ -81,7 +81,7 @@ def designs(draw: st.DrawFn) -> Design:
     return Design(
         draw(st.sampled_from(TIMINGS)),
         draw(st.booleans()),
-        draw(st.integers(0, 4)) == 0,
+        draw(st.booleans()),
         tuple(draw(st.lists(st.integers(0, 3), min_size=LOCKS, max_size=LOCKS))),
         tuple(draw(works(channel)) for channel in channels),
     )
