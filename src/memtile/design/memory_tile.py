@@ -23,7 +23,7 @@ from memtile.model.construct import Placed
 from memtile.sim.engine import Engine
 from memtile.sim.outcome import outcome
 from memtile.sim.results import Result
-
+from memtile.sim.untimed import run_untimed
 
 MAX_CYCLES = 10_000_000
 _INTERLEAVE = register_named("memory_tile", "Memory_Control").field("Memory_Interleaving")
