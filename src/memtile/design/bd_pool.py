@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from memtile.arch.tiles import TileKind
 from memtile.errors import DesignError, Problem
 
@@ -15,7 +17,7 @@ class BdPool:
 
     def __init__(self, kind: TileKind) -> None:
         self._kind = kind
-        self._taken: set[int] = set()
+        self._taken: dict[int, str] = {}
 
     def free(self, channel: int) -> int:
         """How many BDs channel ``channel`` of either direction can still get."""
@@ -25,13 +27,11 @@ class BdPool:
         """The lowest ``count`` numbers that the channel may use.
 
         Raises:
-            DesignError: fewer are free; names the half and what the other half has.
+            DesignError: fewer are free; names the half, who has how many of it, and channels with room.
         """
         numbers = self._numbers(channel)
         if len(numbers) < count:
             bank = self._kind.bd_bank(channel)
-            other = self.free(channel + 1)
-            step = f"a channel of the other parity has {other} free" if other >= count else ""
             problem = Problem(
                 "bd_count",
                 f"{self._kind.title}, {name}",
@@ -39,11 +39,23 @@ class BdPool:
                 f"{count} more",
                 f"{len(numbers)} free of BDs {bank.start}..{bank.stop - 1}",
                 "AM020: 24 BDs per channel, by channel parity",
-                step,
+                self._way_out(channel, count),
             )
             raise DesignError(problem)
-        self._taken.update(numbers[:count])
+        self._taken.update(dict.fromkeys(numbers[:count], name))
         return tuple(numbers[:count])
 
     def _numbers(self, channel: int) -> list[int]:
         return [n for n in self._kind.bd_bank(channel) if n not in self._taken]
+
+    def _way_out(self, channel: int, count: int) -> str:
+        """Who has how many of the channel's half, and which channels could take ``count``."""
+        takers = Counter(self._taken[n] for n in self._kind.bd_bank(channel) if n in self._taken)
+        told = [", ".join(f"{name} has {taken}" for name, taken in takers.items())] if takers else []
+        roomy = [str(n) for n in range(self._kind.channels) if self.free(n) >= count]
+        if roomy:
+            free = self.free(int(roomy[0]))
+            told.append(f"move to channel {', '.join(roomy)}: a channel of the other parity has {free} free")
+        elif len(self._kind.bd_banks) > 1:
+            told.append(f"a channel of the other parity has {self.free(channel + 1)} free")
+        return "; ".join(told)

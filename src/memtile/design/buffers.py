@@ -14,7 +14,10 @@ from memtile.errors import DesignError, Problem
 
 Array = npt.NDArray[Any]
 
-_SOURCE = "AM020 chapter 5: memory tile memory"
+_SOURCES = {
+    "memory": "AM020 chapter 5: memory tile memory",
+    "compute": "UG1603: data memory of the AI Engine",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +109,37 @@ class MemoryMap:
         return start
 
     def _problems(self, buffer: Buffer) -> list[Problem]:
-        where = f"{self._kind.title}, buffer {buffer.name}"
+        where, source = f"{self._kind.title}, buffer {buffer.name}", _SOURCES[self._kind.name]
         end = buffer.offset + buffer.nbytes
         problems = []
         if buffer.nbytes == 0 or buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:
             given = f"{buffer.nbytes} bytes at {buffer.offset:#x}"
             problems.append(
-                Problem("buffer_alignment", where, "size and place", given, "whole 32-bit words", _SOURCE)
+                Problem("buffer_alignment", where, "size and place", given, "whole 32-bit words", source)
             )
         if buffer.offset < 0 or end > self._kind.memory_bytes:
             given = f"{buffer.nbytes} bytes at {buffer.offset:#x}"
             allowed = f"0..{self._kind.memory_bytes:#x}"
-            step = f"{self._left()} bytes are not taken yet"
-            problems.append(Problem("buffer_fit", where, "place", given, allowed, _SOURCE, step))
+            step = self._left()
+            problems.append(Problem("buffer_fit", where, "place", given, allowed, source, step))
         for other in self._buffers:
             if other.offset < end and buffer.offset < other.offset + other.nbytes:
                 given = f"{buffer.offset:#x}..{end - 1:#x}"
                 allowed = f"bytes that {other!r} does not take"
-                problems.append(Problem("buffer_overlap", where, "place", given, allowed, _SOURCE))
+                problems.append(Problem("buffer_overlap", where, "place", given, allowed, source))
         return problems
 
-    def _left(self) -> int:
-        return self._kind.memory_bytes - sum(b.nbytes for b in self._buffers)
+    def gaps(self) -> list[tuple[int, int]]:
+        """Free pieces as (first byte, bytes), in address order; each begins at a granule."""
+        ends = [0, *(_aligned(b.offset + b.nbytes, self._kind.granule_bytes) for b in self._buffers)]
+        starts = [*(b.offset for b in self._buffers), self._kind.memory_bytes]
+        return [(end, start - end) for end, start in zip(ends, starts, strict=True) if start > end]
+
+    def _left(self) -> str:
+        left = self._kind.memory_bytes - sum(b.nbytes for b in self._buffers)
+        largest = max((size for _, size in self.gaps()), default=0)
+        pieces = f", at most {largest} of them in one piece" if largest < left else ""
+        return f"{left} bytes are not taken yet{pieces}"
 
 
 def _aligned(value: int, unit: int) -> int:

@@ -9,6 +9,9 @@ from memtile.bd.descriptor import Acquire, Release
 from memtile.bd.windows import DmaLock
 from memtile.errors import DesignError, Problem
 
+_SOURCE = "AM020: 64 locks per memory tile, 16 per compute and interface tile"
+_NAMES_SHOWN = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Lock:
@@ -75,10 +78,20 @@ class LockTable:
             lock_id = free[0]
         if lock_id not in free or lock_id is None:
             given = "one more" if lock_id is None else f"lock {lock_id}"
-            step = "locks can be shared by several channels" if not free else ""
+            step = self._way_out(lock_id)
             allowed = f"{len(free)} free of {self._kind.locks}"
-            problem = Problem("lock_id", self._kind.title, "lock", given, allowed, "AM020: 64 locks", step)
+            problem = Problem("lock_id", self._kind.title, "lock", given, allowed, _SOURCE, step)
             raise DesignError(problem)
         lock = Lock(name or f"lock{lock_id}", self._kind, lock_id)
         self.locks[lock_id] = lock
         return lock
+
+    def _way_out(self, lock_id: int | None) -> str:
+        """Who has the lock that was asked for, or all of them."""
+        if lock_id in self.locks:
+            return f"it is {self.locks[lock_id].name}"
+        if lock_id is not None:
+            return f"locks are 0..{self._kind.locks - 1}"
+        names = [lock.name for lock in self.locks.values()]
+        shown = ", ".join(names[:_NAMES_SHOWN])
+        return f"taken by {shown} and {len(names) - _NAMES_SHOWN} more; several channels can share a lock"
