@@ -192,3 +192,14 @@ def test_zeroisation_keeps_channels_from_the_banks() -> None:
     assert rig.spent(reader)[Cause.MEMORY_BUSY] == 31 - 6
     assert rig.spent(writer)[Cause.MEMORY_BUSY] > 0
     assert rig.memory(68, 16).tolist() == list(range(1, 17))
+
+
+@pytest.mark.parametrize("written", [INTERLEAVED, INTERLEAVED | ZEROISE])
+def test_a_write_during_zeroisation_neither_ends_nor_restarts_it(written: int) -> None:
+    """DEV-MEM-3: the hardware clears the bit, software cannot."""
+    rig = Rig(timing=Timing(zeroisation=20))
+    rig.door.write32(MEMORY_CONTROL, INTERLEAVED | ZEROISE)
+    rig.step(10)
+    rig.door.write32(MEMORY_CONTROL, written)
+    assert rig.door.read32(MEMORY_CONTROL) == INTERLEAVED | ZEROISE
+    rig.assert_earliest(20, lambda: rig.door.read32(MEMORY_CONTROL) == INTERLEAVED)

@@ -89,9 +89,9 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
     elif block == _LOCK_VALUE:
         lock_registers.set_value(st, lock, value)
     elif block == _LOCK_OVERFLOW:
-        lock_registers.clear_flags(st.locks.overflow, lock, value)
+        lock_registers.clear_flags(st.locks.overflow, lock, spec.tiles.locks[tile], value)
     elif block == _LOCK_UNDERFLOW:
-        lock_registers.clear_flags(st.locks.underflow, lock, value)
+        lock_registers.clear_flags(st.locks.underflow, lock, spec.tiles.locks[tile], value)
     elif block == _MEMORY_CONTROL:
         memory_control.write_control(spec, st, tile, at)
 

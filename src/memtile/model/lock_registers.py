@@ -30,9 +30,9 @@ def flags(sticky: Ints, first: int, count: int) -> int:
 
 
 @jit
-def clear_flags(sticky: Ints, first: int, word: int) -> None:
-    """Clear the flags whose bit is written 1."""
-    for bit in range(WORD_BITS):
+def clear_flags(sticky: Ints, first: int, count: int, word: int) -> None:
+    """Clear the flags whose bit is written 1, of up to 32 locks."""
+    for bit in range(min(WORD_BITS, count)):
         if (word >> bit) & 1:
             sticky[first + bit] = 0
 

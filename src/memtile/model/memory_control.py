@@ -36,10 +36,12 @@ def set_interleaving(spec: Spec, st: State, tile: int, control: int) -> None:
 
 @jit
 def write_control(spec: Spec, st: State, tile: int, register: int) -> None:
-    """Act on a write to Memory_Control; the register already holds the new value."""
+    """Act on a write to Memory_Control; the register already holds the new value (DEV-MEM-3)."""
     control = st.registers[register]
     set_interleaving(spec, st, tile, control)
-    if control & ZEROISE_MASK and st.memories.busy_until[tile] == _NEVER:
+    if st.memories.busy_until[tile] != _NEVER:
+        st.registers[register] |= ZEROISE_MASK  # only the end of zeroisation clears the bit
+    elif control & ZEROISE_MASK:
         st.memories.busy_until[tile] = st.clock[NOW] + spec.timing[ZEROISATION]
         st.memories.control[tile] = register
         first = spec.tiles.memory_base[tile]

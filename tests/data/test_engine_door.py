@@ -1,0 +1,95 @@
+"""Does the memory-mapped port reach all of the 1 MB tile, and refuse what nothing answers?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile.arch.register_map import register_map
+from memtile.errors import RegisterError
+from memtile.testing.rig import Rig
+
+DATA_BYTES, TILE_BYTES = 0x80000, 0x100000
+
+
+@pytest.mark.feature("F21")
+@pytest.mark.parametrize("offset", [0, 4, 0x1234, DATA_BYTES - 4])
+def test_a_word_of_data_memory(offset: int) -> None:
+    """DEV-ARB-2: at once, without a cycle."""
+    rig = Rig()
+    rig.door.write32(offset, 0xDEADBEEF)
+    assert rig.door.read32(offset) == 0xDEADBEEF
+    assert rig.memory(offset // 4, 1).tolist() == [0xDEADBEEF]
+    assert rig.now == 0
+
+
+@pytest.mark.feature("F21")
+def test_blocks_of_data_memory_and_of_registers() -> None:
+    rig = Rig()
+    rig.door.block_write32(0x100, np.arange(1000, dtype=np.uint32))
+    assert rig.door.block_read32(0x100, 1000).tolist() == list(range(1000))
+    words = [1, 2, 3, 4, 5, 6, 7, 8]
+    rig.door.block_write32(rig.kind.bd_base, words)
+    assert rig.door.block_read32(rig.kind.bd_base, 8).tolist() == words
+
+
+def test_a_masked_write_changes_the_masked_bits() -> None:
+    rig = Rig()
+    rig.door.write32(0x40, 0xFFFF0000)
+    rig.door.mask_write32(0x40, 0x00FF00FF, 0x12345678)
+    assert rig.door.read32(0x40) == 0xFF340078
+
+
+def test_polling_advances_until_the_value_or_the_end() -> None:
+    rig = Rig()
+    rig.door.write32(0x96048, 0b11)
+    assert rig.door.poll(0x96048, 1, 0, lambda: rig.engine.run(rig.now + 500) is not None)
+    assert rig.now >= 2048
+    assert not rig.door.poll(0x40, 1, 1, lambda: False)
+
+
+@pytest.mark.feature("F21")
+def test_every_register_of_the_map_answers() -> None:
+    rig = Rig()
+    for offset, register in register_map("memory_tile").items():
+        if register.width == 32:
+            assert 0 <= rig.door.read32(offset) < 1 << 32
+
+
+@pytest.mark.feature("F21")
+@pytest.mark.parametrize("offset", [DATA_BYTES, 0x90000, 0xA06E0, TILE_BYTES - 4])
+def test_an_address_that_nothing_answers(offset: int) -> None:
+    rig = Rig()
+    text = (
+        f"^memory tile: offset: {offset:#07x} given, data memory and the registers of the map allowed "
+        r"\(AM025 memory map\); the tile answers with a slave error$"
+    )
+    with pytest.raises(RegisterError, match=text):
+        rig.door.read32(offset)
+    with pytest.raises(RegisterError, match=text):
+        rig.door.write32(offset, 0)
+
+
+@pytest.mark.parametrize("offset", [-4, 2, TILE_BYTES, 0x1FFFFFFFC])
+def test_an_address_outside_the_tile_or_not_of_a_word(offset: int) -> None:
+    text = (
+        f"^memory tile: offset: {hex(offset)} given, multiples of 4 in 0..0xffffc allowed "
+        r"\(AM025 memory map\)$"
+    )
+    with pytest.raises(RegisterError, match=text):
+        Rig().door.read32(offset)
+
+
+@pytest.mark.parametrize("value", [-1, 1 << 32])
+def test_a_value_that_is_not_a_word(value: int) -> None:
+    text = rf"^memory tile: 0x00040: {hex(value)} given, 0..0xffffffff allowed \(AM025 memory map\)$"
+    with pytest.raises(RegisterError, match=text):
+        Rig().door.write32(0x40, value)
+
+
+def test_reserved_bits_and_read_only_registers_keep_nothing() -> None:
+    rig = Rig()
+    rig.door.write32(0x96048, 0xFFFFFFFE)
+    assert rig.door.read32(0x96048) == 0b10
+    rig.door.write32(rig.status_offset(0), 0xFFFFFFFF)
+    assert rig.status(0) == 0
