@@ -7,6 +7,7 @@ answer how far a walk reaches, exactly and without enumerating it, and let data 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from memtile.access.walk import Loop, Walk, loops, turn_words
@@ -37,9 +38,10 @@ class Box(NamedTuple):
         return self.address + sum((n - 1) * step for n, step in zip(self.counts, self.steps, strict=True))
 
 
-def boxes(walk: Walk) -> list[Box]:
+@lru_cache(maxsize=1024)  # the BDs of a ring come round again and again
+def boxes(walk: Walk) -> tuple[Box, ...]:
     """The data words of ``walk`` as boxes in stream order."""
-    return list(_boxes(loops(walk), 0, walk.base, walk.length))
+    return tuple(_boxes(loops(walk), 0, walk.base, walk.length))
 
 
 def last_address(walk: Walk) -> int | None:

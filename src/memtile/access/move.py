@@ -6,6 +6,8 @@ scheme, so a tile's own memory is moved with ``origin=kind.own_window_words`` wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -77,7 +79,7 @@ def _scatter_by_index(memory: Words, walk: Walk, data: Words, origin: int) -> No
         memory[piece - origin if origin else piece] = part  # NumPy keeps the last of equal indices
 
 
-def _by_strides(pieces: list[Box]) -> bool:
+def _by_strides(pieces: Sequence[Box]) -> bool:
     run = next((n for box in pieces[:1] for n in reversed(box.counts) if n > 1), _STRIDED_FROM)
     return run >= _STRIDED_FROM
 

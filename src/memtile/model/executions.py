@@ -33,17 +33,16 @@ def finish(spec: Spec, st: State, ch: int) -> None:
 
 
 @jit
-def supplied(st: State, ch: int) -> bool:
-    """Whether the stream port can give or take all words of the BD at once."""
-    ports, held = st.ports, st.fifos.held[ch]
+def supplied(st: State, ch: int, room: int) -> bool:
+    """Whether ingress buffer and stream port can give, or the port take, all words of the BD at once."""
+    held = st.fifos.held[ch]
     if st.channels.direction[ch] == S2MM:
-        waiting = held + ports.source_end[ch] - ports.source_position[ch]
-        return bool(st.channels.length[ch] <= waiting)
-    return bool(ports.sink_row[ch] >= 0 and held == 0)
+        return bool(st.channels.length[ch] <= held + room)
+    return bool(st.channels.length[ch] <= room and held == 0)
 
 
 @jit
-def order(spec: Spec, st: State, ch: int) -> int:
+def order(spec: Spec, st: State, ch: int, room: int) -> int:
     """The tile whose memory the channel's BD begins in, if all of it can be moved now, else ``NOTHING``."""
     c = st.channels
     if c.phase[ch] != _RUN or c.moved[ch] > 0 or st.walks.left[ch] != c.length[ch]:
@@ -51,11 +50,11 @@ def order(spec: Spec, st: State, ch: int) -> int:
     tile, number = c.tile[ch], c.number[ch]
     if c.release_value[ch] != 0 and resolve(spec, tile, number, c.release_lock[ch]) < 0:
         return NOTHING
-    return memory_owner(spec, tile, number, st.walks.origin[ch]) if supplied(st, ch) else NOTHING
+    return memory_owner(spec, tile, number, st.walks.origin[ch]) if supplied(st, ch, room) else NOTHING
 
 
 @entry
-def advance(spec: Spec, st: State, orders: Ints) -> bool:
+def advance(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
     """One round; False when nothing happened.
 
     Args:
@@ -63,6 +62,7 @@ def advance(spec: Spec, st: State, orders: Ints) -> bool:
         st: state; its clock runs ahead, and is the caller's to put back.
         orders: int64[channels], in: ``MOVED`` where the caller has moved the BD, ``BARRED`` where it never
             will; out: the BDs to move before the next round, see :func:`order`.
+        room: int64[channels], words that the host can give to or take from each stream port.
     """
     st.clock[ACTIVITY] = 0
     st.clock[NOW] += spec.timing[TASK_START]
@@ -74,5 +74,5 @@ def advance(spec: Spec, st: State, orders: Ints) -> bool:
     serve(spec, st)
     for ch in range(orders.shape[0]):
         if orders[ch] != BARRED:
-            orders[ch] = order(spec, st, ch)
+            orders[ch] = order(spec, st, ch, room[ch])
     return bool(st.clock[ACTIVITY] > 0)

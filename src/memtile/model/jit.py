@@ -74,7 +74,7 @@ def compiling(say: Callable[[str], None]) -> Iterator[None]:
     """Context in which first calls may compile; ``say`` is called if one does, before it does."""
     from numba.core import event
 
-    class Notice(event.Listener):  # type: ignore[misc]
+    class Notice(event.Listener):
         told = False
 
         def on_start(self, _event: Any) -> None:

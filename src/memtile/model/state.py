@@ -245,7 +245,7 @@ def table(columns: type[T], *shape: int, **values: Any) -> T:
 
 
 def plain(records: T) -> T:
-    """The same table, its columns as plain arrays over the same memory: quick to index from the interpreter."""
+    """The same table with plain arrays as columns, quick to index from the interpreter."""
     if isinstance(records, tuple):
         return records
     names = cast(Any, records).dtype.names

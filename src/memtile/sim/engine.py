@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from memtile.arch.timing import Timing
 from memtile.model.construct import Placed, build
-from memtile.model.state import NOW, QUIET
+from memtile.model.state import NOW, QUIET, plain
 from memtile.sim import clock
 from memtile.sim.door import Door
 from memtile.sim.warmup import warm_up
@@ -35,6 +35,7 @@ class Engine:
     def __init__(self, placed: Sequence[Placed], timing: Timing | None = None) -> None:
         self.timing = timing or Timing()
         self.spec, self.state = build(placed, self.timing)
+        self._ports = plain(self.state.ports)
         self._feeds: dict[int, list[Words]] = {}
         self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
@@ -67,7 +68,7 @@ class Engine:
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is that of the last completed slice.
         """
-        self.attach()
+        self._attach()
         self.state.clock[QUIET] = 0
         try:
             while True:
@@ -94,7 +95,11 @@ class Engine:
     def pending(self, ch: int) -> int:
         """Words fed to the S2MM channel's port that it has not taken."""
         waiting = sum(len(words) for words in self._feeds.get(ch, []))
-        return waiting + int(self.state.ports.source_end[ch] - self.state.ports.source_position[ch])
+        return waiting + int(self._ports.source_end[ch] - self._ports.source_position[ch])
+
+    def catches(self, ch: int) -> bool:
+        """Whether somebody takes the words of the MM2S channel."""
+        return ch in self._caught
 
     def deliver(self, ch: int, words: Words, tlast: bool) -> None:
         """Record the words of one BD that left the MM2S channel outside the clock loop (untimed run)."""
@@ -102,9 +107,22 @@ class Engine:
         last[-1:] = tlast
         self._caught[ch].append((words, last))
 
-    def attach(self) -> None:
-        """Lay new feeds, sinks and patterns out as the clock loop wants them; :meth:`run` does it first."""
-        ports = self.state.ports
+    def take(self, ch: int, count: int) -> Words:
+        """Take ``count`` of the :meth:`pending` words of the S2MM channel outside the clock loop."""
+        at = int(self._ports.source_position[ch])
+        laid = self.state.source[at : min(at + count, int(self._ports.source_end[ch]))]
+        self._ports.source_position[ch] += len(laid)
+        parts, count = [laid], count - len(laid)
+        while count:
+            chunk, *others = self._feeds[ch]
+            parts.append(chunk[:count])
+            self._feeds[ch] = [chunk[count:], *others] if count < len(chunk) else others
+            count -= len(parts[-1])
+        return parts[-1] if len(parts[-1]) == sum(map(len, parts)) else np.concatenate(parts)
+
+    def _attach(self) -> None:
+        """Lay new feeds, sinks and patterns out as the clock loop wants them."""
+        ports = self._ports
         if self._feeds:
             self.state = self.state._replace(source=self._lay_out_sources())
         if any(ports.sink_row[ch] < 0 for ch in self._caught):
@@ -118,7 +136,7 @@ class Engine:
 
     def _lay_out_sources(self) -> Words:
         """All words still to feed, concatenated by channel."""
-        ports = self.state.ports
+        ports = self._ports
         chunks: list[Words] = [np.zeros(0, dtype=np.uint32)]
         total = 0
         for ch in range(len(ports.source_end)):
@@ -131,7 +149,7 @@ class Engine:
         return np.concatenate(chunks)
 
     def _lay_out_patterns(self) -> npt.NDArray[np.int64]:
-        ports = self.state.ports
+        ports = self._ports
         at = 0
         for ch, pattern in self._patterns.items():
             ports.pattern_base[ch], ports.pattern_length[ch] = at, len(pattern)
@@ -139,7 +157,7 @@ class Engine:
         return np.concatenate(list(self._patterns.values()))
 
     def _empty_sinks(self) -> None:
-        ports, sink, last = self.state.ports, self.state.sink, self.state.sink_last
+        ports, sink, last = self._ports, self.state.sink, self.state.sink_last
         for ch, chunks in self._caught.items():
             row, count = ports.sink_row[ch], ports.sink_count[ch]
             if row >= 0 and count > 0:

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from memtile.access.boxes import check_range
 from memtile.access.move import gather, scatter
 from memtile.access.walk import Walk
 from memtile.arch.tiles import S2MM
-from memtile.errors import TransferError
 from memtile.model.executions import BARRED, MOVED, NOTHING, advance
 from memtile.model.state import FIFO_SLOTS, NOW, State, Words, plain
 from memtile.model.states import Cause
@@ -28,6 +28,7 @@ _LIMIT_WORDS = 1 << 28
 _LEAST = 1 << 10  # words that count for any execution, since it takes as long as moving so many
 _MOVING = int(Cause.MOVING)
 _NEVER = -1
+_ENDLESS = 1 << 62
 
 
 def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _LIMIT_WORDS) -> Stop:
@@ -45,7 +46,6 @@ def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _
     Raises:
         KeyboardInterrupt: Ctrl-C; the BDs before the current one are done.
     """
-    engine.attach()
     with _time_put_back(engine.state):
         words = _Mover(engine).run(progress, limit)
         if words >= limit:
@@ -76,43 +76,44 @@ class _Mover:
     def __init__(self, engine: Engine) -> None:
         self._engine, self._spec, self._state = engine, engine.spec, engine.state
         self._channels, self._walks = plain(self._state.channels), plain(self._state.walks)
-        self._fifos, self._ports = plain(self._state.fifos), plain(self._state.ports)
-        self._orders = np.full(len(self._channels.phase), NOTHING)
+        self._fifos, tiles = plain(self._state.fifos), plain(self._spec.tiles)
+        self._receives = (self._channels.direction == S2MM).tolist()
+        self._shift = plain(self._spec.kinds).memory_shift[tiles.kind[self._channels.tile]].tolist()
+        ends = (tiles.memory_base + tiles.memory_words)[:-1]
+        self._memories = np.split(self._state.memory, ends)
+        self._orders = np.full(len(self._receives), NOTHING)
+        self._room = np.array([self._port_room(ch) for ch in range(len(self._receives))])
 
     def run(self, progress: Progress | None, limit: int) -> int:
         """Move until no BD can move as a whole, or ``limit`` is passed; returns the words counted."""
         words = 0
-        while advance(self._spec, self._state, self._orders) and words < limit:
+        while words < limit and advance(self._spec, self._state, self._orders, self._room):
             for ch in np.flatnonzero(self._orders >= 0).tolist():
                 words += self._execute(ch)
             if progress is not None:
                 progress(words)
         return words
 
+    def _port_room(self, ch: int) -> int:
+        if self._receives[ch]:
+            return self._engine.pending(ch)
+        return _ENDLESS if self._engine.catches(ch) else 0
+
     def _execute(self, ch: int) -> int:
         """Move the words of the channel's BD, all or none; returns what they count."""
-        tiles, owner = self._spec.tiles, self._orders[ch]
-        first, size = int(tiles.memory_base[owner]), int(tiles.memory_words[owner])
-        memory = self._state.memory[first : first + size]
-        try:
-            self._move(ch, memory)
-        except TransferError:  # raised before anything is moved; the clock loop finds the word it happens at
-            self._orders[ch] = BARRED
+        walk = self._walk(ch)
+        memory = self._memories[self._orders[ch]]
+        window = walk.base >> self._shift[ch] << self._shift[ch]
+        if check_range(walk, window, len(memory), "window", "AM020 ch. 5"):
+            self._orders[ch] = BARRED  # the clock loop finds the word at which it leaves the window
             return 0
-        self._orders[ch] = MOVED
-        length = int(self._channels.length[ch])
-        self._state.spent[ch, _MOVING] += length
-        return max(length, _LEAST)
-
-    def _move(self, ch: int, memory: Words) -> None:
-        walk, walks = self._walk(ch), self._walks
-        shift = int(self._spec.kinds.memory_shift[self._spec.tiles.kind[self._channels.tile[ch]]])
-        window = int(walks.origin[ch]) >> shift << shift
-        if self._channels.direction[ch] == S2MM:
-            scatter(memory, walk, self._offered(ch, walk.length), window)
-            self._take(ch, walk.length)
+        if self._receives[ch]:
+            scatter(memory, walk, self._receive(ch, walk.length), window)
         else:
             self._engine.deliver(ch, gather(memory, walk, window), not self._channels.tlast_suppress[ch])
+        self._orders[ch] = MOVED
+        self._state.spent[ch, _MOVING] += walk.length
+        return max(walk.length, _LEAST)
 
     def _walk(self, ch: int) -> Walk:
         walks = self._walks
@@ -125,19 +126,15 @@ class _Mover:
             tuple(walks.after[ch].tolist()),
         )
 
-    def _offered(self, ch: int, words: int) -> Words:
-        """The next words of the channel's stream: those in its ingress buffer, then those of its source."""
-        fifos, at = self._fifos, int(self._ports.source_position[ch])
+    def _receive(self, ch: int, words: int) -> Words:
+        """The next words of the channel's stream: those in its ingress buffer, then those of its port."""
+        fifos = self._fifos
         held = min(int(fifos.held[ch]), words)
-        rest = self._state.source[at : at + words - held]
+        rest = self._engine.take(ch, words - held)
+        self._room[ch] -= words - held
         if held == 0:
             return rest
         slots = (fifos.head[ch] + np.arange(held)) % FIFO_SLOTS
-        return np.concatenate([fifos.words[ch, slots].astype(np.uint32), rest])
-
-    def _take(self, ch: int, words: int) -> None:
-        fifos = self._fifos
-        held = min(int(fifos.held[ch]), words)
         fifos.head[ch] = (fifos.head[ch] + held) % FIFO_SLOTS
         fifos.held[ch] -= held
-        self._ports.source_position[ch] += words - held
+        return np.concatenate([fifos.words[ch, slots].astype(np.uint32), rest])

@@ -13,6 +13,7 @@ import numpy as np
 from memtile.arch.tiles import MEMORY
 from memtile.model import axi, executions, jit
 from memtile.model.construct import Placed, build
+from memtile.model.jit_cache import cache_directory
 from memtile.sim import clock
 
 
@@ -26,7 +27,7 @@ def warm_up() -> float:
     orders = np.full(len(state.channels.phase), executions.BARRED)
     with jit.compiling(jit.to_stderr):
         clock.run(spec, state, 1)
-        executions.advance(spec, state, orders)
+        executions.advance(spec, state, orders, np.zeros_like(orders))
         axi.write(spec, state, 0, MEMORY.lock_value_base, axi.read(spec, state, 0, MEMORY.lock_value_base))
     return time.perf_counter() - start
 
@@ -34,7 +35,7 @@ def warm_up() -> float:
 def main() -> None:
     """Warm up and say how long it took."""
     if jit.ENABLED:
-        print(f"engine ready after {warm_up():.1f} s, kept in {jit.cache_directory()}")
+        print(f"engine ready after {warm_up():.1f} s, kept in {cache_directory()}")
     else:
         print("MEMTILE_JIT=0: the engine runs in the interpreter, nothing to compile")
 
