@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memtile.access.describe import describe
 from memtile.access.picture import Grid, memory_grid, stream_grid
 from memtile.bd.cases import case_of
-from memtile.bd.explain import Explanation, explain_words
+from memtile.bd.explain import Explanation, Line, explain_words
 from memtile.bd.word_cases import WordCase, hex_words
 
 
@@ -54,4 +56,6 @@ def print_explained(case: WordCase, console: Console | None = None) -> None:
 
 def _explained(case: WordCase) -> tuple[Explanation, tuple[Grid, Grid]]:
     explanation = explain_words(case.tile, case.words, case.bd)
+    if order := describe(explanation.descriptor):
+        explanation = replace(explanation, lines=(*explanation.lines, Line("einops", f"as {order}")))
     return explanation, (stream_grid(explanation.descriptor), memory_grid(explanation.descriptor))

@@ -1,0 +1,291 @@
+"""NumPy views as transfers: a ``View`` takes NumPy's indexing and shape functions and remembers the loops.
+
+It holds no data; NumPy's meaning of each operation is the specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from operator import index
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.access.element_types import element_bits
+from memtile.access.layout import FLAT, Layout
+from memtile.access.request import WORD_BITS, Axis, Extent, Request
+from memtile.access.strides import Loops, Move, cut_inner, element, merged, size_of, take
+from memtile.errors import Problem, TransferError
+
+AFFINE = "AM020 ch. 5: descriptors walk loops of fixed steps"
+BASIC = "NumPy basic indexing"
+
+
+def view(shape: int | Sequence[int], dtype: npt.DTypeLike = np.int32) -> View:
+    """A view of a whole buffer.
+
+    Args:
+        shape: NumPy shape, last axis contiguous.
+        dtype: element type; NumPy's, or a name of AMD's such as ``"int4"``, ``"bfloat16"``, ``"cint16"``.
+
+    Raises:
+        TransferError: an axis without elements, or an unknown element type.
+    """
+    sizes = (shape,) if isinstance(shape, int) else tuple(map(index, shape))
+    if min(sizes, default=1) < 1:
+        raise TransferError(Problem("view", "view", "shape", str(sizes), "1 or more per axis", "NumPy shape"))
+    pitches = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
+    axes = tuple(merged([Axis(FLAT, size, pitch)]) for size, pitch in zip(sizes, pitches, strict=True))
+    return View(element_bits(dtype), prod(sizes), Layout(0, axes))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class View:
+    """An array without data: elements of a buffer, and zeros, in an order.
+
+    NumPy's functions work on it: basic slicing, ``transpose``, ``reshape``, ``flip``, ``broadcast_to``,
+    ``sliding_window_view``, ``pad`` with zeros, and those made of these.
+
+    Attributes:
+        element_bits: size of an element.
+        capacity: elements of the buffer.
+        layout: where the elements lie.
+    """
+
+    element_bits: int
+    capacity: int
+    layout: Layout
+
+    __array_ufunc__ = None  # a view has no values to compute with
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Elements per axis."""
+        return tuple(map(size_of, self.layout.axes))
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.layout.axes)
+
+    @property
+    def size(self) -> int:
+        """Elements of the stream, zeros included."""
+        return prod(self.shape)
+
+    @property
+    def T(self) -> View:  # noqa: N802 - NumPy's name
+        """The axes in reverse order."""
+        return self.transpose()
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[View]:
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"View(shape={self.shape}, {self.element_bits}-bit elements of a buffer of {self.capacity})"
+
+    def __array__(self, *_: Any, **__: Any) -> npt.NDArray[Any]:
+        raise self.refusal("array", "conversion to an array", "shape functions", "a view has no data")
+
+    def __array_namespace__(self, **_: Any) -> ModuleType:
+        """NumPy, whose functions dispatch to this class; einops looks here (array API standard)."""
+        return np
+
+    def __array_function__(
+        self, func: Callable[..., Any], _: Iterable[type], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        from memtile.access.numpy_functions import FUNCTIONS
+
+        if func not in FUNCTIONS:
+            allowed = ", ".join(sorted({f.__name__ for f in FUNCTIONS}))
+            raise self.refusal("function", f"numpy.{func.__name__}", allowed, "a view has no data")
+        return FUNCTIONS[func](*args, **kwargs)
+
+    def __getitem__(self, key: Any) -> View:
+        axes: list[Loops] = []
+        moves: list[Move] = []
+        source = iter(enumerate(self.layout.axes))
+        for item in self._spelled_out(key):
+            if item is None:
+                axes.append(())
+                continue
+            k, loops = next(source)
+            if isinstance(item, slice):
+                way, taken = self._sliced(k, loops, item)
+                axes.append(taken)
+            else:
+                way = element(loops, self._position(k, item))
+            moves += way
+        return replace(self, layout=self.layout.moved(axes, moves))
+
+    def transpose(self, *order: Any) -> View:
+        """``numpy.ndarray.transpose``; NumPy itself orders axes numbered by their sizes."""
+        numbered = np.broadcast_to(np.zeros(()), range(1, self.ndim + 1))
+        return self._with_axes([self.layout.axes[size - 1] for size in numbered.transpose(*order).shape])
+
+    def reshape(self, *shape: Any) -> View:
+        """``numpy.ndarray.reshape`` in C order; exact wherever the new axes keep whole loops."""
+        given = shape[0] if len(shape) == 1 else shape
+        sizes = self._completed([index(given)] if isinstance(given, int) else [index(n) for n in given])
+        rest = merged(loop for loops in self.layout.axes for loop in loops)
+        axes: list[Loops] = []
+        for k in reversed(range(len(sizes))):
+            parts = cut_inner(rest, sizes[k])
+            if parts is None:
+                raise self.refusal(
+                    "reshape",
+                    f"axis {k} of {sizes} with {sizes[k]} elements",
+                    f"whole turns of loops of {' x '.join(str(loop.wrap) for loop in rest)} elements",
+                    AFFINE,
+                    "reshape before slicing, or split the transfer",
+                )
+            rest, inner = parts
+            axes.insert(0, inner)
+        return self._with_axes(axes)
+
+    def broadcast_to(self, shape: Sequence[int]) -> View:
+        """``numpy.broadcast_to``: what is repeated has step 0."""
+        old, new = self.shape, tuple(shape)
+        padded = [*[1] * (len(new) - len(old)), *old]
+        if len(padded) != len(new) or any(m not in (1, n) or n < 1 for m, n in zip(padded, new, strict=True)):
+            raise self.refusal("broadcast_to", str(new), f"a shape that {old} broadcasts to", "NumPy")
+        axes = [*[()] * (len(new) - len(old)), *self.layout.axes]
+        return self._with_axes(
+            [loops or merged([Axis(FLAT, n, 0)]) for loops, n in zip(axes, new, strict=True)]
+        )
+
+    def windows(self, k: int, size: int) -> View:
+        """``sliding_window_view`` along axis ``k``: places stay there, the window becomes the last axis."""
+        loop = self._single_loop(k, "sliding_window_view")
+        if not 1 <= size <= loop.wrap:
+            allowed = f"1..{loop.wrap}, the size of axis {k}"
+            raise self.refusal("sliding_window_view", f"a window of {size}", allowed, "NumPy")
+        axes = [*self.layout.axes, merged([loop._replace(wrap=size)])]
+        axes[k] = merged([loop._replace(wrap=loop.wrap - size + 1)])
+        return self._with_axes(axes)
+
+    def flip(self, k: int) -> View:
+        """Axis ``k`` in reverse order."""
+        return self[(slice(None),) * k + (slice(None, None, -1),)]
+
+    def pad(self, k: int, before: int, after: int) -> View:
+        """Zeros before and after axis ``k``."""
+        if not before and not after:
+            return self
+        loop = self._single_loop(k, "pad")
+        if loop.stride < 0:
+            return self.flip(k).pad(k, after, before).flip(k)
+        axes = [*self.layout.axes]
+        axes[k] = merged([loop])
+        layout = replace(self.layout, axes=tuple(axes)).padded(k, before, after)
+        if layout is None:
+            raise self.refusal(
+                "pad",
+                f"axis {k}, a part of an axis that has zeros already",
+                "an axis whose zeros are its own",
+                AFFINE,
+                "pad once, before windows and reshapes",
+            )
+        return replace(self, layout=layout)
+
+    def request(self) -> Request:
+        """The transfer: the elements in C order, steps down as negative pitches.
+
+        Raises:
+            TransferError: elements of a word in reverse order, or zeros around an axis walked both ways.
+        """
+        layout = self.layout.upwards()
+        if layout is None:
+            allowed = "loops in one direction along a padded axis"
+            raise self.refusal("flip", "loops in both directions", allowed, AFFINE, "flip before padding")
+        group = max(WORD_BITS // self.element_bits, 1)
+        down = next((e.pitch for e in layout.extents if e.pitch < 0 and e.pitch % group), None)
+        if down is not None:
+            raise self.refusal(
+                "flip",
+                f"a step of {down} elements",
+                f"multiples of {group} elements (one {WORD_BITS}-bit word)",
+                "AM020 ch. 5: the elements of a word keep their order",
+            )
+        extents = (Extent(1, layout.base, self.capacity), *layout.extents)
+        axes = tuple(loop._replace(dimension=loop.dimension + 1) for loops in layout.axes for loop in loops)
+        return Request(self.element_bits, extents, axes, self.capacity)
+
+    def refusal(
+        self, field: str, given: str, allowed: str, source: str, next_step: str = ""
+    ) -> TransferError:
+        """The error for an operation that makes no transfer; reason ``view``."""
+        return TransferError(
+            Problem("view", f"view of {self.shape}", field, given, allowed, source, next_step)
+        )
+
+    def _with_axes(self, axes: Sequence[Loops]) -> View:
+        return replace(self, layout=replace(self.layout, axes=tuple(axes)))
+
+    def _single_loop(self, k: int, what: str) -> Axis:
+        loops = merged(self.layout.axes[k])
+        if len(loops) > 1:
+            sizes = " x ".join(str(loop.wrap) for loop in loops)
+            raise self.refusal(
+                what,
+                f"axis {k}, loops of {sizes}",
+                "an axis of one step",
+                AFFINE,
+                f"{what} before the reshape",
+            )
+        return loops[0] if loops else Axis(FLAT, 1, 0)
+
+    def _spelled_out(self, key: Any) -> list[Any]:
+        """The items of an index, one per axis but for ``None``."""
+        items = list(key) if isinstance(key, tuple) else [key]
+        for item in items:
+            if isinstance(item, bool | np.bool_) or not isinstance(
+                item, int | np.integer | slice | None | type(...)
+            ):
+                kind = type(item).__name__
+                raise self.refusal(
+                    "index",
+                    f"{item} ({kind})",
+                    "integers, slices, ... and None",
+                    BASIC,
+                    "use one view per piece",
+                )
+        named = sum(item is not None and item is not ... for item in items)
+        dots = [place for place, item in enumerate(items) if item is ...]
+        if named > self.ndim or len(dots) > 1:
+            raise self.refusal("index", str(key), f"at most {self.ndim} indices and one ...", BASIC)
+        place = dots[0] if dots else len(items)
+        return [*items[:place], *[slice(None)] * (self.ndim - named), *items[place + 1 :]]
+
+    def _position(self, k: int, item: Any) -> int:
+        size, place = self.shape[k], index(item)
+        if not -size <= place < size:
+            raise self.refusal("index", f"{place} on axis {k}", f"{-size}..{size - 1}", BASIC)
+        return place % size
+
+    def _sliced(self, k: int, loops: Loops, item: slice) -> tuple[list[Move], Loops]:
+        places = range(size_of(loops))[item]
+        if not places:
+            raise self.refusal("index", f"an empty slice of axis {k}", "at least one element", BASIC)
+        taken = take(merged(loops), places.start, places.step, len(places))
+        if taken is None:
+            sizes = " x ".join(str(loop.wrap) for loop in merged(loops))
+            given = f"{places.start}:{places.stop}:{places.step} of axis {k}, loops of {sizes}"
+            raise self.refusal("index", given, "whole turns of its loops", AFFINE, "slice before the reshape")
+        return taken
+
+    def _completed(self, sizes: list[int]) -> list[int]:
+        """``sizes`` with -1 replaced by what is left."""
+        known = prod(n for n in sizes if n != -1)
+        if sizes.count(-1) == 1 and known > 0 and self.size % known == 0:
+            return [self.size // known if n == -1 else n for n in sizes]
+        if min(sizes, default=1) < 1 or known != self.size:
+            raise self.refusal("reshape", str(tuple(sizes)), f"a shape of {self.size} elements", "NumPy")
+        return sizes
