@@ -263,3 +263,12 @@ def test_status_names_what_the_channel_waits_for() -> None:
     assert [rig.status(ch, "Channel_Running") for ch in (s, m, locked)] == [1, 1, 1]
     assert [rig.status(ch, "Status") for ch in (s, m, locked)] == [2, 2, 2]
     assert rig.status(rig.s2mm(4)) == 0
+
+
+def test_isolation_is_not_acted_on() -> None:
+    """DEV-ISO-1: all sides are isolated after reset, and the neighbour is reached all the same."""
+    rig = Rig(tiles=2, at=0)
+    assert rig.door.read32(0x96030) == rig.engine.door(1).read32(0x96030) == 0xF
+    ch = run(rig, "s2mm", bd(2, EAST.address(0)))
+    assert errors(rig, ch) == 0
+    assert rig.engine.door(1).block_read32(0, 2).tolist() == [1, 2]

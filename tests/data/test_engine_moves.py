@@ -233,3 +233,28 @@ def test_all_channels_work_at_once() -> None:
     for n in range(6):
         assert rig.memory(100 * n, 40).tolist() == [1000 * n + k for k in range(40)]
         assert rig.sent(rig.mm2s(n)) == [50 * n + k for k in range(40)]
+
+
+def test_the_next_bd_is_read_when_the_channel_turns_to_it() -> None:
+    """DEV-BD-2: software that rewrites it in the last cycle before is still in time."""
+    rig = Rig()
+    s = rig.s2mm()
+    rig.write_bd(0, bd(4, next=1))
+    rig.write_bd(1, bd(2, 100))
+    rig.feed(s, 6)
+    rig.issue(s, 0)
+    rig.step_until(lambda: rig.timeline(s).endswith("####"))
+    rig.write_bd(1, bd(2, 200))
+    rig.engine.run(100)
+    assert rig.memory(100, 2).tolist() == [0, 0]
+    assert rig.memory(200, 2).tolist() == [5, 6]
+
+
+@pytest.mark.feature("F07")
+@pytest.mark.parametrize("dimension", [0, 1, 2])
+def test_padding_up_to_the_limit_of_the_field(dimension: int) -> None:
+    """DEV-PAD-3: 63 words, 31 rows, 15 planes."""
+    most = (63, 31, 15)[dimension]
+    pads = tuple(Pad(most, most) if n == dimension else Pad() for n in range(3))
+    found = sent(bd(2 * most + 1, 5, dims=(Dim(1, 1),) * 3, pad=pads))
+    assert found == [-1] * most + [5] + [-1] * most

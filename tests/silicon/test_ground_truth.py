@@ -136,3 +136,19 @@ def test_chained_bds_cost_exactly_one_dead_stream_cycle(name: TileName, directio
     rig.step(60)
     steady = rig.timeline(ch).lstrip("t-")
     assert steady.startswith(("#" * 16 + "-") * 3)
+
+
+def test_without_gaps_the_buffer_stays_full_after_a_stall() -> None:
+    """DEV-INGRESS-1: it drains as fast as it fills, so the next stall pushes back at once."""
+    rig = Rig()
+    s = rig.s2mm()
+    rig.write_bd(0, Descriptor("memory", 64, START["memory"], next=0, acquire=TAKE["memory"]))
+    rig.feed(s, 1000)
+    rig.issue(s, 0)
+    rig.step(40)
+    rig.set_lock(0, 1)
+    rig.step_until(lambda: rig.timeline(s).endswith("#L"))
+    start = rig.now - 1
+    rig.step(10)
+    assert rig.entered(s)[-1] == start - 1
+    assert rig.held(s)[start:] == [16] * 11

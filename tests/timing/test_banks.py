@@ -8,7 +8,7 @@ import pytest
 
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor, Dim
-from memtile.bd.windows import OWN
+from memtile.bd.windows import EAST, OWN
 from memtile.model.states import Cause
 from memtile.testing.rig import Rig
 
@@ -65,6 +65,7 @@ def test_a_bank_reads_or_writes_in_a_cycle() -> None:
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_round_robin_serves_all_channels_alike_and_in_order(count: int) -> None:
+    """DEV-ARB-1."""
     rig = Rig()
     rig.door.write32(MEMORY_CONTROL, LINEAR)
     channels = readers(rig, [64 * n for n in range(count)], 20, EVERY_OTHER)
@@ -203,3 +204,28 @@ def test_a_write_during_zeroisation_neither_ends_nor_restarts_it(written: int) -
     rig.door.write32(MEMORY_CONTROL, written)
     assert rig.door.read32(MEMORY_CONTROL) == INTERLEAVED | ZEROISE
     rig.assert_earliest(20, lambda: rig.door.read32(MEMORY_CONTROL) == INTERLEAVED)
+
+
+def test_channels_share_no_interface_to_a_neighbour() -> None:
+    """DEV-ARB-3: four strided readers of four banks of the eastern tile, each a word per cycle."""
+    rig = Rig(tiles=2, at=0)
+    rig.engine.door(1).write32(MEMORY_CONTROL, LINEAR)
+    channels = [rig.mm2s(n) for n in range(4)]
+    for n, ch in enumerate(channels):
+        word = EAST.address(n * BANK_WORDS)
+        rig.write_bd(24 * (n % 2) + n, Descriptor("memory", 20, word, dims=EVERY_OTHER))
+        rig.catch(ch)
+        rig.issue(ch, 24 * (n % 2) + n)
+    rig.step(30)
+    assert [rig.cycles(ch, Cause.MOVING) for ch in channels] == [list(range(6, 26))] * 4
+
+
+def test_software_takes_no_bank() -> None:
+    """DEV-ARB-2: a read through the door in every cycle costs a strided reader of that bank nothing."""
+    rig = Rig()
+    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    (reader,) = readers(rig, [0], 20, EVERY_OTHER)
+    for _ in range(30):
+        rig.door.read32(0)
+        rig.step()
+    assert rig.cycles(reader, Cause.MOVING) == list(range(6, 26))

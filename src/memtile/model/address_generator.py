@@ -2,7 +2,8 @@
 
 The same walk as ``access.walk``, which produces it whole; a property test holds the two together. Counter 0
 runs fastest; a counter that reaches its extent (zeros before + wrap + zeros after) returns to 0 and the next
-one advances; a wrap of 0 never ends its dimension; dimension 3 runs until the length is used up.
+one advances; a wrap of 0 never ends its dimension; dimension 3 runs until the length is used up. Padding is a
+box (DEV-PAD-1, its limits DEV-PAD-3) and counts in the length (DEV-PAD-2).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 AM025 DMA_BDn registers; iteration advances each time the BD is loaded and its offset holds for the whole
 execution (GT-19). A BD of the wrong parity half raises Error_BD_Unavailable (GT-15, DEV-BD-1), one without
 Valid_BD Error_BD_Invalid. The model reads the descriptor when the channel turns to it; hardware may prefetch
-it earlier (DEV-BD-2).
+it earlier (DEV-BD-2). Length 0 is DEV-BD-3, iteration DEV-ITER-1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ACQUIRE = int(Phase.ACQUIRE)
 
 @jit
 def halt(st: State, ch: int, error: int) -> None:
-    """Stop the channel with a sticky status bit; only a channel reset ends it (AM020)."""
+    """Stop the channel with a sticky status bit; only a channel reset ends it (AM020, DEV-HALT-1)."""
     st.channels.errors[ch] |= 1 << error
     st.channels.phase[ch] = _HALTED
     st.clock[ACTIVITY] += 1

@@ -1,4 +1,4 @@
-"""Lock registers: values, sticky flags and the request window (AM025 Lockn_value to Lock_Request)."""
+"""Lock registers: values (DEV-LOCK-4), sticky flags, request window (DEV-LOCK-5; AM025 Lock_Request)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Per cycle: one word may leave to the stream, then one access may be asked of a bank, or one padding word made.
 The BD counts as finished (lock released, FINISHED_BD) when its last access is granted; the next BD's lock is
-asked for when its last word leaves (docs/timing.md, GT-1, GT-3).
+asked for when its last word leaves (docs/timing.md, DEV-MM2S-1, DEV-EGRESS-1).
 """
 
 from __future__ import annotations

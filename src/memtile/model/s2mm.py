@@ -3,7 +3,7 @@
 Per cycle: a pending access may be written if its bank is granted, then one word moves from the ingress buffer
 into the access being formed, then one word may enter from the stream. An access is complete when the next
 word does not continue it; it asks for its bank from the next cycle on, while a second one is formed behind
-it. The BD is done when its last access is written (docs/timing.md, GT-6).
+it. The BD is done when its last access is written (docs/timing.md, GT-6, DEV-INGRESS-1).
 """
 
 from __future__ import annotations

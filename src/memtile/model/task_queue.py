@@ -1,7 +1,7 @@
 """Task queues and chains: what a channel runs next (AM020 task queue; AM025 DMA_*_Start_Queue).
 
 A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue, the
-running one not among them; a push to a full queue is dropped and sets Task_Queue_Overflow.
+running one not among them (DEV-QUEUE-1); a push to a full queue is dropped and sets Task_Queue_Overflow.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """DMA windows: which tile an address or lock id names, and whether the channel may go there (AM020 table 12).
 
 Own memory and locks are reachable by all channels; a neighbour's only by channels 0-3, and only if there is
-one.
+one (DEV-NBR-1). Isolation (DEV-ISO-1) and the shared interface to a neighbour (DEV-ARB-3) are not modelled.
 """
 
 from __future__ import annotations

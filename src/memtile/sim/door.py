@@ -1,6 +1,7 @@
 """The door of a tile: memory-mapped AXI4 accesses in process, with the driver's forms of access.
 
-Everything that configures a tile goes through here; nothing else sets a descriptor or a lock.
+Everything that configures a tile goes through here; nothing else sets a descriptor or a lock. An access
+takes no cycle and no bank (DEV-ARB-2).
 """
 
 from __future__ import annotations
