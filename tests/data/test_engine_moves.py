@@ -129,7 +129,7 @@ def test_iteration_of_a_bd_run_by_two_channels_is_shared() -> None:
     assert rig.memory(0, 24)[[0, 8, 16]].tolist() == [7, 9, 11]
 
 
-@pytest.mark.feature("F07", "F42")
+@pytest.mark.feature("F07")
 def test_padding_is_a_box_around_the_lower_three_dimensions() -> None:
     """DEV-PAD-1, DEV-PAD-2: NumPy's pad of a 2 x 2 x 2 block, the length in stream words."""
     block = np.array([[[0, 1], [10, 11]], [[100, 101], [110, 111]]])

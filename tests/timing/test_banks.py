@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from memtile.arch.timing import Timing
+from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import EAST, OWN
 from memtile.model.states import Cause
@@ -229,3 +230,23 @@ def test_software_takes_no_bank() -> None:
         rig.door.read32(0)
         rig.step()
     assert rig.cycles(reader, Cause.MOVING) == list(range(6, 26))
+
+
+@pytest.mark.feature("F03")
+@pytest.mark.parametrize(("word", "delay"), [(64, 1), (BANK_WORDS, 0)], ids=["same bank", "other bank"])
+def test_a_neighbour_competes_for_the_banks_it_reaches(word: int, delay: int) -> None:
+    """The eastern tile's own MM2S 0 and the western one's MM2S 0 read a word each."""
+    rig = Rig(tiles=2, at=0)
+    east = rig.engine.door(1)
+    east.write32(MEMORY_CONTROL, LINEAR)
+    east.block_write32(rig.kind.bd_base, encode(Descriptor("memory", 1, OWN.address(word))))
+    own = rig.mm2s() + 2 * rig.kind.channels
+    rig.catch(own)
+    east.write32(rig.kind.queue_base + 6 * rig.kind.channel_stride, 0)
+    guest = rig.mm2s()
+    rig.write_bd(0, Descriptor("memory", 1, EAST.address(0)))
+    rig.catch(guest)
+    rig.issue(guest, 0)
+    rig.step(12)
+    assert rig.cycles(guest, Cause.MOVING) == [6]
+    assert rig.cycles(own, Cause.MOVING) == [6 + delay]
