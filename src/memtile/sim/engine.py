@@ -105,7 +105,8 @@ class Engine:
         """Record the words of one BD that left the MM2S channel outside the clock loop (untimed run)."""
         last = np.zeros(len(words), dtype=np.uint8)
         last[-1:] = tlast
-        self._caught[ch].append((words, last))
+        if ch in self._caught:  # a BD of length 0 sends nothing to nobody
+            self._caught[ch].append((words, last))
 
     def take(self, ch: int, count: int) -> Words:
         """Take ``count`` of the :meth:`pending` words of the S2MM channel outside the clock loop."""
