@@ -57,10 +57,16 @@ class Guarded:
         Raises:
             DesignError: not one channel per ring, or a channel has no room for it.
         """
-        for side, channels, rings in (("writers", writers, self.writers), ("readers", readers, self.readers)):
-            if len(channels) != len(rings):
-                given, allowed = f"{len(channels)} channels", f"{len(rings)}, one per ring"
-                raise DesignError(Problem("channels", "protocol", side, given, allowed, _SOURCE))
+        sides = ("writers", writers, self.writers), ("readers", readers, self.readers)
+        problems = [
+            Problem(
+                "channels", "protocol", side, f"{len(channels)} channels", f"{len(rings)}", "one per ring"
+            )
+            for side, channels, rings in sides
+            if len(channels) != len(rings)
+        ]
+        raise_if(problems, DesignError)
+        for _, channels, rings in sides:
             for channel, ring in zip(channels, rings, strict=True):
                 channel.start(*ring, loop=True)
 

@@ -1,0 +1,140 @@
+"""What is wrong with a placement before it is tried, and what is missing when something found no room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.design.demands import Demand, Task
+from memtile.design.placement_greedy import gaps
+from memtile.errors import Problem
+
+_MEMORY = "AM020 chapter 5: memory tile memory"
+_REACH = "AM020 chapter 5: channels 0-3 reach the neighbours"
+_WINDOWS = "AM020 chapter 5: west, own and east memory"
+
+
+def usable_windows(demand: Demand, windows: Sequence[str], kind: TileKind) -> list[str]:
+    """Windows in which a demand may lie: the one it names, or all that its channels reach."""
+    if demand.window or demand.at is not None:
+        return [demand.window or "own"]
+    return [w for w in windows if w == "own" or not _short_armed(demand, kind)]
+
+
+def demand_problems(demands: Sequence[Demand], windows: Sequence[str], kind: TileKind) -> Iterator[Problem]:
+    """Everything that contradicts the tile, or another demand, in the order of the demands."""
+    names = Counter(demand.name for demand in demands)
+    for window in windows:
+        if window not in kind.memory_windows:
+            yield Problem(
+                "window", "placement", "windows", window, " or ".join(kind.memory_windows), _WINDOWS
+            )
+    for name, count in names.items():
+        if count > 1:
+            yield Problem("name", _where(name), "name", f"{count} buffers", "one", "names tell buffers apart")
+    for demand in demands:
+        yield from _own_problems(demand, windows, kind)
+    yield from _overlaps([d for d in demands if d.at is not None])
+
+
+def channel_problems(groups: Sequence[Collection[str]], kind: TileKind) -> list[Problem]:
+    """Channels that the tile does not have."""
+    unknown = sorted({c for group in groups for c in group} - _channels(kind).keys())
+    last = kind.channels - 1
+    allowed = f"S2MM 0..{last} and MM2S 0..{last}"
+    return [Problem("channel", "placement", "channel", c, allowed, "AM020: DMA channels") for c in unknown]
+
+
+def room_problems(
+    task: Task, starts: Mapping[int, int], left: Sequence[int], windows: Sequence[str]
+) -> list[Problem]:
+    """One problem per demand that found no room, with the bytes that are missing."""
+    asked = sum(task.demands[index].nbytes for index in left)
+    problems = []
+    for index in left:
+        demand = task.demands[index]
+        free = [len(gap) for span in _spans(demand, windows, task.kind) for gap in gaps(task, starts, span)]
+        largest = max(free, default=0)
+        allowed = f"{largest} bytes (the largest gap where it may lie)"
+        step = f"{max(demand.nbytes - largest, 0)} bytes are missing{_wider(task, index)}"
+        if len(left) > 1:
+            step += f"; {len(left)} buffers of {asked} bytes found no room"
+        given = f"{demand.nbytes} bytes"
+        problems.append(Problem("buffer_fit", _where(demand.name), "size", given, allowed, _MEMORY, step))
+    return problems
+
+
+def _spans(demand: Demand, windows: Sequence[str], kind: TileKind) -> Iterator[range]:
+    """The memory in which a demand may lie, from its first possible byte on."""
+    skipped = (demand.bank or 0) * kind.bank_bytes + (demand.at or 0)
+    for window in usable_windows(demand, windows, kind):
+        first = kind.memory_windows[window]
+        yield range(first + skipped, first + kind.memory_bytes)
+
+
+def _own_problems(demand: Demand, windows: Sequence[str], kind: TileKind) -> Iterator[Problem]:
+    where = _where(demand.name)
+    if demand.nbytes <= 0 or demand.nbytes % WORD_BYTES:
+        allowed = "a positive number of whole 32-bit words"
+        yield Problem("size", where, "size", f"{demand.nbytes} bytes", allowed, _MEMORY)
+    if demand.window is not None and demand.window not in windows:
+        yield Problem("window", where, "window", demand.window, " or ".join(windows), _WINDOWS)
+    elif demand.window not in (None, "own") and (short := _short_armed(demand, kind)):
+        given = f"{demand.window} for {', '.join(short)}"
+        yield Problem("reach", where, "window", given, "own", _REACH)
+    if demand.at is not None and demand.bank is not None:
+        yield Problem("place", where, "place", "at and bank", "one of them", "two ways to say the same")
+    if demand.bank is not None and not 0 <= demand.bank < kind.banks:
+        yield Problem("bank", where, "bank", str(demand.bank), f"0..{kind.banks - 1}", _MEMORY)
+    if demand.at is not None:
+        yield from _fixed_problems(demand, demand.at, kind)
+
+
+def _fixed_problems(demand: Demand, at: int, kind: TileKind) -> Iterator[Problem]:
+    where = _where(demand.name)
+    if at % kind.granule_bytes:
+        allowed = f"multiples of {kind.granule_bytes}"
+        yield Problem("alignment", where, "at", f"{at:#x}", allowed, "AM020 chapter 5: 128-bit memory access")
+    if at < 0 or at + demand.nbytes > kind.memory_bytes:
+        given = f"{demand.nbytes} bytes at {at:#x}"
+        yield Problem("buffer_fit", where, "at", given, f"0..{kind.memory_bytes:#x}", _MEMORY)
+
+
+def _overlaps(fixed: Sequence[Demand]) -> Iterator[Problem]:
+    for one, other in combinations(fixed, 2):
+        first, second = _bytes(one), _bytes(other)
+        same = (one.window or "own") == (other.window or "own")
+        if same and first.start < second.stop and second.start < first.stop:
+            given = f"{second.start:#x}..{second.stop - 1:#x}"
+            allowed = f"bytes that {one.name} at {first.start:#x}..{first.stop - 1:#x} does not take"
+            yield Problem("buffer_overlap", _where(other.name), "at", given, allowed, _MEMORY)
+
+
+def _bytes(demand: Demand) -> range:
+    return range(demand.at or 0, (demand.at or 0) + demand.nbytes)
+
+
+def _wider(task: Task, index: int) -> str:
+    """What else could help: the neighbours where they are in reach, or smaller buffers."""
+    demand, kind = task.demands[index], task.kind
+    if demand.nbytes > kind.memory_bytes:
+        return "; a buffer cannot lie in two tiles"
+    pinned = demand.window or demand.at is not None or _short_armed(demand, kind)
+    return (
+        "" if pinned or len(task.areas[index]) > 1 else "; its channels reach the neighbours: allow windows"
+    )
+
+
+def _short_armed(demand: Demand, kind: TileKind) -> list[str]:
+    """Channels of a demand that do not reach the neighbours."""
+    return [c for c in demand.channels if _channels(kind).get(c) not in kind.neighbour_channels]
+
+
+def _channels(kind: TileKind) -> dict[str, int]:
+    return {f"{direction} {n}": n for direction in ("S2MM", "MM2S") for n in range(kind.channels)}
+
+
+def _where(name: str) -> str:
+    return f"placement, buffer {name}"

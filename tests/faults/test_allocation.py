@@ -1,0 +1,264 @@
+"""Is everything that does not fit named: which, how much is missing, who has it, and where there is room?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from memtile import Descriptor, MemoryTile, MemtileError, Transfer
+from memtile.arch.tiles import COMPUTE
+from memtile.bd.windows import OWN
+from memtile.design.bd_pool import BdPool
+from memtile.design.compute_map import ComputeMap
+from memtile.design.demands import Demand
+from memtile.design.placement import place_buffers
+from memtile.design.protocols import hand_over, one_writer
+
+KB = 1024
+
+
+def refused(call: Callable[[], object]) -> list[str]:
+    with pytest.raises(MemtileError) as caught:
+        call()
+    return str(caught.value).splitlines()
+
+
+def chain(count: int) -> list[Descriptor]:
+    return [Descriptor("memory", 8, OWN.address(8 * n)) for n in range(count)]
+
+
+# descriptors and locks --------------------
+
+
+def test_a_full_half_names_its_takers_and_the_channels_that_have_room() -> None:
+    tile = MemoryTile()
+    tile.s2mm[0].start(*chain(16))
+    tile.mm2s[2].start(*chain(4))
+    tile.s2mm[1].start(*chain(3))
+    assert refused(lambda: tile.s2mm[4].start(*chain(6))) == [
+        "memory tile, S2MM 4: descriptors: 6 more given, 4 free of BDs 0..23 allowed "
+        "(AM020: 24 BDs per channel, by channel parity); S2MM 0 has 16, MM2S 2 has 4; "
+        "move to channel 1, 3, 5: a channel of the other parity has 21 free"
+    ]
+
+
+def test_two_full_halves_leave_no_channel_to_move_to() -> None:
+    tile = MemoryTile()
+    tile.s2mm[0].start(*chain(23))
+    tile.s2mm[1].start(*chain(23))
+    assert refused(lambda: tile.mm2s[3].start(*chain(2)))[0].endswith(
+        "S2MM 1 has 23; a channel of the other parity has 1 free"
+    )
+
+
+@pytest.mark.feature("F33")
+def test_a_compute_tile_has_one_pool_for_all_channels() -> None:
+    pool = BdPool(COMPUTE)
+    pool.take(0, 10, "S2MM 0")
+    text = refused(lambda: pool.take(1, 7, "MM2S 1"))[0]
+    assert "7 more given, 6 free of BDs 0..15 allowed" in text
+    assert text.endswith("; S2MM 0 has 10")
+
+
+def test_a_failed_start_takes_nothing() -> None:
+    tile = MemoryTile()
+    refused(lambda: tile.s2mm[0].start(*chain(25)))
+    tile.s2mm[0].start(*chain(24))
+    assert tile.bd_pool.free(0) == 0
+
+
+def test_a_lock_that_is_taken_has_a_name() -> None:
+    tile = MemoryTile()
+    tile.lock(1, "ping.free", id=5)
+    assert refused(lambda: tile.lock(id=5)) == [
+        "memory tile: lock: lock 5 given, 63 free of 64 allowed "
+        "(AM020: 64 locks per memory tile, 16 per compute and interface tile); it is ping.free"
+    ]
+    assert refused(lambda: tile.lock(id=64))[0].endswith("; locks are 0..63")
+
+
+def test_when_all_locks_are_taken_the_first_are_named() -> None:
+    tile = MemoryTile()
+    for n in range(64):
+        tile.lock(0, f"l{n}")
+    assert refused(tile.lock)[0].endswith(
+        "one more given, 0 free of 64 allowed "
+        "(AM020: 64 locks per memory tile, 16 per compute and interface tile); "
+        "taken by l0, l1, l2, l3, l4, l5, l6, l7 and 56 more; several channels can share a lock"
+    )
+
+
+# protocols --------------------
+
+
+def test_everything_that_cannot_be_guarded_is_told_at_once() -> None:
+    tile = MemoryTile()
+    buffer, lock = tile.buffer("b", 64), tile.lock(1, "mine")
+    guarded = tile.write(buffer).guarded(lock.acquire())
+    runs = Transfer(tile.read(buffer).descriptors, runs=3)
+    assert refused(lambda: hand_over(tile, "q", [guarded], [runs, tile.read(buffer)])) == [
+        "protocol q: transfers: 1 and 2 given, at least one channel per side, and one transfer per buffer "
+        "and channel allowed (one ring over all buffers)",
+        "protocol q: transfer 0: guards of its own given, none allowed "
+        "(AM025 DMA_BDn_7: one acquire and one release per BD)",
+        "protocol q: transfer 1: 3 runs given, one run allowed "
+        "(AM025 DMA_BDn_7: one acquire and one release per BD); lower it without iteration",
+    ]
+    assert "1 given, at least one channel per side" in refused(lambda: one_writer(tile, "q", [runs], []))[0]
+
+
+def test_one_channel_per_ring() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("b", 64)
+    ring = hand_over(tile, "q", [tile.write(buffer)], [tile.read(buffer)])
+    assert refused(lambda: ring.start(tile.s2mm[:1], tile.mm2s[:2])) == [
+        "protocol: readers: 2 channels given, 1 allowed (one per ring)"
+    ]
+    assert tile.bd_pool.free(0) == 24
+
+
+def test_a_queue_deeper_than_a_lock_counts_is_refused() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("b", 64)
+    writes, reads = [tile.write(buffer)] * 64, [tile.read(buffer)] * 64
+    assert (
+        "64 given, 0..63 allowed (AM020: six-bit lock state)"
+        in refused(lambda: hand_over(tile, "q", writes, reads))[0]
+    )
+
+
+# placement --------------------
+
+
+def test_buffers_that_do_not_fit_are_all_named_with_what_is_missing() -> None:
+    demands = [Demand("big", 400 * KB, ("S2MM 4",)), Demand("half", 256 * KB, ("MM2S 0",))]
+    demands += [Demand("huge", 600 * KB)]
+    assert refused(lambda: place_buffers(demands, solver="greedy")) == [
+        "placement, buffer half: size: 262144 bytes given, 114688 bytes (the largest gap where it may lie) "
+        "allowed (AM020 chapter 5: memory tile memory); 147456 bytes are missing; "
+        "its channels reach the neighbours: allow windows; 2 buffers of 876544 bytes found no room",
+        "placement, buffer huge: size: 614400 bytes given, 114688 bytes (the largest gap where it may lie) "
+        "allowed (AM020 chapter 5: memory tile memory); 499712 bytes are missing; "
+        "a buffer cannot lie in two tiles; 2 buffers of 876544 bytes found no room",
+    ]
+
+
+def test_cpsat_says_the_same_of_what_cannot_fit() -> None:
+    demands = [Demand(f"b{n}", 200 * KB, ("S2MM 4",)) for n in range(3)]
+    (text,) = refused(lambda: place_buffers(demands, solver="cp-sat"))
+    assert "buffer b2: size: 204800 bytes given, 114688 bytes" in text
+    assert text.endswith("; 90112 bytes are missing")
+
+
+def test_all_that_contradicts_the_tile_is_told_at_once() -> None:
+    demands = [
+        Demand("a", 7, at=0),
+        Demand("b", 64, at=0x18),
+        Demand("c", 64, ("S2MM 4", "MM2S 0", "MM2S 5"), window="west"),
+        Demand("d", 64, ("S2MM 6",)),
+        Demand("e", 64, at=0x20, bank=16),
+        Demand("f", 64, at=0x7FFF0),
+        Demand("f", 64, window="north"),
+    ]
+    assert refused(lambda: place_buffers(demands, windows=("own", "west"))) == [
+        "placement, buffer f: name: 2 buffers given, one allowed (names tell buffers apart)",
+        "placement, buffer a: size: 7 bytes given, a positive number of whole 32-bit words allowed "
+        "(AM020 chapter 5: memory tile memory)",
+        "placement, buffer b: at: 0x18 given, multiples of 16 allowed "
+        "(AM020 chapter 5: 128-bit memory access)",
+        "placement, buffer c: window: west for S2MM 4, MM2S 5 given, own allowed "
+        "(AM020 chapter 5: channels 0-3 reach the neighbours)",
+        "placement, buffer e: place: at and bank given, one of them allowed (two ways to say the same)",
+        "placement, buffer e: bank: 16 given, 0..15 allowed (AM020 chapter 5: memory tile memory)",
+        "placement, buffer f: at: 64 bytes at 0x7fff0 given, 0..0x80000 allowed "
+        "(AM020 chapter 5: memory tile memory)",
+        "placement, buffer f: window: north given, own or west allowed "
+        "(AM020 chapter 5: west, own and east memory)",
+        "placement, buffer e: at: 0x20..0x5f given, bytes that b at 0x18..0x57 does not take allowed "
+        "(AM020 chapter 5: memory tile memory)",
+        "placement: channel: S2MM 6 given, S2MM 0..5 and MM2S 0..5 allowed (AM020: DMA channels)",
+    ]
+
+
+def test_windows_groups_and_solvers_have_names() -> None:
+    one = [Demand("a", 64)]
+    assert refused(lambda: place_buffers(one, [{"MM2S 9"}], windows=("own", "up"))) == [
+        "placement: windows: up given, west or own or east allowed "
+        "(AM020 chapter 5: west, own and east memory)",
+        "placement: channel: MM2S 9 given, S2MM 0..5 and MM2S 0..5 allowed (AM020: DMA channels)",
+    ]
+    assert refused(lambda: place_buffers(one, solver="best")) == [  # type: ignore[arg-type]
+        "placement: solver: best given, auto or cp-sat or greedy allowed (OR-tools CP-SAT)"
+    ]
+
+
+def test_cpsat_without_ortools_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtile.design.placement.installed", lambda: False)
+    assert refused(lambda: place_buffers([Demand("a", 64)], solver="cp-sat")) == [
+        "placement: solver: cp-sat given, auto or greedy allowed (OR-tools CP-SAT); "
+        "OR-tools is not installed: pip install memtile[placement]"
+    ]
+    assert place_buffers([Demand("a", 64)]).solver == "greedy"
+
+
+def test_memory_in_pieces_says_how_large_the_largest_is() -> None:
+    tile = MemoryTile()
+    tile.buffer("middle", 64 * KB, at=128 * KB)
+    text = refused(lambda: tile.buffer("more", 40 * KB, np.int64))[0]
+    assert text.endswith("262144 bytes are not taken yet, at most 131072 of them in one piece")
+
+
+# compute tile --------------------
+
+
+@pytest.mark.feature("F30")
+def test_stack_and_heap_take_a_kilobyte_each_and_buffers_go_around_them() -> None:
+    memory = ComputeMap(heap_at=4 * KB)
+    first, second = memory.buffer("first", 768), memory.buffer("second", 768)
+    assert str(memory).splitlines() == [
+        "0x00000    1024  stack",
+        "0x00400    3072  first",
+        "0x01000    1024  heap",
+        "0x01400    3072  second",
+    ]
+    assert (first.dma_address, second.dma_address) == (256, 1280)
+    assert repr(memory) == "ComputeMap(4 pieces, 8192 of 65536 bytes)"
+
+
+@pytest.mark.feature("F30")
+def test_a_heap_larger_than_the_given_one_is_an_error() -> None:
+    assert refused(lambda: ComputeMap(heap=1024, heap_computed=1025)) == [
+        "compute tile: heap: 1025 bytes computed given, at most the 1024 bytes given allowed "
+        "(UG1603: AI Engine data memory); give a heap of 1025 bytes, or none"
+    ]
+    assert ComputeMap(heap=2048, heap_computed=1028).buffers[1].nbytes == 2048
+
+
+@pytest.mark.feature("F30")
+@pytest.mark.parametrize(("computed", "heap"), [(None, 1024), (512, 1024), (4096, 4096)])
+def test_without_a_given_heap_the_computed_one_counts(computed: int | None, heap: int) -> None:
+    assert [b.nbytes for b in ComputeMap(heap_computed=computed).buffers] == [1024, heap]
+
+
+@pytest.mark.feature("F30")
+def test_stack_and_heap_are_part_of_the_64_kilobytes() -> None:
+    memory = ComputeMap()
+    assert refused(lambda: memory.buffer("all", 16 * KB)) == [
+        "compute tile, buffer all: place: 65536 bytes at 0x800 given, 0..0x10000 allowed "
+        "(UG1603: data memory of the AI Engine); 63488 bytes are not taken yet"
+    ]
+    memory.buffer("rest", 62 * KB // 4)
+    assert "does not take allowed" in refused(lambda: memory.buffer("over", 4, at=1020))[0]
+
+
+def test_sizes_of_stack_and_heap_are_told_together() -> None:
+    assert refused(lambda: ComputeMap(stack=0, heap=-4, heap_computed=8)) == [
+        "compute tile: stack: 0 bytes given, a positive number of bytes allowed "
+        "(UG1603: AI Engine data memory)",
+        "compute tile: heap: -4 bytes given, a positive number of bytes allowed "
+        "(UG1603: AI Engine data memory)",
+        "compute tile: heap: 8 bytes computed given, at most the -4 bytes given allowed "
+        "(UG1603: AI Engine data memory); give a heap of 8 bytes, or none",
+    ]
