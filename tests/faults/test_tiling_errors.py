@@ -111,12 +111,12 @@ def test_a_whole_row_of_odd_size_is_legal_when_the_run_is_whole_words() -> None:
 def test_the_stride_example_of_the_guide_is_refused_with_the_way_out() -> None:
     tiling = TilingParameters((32, 32, 32, 16), (32, 32, 32, 4), (), (TraversingParameters(3, 8, 2),))
     assert messages(tiling) == [
-        "memory tile, read (MM2S): buffer size: 2097152 bytes given, at most 1572864 bytes allowed "
-        "(AM020 ch. 5: memory that the DMA can address); use a smaller buffer or element type, or keep it "
-        "behind the interface tile",
         "memory tile, read (MM2S): stepsize: 262144 words given, 1..131072 words allowed "
         "(AM025: Dn_Stepsize has 17 bits); split the loop into separate tilings or use elements of 16 bits "
         "or move it from the interface tile (1..1048576 words)",
+        "memory tile, read (MM2S): buffer size: 2097152 bytes given, at most 1572864 bytes allowed "
+        "(AM020 ch. 5: memory that the DMA can address); use a smaller buffer or element type, or keep it "
+        "behind the interface tile",
     ]
 
 

@@ -32,7 +32,7 @@ from memtile.bd.descriptor import (
 )
 from memtile.bd.fields import fields_of, has_axi
 from memtile.bd.legality import check, shown
-from memtile.errors import DescriptorError, Problem, raise_if
+from memtile.errors import DescriptorError, MemtileError, Problem, raise_if
 
 ORACLE_KEYS = frozenset(
     ("id", "origin", "expect", "words", "in_range", "reason", "code", "driver", "fields", "note")
@@ -124,7 +124,7 @@ def items_of(data: Any) -> tuple[list[Any], bool]:
     return (data, False) if isinstance(data, list) else ([data], True)
 
 
-def refusal(error: DescriptorError) -> dict[str, Any]:
+def refusal(error: MemtileError) -> dict[str, Any]:
     """An error as JSON: ``reason``, ``field`` and ``message`` of the first problem, ``problems`` if more."""
     problems = [problem.as_json() for problem in error.problems]
     first = {key: problems[0][key] for key in ("reason", "field", "message")}

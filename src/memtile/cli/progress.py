@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 QUIET_SECONDS = 2.0
 
@@ -32,3 +35,25 @@ def cycles_progress() -> Iterator[Callable[[int], None]]:
     finally:
         if display.live.is_started:
             display.stop()
+
+
+def watched(items: Sequence[T], text: str) -> Iterator[T]:
+    """``items``, with a bar named ``text`` for those that are left when two seconds are over."""
+    start = time.monotonic()
+    for done, item in enumerate(items):
+        if time.monotonic() - start > QUIET_SECONDS:
+            yield from _with_bar(items, done, text)
+            return
+        yield item
+
+
+def _with_bar(items: Sequence[T], done: int, text: str) -> Iterator[T]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(text, total=len(items), completed=done)
+        for item in items[done:]:
+            yield item
+            bar.advance(task)

@@ -105,10 +105,10 @@ def _in_words(items: tuple[Item, ...], request: Request) -> tuple[Item, ...] | N
 
 
 def _refuse_early(items: tuple[Item, ...] | None, request: Request, site: Site) -> None:
-    problems = [*padding_problems(request, site), *size_problems(request, site)]
-    if problems:
-        problems += misaligned(request) if items is None else step_problems(items, request, site)
-    raise_if(problems, TransferError)
+    padding, size = [*padding_problems(request, site)], [*size_problems(request, site)]
+    if padding or size:
+        inner = misaligned(request) if items is None else step_problems(items, request, site)
+        raise TransferError([*padding, *inner, *size])
 
 
 def _chain(

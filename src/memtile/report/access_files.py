@@ -1,0 +1,58 @@
+"""Pictures of lowered tilings as files: the suffix says which kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from memtile.access.lowering.lower import Lowering
+from memtile.access.request import WORD_BITS
+from memtile.access.slices import slices
+from memtile.bd.explain import count
+from memtile.report.access_html import Part, access_page, save_page
+from memtile.report.access_picture import access_figure, save_figure
+from memtile.report.lowering import Answer, headline
+
+SUFFIXES = (".svg", ".png", ".html")
+
+
+def save_picture(given: Answer, path: Path) -> None:
+    """Draw the access order of a lowered tiling into ``path``; ``.html`` is animated.
+
+    Raises:
+        MemtileError: the file cannot be written, or matplotlib is missing for .svg and .png.
+    """
+    if given.lowering is None:
+        return
+    order = slices(given.lowering.request)
+    texts = headline(given), _subtitle(given.lowering)
+    if path.suffix == ".html":
+        save_page(access_page(order, *texts, _parts(given.lowering)), str(path))
+    else:
+        save_figure(access_figure(order, *texts), str(path))
+
+
+def picture_paths(path: Path, number: int) -> list[Path]:
+    """``path`` for one tiling; numbered beside it for several: ``order-1.svg``, ``order-2.svg``, ..."""
+    if number == 1:
+        return [path]
+    return [path.with_stem(f"{path.stem}-{n}") for n in range(1, number + 1)]
+
+
+def _subtitle(lowering: Lowering) -> str:
+    checked = lowering.certificate
+    parts = [
+        count(len(lowering.descriptors), "BD"),
+        count(lowering.runs, "run"),
+        count(checked.words, "word"),
+    ]
+    return ", ".join(parts + ([f"{checked.pads} of them zero"] if checked.pads else []))
+
+
+def _parts(lowering: Lowering) -> list[Part]:
+    """Which descriptor moves which elements."""
+    chain = lowering.descriptors
+    words = np.cumsum([d.length for d in chain] * lowering.runs)
+    ends = words * WORD_BITS // lowering.request.element_bits
+    return [Part(n % len(chain), n // len(chain), int(end)) for n, end in enumerate(ends)]

@@ -1,0 +1,260 @@
+"""Pictures of an access order: when each element of a buffer is moved, by colour, with the path and padding.
+
+Needs matplotlib (extra ``plots``), which is imported on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memtile.access.slices import HIDDEN, Slices, rectangles
+from memtile.errors import MemtileError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = "viridis"  # the same order for colour-blind eyes, and in grey
+UNTOUCHED, INK, PAPER, AGAIN = "#e6e8eb", "#16202c", "#ffffff", "#e8590c"
+_PATH_STEPS = 400  # elements of a slice whose path is still readable
+_ARROW_STEPS = 150
+_NUMBERED = 12  # columns and rows with a number in each cell
+_COLUMNS = 4  # slices side by side
+_INCHES = (4.6, 2.5)  # longer side of a single slice, of one of several
+_DARK = 0.6  # share of the colours that need light numbers
+_SQUARE = 4  # height : width up to which cells are drawn square
+
+
+def access_figure(order: Slices, title: str, subtitle: str = "") -> Figure:
+    """Draw ``order``: one panel per slice, colour = position in the stream, hatched = zero padding.
+
+    Raises:
+        MemtileError: matplotlib is not installed.
+    """
+    figure_type = _matplotlib_figure()
+    count = len(order.names)
+    columns = min(count, _COLUMNS)
+    rows = -(-count // columns)
+    inches = _INCHES[count > 1]
+    scale = inches / min(max(order.width, order.height), _SQUARE * min(order.width, order.height))
+    width, height = (min(max(n * scale, 0.5), inches) for n in (order.width, order.height))
+    size = (max(columns * (width + 0.4) + 1.8, 7.0), rows * (height + 0.45) + 1.9)
+    figure = figure_type(figsize=size, layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    image = None
+    for index, axes in enumerate(grid):
+        if index < count:
+            image = _panel(axes, order, index)
+            _label(axes, order, index, left=index % columns == 0, bottom=index + columns >= count)
+        else:
+            axes.set_axis_off()
+    _caption(figure, order, title, subtitle)
+    if image is not None:
+        bar = figure.colorbar(image, ax=list(grid), shrink=0.85, pad=0.02)
+        bar.set_label("position in the stream (elements)")
+        bar.outline.set_visible(False)
+    return figure
+
+
+def save_figure(figure: Figure, path: str) -> None:
+    """Write ``figure`` to a .svg or .png file; the same figure gives the same bytes.
+
+    Raises:
+        MemtileError: the file cannot be written.
+    """
+    from matplotlib import rc_context
+
+    metadata = {"Date": None} if path.endswith(".svg") else {"Software": None}
+    try:
+        with rc_context({"svg.hashsalt": "memtile", "svg.fonttype": "none"}):
+            figure.savefig(path, dpi=150, facecolor=PAPER, metadata=metadata)
+    except OSError as error:
+        raise MemtileError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _matplotlib_figure() -> type[Figure]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MemtileError(
+            'pictures need matplotlib, which is not installed: pip install "memtile[plots]"; '
+            "an animated picture (.html) does not need it"
+        ) from None
+    return Figure
+
+
+def _panel(axes: Axes, order: Slices, index: int) -> Any:
+    """One slice; returns the coloured image."""
+    first, inside = order.first()[index], order.inside[index]
+    x, y = order.corner
+    extent = (x - 0.5, x + order.width - 0.5, y + order.height - 0.5, y - 0.5)
+    square = max(order.width, order.height) <= _SQUARE * min(order.width, order.height)
+    axes.imshow(np.where(inside, 1.0, np.nan), extent=extent, cmap=_flat(UNTOUCHED), interpolation="nearest")
+    image = axes.imshow(
+        np.ma.masked_equal(first, HIDDEN),
+        extent=extent,
+        cmap=COLOURS,
+        vmin=0,
+        vmax=max(len(order.cells) - 1, 1),
+        interpolation="nearest",
+        aspect="equal" if square else "auto",
+    )
+    _hatch(axes, order, (first != HIDDEN) & ~inside)
+    _outline(axes, order, inside)
+    _steps(axes, order, index)
+    return image
+
+
+def _flat(colour: str) -> Any:
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([colour])
+
+
+def _hatch(axes: Axes, order: Slices, padding: Any) -> None:
+    from matplotlib.patches import Rectangle
+
+    x, y = order.corner
+    for column, row, width, height in rectangles(padding):
+        place = (x + column - 0.5, y + row - 0.5)
+        axes.add_patch(
+            Rectangle(place, width, height, fill=False, hatch="////", edgecolor=PAPER, linewidth=0, alpha=0.9)
+        )
+
+
+def _outline(axes: Axes, order: Slices, inside: Any) -> None:
+    """A line around the data, where it is a rectangle."""
+    from matplotlib.patches import Rectangle
+
+    x, y = order.corner
+    for column, row, width, height in rectangles(inside) if not order.fold else ():
+        place = (x + column - 0.5, y + row - 0.5)
+        axes.add_patch(Rectangle(place, width, height, fill=False, edgecolor=INK, linewidth=1.4, zorder=3))
+
+
+def _steps(axes: Axes, order: Slices, index: int) -> None:
+    """The path through the cells, numbers in them, and a ring where an element is moved more than once."""
+    size = order.width * order.height
+    mine = order.cells[order.cells // size == index] - index * size
+    x, y = mine % order.width + order.corner[0], mine // order.width + order.corner[1]
+    if 1 < len(mine) <= _PATH_STEPS:
+        _path(axes, x, y, weight=1 if len(order.names) == 1 else 0.6)
+    if 1 < len(mine) <= _ARROW_STEPS:
+        _arrows(axes, x, y)
+    if len(mine) <= _PATH_STEPS:
+        _numbers(axes, order, index)
+    again = order.visits()[index].reshape(-1) > 1
+    cells = np.flatnonzero(again)
+    if 0 < len(cells) <= _PATH_STEPS:
+        axes.scatter(
+            cells % order.width + order.corner[0],
+            cells // order.width + order.corner[1],
+            s=22,
+            facecolors="none",
+            edgecolors=AGAIN,
+            linewidths=1.3,
+            zorder=6,
+        )
+
+
+def _path(axes: Axes, x: Any, y: Any, weight: float) -> None:
+    """A line from each element to the next; jumps are thinner than steps to a neighbour."""
+    jump = np.abs(np.diff(x)) + np.abs(np.diff(y)) > 1
+    for chosen, outer, inner in ((jump, 1.5, 0.6), (~jump, 3.0, 1.3)):
+        pieces = [_broken(values, chosen) for values in (x, y)]
+        for colour, width in ((PAPER, outer), (INK, inner)):
+            axes.plot(*pieces, color=colour, linewidth=width * weight, zorder=4, scalex=False, scaley=False)
+
+
+def _broken(values: Any, chosen: Any) -> Any:
+    """Ends of the chosen steps, with a gap after each, so that one line draws them all."""
+    gap = np.full(len(chosen), np.nan)
+    ends = [np.where(chosen, end, np.nan) for end in (values[:-1], values[1:])]
+    return np.stack([*ends, gap], axis=1).reshape(-1)
+
+
+def _arrows(axes: Axes, x: Any, y: Any) -> None:
+    """A head in the middle of each step."""
+    dx, dy = np.diff(x), np.diff(y)
+    moved = (dx != 0) | (dy != 0)
+    axes.scatter(x[:1], y[:1], s=30, color=PAPER, edgecolors=INK, linewidths=1.2, zorder=6)
+    axes.quiver(
+        (x[:-1] + dx * 0.5)[moved],
+        (y[:-1] + dy * 0.5)[moved],
+        (dx * 1e-3)[moved],
+        (dy * 1e-3)[moved],
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        units="inches",
+        width=0.016,
+        color=INK,
+        headwidth=5.5,
+        headlength=6,
+        headaxislength=5.5,
+        minlength=0,
+        minshaft=0.01,
+        zorder=5,
+    )
+
+
+def _numbers(axes: Axes, order: Slices, index: int) -> None:
+    """The stream position in the corner of each cell of a small slice."""
+    from matplotlib import colormaps
+
+    if max(order.width, order.height) > _NUMBERED:
+        return
+    first = order.first()[index]
+    for row, column in zip(*np.nonzero(first != HIDDEN), strict=True):
+        position = int(first[row, column])
+        share = position / max(len(order.cells) - 1, 1)
+        ground = {"facecolor": colormaps[COLOURS](share), "linewidth": 0, "pad": 0.3}
+        place = (column + order.corner[0] - 0.44, row + order.corner[1] - 0.42)
+        ink = PAPER if share < _DARK else INK
+        axes.text(
+            *place, str(position), fontsize=6.5, color=ink, ha="left", va="top", zorder=5.5, bbox=ground
+        )
+
+
+def _label(axes: Axes, order: Slices, index: int, *, left: bool, bottom: bool) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.tick_params(length=0, labelsize=8, colors=INK)
+    if bottom:
+        axes.set_xlabel("dimension 0 (elements)", fontsize=9)
+    if order.height == 1:
+        axes.set_yticks([])
+    elif left:
+        rows = f"rows of {order.fold} elements" if order.fold else "dimension 1 (elements)"
+        axes.set_ylabel(rows, fontsize=9)
+    axes.set_title(order.names[index], fontsize=9, loc="left")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _caption(figure: Figure, order: Slices, title: str, subtitle: str) -> None:
+    """Title, and a legend of what is in the picture."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    left_out = f"\n{order.left_out} more slices are not shown" if order.left_out else ""
+    figure.suptitle(f"{title}\n{subtitle}{left_out}".rstrip(), x=0.01, ha="left", fontsize=11, color=INK)
+    visited = order.visits() > 0
+    entries: list[Any] = []
+    if (visited & ~order.inside).any():
+        entries.append(Patch(facecolor="#7c7b78", edgecolor=PAPER, hatch="////", label="zero padding"))
+    if (~visited & order.inside).any():
+        entries.append(Patch(facecolor=UNTOUCHED, label="not moved"))
+    if not order.fold:
+        entries.append(Patch(facecolor="none", edgecolor=INK, linewidth=1.4, label="edge of the data"))
+    if (order.visits() > 1).any():
+        ring = {"marker": "o", "markerfacecolor": "none", "markeredgecolor": AGAIN, "linestyle": ""}
+        entries.append(Line2D([], [], **ring, label="moved more than once; first time shown"))  # type: ignore[arg-type]
+    if entries:
+        figure.legend(
+            handles=entries, loc="outside lower left", ncols=len(entries), frameon=False, fontsize=8
+        )

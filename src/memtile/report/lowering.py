@@ -1,0 +1,195 @@
+"""A lowered tiling for people (loops after each rewrite, descriptors, counts) and for programs (JSON)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from memtile.access.expected import Expected, matches, stream_elements
+from memtile.access.lowering.lower import Lowering
+from memtile.access.tiling_cases import TilingCase, parse_tiling
+from memtile.access.walk import Addresses
+from memtile.arch.tiles import WORD_BYTES
+from memtile.bd.cases import case_of, refusal
+from memtile.bd.codec import encode
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.explain import count, explain
+from memtile.bd.word_cases import hex_words
+from memtile.errors import TransferError
+from memtile.report.loops import item_lines, request_loops
+
+_TOPIC = 11  # columns
+_ORDER_TOPICS = ("order", "padding")  # what of an explanation does not depend on the buffer's place
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one tiling.
+
+    Attributes:
+        name: id of the tiling, or its number in the list.
+        case: the tiling; ``None`` when it could not be read.
+        lowering: its descriptors; ``None`` when there are none.
+        error: why there are none.
+    """
+
+    name: str
+    case: TilingCase | None
+    lowering: Lowering | None
+    error: TransferError | None
+
+    @cached_property
+    def chain(self) -> tuple[Descriptor, ...]:
+        """The descriptors, linked in the BDs of the channel from the first on."""
+        descriptors = self.lowering.descriptors if self.lowering else ()
+        last = len(descriptors) - 1
+        return tuple(d.but(next=bd + 1 if bd < last else None) for bd, d in enumerate(descriptors))
+
+    @cached_property
+    def elements(self) -> Addresses | None:
+        """Element indices of the stream, from the walk of the descriptors; -1 for padding."""
+        if self.case is None or self.lowering is None:
+            return None
+        return stream_elements(self.lowering.descriptors, self.lowering.runs, self.case.element_bits)
+
+    @property
+    def as_declared(self) -> bool:
+        """Whether a good tiling was lowered, or one that the input calls bad was refused."""
+        legal = self.case is None or self.case.legal
+        return (self.lowering is not None) == legal
+
+    def as_json(self, *, elements: bool = False) -> dict[str, Any]:
+        """``descriptors``, ``bds`` and ``runs``, with ``elements`` if asked for; or ``error``."""
+        if self.error is not None:
+            return {"error": refusal(self.error)}
+        listed = [case_of(descriptor, bd) for bd, descriptor in enumerate(self.chain)]
+        data = {"descriptors": listed, "bds": len(listed), "runs": self.lowering.runs if self.lowering else 0}
+        if elements and self.elements is not None:
+            data["elements"] = self.elements.tolist()
+        return data
+
+
+def answer(item: object, number: int, **override: Any) -> Answer:
+    """Read and lower one tiling; ``override`` goes to ``parse_tiling``."""
+    name, case = str(number), None
+    try:
+        case = parse_tiling(item, **override)
+        name = case.name or name
+        return Answer(name, case, case.lowered(), None)
+    except TransferError as error:
+        if not error.problems:
+            raise
+        return Answer(name, case, None, error)
+
+
+def wrong_sequences(answers: Sequence[Answer]) -> tuple[list[str], int]:
+    """Names of the tilings whose stream is not the published one, and how many were compared."""
+    streams = {a.name: a.elements for a in answers}
+    compared = {a.name: _verdict(a.case.expected, a, streams) for a in answers if a.case and a.case.expected}
+    verdicts = {name: verdict for name, verdict in compared.items() if verdict is not None}
+    return [name for name, right in verdicts.items() if not right], len(verdicts)
+
+
+def _verdict(expected: Expected, given: Answer, streams: Mapping[str, Addresses | None]) -> bool | None:
+    """Whether the stream is right; None when it is written from a tiling that is not in the list."""
+    if given.elements is None:
+        return False
+    written = streams.get(expected.read)
+    return None if expected.read and written is None else matches(expected, given.elements, written)
+
+
+def print_answer(given: Answer, console: Console) -> None:
+    """Print the loops after each rewrite step, the descriptors and their words, and the counts."""
+    console.print(Text(headline(given), style="bold"), soft_wrap=True)
+    if given.error is not None:
+        known = given.case is not None and not given.case.legal
+        for problem in given.error.problems:
+            text = f"  refused{', as the input says' if known else ''}: {problem.message}"
+            console.print(Text(text, style="" if known else "red"), soft_wrap=True)
+        return
+    for topic, text in _lines(given):
+        console.print(Text.assemble((f"  {topic:<{_TOPIC}}", "cyan"), text), soft_wrap=True)
+
+
+def headline(given: Answer) -> str:
+    """The tiling in one line."""
+    if given.case is None:
+        return given.name
+    tiling, case = given.case.tiling, given.case
+    buffer, tile = (" x ".join(map(str, size)) for size in (tiling.buffer_dimension, tiling.tile))
+    what = f"{buffer} elements of {case.element_bits} bits"
+    return f"{given.name}: {case.access} {what} in tiles of {tile}"
+
+
+def _lines(given: Answer) -> Iterator[tuple[str, str]]:
+    lowering = given.lowering
+    if lowering is None:
+        return
+    yield "asked", request_loops(lowering.request)
+    yield from _topic("clipped", item_lines(lowering.clipped, "element"))
+    yield from _topic("in words", item_lines(lowering.boxes, "word"))
+    for bd, descriptor in enumerate(given.chain):
+        yield from _topic(f"BD {bd}", list(_told(descriptor)))
+        yield "", " ".join(hex_words(encode(descriptor, bd)))
+    yield "uses", _counts(lowering)
+    if given.case and given.case.published_bds is not None:
+        yield (
+            "published",
+            f"{count(given.case.published_bds, 'BD')} by AMD's compiler, its two phases together",
+        )
+    checked = lowering.certificate
+    moved = f"{count(checked.words, 'word')}, {checked.pads} of them padding"
+    yield "checked", f"the walk of the descriptors is the order asked for: {moved}"
+
+
+def _topic(topic: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for n, line in enumerate(lines):
+        yield "" if n else topic, line
+
+
+def _told(descriptor: Descriptor) -> Iterator[str]:
+    size = f"{count(descriptor.length, 'word')} ({descriptor.length * WORD_BYTES} bytes)"
+    yield f"{size} from word {descriptor.address} of the buffer"
+    for topic, text in explain(descriptor).lines:
+        if topic.startswith(_ORDER_TOPICS):
+            yield f"{topic}: {text}"
+    step, wrap, _ = descriptor.iteration
+    if wrap > 1:
+        yield f"iteration: each run starts {count(step, 'word')} further, {count(wrap, 'position')} in turn"
+
+
+def _counts(lowering: Lowering) -> str:
+    kind = lowering.kind
+    bank = f"{len(kind.bd_bank(0))} that a channel of the {kind.title} reaches"
+    return f"{count(len(lowering.descriptors), 'BD')} of {bank}; {count(lowering.runs, 'run')} of the chain"
+
+
+def print_summary(answers: Sequence[Answer], console: Console) -> None:
+    """Print what became of a list: ours beside AMD's published counts, refusals, wrong sequences."""
+    rows = [(a, a.case.published_bds) for a in answers if a.case and a.case.published_bds is not None]
+    if rows:
+        table = Table(title="BDs", title_justify="left", title_style="bold")
+        for name in ("tiling", "ours", "published (two phases)"):
+            table.add_column(name, justify="left" if name == "tiling" else "right")
+        for given, published in rows:
+            table.add_row(given.name, str(len(given.chain)) if given.lowering else "refused", str(published))
+        console.print(table)
+    wrong, compared = wrong_sequences(answers)
+    refused = [a for a in answers if a.error is not None]
+    expected = sum(a.as_declared for a in refused)
+    console.print(
+        Text(f"{len(answers) - len(refused)} of {count(len(answers), 'tiling')} lowered, every walk checked")
+    )
+    if refused:
+        console.print(Text(f"{len(refused)} refused, {expected} of them as the input says"))
+    if compared:
+        named = f": {', '.join(wrong)}" if wrong else ""
+        console.print(
+            Text(f"{count(len(wrong), 'wrong sequence')} of {compared} published{named}"), soft_wrap=True
+        )
