@@ -6,15 +6,17 @@ from dataclasses import replace
 from itertools import pairwise, product
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile import MemtileError
+from memtile import MemoryTile, MemtileError
 from memtile.arch.tiles import MEMORY, TileKind
 from memtile.design import placement_cpsat
 from memtile.design.demands import Demand, Plan, Spot
 from memtile.design.placement import Solver, place_buffers
+from memtile.model.states import Cause
 
 BANK, GRANULE, SIZE = 32 * 1024, 16, 512 * 1024
 ALL_WINDOWS = ("west", "own", "east")
@@ -95,7 +97,7 @@ def test_both_solvers_place_legally_and_cpsat_is_never_worse(
     assert best.cost <= greedy.cost
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     spec=st.lists(st.tuples(st.integers(1, 4), channels), min_size=3, max_size=4),
     shape=st.sampled_from([(2, 4), (3, 3), (4, 2)]),
@@ -144,7 +146,7 @@ def test_side_by_side_they_meet_once() -> None:
     assert [tuple(c) for c in plan.collisions] == [("own", 0, ("MM2S 0", "S2MM 0"))]
     assert str(plan).splitlines()[-2:] == [
         "own bank 0: MM2S 0 meets S2MM 0",
-        "1 collisions, the fewest possible (cp-sat)",
+        "collisions: 1, the fewest possible (cp-sat)",
     ]
 
 
@@ -189,6 +191,30 @@ def test_two_runs_of_either_solver_give_the_same_plan() -> None:
     for solver in SOLVERS:
         plans = [place_buffers(demands, solver=solver, effort=0.3) for _ in range(2)]
         assert plans[0] == plans[1]
+
+
+def bank_conflicts(demands: list[Demand]) -> int:
+    """Cycles that channels lose to bank arbitration when all run at once in linear mode."""
+    tile, plan = MemoryTile(interleaved=False), place_buffers(demands)
+    for demand in demands:
+        place = tile.buffer(demand.name, demand.nbytes // 4, at=plan.places[demand.name].offset)
+        for name in demand.channels:
+            channel = (tile.s2mm if name.startswith("S2MM") else tile.mm2s)[int(name[-1])]
+            if name.startswith("S2MM"):
+                channel.start(tile.write(place))
+                channel.feed(np.zeros(place.words, np.int32))
+            else:
+                channel.start(tile.read(place))
+                channel.collect()
+    return sum(use.spent.get(Cause.BANK_CONFLICT, 0) for use in tile.run().channels)
+
+
+def test_a_plan_without_collisions_runs_without_bank_conflicts() -> None:
+    free = [Demand(f"{d} {n}", 2048, (f"{d} {n}",)) for d in ("S2MM", "MM2S") for n in range(6)]
+    packed = [replace(demand, at=n * demand.nbytes) for n, demand in enumerate(free)]
+    assert (place_buffers(free).cost, place_buffers(packed).cost) == (0, 12 * 11 // 2)
+    assert bank_conflicts(free) == 0
+    assert bank_conflicts(packed) > 1000
 
 
 def test_ortools_is_found_where_it_is_installed() -> None:

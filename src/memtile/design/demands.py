@@ -129,7 +129,7 @@ class Plan:
             )
         lines += [f"{c.window} bank {c.bank}: {c.channels[0]} meets {c.channels[1]}" for c in self.collisions]
         grade = "the fewest possible" if self.optimal else "perhaps not the fewest"
-        return "\n".join([*lines, f"{self.cost} collisions, {grade} ({self.solver})"])
+        return "\n".join([*lines, f"collisions: {self.cost}, {grade} ({self.solver})"])
 
 
 def concurrent(groups: Sequence[Collection[str]]) -> frozenset[Pair]:
