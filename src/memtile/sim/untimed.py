@@ -81,6 +81,7 @@ class _Mover:
         self._shift = plain(self._spec.kinds).memory_shift[tiles.kind[self._channels.tile]].tolist()
         ends = (tiles.memory_base + tiles.memory_words)[:-1]
         self._memories = np.split(self._state.memory, ends)
+        self._seen: dict[tuple[int, int, int], Walk | None] = {}
         self._orders = np.full(len(self._receives), NOTHING)
         self._room = np.array([self._port_room(ch) for ch in range(len(self._receives))])
 
@@ -102,11 +103,10 @@ class _Mover:
     def _execute(self, ch: int) -> int:
         """Move the words of the channel's BD, all or none; returns what they count."""
         walk = self._walk(ch)
-        memory = self._memories[self._orders[ch]]
-        window = walk.base >> self._shift[ch] << self._shift[ch]
-        if check_range(walk, window, len(memory), "window", "AM020 ch. 5"):
+        if walk is None:
             self._orders[ch] = BARRED  # the clock loop finds the word at which it leaves the window
             return 0
+        memory, window = self._memories[self._orders[ch]], self._window(ch, walk.base)
         if self._receives[ch]:
             scatter(memory, walk, self._receive(ch, walk.length), window)
         else:
@@ -115,7 +115,20 @@ class _Mover:
         self._state.spent[ch, _MOVING] += walk.length
         return max(walk.length, _LEAST)
 
-    def _walk(self, ch: int) -> Walk:
+    def _window(self, ch: int, address: int) -> int:
+        return address >> self._shift[ch] << self._shift[ch]
+
+    def _walk(self, ch: int) -> Walk | None:
+        """The walk of the channel's BD; None when it leaves the window that it begins in."""
+        key = (ch, int(self._channels.bd[ch]), int(self._walks.origin[ch]))
+        if key not in self._seen:  # nobody writes a descriptor during the run: only the iteration moves
+            walk = self._load(ch)
+            words = len(self._memories[self._orders[ch]])
+            outside = check_range(walk, self._window(ch, walk.base), words, "window", "AM020 ch. 5")
+            self._seen[key] = None if outside else walk
+        return self._seen[key]
+
+    def _load(self, ch: int) -> Walk:
         walks = self._walks
         return Walk(
             int(walks.origin[ch]),
