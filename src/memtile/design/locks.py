@@ -27,6 +27,9 @@ class Lock:
     kind: TileKind
     id: int
 
+    def __repr__(self) -> str:
+        return f"Lock({self.name}: id {self.id})"
+
     @property
     def dma_id(self) -> DmaLock:
         """The id that the tile's own DMA uses."""

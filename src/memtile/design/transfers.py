@@ -23,6 +23,10 @@ class Transfer:
     descriptors: tuple[Descriptor, ...]
     runs: int = 1
 
+    def __repr__(self) -> str:
+        size = f"{self.words} words, {len(self.descriptors)} descriptors"
+        return f"Transfer({size}, {self.runs} runs)" if self.runs > 1 else f"Transfer({size})"
+
     @property
     def words(self) -> int:
         """Stream words of one pass."""
