@@ -31,6 +31,8 @@ lint: $(SETUP)
 	$(BIN)/mypy
 
 docs: $(SETUP)
+	$(BIN)/python docs/pictures.py
+	$(BIN)/python tests/pages.py README.md docs/*.md
 	$(BIN)/python -m pytest -n $(WORKERS) --features-out=docs/features.md
 
 clean:

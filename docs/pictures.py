@@ -1,0 +1,40 @@
+"""Draws the pictures of the pages: ``make docs`` runs it. What they show comes out of the example's run."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+
+from memtile.report.cycles_picture import save_cycles
+from memtile.report.tiles_picture import tiles_figure
+
+HERE = Path(__file__).parent
+
+
+def draw(directory: Path) -> list[Path]:
+    """Run the halo example once and draw its cycles and its tiles; the files written."""
+    example = runpy.run_path(str(HERE.parent / "examples" / "halo_tiling.py"))
+    result = example["design"]().run()
+    cycles, tiles = directory / "halo_cycles.png", directory / "halo_tiles.png"
+    save_cycles(result, cycles)
+
+    halo, rows, columns = example["HALO"], example["ROWS"], example["COLUMNS"]
+    tile = (rows + 2 * halo, columns + 2 * halo)
+    shape = (example["FRAMES"], example["BANDS"], *tile, example["CHANNELS"])
+    lanes = [result.outputs[f"MM2S {lane}"].reshape(shape) for lane in range(example["LANES"])]
+    tiles_of_first_frame = np.stack([lane[0, ..., 0] for lane in lanes], axis=1)
+    figure = tiles_figure(
+        example["feature_map"](example["SIZE"], example["CHANNELS"])[:, :, 0],
+        tiles_of_first_frame,
+        first=(-halo, -halo),
+        stride=(rows, columns),
+        marked=((0, 0), (2, 2), (2, 3), (6, 4)),
+    )
+    figure.savefig(tiles, dpi=110)
+    return [cycles, tiles]
+
+
+if __name__ == "__main__":
+    draw(HERE / "pictures")

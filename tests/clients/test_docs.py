@@ -1,0 +1,107 @@
+"""Does every page do what it says: do its examples run, print what is shown, and its links lead somewhere?"""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+import pages
+from memtile.cli.main import app
+from memtile.sim.warmup import warm_up
+
+ROOT = pages.ROOT
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
+}
+RUNNING = [name for name, text in PAGES.items() if any(pages.blocks(text))]
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_blocks_of_a_page_run_and_print_what_it_shows(name: str) -> None:
+    warm_up()  # a command would say on stderr that it compiles
+    differences = [
+        f"{name}:{block.line} shows\n{block.shown}but prints\n{output}"
+        for block, output in pages.outputs(name, PAGES[name])
+        if not pages.same(block, output)
+    ]
+    assert not differences, "\n".join(differences)
+
+
+def test_the_pages_that_teach_have_blocks() -> None:
+    assert {"README.md", "docs/tutorial.md"} <= set(RUNNING)
+
+
+PAGE = """
+```python
+a = 5
+print("b")
+a
+```
+
+```text
+{shown}
+```
+
+<!-- not run: it never ends -->
+```python
+raise SystemExit
+```
+
+```console
+$ echo one
+one
+$ echo two >&2
+two
+```
+"""
+
+
+def test_a_wrong_output_is_seen_and_put_right_and_a_block_left_out_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    wrong, right = PAGE.format(shown="b\n6"), PAGE.format(shown="b\n5")
+    assert [pages.same(*ran) for ran in pages.outputs("page", wrong)] == [False, True]
+    assert [pages.same(*ran) for ran in pages.outputs("page", right)] == [True, True]
+    assert "page:15: not run: it never ends\n" in capsys.readouterr().out
+    assert pages.rewritten("page", wrong) == right
+
+
+def test_output_that_a_page_does_not_show_is_a_difference() -> None:
+    ((block, output),) = pages.outputs("page", "```python\nprint(1)\n```\n")
+    assert output == "1\n"
+    assert not pages.same(block, output)
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    broken = [
+        f"{name}: {link}"
+        for name, text in PAGES.items()
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
+        if "://" not in link and not ((ROOT / name).parent / link).exists()
+    ]
+    assert broken == []
+
+
+def test_every_page_is_in_the_table_of_pages() -> None:
+    listed = set(re.findall(r"^\| \[(.+?)\]\(\1\)", PAGES["docs/README.md"], re.MULTILINE))
+    assert listed == {Path(name).name for name in PAGES if name.startswith("docs/")} - {"README.md"}
+
+
+def test_readme_lists_every_command_and_no_other() -> None:
+    commands = {info.name for info in (*app.registered_commands, *app.registered_groups)}
+    assert set(re.findall(r"^\| `memtile (\w+)", PAGES["README.md"], re.MULTILINE)) == commands
+
+
+def test_the_pictures_of_the_pages_can_be_drawn_again(tmp_path: Path) -> None:
+    drawn = runpy.run_path(str(ROOT / "docs" / "pictures.py"))["draw"](tmp_path)
+    assert drawn
+    for path in drawn:
+        new, kept = imread(path), imread(ROOT / "docs" / "pictures" / path.name)
+        assert new.shape == kept.shape
+        assert len(np.unique(new.reshape(-1, new.shape[-1]), axis=0)) > 20  # not an empty page
