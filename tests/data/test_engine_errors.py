@@ -272,3 +272,47 @@ def test_isolation_is_not_acted_on() -> None:
     ch = run(rig, "s2mm", bd(2, EAST.address(0)))
     assert errors(rig, ch) == 0
     assert rig.engine.door(1).block_read32(0, 2).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("cut", range(4, 24))
+def test_a_reset_at_any_moment_leaves_no_word_behind_in_s2mm(cut: int) -> None:
+    """DEV-RESET-1: ingress words, a half-formed access and one that waits for its bank are dropped."""
+    rig = Rig()
+    rig.door.write32(0x96048, 0)  # linear: both channels want bank 0
+    s, rival = rig.s2mm(0), rig.s2mm(2)
+    rig.write_bd(0, bd(30, dims=(Dim(3, 2), Dim(8))))
+    rig.write_bd(1, bd(30, OWN.address(500), dims=(Dim(3, 0),)))
+    rig.write_bd(2, bd(20, OWN.address(1000)))
+    rig.feed(s, 12)
+    rig.feed(rival, 30)
+    rig.issue(s, 0)
+    rig.issue(rival, 1)
+    rig.step(cut)
+    still_to_come = list(range(1, 13))[12 - rig.engine.pending(s) :]
+    rig.reset(s)
+    written = rig.memory(0, 256).tolist()
+    fresh = [100 + n for n in range(20 - len(still_to_come))]
+    rig.feed(s, fresh)
+    rig.issue(s, 2)
+    rig.engine.run(rig.now + 300)
+    assert rig.memory(1000, 20).tolist() == still_to_come + fresh
+    assert rig.memory(0, 256).tolist() == written
+
+
+@pytest.mark.parametrize("cut", range(4, 16))
+def test_a_reset_at_any_moment_leaves_no_word_behind_in_mm2s(cut: int) -> None:
+    """DEV-RESET-1: words in the egress buffer and an access that waits for room are dropped."""
+    rig = Rig()
+    rig.fill(0, list(range(64)))
+    m = rig.mm2s()
+    rig.write_bd(0, bd(30, OWN.address(1)))
+    rig.write_bd(1, bd(6, OWN.address(40)))
+    rig.catch(m, [1, 0, 0])
+    rig.issue(m, 0)
+    rig.step(cut)
+    before = len(rig.sent(m))
+    rig.reset(m)
+    rig.issue(m, 1)
+    rig.assert_earliest(cut + 5, lambda: rig.held(m)[-1] == 4)
+    rig.engine.run(rig.now + 100)
+    assert rig.sent(m)[before:] == [40, 41, 42, 43, 44, 45]
