@@ -14,6 +14,7 @@ $(SETUP): pyproject.toml constraints.txt
 	    f"memtile needs Python 3.11 or newer; $(PYTHON) is {v}. Choose another: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m memtile.sim.warmup
 	@touch $@
 
 demo: $(SETUP)

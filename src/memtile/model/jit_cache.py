@@ -66,11 +66,8 @@ def cache_directory() -> Path:
         directory = root / "jit" / _source_hash()
         if _writable(directory):
             return directory
-    raise MemtileError(
-        Problem(
-            "cache", "environment", _VARIABLE, str(override), "a directory that can be written", "JIT cache"
-        )
-    )
+    allowed = "a directory that can be written"
+    raise MemtileError(Problem("cache", "environment", _VARIABLE, str(override), allowed, "compiled engine"))
 
 
 def forget_old() -> None:

@@ -1,0 +1,153 @@
+"""Where is the compiled engine kept, who is told that it compiles, and does anything grow without end?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.windows import OWN
+from memtile.errors import MemtileError
+from memtile.model import jit, jit_cache
+from memtile.testing.rig import Rig
+
+
+@pytest.fixture(autouse=True)
+def _asked_anew() -> Iterator[None]:
+    jit_cache.cache_directory.cache_clear()
+    yield
+    jit_cache.cache_directory.cache_clear()
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The package as installed somewhere without a checkout around it."""
+    package = tmp_path / "lib" / "site-packages" / "memtile"
+    for room in ("arch", "model", "sim"):
+        (package / room).mkdir(parents=True)
+    (package / "sim" / "clock.py").touch()
+    monkeypatch.setattr(jit_cache, "_PACKAGE", package)
+    monkeypatch.delenv("MEMTILE_CACHE", raising=False)
+    return tmp_path
+
+
+def test_a_variable_names_the_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path / "mine"))
+    directory = jit_cache.cache_directory()
+    assert directory.is_dir()
+    assert directory.parent == tmp_path / "mine" / "jit"
+
+
+def test_a_place_that_cannot_be_written_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.touch()
+    monkeypatch.setenv("MEMTILE_CACHE", str(place))
+    with pytest.raises(MemtileError) as caught:
+        jit_cache.cache_directory()
+    assert str(caught.value) == (
+        f"environment: MEMTILE_CACHE: {place} given, "
+        "a directory that can be written allowed (compiled engine)"
+    )
+
+
+def test_an_installed_package_uses_the_users_cache(monkeypatch: pytest.MonkeyPatch, installed: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "user"))
+    assert jit_cache.cache_directory().is_relative_to(installed / "user" / "memtile")
+    assert list((installed / "lib").rglob("*cache*")) == []
+
+
+def test_without_a_users_cache_the_temporary_one_serves(
+    monkeypatch: pytest.MonkeyPatch, installed: Path
+) -> None:
+    (installed / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "file"))
+    monkeypatch.setattr(jit_cache.tempfile, "gettempdir", lambda: str(installed / "temporary"))
+    assert jit_cache.cache_directory().is_relative_to(installed / "temporary")
+
+
+def test_another_source_is_another_directory(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "user"))
+    before = jit_cache.cache_directory()
+    jit_cache.cache_directory.cache_clear()
+    (installed / "lib" / "site-packages" / "memtile" / "sim" / "clock.py").write_text("x = 1", "utf-8")
+    assert jit_cache.cache_directory() != before
+
+
+def test_only_the_last_engines_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path))
+    mine = jit_cache.cache_directory()
+    for age in range(8):
+        other = mine.parent / f"other{age}"
+        (other / "sim").mkdir(parents=True)
+        os.utime(other, (1e9 - age, 1e9 - age))
+    jit_cache.forget_old()
+    kept = {mine.name, "other0", "other1", "other2"}
+    assert {directory.name for directory in mine.parent.iterdir()} == kept
+
+
+def test_one_notice_when_and_only_when_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    forgotten: list[bool] = []
+    monkeypatch.setattr(jit, "forget_old", lambda: forgotten.append(True))
+    one, two = numba.njit(lambda x: x + 1), numba.njit(lambda x: x + 2)
+    said: list[str] = []
+    with jit.compiling(said.append):
+        one(1), two(1)
+    assert said == ["memtile: compiling the engine (once; it is kept for the next time) ..."]
+    with jit.compiling(said.append):
+        one(1), two(1)
+    assert (len(said), forgotten) == (1, [True])
+
+
+def warm_up(**environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "memtile.sim.warmup"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+
+
+def test_what_is_compiled_is_found_again() -> None:
+    Rig()  # now it is compiled
+    run = warm_up(MEMTILE_JIT="1")
+    if jit.ENABLED:
+        assert run.stderr == ""
+    assert run.stdout.startswith("engine ready after ")
+
+
+def test_without_the_jit_there_is_nothing_to_warm_up() -> None:
+    run = warm_up(MEMTILE_JIT="0")
+    assert run.stdout == "MEMTILE_JIT=0: the engine runs in the interpreter, nothing to compile\n"
+
+
+def test_memory_does_not_grow_with_the_cycles() -> None:
+    """Channels that loop for ever, a port that takes a word now and then: only those words are kept."""
+    rig = Rig()
+    first, later = (1 << 18, 1 << 21) if jit.ENABLED else (1 << 10, 1 << 12)
+    for ch, bd in ((rig.s2mm(0), 0), (rig.mm2s(0), 1), (rig.mm2s(1), 24)):
+        rig.write_bd(bd, Descriptor("memory", 256, OWN.address(1024 * bd), next=bd))
+        rig.issue(ch, bd)
+    rig.feed(rig.s2mm(0), 1000)
+    rig.catch(rig.mm2s(0), [1, *[0] * 63])
+    rig.engine.run(first)
+    tracemalloc.start()
+    try:
+        before, words = tracemalloc.get_traced_memory()[0], len(rig.engine.caught(rig.mm2s(0)))
+        rig.engine.run(later)
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    taken = len(rig.engine.caught(rig.mm2s(0))) - words
+    assert taken > (later - first) // 80
+    kept = taken * (np.dtype(np.uint32).itemsize + 1)  # a word and its TLAST
+    slices = (later - first) // 1000 + 2
+    assert grown < kept + 50 * slices + 20_000
