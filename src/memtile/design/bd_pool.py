@@ -24,6 +24,12 @@ class BdPool:
         return len(self._numbers(channel))
 
     def take(self, channel: int, count: int, name: str) -> tuple[int, ...]:
+        """:meth:`choose`, and keep them for ``name``."""
+        numbers = self.choose(channel, count, name)
+        self._taken.update(dict.fromkeys(numbers, name))
+        return numbers
+
+    def choose(self, channel: int, count: int, name: str) -> tuple[int, ...]:
         """The lowest ``count`` numbers that the channel may use.
 
         Raises:
@@ -42,7 +48,6 @@ class BdPool:
                 self._way_out(channel, count),
             )
             raise DesignError(problem)
-        self._taken.update(dict.fromkeys(numbers[:count], name))
         return tuple(numbers[:count])
 
     def _numbers(self, channel: int) -> list[int]:

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from memtile.access.boxes import check_walk
 from memtile.access.walk import Walk
 from memtile.arch.register_map import register_named
-from memtile.arch.tiles import S2MM, WORD_BYTES
+from memtile.arch.tiles import S2MM, WORD_BYTES, TileKind
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.design.transfers import Transfer, link
-from memtile.errors import DesignError, Problem, raise_if
+from memtile.errors import DescriptorError, DesignError, Problem, raise_if
 from memtile.sim.results import Check
 
 if TYPE_CHECKING:
@@ -70,9 +70,12 @@ class Channel:
         transfers = [w if isinstance(w, Transfer) else Transfer((w,)) for w in work]
         runs = repeat * transfers[0].runs if len(transfers) == 1 else repeat
         self._check(transfers, runs, loop)
-        numbers = self._tile.bd_pool.take(self._number, sum(len(t.descriptors) for t in transfers), self.name)
-        for number, descriptor in zip(numbers, link(transfers, numbers, loop), strict=True):
-            self._tile.write_bd(number, descriptor)
+        pool, size = self._tile.bd_pool, sum(len(t.descriptors) for t in transfers)
+        numbers = pool.choose(self._number, size, self.name)
+        chain = chain_words(self._tile.kind, numbers, link(transfers, numbers, loop))
+        pool.take(self._number, size, self.name)  # only now: a refused chain takes and writes nothing
+        for number, words in zip(numbers, chain, strict=True):
+            self._tile.door.block_write32(self._tile.kind.bd_base + number * self._tile.kind.bd_stride, words)
         self._tile.door.write32(self._queue_register, self._queue_word(numbers[0], runs, token))
         return numbers
 
@@ -173,18 +176,32 @@ class Channel:
         return Problem(name.replace(" ", "_"), where, name, given, allowed, source, step)
 
 
-def checked_words(number: int, descriptor: Descriptor) -> tuple[int, ...]:
-    """Register words of a descriptor whose walk stays in the DMA address space.
+def chain_words(kind: TileKind, numbers: Sequence[int], chain: Sequence[Descriptor]) -> list[tuple[int, ...]]:
+    """Register words of descriptors for these BDs of a tile, whose walks stay in the DMA address space.
 
     Raises:
-        DescriptorError: every field that does not fit, or where the walk leaves the space.
+        DescriptorError: every field of any of them that does not fit, or where a walk leaves the space.
     """
-    from memtile.errors import DescriptorError
+    words: list[tuple[int, ...]] = []
+    problems: list[Problem] = []
+    for number, descriptor in zip(numbers, chain, strict=True):
+        try:
+            words.append(_checked_words(kind, number, descriptor))
+        except DescriptorError as error:
+            problems += error.problems
+    raise_if(problems, DescriptorError)
+    return words
 
+
+def _checked_words(kind: TileKind, number: int, descriptor: Descriptor) -> tuple[int, ...]:
+    where = f"{kind.title}, BD {number}"
+    if descriptor.kind != kind:
+        raise DescriptorError(
+            Problem("tile", where, "tile", descriptor.tile, kind.name, "AM025: BDs differ by tile kind")
+        )
     words = encode(descriptor, number)
     walks = (Walk.of(descriptor, run) for run in range(descriptor.iteration.wrap))
-    where = f"{descriptor.kind.title}, BD {number}"
-    raise_if([p for walk in walks for p in check_walk(walk, descriptor.kind, where)][:1], DescriptorError)
+    raise_if([p for walk in walks for p in check_walk(walk, kind, where)][:1], DescriptorError)
     return words
 
 

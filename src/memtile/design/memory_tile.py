@@ -15,7 +15,7 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.design.bd_pool import BdPool
 from memtile.design.buffers import Array, Buffer, MemoryMap
-from memtile.design.channels import Channel, checked_words
+from memtile.design.channels import Channel, chain_words
 from memtile.design.locks import Lock, LockTable
 from memtile.design.transfers import Transfer, transfer
 from memtile.errors import DesignError, Problem
@@ -95,13 +95,21 @@ class MemoryTile:
         return placed
 
     def store(self, buffer: Buffer, data: Array) -> None:
-        """Write an array into a buffer through the memory-mapped port."""
-        array = np.ascontiguousarray(data, dtype=buffer.dtype)
-        if array.shape != buffer.shape:
-            where = f"{self.kind.title}, buffer {buffer.name}"
-            raise DesignError(
-                Problem("shape", where, "data", str(array.shape), str(buffer.shape), "NumPy shapes")
-            )
+        """Write an array into a buffer through the memory-mapped port.
+
+        Raises:
+            DesignError: another shape, or values that the buffer's type does not hold exactly.
+        """
+        where = f"{self.kind.title}, buffer {buffer.name}"
+        given = np.asarray(data)
+        if given.shape != buffer.shape:
+            problem = Problem("shape", where, "data", str(given.shape), str(buffer.shape), "NumPy shapes")
+            raise DesignError(problem)
+        with np.errstate(invalid="ignore"):  # a value that does not fit is told below
+            array = np.ascontiguousarray(given, dtype=buffer.dtype)
+        if not np.array_equal(array, given, equal_nan=given.dtype.kind == "f"):
+            allowed, step = f"values that {buffer.dtype} holds exactly", "convert them yourself"
+            raise DesignError(Problem("values", where, "data", str(given.dtype), allowed, "NumPy", step))
         self.door.block_write32(buffer.offset, array.reshape(-1).view(np.uint8).view(np.uint32))
 
     def load(self, buffer: Buffer) -> Array:
@@ -130,8 +138,12 @@ class MemoryTile:
         return transfer(buffer, tiling, "write", **options)
 
     def write_bd(self, number: int, descriptor: Descriptor) -> None:
-        """Write a descriptor's register words."""
-        words = checked_words(number, descriptor)
+        """Write a descriptor's register words.
+
+        Raises:
+            DescriptorError: the tile cannot hold it, or its walk leaves the DMA address space.
+        """
+        (words,) = chain_words(self.kind, [number], [descriptor])
         self.door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
 
     def run(
