@@ -9,10 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memtile.access.request import Axis, Extent
+from memtile.access.request import WORD_BITS, Axis, Extent, Request
 from memtile.access.strides import Loops, Move
 
 FLAT = -1  # the dimension of loops that never leave the data; their strides are elements
+
+
+def broken_step(request: Request) -> int | None:
+    """A step in elements that takes words apart: innermost not 1, or down by a part of a word."""
+    group = max(WORD_BITS // request.element_bits, 1)
+    spans = zip(request.reach(), request.extents, strict=True)
+    if group == 1 or any(high < 0 or low >= extent.size for (low, high), extent in spans):
+        return None  # whole words, or zeros alone
+    steps = [axis.stride * request.extents[axis.dimension].pitch for axis in request.axes]
+    innermost, outer = steps[-1:], steps[:-1]
+    broken = [step for step in innermost if step != 1] + [step for step in outer if step < 0 and step % group]
+    return broken[0] if broken else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +69,19 @@ class Layout:
         extents = (*self.extents[:place], extent, *self.extents[place + 1 :])
         return Layout(base, tuple(axes), extents)
 
-    def upwards(self) -> Layout | None:
+    def request(self, bits: int, capacity: int) -> Request | None:
+        """The transfer of all axes in order, steps down as negative pitches.
+
+        None when a padded dimension is walked both ways.
+        """
+        layout = self._upwards()
+        if layout is None:
+            return None
+        extents = (Extent(1, layout.base, capacity), *layout.extents)
+        axes = tuple(loop._replace(dimension=loop.dimension + 1) for loops in layout.axes for loop in loops)
+        return Request(bits, extents, axes, capacity)
+
+    def _upwards(self) -> Layout | None:
         """Steps down moved from loops to pitches; None when a padded dimension is walked both ways."""
         layout = self
         for d in range(len(self.extents)):
@@ -98,19 +122,19 @@ class Layout:
     def _settled(self) -> Layout:
         """Dimensions that no loop leaves any more dissolve into the flat buffer."""
         base, kept = self.base, list[Extent]()
-        place: dict[int, Axis] = {FLAT: Axis(FLAT, 1, 1)}  # new dimension, and factor of its strides
+        place = {FLAT: (FLAT, 1)}  # new dimension, and factor of its strides
         for d, extent in enumerate(self.extents):
             ways = [(loop.wrap - 1) * loop.stride for loop in self._loops_along(d)]
             low = extent.start + sum(way for way in ways if way < 0)
             high = extent.start + sum(way for way in ways if way > 0)
             if low >= 0 and high < extent.size:
                 base += extent.start * extent.pitch
-                place[d] = Axis(FLAT, 1, extent.pitch)
+                place[d] = FLAT, extent.pitch
             else:
-                place[d] = Axis(len(kept), 1, 1)
+                place[d] = len(kept), 1
                 kept.append(extent)
         axes = tuple(
-            tuple(Axis(place[d].dimension, wrap, stride * place[d].stride) for d, wrap, stride in loops)
+            tuple(Axis(place[d][0], wrap, stride * place[d][1]) for d, wrap, stride in loops)
             for loops in self.axes
         )
         return Layout(base, axes, tuple(kept))

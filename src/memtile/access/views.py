@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.access.element_types import element_bits
-from memtile.access.layout import FLAT, Layout
-from memtile.access.request import WORD_BITS, Axis, Extent, Request
+from memtile.access.layout import FLAT, Layout, broken_step
+from memtile.access.request import WORD_BITS, Axis, Request
 from memtile.access.strides import Loops, Move, cut_inner, element, merged, size_of, take
 from memtile.errors import Problem, TransferError
 
@@ -126,9 +126,16 @@ class View:
         return replace(self, layout=self.layout.moved(axes, moves))
 
     def transpose(self, *order: Any) -> View:
-        """``numpy.ndarray.transpose``; NumPy itself orders axes numbered by their sizes."""
-        numbered = np.broadcast_to(np.zeros(()), range(1, self.ndim + 1))
-        return self._with_axes([self.layout.axes[size - 1] for size in numbered.transpose(*order).shape])
+        """``numpy.ndarray.transpose``."""
+        return self._ordered_as(self._numbered().transpose(*order))
+
+    def swapaxes(self, axis1: int, axis2: int) -> View:
+        """``numpy.ndarray.swapaxes``."""
+        return self._ordered_as(self._numbered().swapaxes(axis1, axis2))
+
+    def ravel(self) -> View:
+        """``numpy.ndarray.ravel`` in C order."""
+        return self.reshape(-1)
 
     def reshape(self, *shape: Any) -> View:
         """``numpy.ndarray.reshape`` in C order; exact wherever the new axes keep whole loops."""
@@ -141,7 +148,7 @@ class View:
             if parts is None:
                 raise self.refusal(
                     "reshape",
-                    f"axis {k} of {sizes} with {sizes[k]} elements",
+                    f"axis {k} of {tuple(sizes)}",
                     f"whole turns of loops of {' x '.join(str(loop.wrap) for loop in rest)} elements",
                     AFFINE,
                     "reshape before slicing, or split the transfer",
@@ -196,35 +203,41 @@ class View:
         return replace(self, layout=layout)
 
     def request(self) -> Request:
-        """The transfer: the elements in C order, steps down as negative pitches.
+        """The transfer: the elements in C order.
 
         Raises:
-            TransferError: elements of a word in reverse order, or zeros around an axis walked both ways.
+            TransferError: an order that takes words apart, or an axis with zeros walked both ways.
         """
-        layout = self.layout.upwards()
-        if layout is None:
+        request = self.layout.request(self.element_bits, self.capacity)
+        if request is None:
             allowed = "loops in one direction along a padded axis"
             raise self.refusal("flip", "loops in both directions", allowed, AFFINE, "flip before padding")
-        group = max(WORD_BITS // self.element_bits, 1)
-        down = next((e.pitch for e in layout.extents if e.pitch < 0 and e.pitch % group), None)
-        if down is not None:
+        step = broken_step(request)
+        if step is not None:
+            group = WORD_BITS // self.element_bits
             raise self.refusal(
-                "flip",
-                f"a step of {down} elements",
-                f"multiples of {group} elements (one {WORD_BITS}-bit word)",
-                "AM020 ch. 5: the elements of a word keep their order",
+                "order",
+                f"{self.element_bits}-bit elements in steps of {step}",
+                f"runs of {group} neighbours (one {WORD_BITS}-bit word)",
+                "AM020 ch. 5: all DMA addresses are 32-bit",
+                f"keep {group} neighbours together as the innermost axis",
+                reason="word_alignment",
             )
-        extents = (Extent(1, layout.base, self.capacity), *layout.extents)
-        axes = tuple(loop._replace(dimension=loop.dimension + 1) for loops in layout.axes for loop in loops)
-        return Request(self.element_bits, extents, axes, self.capacity)
+        return request
 
     def refusal(
-        self, field: str, given: str, allowed: str, source: str, next_step: str = ""
+        self, field: str, given: str, allowed: str, source: str, next_step: str = "", reason: str = "view"
     ) -> TransferError:
-        """The error for an operation that makes no transfer; reason ``view``."""
-        return TransferError(
-            Problem("view", f"view of {self.shape}", field, given, allowed, source, next_step)
-        )
+        """The error for an operation that makes no transfer."""
+        where = f"view of {self.shape}"
+        return TransferError(Problem(reason, where, field, given, allowed, source, next_step))
+
+    def _numbered(self) -> npt.NDArray[Any]:
+        """An array whose sizes number the axes, for NumPy to put in order."""
+        return np.broadcast_to(np.zeros(()), range(1, self.ndim + 1))
+
+    def _ordered_as(self, numbered: npt.NDArray[Any]) -> View:
+        return self._with_axes([self.layout.axes[size - 1] for size in numbered.shape])
 
     def _with_axes(self, axes: Sequence[Loops]) -> View:
         return replace(self, layout=replace(self.layout, axes=tuple(axes)))
@@ -249,10 +262,9 @@ class View:
             if isinstance(item, bool | np.bool_) or not isinstance(
                 item, int | np.integer | slice | None | type(...)
             ):
-                kind = type(item).__name__
                 raise self.refusal(
                     "index",
-                    f"{item} ({kind})",
+                    f"an index of type {type(item).__name__}",
                     "integers, slices, ... and None",
                     BASIC,
                     "use one view per piece",

@@ -1,0 +1,236 @@
+"""Is every view that makes no transfer refused, saying what was given and what would do?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+from memtile.access.lowering.lower import lower
+from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
+from memtile.access.views import View, view
+from memtile.errors import TransferError
+
+X = view((8, 8))
+BYTES = view((8, 8), np.int8)
+LOOPS = "(AM020 ch. 5: descriptors walk loops of fixed steps)"
+INDEX = "integers, slices, ... and None allowed (NumPy basic indexing); use one view per piece"
+
+
+def message(act: Callable[[], Any]) -> str:
+    with pytest.raises(TransferError) as caught:
+        act()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("act", "text"),
+    [
+        (lambda: X[[0, 2]], f"an index of type list given, {INDEX}"),
+        (lambda: X[np.ones((8, 8), bool)], f"an index of type ndarray given, {INDEX}"),
+        (lambda: X[True], f"an index of type bool given, {INDEX}"),
+        (lambda: X[1.5], f"an index of type float given, {INDEX}"),
+        (lambda: X[8], "8 on axis 0 given, -8..7 allowed (NumPy basic indexing)"),
+        (lambda: X[:, -9], "-9 on axis 1 given, -8..7 allowed (NumPy basic indexing)"),
+        (lambda: X[0, 0, 0], "(0, 0, 0) given, at most 2 indices and one ... allowed (NumPy basic indexing)"),
+        (
+            lambda: X[3:3],
+            "an empty slice of axis 0 given, at least one element allowed (NumPy basic indexing)",
+        ),
+        (
+            lambda: X.T.reshape(-1)[1:12],
+            f"1:12:1 of axis 0, loops of 8 x 8 given, whole turns of its loops allowed {LOOPS}; "
+            "slice before the reshape",
+        ),
+    ],
+)
+def test_indices_that_are_no_view(act: Callable[[], Any], text: str) -> None:
+    assert message(act).partition(": index: ")[2] == text
+
+
+def test_a_reshape_that_cuts_a_loop_names_the_axis() -> None:
+    assert message(lambda: X[:, :6].reshape(-1, 4)) == (
+        "view of (8, 6): reshape: axis 1 of (12, 4) given, whole turns of loops of 8 x 6 elements allowed "
+        f"{LOOPS}; reshape before slicing, or split the transfer"
+    )
+    assert message(lambda: X.reshape(5, -1)) == (
+        "view of (8, 8): reshape: (5, -1) given, a shape of 64 elements allowed (NumPy)"
+    )
+    assert "order 'F', copy=None given, order 'C' without copy allowed" in message(
+        lambda: np.reshape(X, 64, order="F")
+    )
+
+
+@pytest.mark.parametrize(
+    ("act", "text"),
+    [
+        (
+            lambda: np.pad(X, 1, mode="edge"),
+            "mode 'edge', constant_values 0 given, mode 'constant' with 0 allowed "
+            "(AM020 ch. 5: zero padding)",
+        ),
+        (
+            lambda: np.pad(X, 1, constant_values=3),
+            "mode 'constant', constant_values 3 given, mode 'constant' with 0 allowed "
+            "(AM020 ch. 5: zero padding)",
+        ),
+        (lambda: np.pad(X, (1, -1)), "(1, -1) given, widths of 0 or more for 2 axes allowed (numpy.pad)"),
+        (lambda: np.pad(X, 1.5), "1.5 given, widths of 0 or more for 2 axes allowed (numpy.pad)"),
+        (
+            lambda: np.pad(X, ((1, 1),) * 3),
+            "((1, 1), (1, 1), (1, 1)) given, widths of 0 or more for 2 axes allowed (numpy.pad)",
+        ),
+        (
+            lambda: np.pad(X.T.reshape(-1), 1),
+            f"axis 0, loops of 8 x 8 given, an axis of one step allowed {LOOPS}; pad before the reshape",
+        ),
+        (
+            lambda: np.pad(sliding_window_view(np.pad(X[0], 1), 3), 1),
+            "axis 0, a part of an axis that has zeros already given, an axis whose zeros are its own allowed "
+            f"{LOOPS}; pad once, before windows and reshapes",
+        ),
+    ],
+)
+def test_zeros_that_no_descriptor_makes(act: Callable[[], Any], text: str) -> None:
+    assert message(act).partition(": pad: ")[2] == text
+
+
+def test_windows_and_broadcasts_that_do_not_fit() -> None:
+    assert message(lambda: sliding_window_view(X, 9, 1)) == (
+        "view of (8, 8): sliding_window_view: a window of 9 given, 1..8, the size of axis 1 allowed (NumPy)"
+    )
+    assert message(lambda: sliding_window_view(X, 3)) == (
+        "view of (8, 8): sliding_window_view: 1 windows for 2 axes given, one window per axis allowed (NumPy)"
+    )
+    assert message(lambda: np.broadcast_to(X, (3, 8))) == (
+        "view of (8, 8): broadcast_to: (3, 8) given, a shape that (8, 8) broadcasts to allowed (NumPy)"
+    )
+
+
+def test_axes_that_do_not_exist_are_numpys_own_errors() -> None:
+    with pytest.raises(np.exceptions.AxisError, match="axis 5 is out of bounds"):
+        np.transpose(X, (5, 0))
+    with pytest.raises(ValueError, match="repeated axis"):
+        X.transpose(0, 0)
+
+
+def test_what_needs_values_is_refused() -> None:
+    assert message(lambda: np.asarray(X)) == (
+        "view of (8, 8): array: conversion to an array given, shape functions allowed (a view has no data)"
+    )
+    assert "numpy.concatenate given, broadcast_to, expand_dims, flip, " in message(
+        lambda: np.concatenate([X, X])
+    )
+    with pytest.raises(TypeError, match="unsupported operand"):
+        X + 1
+
+
+@pytest.mark.feature("F43")
+@pytest.mark.parametrize(
+    ("array", "step"),
+    [(BYTES.T, 8), (np.flip(BYTES, 1), -1), (BYTES[:, ::2], 2), (BYTES[..., None, None].T, 8)],
+)
+def test_orders_that_take_words_apart(array: View, step: int) -> None:
+    assert message(array.request) == (
+        f"view of {array.shape}: order: 8-bit elements in steps of {step} given, runs of 4 neighbours "
+        "(one 32-bit word) allowed (AM020 ch. 5: all DMA addresses are 32-bit); keep 4 neighbours together "
+        "as the innermost axis"
+    )
+
+
+@pytest.mark.feature("F43")
+def test_parts_of_words_name_the_offset_and_the_size() -> None:
+    limit = "multiples of 4 elements (one 32-bit word) allowed (AM020 ch. 5: all DMA addresses are 32-bit)"
+    assert message(lambda: lower(BYTES[:, 2:6].request())) == (
+        f"8-bit elements: dimension 0, offset: 2 elements given, {limit}; the nearest is 4"
+    )
+    assert message(lambda: lower(BYTES[:, :6].request())) == (
+        f"8-bit elements: dimension 0, tile size: 6 elements given, {limit}; "
+        "the nearest legal values are 4 and 8"
+    )
+
+
+def test_a_long_transfer_backwards_has_too_few_descriptors() -> None:
+    with pytest.raises(TransferError) as caught:
+        lower(np.flip(view(64)).request())
+    assert {"bds"} <= {problem.reason for problem in caught.value.problems}
+
+
+def test_a_padded_axis_walked_both_ways() -> None:
+    windows = sliding_window_view(np.pad(view(8), 1), 3)
+    assert message(lambda: np.flip(windows, 1).request()) == (
+        "view of (8, 3): flip: loops in both directions given, loops in one direction along a padded axis "
+        f"allowed {LOOPS}; flip before padding"
+    )
+
+
+def test_buffers_and_types_that_do_not_exist() -> None:
+    assert (
+        message(lambda: view((4, 0))) == "view: shape: (4, 0) given, 1 or more per axis allowed (NumPy shape)"
+    )
+    for name in ("int3", "nonsense", "U"):
+        assert message(lambda name=name: view(4, name)) == (
+            f"view: dtype: {name} given, a NumPy type of 2^n bits, or int4, bfloat16, cint16 and the like "
+            "allowed (UG1079, data types)"
+        )
+
+
+@pytest.mark.parametrize(
+    ("act", "text"),
+    [
+        (
+            lambda: rearrange(X, "(h i) w -> h w i", i=3),
+            "rearrange: '(h i) w -> h w i' given, a pattern for this shape allowed "
+            "(einops: Shape mismatch, can't divide axis of length 8 in chunks of 3)",
+        ),
+        (
+            lambda: repeat(X, "h w -> h w r"),
+            "repeat: 'h w -> h w r' given, a pattern for this shape allowed "
+            "(einops: Specify sizes for new axes in repeat: {'r'})",
+        ),
+    ],
+)
+def test_einops_says_what_is_wrong_with_a_pattern(act: Callable[[], Any], text: str) -> None:
+    assert message(act) == f"view of (8, 8): {text}"
+
+
+def test_einops_is_asked_for_only_when_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "einops", None)
+    assert message(lambda: rearrange(X, "h w -> w h")) == (
+        "einops patterns need the einops package: install memtile[einops]"
+    )
+
+
+def test_all_problems_of_an_mlir_aie_pattern_are_reported_at_once() -> None:
+    assert message(lambda: tensor_access_pattern((4, 0), 0, (3, 0), (1, -2, 3))).split("\n") == [
+        "access pattern: tensor_dims: [4, 0] given, one or more numbers from 1 on allowed "
+        "(mlir-aie, TensorAccessPattern)",
+        "access pattern: sizes: [3, 0] given, one or more numbers from 1 on allowed "
+        "(mlir-aie, TensorAccessPattern)",
+        "access pattern: strides: [1, -2, 3] given, one or more numbers from 0 on allowed "
+        "(mlir-aie, TensorAccessPattern)",
+        "access pattern: strides: 3 strides given, 2, one per size allowed (mlir-aie, TensorAccessPattern)",
+    ]
+
+
+def test_nothing_wraps_around() -> None:
+    for offset, given in ((8, "8..39"), (-1, "-1..30")):
+        assert message(lambda offset=offset: tensor_access_pattern((4, 8), offset, (4, 8), (8, 1))) == (
+            f"access pattern: offset, sizes, strides: elements {given} given, elements 0..31 allowed "
+            "(mlir-aie, TensorAccessPattern); nothing wraps around: make the pattern smaller, "
+            "or the tensor larger"
+        )
+
+
+def test_dimension_lists_are_read_strictly() -> None:
+    assert message(lambda: dma_dimensions((4, 8), "[<4,8>; <8,1>]")) == (
+        "access pattern: dimensions: '[<4,8>; <8,1>]' given, [<number, number>, ...] allowed "
+        "(mlir-aie, aie.dma_bd)"
+    )
+    assert message(lambda: dma_dimensions((4, 8), "[<4, 8>, <8, 1>]", "[<1, 1>]")) == (
+        "access pattern: pad_dimensions: 1 pairs given, 2, one per dimension allowed (mlir-aie, aie.dma_bd)"
+    )
