@@ -151,3 +151,23 @@ def test_memory_does_not_grow_with_the_cycles() -> None:
     kept = taken * (np.dtype(np.uint32).itemsize + 1)  # a word and its TLAST
     slices = (later - first) // 1000 + 2
     assert grown < kept + 50 * slices + 20_000
+
+
+def test_ctrl_c_keeps_what_is_done() -> None:
+    """The engine looks up between slices; what it did before is there, and it can go on."""
+    rig = Rig()
+    rig.write_bd(1, Descriptor("memory", 256, OWN.address(0), next=1))
+    rig.issue(rig.mm2s(0), 1)
+    rig.catch(rig.mm2s(0))
+
+    def interrupt(_now: int) -> None:
+        raise KeyboardInterrupt
+
+    cycles = 1 << 30 if jit.ENABLED else 1 << 10  # more than anybody would wait for
+    with pytest.raises(KeyboardInterrupt):
+        rig.engine.run(cycles, interrupt)
+    done, words = rig.now, len(rig.sent(rig.mm2s(0)))
+    assert 0 < done < 1 << 20
+    assert words == pytest.approx(done * 256 / 257, abs=20)
+    rig.engine.run(done + 257)
+    assert len(rig.sent(rig.mm2s(0))) == words + 256

@@ -116,7 +116,8 @@ class _Mover:
         return max(walk.length, _LEAST)
 
     def _window(self, ch: int, address: int) -> int:
-        return address >> self._shift[ch] << self._shift[ch]
+        shift = int(self._shift[ch])
+        return address >> shift << shift
 
     def _walk(self, ch: int) -> Walk | None:
         """The walk of the channel's BD; None when it leaves the window that it begins in."""
