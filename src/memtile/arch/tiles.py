@@ -64,6 +64,7 @@ class TileKind:
     has_padding: bool
     has_compression: bool
     has_channel_reset: bool
+    bank_group: int = 0  # banks that are interleaved with each other whatever the mode; 0 = chosen by mode
     queue_depth: int = 4  # AM020: "queue depth is four tasks per channel"
     max_repeat: int = 256
     lock_value_max: int = 63
@@ -155,6 +156,7 @@ COMPUTE = TileKind(
     memory_bytes=0x10000,
     banks=8,
     bank_bytes=0x2000,
+    bank_group=2,
     locks=16,
     lock_value_base=0x1F000,
     lock_request_base=0x40000,

@@ -44,6 +44,15 @@ class Timing:
         2048, 1, 1 << 20, "cycles", "one 128-bit write per bank and cycle", Grade.ASSUMED
     )
 
+    external_port_latency: int = _constant(
+        2, 1, 8, "cycles", "AM020 chapter 2: stream switch, external master and slave ports", Grade.MANUAL
+    )
+    external_port_words: int = _constant(4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    local_slave_latency: int = _constant(2, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    local_slave_words: int = _constant(4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    local_master_latency: int = _constant(1, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    local_master_words: int = _constant(2, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
+
     def __post_init__(self) -> None:
         """Check every constant against its range."""
         problems = [

@@ -14,9 +14,10 @@ from memtile.model.state import ACTIVITY, NOW, Spec, State
 @inlined
 def bank_of(spec: Spec, st: State, tile: int, word: int) -> int:
     """Global bank index of tile-local word ``word``, interleaved or linear as the tile is set."""
-    return int(
-        spec.tiles.bank_base[tile] + ((word >> st.memories.shift[tile]) & (spec.tiles.banks[tile] - 1))
-    )
+    memory = st.memories
+    group = (word >> memory.group_shift[tile]) & memory.group_mask[tile]
+    within = (word >> memory.shift[tile]) & memory.mask[tile]
+    return int(spec.tiles.bank_base[tile] + group * memory.group_banks[tile] + within)
 
 
 @inlined

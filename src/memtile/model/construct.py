@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memtile.arch.bd_layout import BdField
+from memtile.arch.ports import PORTS
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
 from memtile.model import register_tables
@@ -32,17 +33,23 @@ from memtile.model.state import (
     table,
 )
 from memtile.model.states import Cause
+from memtile.model.wiring import Site, feeding_ports, switch_ports
 
 _NONE = -1
 SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empty it
 
 
 class Placed(NamedTuple):
-    """A tile of the model: its kind and the model indices of its neighbours (-1 = none)."""
+    """A tile of the model: its kind, the model indices of its neighbours (-1 = none), and its place.
+
+    Two tiles of a model have wires between their stream switches when their places touch.
+    """
 
     name: TileName
     west: int = _NONE
     east: int = _NONE
+    column: int = 0
+    row: int = 0
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
@@ -54,6 +61,9 @@ def _tiles(placed: Sequence[Placed]) -> Tiles:
     channels = [2 * k.channels for k in kinds]
     locks, banks = [k.locks for k in kinds], [k.banks for k in kinds]
     words = [k.memory_words for k in kinds]
+    slaves = [len(PORTS[p.name].slaves) for p in placed]
+    masters = [len(PORTS[p.name].masters) for p in placed]
+    first_port = _starts([s + m for s, m in zip(slaves, masters, strict=True)])
     return table(
         Tiles,
         len(placed),
@@ -68,6 +78,12 @@ def _tiles(placed: Sequence[Placed]) -> Tiles:
         memory_words=words,
         register_base=_starts([len(register_tables.registers_of(p.name)) for p in placed]),
         neighbour=[[p.west, index, p.east] for index, p in enumerate(placed)],
+        column=[p.column for p in placed],
+        row=[p.row for p in placed],
+        slave_base=first_port,
+        slaves=slaves,
+        master_base=[first + count for first, count in zip(first_port, slaves, strict=True)],
+        masters=masters,
     )
 
 
@@ -95,6 +111,7 @@ def _kinds(maps: Ints) -> Kinds:
         first_window=[_first_window(k) for k in kinds],
         memory_shift=[(k.dma_address_words // len(k.memory_windows)).bit_length() - 1 for k in kinds],
         lock_shift=[k.locks.bit_length() - 1 for k in kinds],
+        interleaves=[k.name == "memory" for k in kinds],
     )
 
 
@@ -146,18 +163,55 @@ def _channels(placed: Sequence[Placed], timing: Timing) -> tuple[Channels, Fifos
     return channels, table(Fifos, len(rows), depth=depth)
 
 
-def build(placed: Sequence[Placed], timing: Timing | None = None) -> tuple[Spec, State]:
+def _memories(placed: Sequence[Placed]) -> Memories:
+    """Bank mapping of each tile after reset; compute tiles interleave the two banks of a pair (AM020)."""
+    kinds = [TILE_KINDS[p.name] for p in placed]
+    spread = [k.bank_group or k.banks for k in kinds]
+    return table(
+        Memories,
+        len(placed),
+        shift=GRANULE_WORDS.bit_length() - 1,
+        mask=[max(banks, 1) - 1 for banks in spread],
+        group_shift=[
+            (k.bank_bytes * banks // WORD_BYTES).bit_length() - 1
+            for k, banks in zip(kinds, spread, strict=True)
+        ],
+        group_mask=[k.banks // banks - 1 if banks else 0 for k, banks in zip(kinds, spread, strict=True)],
+        group_banks=spread,
+        busy_until=_NONE,
+        control=_NONE,
+    )
+
+
+def _sites(placed: Sequence[Placed], tiles: Tiles) -> list[Site]:
+    bases = zip(
+        tiles.slave_base.tolist(), tiles.master_base.tolist(), tiles.channel_base.tolist(), strict=True
+    )
+    return [Site(p.name, p.column, p.row, *base) for p, base in zip(placed, bases, strict=True)]
+
+
+def _roster(most: int) -> Ints:
+    """An empty list of at most ``most`` numbers, its length first."""
+    return np.zeros(most + 1, dtype=np.int64)
+
+
+def build(
+    placed: Sequence[Placed], timing: Timing | None = None, *, switched: bool = False
+) -> tuple[Spec, State]:
     """Fixed tables and reset state of a model.
 
     Args:
         placed: the tiles, in model order.
         timing: timing constants; the defaults of ``arch.timing`` if omitted.
+        switched: the channels' stream ports are wired to their stream switch; else only a test bench can be.
     """
     timing = timing or Timing()
     tiles = _tiles(placed)
     constants = np.array(astuple(timing), dtype=np.int64)
     channels, fifos = _channels(placed, timing)
+    switch = switch_ports(_sites(placed, tiles), timing)
     n, banks, locks = len(fifos.depth), int(tiles.banks.sum()), int(tiles.locks.sum())
+    channels.switch_port[:] = feeding_ports(switch, n) if switched else _NONE
     owner = np.repeat(np.arange(len(placed)), tiles.banks)
     state = State(
         clock=np.zeros(3, dtype=np.int64),
@@ -165,13 +219,15 @@ def build(placed: Sequence[Placed], timing: Timing | None = None) -> tuple[Spec,
         registers=np.concatenate([register_tables.reset_values(p.name) for p in placed]),
         channels=channels,
         fields=np.zeros((n, len(FIELD_NAMES)), dtype=np.int64),
+        active_channels=_roster(n),
+        active_ports=_roster(len(switch.tile)),
+        zeroising=_roster(len(placed)),
         walks=table(Walks, n),
         granules=table(Granules, n, port_bank=_NONE),
         fifos=fifos,
         banks=table(Banks, banks, tile=owner, winner=_NONE, stamp=_NONE),
-        memories=table(
-            Memories, len(placed), shift=GRANULE_WORDS.bit_length() - 1, busy_until=_NONE, control=_NONE
-        ),
+        memories=_memories(placed),
+        switch=switch,
         locks=table(Locks, locks, winner=_NONE, stamp=_NONE),
         ports=table(Ports, n, sink_row=_NONE),
         source=np.zeros(1, dtype=np.uint32),

@@ -66,7 +66,7 @@ def advance(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
     """
     st.clock[ACTIVITY] = 0
     st.clock[NOW] += spec.timing[TASK_START]
-    finish_zeroisation(spec, st)
+    finish_zeroisation(st)
     for ch in range(orders.shape[0]):
         wake(spec, st, ch)
         if orders[ch] == MOVED:

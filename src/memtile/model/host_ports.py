@@ -5,6 +5,7 @@ from __future__ import annotations
 from memtile.model.fifo import put, space
 from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, NOW, State
+from memtile.model.switch_ports import has_room, push
 
 
 @inlined
@@ -31,8 +32,11 @@ def offer(st: State, ch: int) -> None:
 
 @inlined
 def takes(st: State, ch: int) -> bool:
-    """MM2S: whether the port takes the word that waits in the egress buffer."""
-    if st.ports.sink_row[ch] < 0 or st.ports.sink_count[ch] == st.sink.shape[1]:
+    """MM2S: whether the sink, or else the switch, takes the word that waits in the egress buffer."""
+    if st.ports.sink_row[ch] < 0:
+        port = st.channels.switch_port[ch]
+        return bool(port >= 0 and has_room(st, port))
+    if st.ports.sink_count[ch] == st.sink.shape[1]:
         return False
     st.clock[ACTIVITY] += 1
     return ready(st, ch)
@@ -40,8 +44,11 @@ def takes(st: State, ch: int) -> bool:
 
 @inlined
 def deliver(st: State, ch: int, word: int, last: int) -> None:
-    """MM2S: hand a word to the sink."""
+    """MM2S: hand a word to whoever takes it."""
     row = st.ports.sink_row[ch]
+    if row < 0:
+        push(st, st.channels.switch_port[ch], word, last)
+        return
     at = st.ports.sink_count[ch]
     st.sink[row, at] = word
     st.sink_last[row, at] = last
@@ -51,7 +58,8 @@ def deliver(st: State, ch: int, word: int, last: int) -> None:
 @jit
 def sink_full(st: State) -> bool:
     """Whether some sink must be emptied by the host before its channel can go on."""
-    for ch in range(st.ports.sink_count.shape[0]):
+    for slot in range(1, st.active_channels[0] + 1):
+        ch = st.active_channels[slot]
         if st.ports.sink_row[ch] >= 0 and st.ports.sink_count[ch] == st.sink.shape[1]:
             return True
     return False

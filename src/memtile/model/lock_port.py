@@ -77,13 +77,13 @@ def release(spec: Spec, st: State, ch: int) -> None:
 @jit
 def serve(spec: Spec, st: State) -> None:
     """All lock traffic of one cycle: acquires, then releases."""
-    c = st.channels
-    for ch in range(c.phase.shape[0]):
-        if c.phase[ch] == _ACQUIRE:
-            ask(spec, st, ch)
-    for ch in range(c.phase.shape[0]):
-        if c.phase[ch] == _ACQUIRE:
-            receive(spec, st, ch)
-    for ch in range(c.phase.shape[0]):
-        if c.release_due[ch] == 1:
-            release(spec, st, ch)
+    c, roster = st.channels, st.active_channels
+    for slot in range(1, roster[0] + 1):
+        if c.phase[roster[slot]] == _ACQUIRE:
+            ask(spec, st, roster[slot])
+    for slot in range(1, roster[0] + 1):
+        if c.phase[roster[slot]] == _ACQUIRE:
+            receive(spec, st, roster[slot])
+    for slot in range(1, roster[0] + 1):
+        if c.release_due[roster[slot]] == 1:
+            release(spec, st, roster[slot])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from memtile.arch.tiles import GRANULE_WORDS
 from memtile.model.dma_registers import INTERLEAVE_MASK, ZEROISE_MASK
 from memtile.model.jit import jit
+from memtile.model.roster import append
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.timing_index import ZEROISATION
 
@@ -27,7 +28,7 @@ def log2(value: int) -> int:
 
 @jit
 def set_interleaving(spec: Spec, st: State, tile: int, control: int) -> None:
-    """Choose how word addresses spread over the banks."""
+    """Choose how word addresses spread over the banks of a memory tile."""
     if control & INTERLEAVE_MASK:
         st.memories.shift[tile] = log2(GRANULE_WORDS)
     else:
@@ -38,23 +39,48 @@ def set_interleaving(spec: Spec, st: State, tile: int, control: int) -> None:
 def write_control(spec: Spec, st: State, tile: int, register: int) -> None:
     """Act on a write to Memory_Control; the register already holds the new value (DEV-MEM-3)."""
     control = st.registers[register]
-    set_interleaving(spec, st, tile, control)
+    if spec.kinds.interleaves[spec.tiles.kind[tile]]:
+        set_interleaving(spec, st, tile, control)
     if st.memories.busy_until[tile] != _NEVER:
         st.registers[register] |= ZEROISE_MASK  # only the end of zeroisation clears the bit
     elif control & ZEROISE_MASK:
-        st.memories.busy_until[tile] = st.clock[NOW] + spec.timing[ZEROISATION]
-        st.memories.control[tile] = register
-        first = spec.tiles.memory_base[tile]
-        for word in range(first, first + spec.tiles.memory_words[tile]):
-            st.memory[word] = 0
+        zeroise(spec, st, tile, register)
 
 
 @jit
-def finish_zeroisation(spec: Spec, st: State) -> None:
+def zeroise(spec: Spec, st: State, tile: int, register: int) -> None:
+    """Clear the memory; its banks are busy for a time."""
+    st.memories.busy_until[tile] = st.clock[NOW] + spec.timing[ZEROISATION]
+    st.memories.control[tile] = register
+    append(st.zeroising, tile)
+    first = spec.tiles.memory_base[tile]
+    for word in range(first, first + spec.tiles.memory_words[tile]):
+        st.memory[word] = 0
+
+
+@jit
+def finish_zeroisation(st: State) -> None:
     """Give the banks back and clear the request bit when the time is over."""
-    for tile in range(spec.tiles.kind.shape[0]):
-        at = st.memories.busy_until[tile]
-        if at != _NEVER and st.clock[NOW] >= at:
+    roster = st.zeroising
+    kept = 0
+    for slot in range(1, roster[0] + 1):
+        tile = roster[slot]
+        if st.clock[NOW] >= st.memories.busy_until[tile]:
             st.memories.busy_until[tile] = _NEVER
             st.registers[st.memories.control[tile]] &= ~ZEROISE_MASK
             st.clock[ACTIVITY] += 1
+        else:
+            kept += 1
+            roster[kept] = tile
+    roster[0] = kept
+
+
+@jit
+def zeroisation_end(st: State) -> int:
+    """Earliest cycle in which some zeroisation ends, or -1."""
+    earliest = _NEVER
+    for slot in range(1, st.zeroising[0] + 1):
+        at = st.memories.busy_until[st.zeroising[slot]]
+        if earliest == _NEVER or at < earliest:
+            earliest = at
+    return int(earliest)

@@ -28,10 +28,12 @@ Bytes = npt.NDArray[np.uint8]
 
 NOW, ACTIVITY, QUIET = 0, 1, 2  # entries of State.clock
 FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
+PORT_SLOTS = 16  # the same for switch ports; the stream FIFO is the deepest
 
 Three = Annotated[Ints, (3,)]
 Four = Annotated[Ints, (4,)]
 Granule = Annotated[Ints, (GRANULE_WORDS,)]
+PortRing = Annotated[Ints, (PORT_SLOTS,)]
 Queue = Annotated[Ints, (MEMORY.queue_depth,)]
 Ring = Annotated[Ints, (FIFO_SLOTS,)]
 
@@ -49,6 +51,12 @@ class Tiles(NamedTuple):
     memory_base: Ints  # first word in State.memory
     memory_words: Ints
     register_base: Ints  # first entry in State.registers
+    column: Ints
+    row: Ints
+    slave_base: Ints  # first slave port in State.switch; the masters follow the slaves
+    slaves: Ints
+    master_base: Ints
+    masters: Ints
     neighbour: Three  # west, own, east tile index; -1 = none
 
 
@@ -63,6 +71,7 @@ class Kinds(NamedTuple):
     first_window: Ints  # column of Tiles.neighbour that DMA window 0 names
     memory_shift: Ints  # log2 of the words of one memory window
     lock_shift: Ints  # log2 of the locks of one lock window
+    interleaves: Ints  # 1 = Memory_Control chooses between interleaved and linear banks
 
 
 class RegisterMap(NamedTuple):
@@ -79,6 +88,8 @@ class Channels(NamedTuple):
     """DMA channels."""
 
     tile: Ints
+    active: Ints  # 1 = in State.active_channels
+    switch_port: Ints  # MM2S: the slave port it feeds, -1 = none; S2MM: -1
     direction: Ints  # arch.tiles.S2MM or MM2S
     number: Ints  # channel number within its direction
     phase: Ints
@@ -149,6 +160,26 @@ class Fifos(NamedTuple):
     depth: Ints  # usable words
 
 
+class SwitchPorts(NamedTuple):
+    """Ports of the stream switches: words on their way, and where they go (AM020 chapter 2)."""
+
+    tile: Ints
+    number: Ints  # port index among its tile's slaves or masters
+    is_master: Ints
+    latency: Ints  # cycles before a word may leave
+    depth: Ints
+    words: PortRing
+    last: PortRing  # TLAST
+    entered: PortRing  # cycle in which the word came
+    head: Ints
+    held: Ints
+    popped: Ints  # cycle of the last word that left
+    active: Ints  # 1 = in State.active_ports
+    targets: Ints  # slave in circuit mode: bit mask of the masters that it feeds
+    link: Ints  # master: slave port at the other end of the wire, -1 = none
+    channel: Ints  # master: S2MM channel that it feeds, -1 = none
+
+
 class Banks(NamedTuple):
     """Bank arbiters."""
 
@@ -162,7 +193,11 @@ class Banks(NamedTuple):
 class Memories(NamedTuple):
     """Memory control of each tile."""
 
-    shift: Ints  # word address >> shift & (banks - 1) is the bank
+    shift: Ints  # word address >> shift & mask is the bank, or the bank within its group
+    mask: Ints
+    group_shift: Ints  # word address >> group_shift & group_mask is the group of banks
+    group_mask: Ints
+    group_banks: Ints  # banks of a group
     busy_until: Ints  # zeroisation owns the banks before this cycle, -1 = it does not
     control: Ints  # register index of the Memory_Control that asked for it
 
@@ -206,6 +241,9 @@ class State(NamedTuple):
     """Everything that a cycle may change."""
 
     clock: Ints  # [NOW] cycle; [ACTIVITY] changes in this cycle; [QUIET] cycles without any
+    active_channels: Ints  # [0] how many; then the channels that have something to do
+    active_ports: Ints  # [0] how many; then the switch ports that hold words
+    zeroising: Ints  # [0] how many; then the tiles whose memory is being zeroised
     memory: Words
     registers: Ints
     channels: Channels
@@ -213,6 +251,7 @@ class State(NamedTuple):
     walks: Walks
     granules: Granules
     fifos: Fifos
+    switch: SwitchPorts
     banks: Banks
     memories: Memories
     locks: Locks

@@ -16,6 +16,7 @@ from memtile.model.dma_registers import (
     RESET_MASK,
 )
 from memtile.model.jit import inlined, jit
+from memtile.model.roster import wake_channel
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Phase
 from memtile.model.timing_index import TASK_START
@@ -34,6 +35,7 @@ def push(st: State, ch: int, word: int) -> None:
         return
     c.queue[ch, c.queue_count[ch]] = word
     c.queue_count[ch] += 1
+    wake_channel(st, ch)
 
 
 @jit

@@ -8,10 +8,11 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
-from memtile.model import lock_port, mm2s, s2mm
+from memtile.model import lock_port, mm2s, s2mm, switch
 from memtile.model.host_ports import offer, sink_full
 from memtile.model.jit import entry, inlined, jit
-from memtile.model.memory_control import finish_zeroisation
+from memtile.model.memory_control import finish_zeroisation, zeroisation_end
+from memtile.model.roster import retire_channels
 from memtile.model.state import ACTIVITY, NOW, QUIET, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
@@ -52,8 +53,9 @@ def presume(st: State, ch: int) -> None:
 @inlined
 def ask_memory(spec: Spec, st: State) -> None:
     """Phases 1 and 2a: tasks start, words leave to the streams, accesses are asked for."""
-    c = st.channels
-    for ch in range(c.phase.shape[0]):
+    c, roster = st.channels, st.active_channels
+    for slot in range(1, roster[0] + 1):
+        ch = roster[slot]
         wake(spec, st, ch)
         presume(st, ch)
         if c.direction[ch] == MM2S:
@@ -66,8 +68,9 @@ def ask_memory(spec: Spec, st: State) -> None:
 @inlined
 def use_memory(spec: Spec, st: State) -> None:
     """Phases 2b to 4: granted accesses are made, ingress words move on, new words enter."""
-    c = st.channels
-    for ch in range(c.phase.shape[0]):
+    c, roster = st.channels, st.active_channels
+    for slot in range(1, roster[0] + 1):
+        ch = roster[slot]
         if c.direction[ch] == MM2S:
             mm2s.receive(spec, st, ch)
         else:
@@ -78,36 +81,53 @@ def use_memory(spec: Spec, st: State) -> None:
 
 @inlined
 def account(st: State, cycles: int) -> None:
-    """Phase 6: book the cycles under each channel's cause."""
-    for ch in range(st.spent.shape[0]):
+    """Book the cycles under each active channel's cause."""
+    roster = st.active_channels
+    for slot in range(1, roster[0] + 1):
+        ch = roster[slot]
         st.spent[ch, st.channels.why[ch]] += cycles
+
+
+@jit
+def settle(st: State) -> None:
+    """Book the cycles in which a channel was not active: it had no task."""
+    for ch in range(st.spent.shape[0]):
+        booked = 0
+        for cause in range(st.spent.shape[1]):
+            booked += st.spent[ch, cause]
+        st.spent[ch, _CAUSE_IDLE] += st.clock[NOW] - booked
+
+
+@jit
+def step(spec: Spec, st: State) -> None:
+    """One cycle of the array clock, but for the books of idle channels."""
+    st.clock[ACTIVITY] = 0
+    finish_zeroisation(st)
+    ask_memory(spec, st)
+    use_memory(spec, st)
+    switch.step(spec, st)
+    lock_port.serve(spec, st)
+    account(st, 1)
+    retire_channels(st)
+    st.clock[QUIET] = st.clock[QUIET] + 1 if st.clock[ACTIVITY] == 0 else 0
+    st.clock[NOW] += 1
 
 
 @entry
 def cycle(spec: Spec, st: State) -> None:
     """One cycle of the array clock."""
-    st.clock[ACTIVITY] = 0
-    finish_zeroisation(spec, st)
-    ask_memory(spec, st)
-    use_memory(spec, st)
-    lock_port.serve(spec, st)
-    account(st, 1)
-    st.clock[QUIET] = st.clock[QUIET] + 1 if st.clock[ACTIVITY] == 0 else 0
-    st.clock[NOW] += 1
+    step(spec, st)
+    settle(st)
 
 
 @jit
 def next_timer(st: State) -> int:
     """Earliest future cycle at which something happens by itself, or -1."""
-    now = st.clock[NOW]
-    earliest = -1
-    for ch in range(st.channels.phase.shape[0]):
+    earliest = zeroisation_end(st)
+    for slot in range(1, st.active_channels[0] + 1):
+        ch = st.active_channels[slot]
         at = st.channels.until[ch]
         if st.channels.phase[ch] == _STARTING and (earliest < 0 or at < earliest):
-            earliest = at
-    for tile in range(st.memories.busy_until.shape[0]):
-        at = st.memories.busy_until[tile]
-        if at >= now and (earliest < 0 or at < earliest):
             earliest = at
     return int(earliest)
 
@@ -119,13 +139,13 @@ def skip(st: State, until: int) -> None:
     st.clock[NOW] = until
 
 
-@entry
-def run(spec: Spec, st: State, until: int) -> int:
-    """Advance to cycle ``until`` at most; return a ``Stop`` code."""
+@jit
+def advance(spec: Spec, st: State, until: int) -> int:
+    """Cycles up to ``until`` at most; return a ``Stop`` code."""
     while st.clock[NOW] < until:
         if sink_full(st):
             return _SINK_FULL
-        cycle(spec, st)
+        step(spec, st)
         if st.clock[QUIET] >= _SETTLED:
             at = next_timer(st)
             if at < 0:
@@ -133,3 +153,11 @@ def run(spec: Spec, st: State, until: int) -> int:
             if at > st.clock[NOW]:
                 skip(st, min(at, until))
     return _LIMIT
+
+
+@entry
+def run(spec: Spec, st: State, until: int) -> int:
+    """Advance to cycle ``until`` at most; return a ``Stop`` code."""
+    stop = advance(spec, st, until)
+    settle(st)
+    return stop

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from memtile.arch.timing import Timing
 from memtile.model.construct import Placed, build
+from memtile.model.roster import wake_channel
 from memtile.model.state import NOW, QUIET, plain
 from memtile.sim import clock
 from memtile.sim.door import Door
@@ -30,11 +31,14 @@ class Engine:
     Args:
         placed: the tiles of the model.
         timing: timing constants; the defaults if omitted.
+        switched: wire the channels to their stream switches.
     """
 
-    def __init__(self, placed: Sequence[Placed], timing: Timing | None = None) -> None:
+    def __init__(
+        self, placed: Sequence[Placed], timing: Timing | None = None, *, switched: bool = False
+    ) -> None:
         self.timing = timing or Timing()
-        self.spec, self.state = build(placed, self.timing)
+        self.spec, self.state = build(placed, self.timing, switched=switched)
         self._ports = plain(self.state.ports)
         self._feeds: dict[int, list[Words]] = {}
         self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
@@ -146,6 +150,8 @@ class Engine:
             ports.source_position[ch] = total
             total += sum(len(c) for c in mine)
             ports.source_end[ch] = total
+            if total > ports.source_position[ch]:
+                wake_channel(self.state, ch)
             chunks += mine
         return np.concatenate(chunks)
 

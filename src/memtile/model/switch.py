@@ -1,0 +1,79 @@
+"""The stream switches: words move from slave to master ports, and over the wires between tiles.
+
+Circuit mode: a slave feeds all its masters at once, so one slow receiver stops all (AM020 chapter 2).
+"""
+
+from __future__ import annotations
+
+from memtile.model.fifo import put, space
+from memtile.model.jit import inlined, jit
+from memtile.model.roster import retire_ports
+from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.switch_ports import has_room, offers, pop, push
+
+
+@inlined
+def all_have_room(st: State, first: int, targets: int) -> bool:
+    """Whether every master in the bit mask ``targets``, numbered from port ``first``, can take a word."""
+    rest, port = targets, first
+    while rest:
+        if rest & 1 and not has_room(st, port):
+            return False
+        rest >>= 1
+        port += 1
+    return True
+
+
+@inlined
+def multicast(st: State, first: int, targets: int, word: int, last: int) -> None:
+    """Put a word into every master in ``targets``."""
+    rest, port = targets, first
+    while rest:
+        if rest & 1:
+            push(st, port, word, last)
+        rest >>= 1
+        port += 1
+
+
+@inlined
+def serve_slave(spec: Spec, st: State, port: int) -> None:
+    """Move the word that a slave port offers to its masters."""
+    switch = st.switch
+    targets = switch.targets[port]
+    first = spec.tiles.master_base[switch.tile[port]]
+    if targets == 0 or not all_have_room(st, first, targets):
+        return
+    head = switch.head[port]
+    multicast(st, first, targets, switch.words[port, head], switch.last[port, head])
+    pop(st, port)
+
+
+@inlined
+def serve_master(st: State, port: int) -> None:
+    """Move the word that a master port offers over its wire, or into the channel behind it."""
+    switch = st.switch
+    head = switch.head[port]
+    link, channel = switch.link[port], switch.channel[port]
+    if link >= 0:
+        if has_room(st, link):
+            push(st, link, switch.words[port, head], switch.last[port, head])
+            pop(st, port)
+    elif channel >= 0 and space(st.fifos, channel) > 0:
+        put(st.fifos, channel, switch.words[port, head], switch.last[port, head])
+        pop(st, port)
+        st.clock[ACTIVITY] += 1
+
+
+@jit
+def step(spec: Spec, st: State) -> None:
+    """One cycle of all switches."""
+    roster = st.active_ports
+    for slot in range(1, roster[0] + 1):
+        port = roster[slot]
+        if not offers(st, port):
+            st.clock[ACTIVITY] += st.switch.held[port]  # only time separates the word from its move
+        elif st.switch.is_master[port] == 1:
+            serve_master(st, port)
+        else:
+            serve_slave(spec, st, port)
+    retire_ports(st)

@@ -1,0 +1,109 @@
+"""The wires of the array: switch ports, who is at their other end, and which channel is behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from memtile.arch.ports import DMA_MASTERS, DMA_SLAVES, FIFO_WORDS, PORTS, port_kind
+from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
+from memtile.arch.timing import Timing
+from memtile.model.state import Ints, SwitchPorts, table
+
+_NONE = -1
+# A master in one direction is wired to the slave of the opposite name, same number, in the tile next door.
+_NEXT = {"NORTH": ("SOUTH", 0, 1), "SOUTH": ("NORTH", 0, -1), "EAST": ("WEST", 1, 0), "WEST": ("EAST", -1, 0)}
+
+
+class Site(NamedTuple):
+    """A tile of the model and its first ports and channels."""
+
+    name: TileName
+    column: int
+    row: int
+    slave_base: int
+    master_base: int
+    channel_base: int
+
+
+class _Port(NamedTuple):
+    site: int
+    number: int
+    name: str
+    is_master: bool
+
+
+def _ports(sites: Sequence[Site]) -> Iterator[_Port]:
+    """All ports in model order: the slaves of a tile, then its masters."""
+    for number, site in enumerate(sites):
+        yield from (_Port(number, n, name, False) for n, name in enumerate(PORTS[site.name].slaves))
+        yield from (_Port(number, n, name, True) for n, name in enumerate(PORTS[site.name].masters))
+
+
+def _latency_and_depth(port: _Port, timing: Timing) -> tuple[int, int]:
+    if port_kind(port.name) in _NEXT:
+        return timing.external_port_latency, timing.external_port_words
+    if port.name.startswith("FIFO") and not port.is_master:
+        return timing.local_slave_latency, FIFO_WORDS
+    if port.is_master:
+        return timing.local_master_latency, timing.local_master_words
+    return timing.local_slave_latency, timing.local_slave_words
+
+
+def _link(port: _Port, sites: Sequence[Site], places: Mapping[tuple[int, int], int]) -> int:
+    """The slave port that a master is wired to, or -1."""
+    site, kind = sites[port.site], port_kind(port.name)
+    if not port.is_master:
+        return _NONE
+    if kind == "FIFO":
+        return site.slave_base + PORTS[site.name].slave(port.name)
+    if kind not in _NEXT:
+        return _NONE
+    opposite, columns, rows = _NEXT[kind]
+    other = places.get((site.column + columns, site.row + rows))
+    if other is None:
+        return _NONE
+    name = opposite + port.name.removeprefix(kind)
+    slaves = PORTS[sites[other].name].slaves
+    return sites[other].slave_base + slaves.index(name) if name in slaves else _NONE
+
+
+def _channel(port: _Port, sites: Sequence[Site]) -> int:
+    """The S2MM channel behind a master or the MM2S channel behind a slave, or -1."""
+    site = sites[port.site]
+    names = DMA_MASTERS if port.is_master else DMA_SLAVES
+    if site.name == "interface":
+        number = names.index(port.name) if port.name in names else _NONE
+    else:
+        number = int(port.name.removeprefix("DMA")) if port.name.startswith("DMA") else _NONE
+    direction = S2MM if port.is_master else MM2S
+    return _NONE if number < 0 else site.channel_base + direction * TILE_KINDS[site.name].channels + number
+
+
+def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
+    """All switch ports of the model, wired."""
+    ports = list(_ports(sites))
+    places = {(site.column, site.row): number for number, site in enumerate(sites)}
+    delays = [_latency_and_depth(port, timing) for port in ports]
+    return table(
+        SwitchPorts,
+        len(ports),
+        tile=[port.site for port in ports],
+        number=[port.number for port in ports],
+        is_master=[port.is_master for port in ports],
+        latency=[latency for latency, _ in delays],
+        depth=[depth for _, depth in delays],
+        popped=_NONE,
+        link=[_link(port, sites, places) for port in ports],
+        channel=[_channel(port, sites) for port in ports],
+    )
+
+
+def feeding_ports(switch: SwitchPorts, channels: int) -> Ints:
+    """The slave port that each MM2S channel feeds; int64[channels], -1 = none."""
+    ports = np.full(channels, _NONE, dtype=np.int64)
+    for port in np.flatnonzero((switch.is_master == 0) & (switch.channel >= 0)).tolist():
+        ports[switch.channel[port]] = port
+    return ports
