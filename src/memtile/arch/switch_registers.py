@@ -18,6 +18,7 @@ CIRCUIT_CONFIGURATION = fields("Slave 4:0")  # what Configuration holds in circu
 PACKET_CONFIGURATION = fields("Msel_Enable 6:3, Arbiter 2:0")  # and in packet mode
 SLAVE_CONFIG = fields("Slave_Enable 31, Packet_Enable 30")
 SLOT = fields("id 28:24, mask 20:16, enable 8, msel 5:4, arbit 2:0")
+SLAVE_CONFIG_OFFSET, SLOT_OFFSET, MERGE_OFFSET = 0x100, 0x200, 0x800  # above the switch's base
 MERGE_STRIDE = 0x10
 
 
@@ -59,7 +60,7 @@ def switch_registers(tile: TileName) -> Iterator[Register]:
     base, names = PORTS[tile].base, _NAMES[tile]
     yield from _port_registers(tile)
     for arbiter in range(MERGE_ARBITERS):
-        yield from _merge_registers(arbiter, base + 0x800 + arbiter * MERGE_STRIDE)
+        yield from _merge_registers(arbiter, base + MERGE_OFFSET + arbiter * MERGE_STRIDE)
     yield from _event_ports(base + 0xF00)
     yield Register("Stream_Switch_Parity_Status", base + 0xF10, flags(names.parity.split(), Access.WTC))
     yield Register("Stream_Switch_Parity_Injection", base + 0xF20, flags(names.injected.split()))
@@ -76,9 +77,9 @@ def _port_registers(tile: TileName) -> Iterator[Register]:
     masters = [_title(name, "", traces) for name in ports.masters]
     slaves = [_title(name, "_", traces) for name in ports.slaves]
     yield from _row("Stream_Switch_Master_Config_{}", base, masters, MASTER_CONFIG)
-    yield from _row("Stream_Switch_Slave_Config_{}", base + 0x100, slaves, SLAVE_CONFIG)
+    yield from _row("Stream_Switch_Slave_Config_{}", base + SLAVE_CONFIG_OFFSET, slaves, SLAVE_CONFIG)
     slots = [f"{slave}_Slot{n}" for slave in slaves for n in range(SLOTS_PER_SLAVE)]
-    yield from _row("Stream_Switch_Slave_{}", base + 0x200, slots, SLOT)
+    yield from _row("Stream_Switch_Slave_{}", base + SLOT_OFFSET, slots, SLOT)
 
 
 def _row(pattern: str, base: int, names: Sequence[str], layout: tuple[Field, ...]) -> Iterator[Register]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from memtile.arch.bd_layout import BdField
 from memtile.arch.ports import PORTS
+from memtile.arch.switch_registers import SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
 from memtile.model import register_tables
@@ -97,6 +98,11 @@ def _first_window(kind: TileKind) -> int:
     return 0 if "west" in kind.memory_windows else 1
 
 
+def _register(maps: Ints, row: int, offset: int) -> int:
+    """Index of the register at byte ``offset`` of kind ``row``."""
+    return int(maps[row, offset // WORD_BYTES])
+
+
 def _kinds(maps: Ints) -> Kinds:
     kinds = [TILE_KINDS[name] for name in KIND_NAMES]
     halves = [[k.bd_banks[parity % len(k.bd_banks)] for parity in (0, 1)] for k in kinds]
@@ -104,13 +110,17 @@ def _kinds(maps: Ints) -> Kinds:
         Kinds,
         len(kinds),
         bd_words=[k.bd_words for k in kinds],
-        bd_register=[maps[row, k.bd_base // WORD_BYTES] for row, k in enumerate(kinds)],
+        bd_register=[_register(maps, row, k.bd_base) for row, k in enumerate(kinds)],
         bd_first=[[first for first, _ in half] for half in halves],
         bd_last=[[last for _, last in half] for half in halves],
         neighbour_channels=[len(k.neighbour_channels) for k in kinds],
         first_window=[_first_window(k) for k in kinds],
         memory_shift=[(k.dma_address_words // len(k.memory_windows)).bit_length() - 1 for k in kinds],
         lock_shift=[k.locks.bit_length() - 1 for k in kinds],
+        master_config=[_register(maps, row, PORTS[k.name].base) for row, k in enumerate(kinds)],
+        slave_config=[
+            _register(maps, row, PORTS[k.name].base + SLAVE_CONFIG_OFFSET) for row, k in enumerate(kinds)
+        ],
         interleaves=[k.name == "memory" for k in kinds],
     )
 

@@ -7,8 +7,10 @@ from functools import cache
 
 import numpy as np
 
+from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_map
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
+from memtile.arch.switch_registers import SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import MM2S, S2MM, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.model.axi import Block
 from memtile.model.state import Ints, Shorts
@@ -67,8 +69,16 @@ def _lock_blocks(kind: TileKind) -> dict[int, tuple[Block, int]]:
     return blocks
 
 
+def _switch_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
+    ports = PORTS[name]
+    masters = range(ports.base, ports.base + len(ports.masters) * WORD_BYTES, WORD_BYTES)
+    first = ports.base + SLAVE_CONFIG_OFFSET
+    slaves = range(first, first + len(ports.slaves) * WORD_BYTES, WORD_BYTES)
+    return dict.fromkeys((*masters, *slaves), (Block.SWITCH, 0))
+
+
 def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:
     """Byte offset -> (hardware block, instance) of the registers that do more than hold a value."""
     kind = TILE_KINDS[name]
     controls = {r.offset: (Block.MEMORY_CONTROL, 0) for r in registers_of(name) if r.name == "Memory_Control"}
-    return _channel_blocks(kind) | _lock_blocks(kind) | controls
+    return _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name) | controls

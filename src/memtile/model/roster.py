@@ -37,9 +37,9 @@ def wake_port(st: State, port: int) -> None:
 
 @inlined
 def resting(st: State, ch: int) -> bool:
-    """Whether an idle channel has no task, and no test bench that still offers it words."""
+    """Whether the channel was idle all cycle and has no task, nor a test bench that still offers it words."""
     c = st.channels
-    if c.phase[ch] != _PHASE_IDLE or c.queue_count[ch] > 0 or c.release_due[ch] == 1:
+    if c.phase[ch] != _PHASE_IDLE or c.why[ch] != _CAUSE_IDLE or c.queue_count[ch] > 0:
         return False
     offered = st.ports.source_end[ch] - st.ports.source_position[ch]
     return bool(offered == 0 or st.fifos.held[ch] == st.fifos.depth[ch])
@@ -54,7 +54,6 @@ def retire_channels(st: State) -> None:
         ch = roster[slot]
         if resting(st, ch):
             st.channels.active[ch] = 0
-            st.channels.why[ch] = _CAUSE_IDLE
         else:
             kept += 1
             roster[kept] = ch

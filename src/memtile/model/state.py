@@ -71,6 +71,8 @@ class Kinds(NamedTuple):
     first_window: Ints  # column of Tiles.neighbour that DMA window 0 names
     memory_shift: Ints  # log2 of the words of one memory window
     lock_shift: Ints  # log2 of the locks of one lock window
+    master_config: Ints  # register index of the first stream switch master
+    slave_config: Ints  # and of the first slave
     interleaves: Ints  # 1 = Memory_Control chooses between interleaved and linear banks
 
 
@@ -175,6 +177,7 @@ class SwitchPorts(NamedTuple):
     held: Ints
     popped: Ints  # cycle of the last word that left
     active: Ints  # 1 = in State.active_ports
+    mode: Ints  # switch_config.OFF, CIRCUIT or PACKET
     targets: Ints  # slave in circuit mode: bit mask of the masters that it feeds
     link: Ints  # master: slave port at the other end of the wire, -1 = none
     channel: Ints  # master: S2MM channel that it feeds, -1 = none
