@@ -1,8 +1,10 @@
-"""Draws the pictures of the pages: ``make docs`` runs it. What they show comes out of the example's run."""
+"""Draws the pictures of the pages: ``make docs`` runs it. They show what the examples do."""
 
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +13,23 @@ from memtile.report.cycles_picture import save_cycles
 from memtile.report.tiles_picture import tiles_figure
 
 HERE = Path(__file__).parent
+TILINGS = ("halo", "t1", "border")
 
 
 def draw(directory: Path) -> list[Path]:
+    """Draw all pictures; the files written."""
+    return [*draw_run(directory), *(draw_tiling(name, directory) for name in TILINGS)]
+
+
+def draw_tiling(name: str, directory: Path) -> Path:
+    """What ``memtile lower --picture`` makes of an example tiling."""
+    memtile, picture = Path(sys.executable).with_name("memtile"), directory / f"tiling_{name}.png"
+    example = HERE.parent / "examples" / "tilings" / f"{name}.json"
+    subprocess.run([memtile, "lower", example, "--picture", picture], check=True, stdout=subprocess.DEVNULL)
+    return picture
+
+
+def draw_run(directory: Path) -> list[Path]:
     """Run the halo example once and draw its cycles and its tiles; the files written."""
     example = runpy.run_path(str(HERE.parent / "examples" / "halo_tiling.py"))
     result = example["design"]().run()

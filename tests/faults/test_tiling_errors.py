@@ -54,8 +54,8 @@ def test_rank_is_limited_by_the_memory() -> None:
     four = TilingParameters((2, 2, 2, 2))
     assert problems(four, MEMORY) == []
     assert [p.message for p in problems(four, COMPUTE)] == [
-        "tiling: buffer_dimension: 4 dimensions given, at most 3 on a compute tile allowed "
-        "(UG1603, tiling parameters); reshape the buffer"
+        "tiling: buffer_dimension: 4 dimensions given, at most 3 on the compute tile allowed "
+        "(UG1603, tiling parameters); join dimensions that are next to each other"
     ]
 
 

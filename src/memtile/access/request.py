@@ -152,15 +152,22 @@ def _quantities(request: Request) -> Iterator[tuple[str, int]]:
     """What should be whole words: numbers along the contiguous dimension, pitches of the others."""
     d = min(range(len(request.extents)), key=lambda e: request.extents[e].pitch)
     extent, (low, high) = request.extents[d], request.reach()[d]
-    loops = [axis for axis in request.axes if axis.dimension == d and axis.wrap > 1]
-    yield f"dimension {d}, tile size", prod(axis.wrap for axis in loops if axis.stride == 1)
+    run, outer = _run(request, d)
+    yield f"dimension {d}, tile size", run
     yield f"dimension {d}, offset", extent.start
-    for axis in loops:
-        if axis.stride > 1:
-            yield f"dimension {d}, stride", axis.stride
+    for axis in outer:
+        yield f"dimension {d}, stride", axis.stride
     if low < 0 or high >= extent.size:
         yield f"dimension {d}, data size", extent.size
     yield from ((f"dimension {e}, pitch", other.pitch) for e, other in enumerate(request.extents) if e != d)
+
+
+def _run(request: Request, d: int) -> tuple[int, list[Axis]]:
+    """Elements of the innermost contiguous run along dimension ``d``, and the loops of ``d`` outside it."""
+    run, loops = 1, [axis for axis in request.axes if axis.wrap > 1]
+    while loops and loops[-1].dimension == d and loops[-1].stride == run:
+        run *= loops.pop().wrap
+    return run, [axis for axis in loops if axis.dimension == d]
 
 
 def _fraction(request: Request, name: str, value: int, group: int) -> Problem:

@@ -126,8 +126,8 @@ def _rank_problems(tiling: TilingParameters, kind: TileKind | None) -> Iterator[
         yield _problem(
             "buffer_dimension",
             f"{rank} dimensions",
-            f"at most {kind.dimensions} on a {kind.title}",
-            "reshape the buffer",
+            f"at most {kind.dimensions} on the {kind.title}",
+            "join dimensions that are next to each other",
         )
     if not rank:
         yield _problem("buffer_dimension", "no dimension", "at least 1")

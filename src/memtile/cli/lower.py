@@ -40,7 +40,9 @@ def lower(
         Path | None, typer.Option(help="Draw the access order: .svg, .png, or .html (animated).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
-    elements: Annotated[bool, typer.Option(help="With --json: the element indices of the stream.")] = False,
+    elements: Annotated[
+        bool, typer.Option("--elements", help="With --json: the element indices of the stream.")
+    ] = False,
 ) -> None:
     """Turn tiling parameters (UG1603) into the fewest buffer descriptors that do exactly that.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COLOURS = "viridis"  # the same order for colour-blind eyes, and in grey
 UNTOUCHED, INK, PAPER, AGAIN = "#e6e8eb", "#16202c", "#ffffff", "#e8590c"
 _PATH_STEPS = 400  # elements of a slice whose path is still readable
+_DPI = 110
 _ARROW_STEPS = 150
 _NUMBERED = 12  # columns and rows with a number in each cell
 _COLUMNS = 4  # slices side by side
@@ -69,7 +70,7 @@ def save_figure(figure: Figure, path: str) -> None:
     metadata = {"Date": None} if path.endswith(".svg") else {"Software": None}
     try:
         with rc_context({"svg.hashsalt": "memtile", "svg.fonttype": "none"}):
-            figure.savefig(path, dpi=150, facecolor=PAPER, metadata=metadata)
+            figure.savefig(path, dpi=_DPI, facecolor=PAPER, metadata=metadata)
     except OSError as error:
         raise MemtileError(f"{path}: cannot be written: {error.strerror}") from None
 
@@ -221,8 +222,8 @@ def _numbers(axes: Axes, order: Slices, index: int) -> None:
 def _label(axes: Axes, order: Slices, index: int, *, left: bool, bottom: bool) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 4, 8, 10], integer=True))
     axes.tick_params(length=0, labelsize=8, colors=INK)
     if bottom:
         axes.set_xlabel("dimension 0 (elements)", fontsize=9)

@@ -33,7 +33,7 @@ class Answer:
     """What became of one tiling.
 
     Attributes:
-        name: id of the tiling, or its number in the list.
+        name: id of the tiling, or ``tiling`` and its number in the list.
         case: the tiling; ``None`` when it could not be read.
         lowering: its descriptors; ``None`` when there are none.
         error: why there are none.
@@ -77,7 +77,7 @@ class Answer:
 
 def answer(item: object, number: int, **override: Any) -> Answer:
     """Read and lower one tiling; ``override`` goes to ``parse_tiling``."""
-    name, case = str(number), None
+    name, case = f"tiling {number}", None
     try:
         case = parse_tiling(item, **override)
         name = case.name or name
@@ -91,9 +91,11 @@ def answer(item: object, number: int, **override: Any) -> Answer:
 def wrong_sequences(answers: Sequence[Answer]) -> tuple[list[str], int]:
     """Names of the tilings whose stream is not the published one, and how many were compared."""
     streams = {a.name: a.elements for a in answers}
-    compared = {a.name: _verdict(a.case.expected, a, streams) for a in answers if a.case and a.case.expected}
-    verdicts = {name: verdict for name, verdict in compared.items() if verdict is not None}
-    return [name for name, right in verdicts.items() if not right], len(verdicts)
+    verdicts = [
+        (a.name, _verdict(a.case.expected, a, streams)) for a in answers if a.case and a.case.expected
+    ]
+    compared = [(name, right) for name, right in verdicts if right is not None]
+    return [name for name, right in compared if not right], len(compared)
 
 
 def _verdict(expected: Expected, given: Answer, streams: Mapping[str, Addresses | None]) -> bool | None:
