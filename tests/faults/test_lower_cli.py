@@ -213,6 +213,14 @@ def test_a_tile_larger_than_padding_can_fill_is_refused() -> None:
     )
 
 
+def test_a_stream_that_would_fill_the_machine_is_refused_before_it_does() -> None:
+    (message,) = messages(SOUND | {"buffer_dimension": [10**5, 10**5]}, "--tile", "interface")
+    assert message == (
+        "tiling: stream: 10000000000 elements given, at most 134217728 allowed (memtile compares every "
+        "element of the stream with the walk); lower it in several parts"
+    )
+
+
 def test_text_names_the_tiling_and_every_problem() -> None:
     done = run("-", stdin=[SOUND, SOUND | {"id": "b", "offset": [0], "tiling_dimension": [1, 0]}])
     assert done.exit_code == 1

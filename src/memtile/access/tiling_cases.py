@@ -39,6 +39,9 @@ ELEMENT_BITS: Mapping[str, int] = MappingProxyType(
 )
 """Element types of AMD's graphs (``adf`` headers) and their sizes."""
 
+MOST_ELEMENTS = 1 << 27
+"""Longest stream that is enumerated: 1 GiB of indices."""
+
 _SHAPES = ("buffer_dimension", "tiling_dimension", "offset", "boundary_dimension")
 _NUMBERS = ("packet_port_id", "repetition", "phase", "buffer_iteration")
 _SITE = ("memory", "access", "element_type", "element_bits")
@@ -90,7 +93,18 @@ class TilingCase:
         Raises:
             TransferError: every reason why there are none.
         """
-        return lower(self.request(), self.tile, self.access)
+        request = self.request()
+        raise_if(_too_long(request), TransferError)
+        return lower(request, self.tile, self.access)
+
+
+def _too_long(request: Request) -> list[Problem]:
+    """A stream whose enumeration, the proof of its descriptors, would fill the machine's memory."""
+    if request.size <= MOST_ELEMENTS:
+        return []
+    given, allowed = f"{request.size} elements", f"at most {MOST_ELEMENTS}"
+    source = "memtile compares every element of the stream with the walk"
+    return [Problem("stream", "tiling", "stream", given, allowed, source, "lower it in several parts")]
 
 
 def tilings_of(data: Any) -> tuple[list[Any], bool]:
