@@ -74,6 +74,15 @@ channels = st.lists(
 sizes = st.integers(1, 12_000).map(lambda words: 4 * words)
 
 
+def test_greedy_leaves_room_for_a_buffer_that_reaches_into_a_wished_bank() -> None:
+    demands = [
+        Demand("wide", BANK + 16, bank=0),
+        Demand("next", BANK + 32, bank=1),
+        Demand("small", 64, bank=0),
+    ]
+    assert_legal(demands, place_buffers(demands, solver="greedy"))
+
+
 @st.composite
 def demand_lists(draw: st.DrawFn) -> list[Demand]:
     demands = []

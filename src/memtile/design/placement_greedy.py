@@ -51,10 +51,14 @@ def _pass(task: Task, *, spread: bool) -> tuple[Starts, list[int]]:
     return starts, sorted(left)
 
 
-def _order(task: Task, index: int) -> tuple[int, int, int]:
-    """Fixed places first, then fixed banks, then by size."""
+def _order(task: Task, index: int) -> tuple[int, int, int, int]:
+    """Fixed places first, then fixed banks, upwards and the one that may reach beyond last, then by size."""
     demand = task.demands[index]
-    return 2 - (demand.bank is not None) - 2 * (demand.at is not None), -demand.nbytes, index
+    if demand.at is not None:
+        return 0, 0, 0, index
+    if demand.bank is not None:
+        return 1, demand.bank, demand.nbytes, index
+    return 2, 0, -demand.nbytes, index
 
 
 def _choices(task: Task, index: int, starts: Starts, *, spread: bool) -> Iterator[int]:
