@@ -9,7 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
+    from memtile.access.numpy_functions import pad
     from memtile.access.tiling import TilingParameters, TraversingParameters
+    from memtile.access.views import View, view
     from memtile.arch.devices import device
     from memtile.arch.timing import Timing
     from memtile.bd.descriptor import Descriptor
@@ -30,7 +33,14 @@ _HOMES = {
     "Timing": "memtile.arch.timing",
     "Transfer": "memtile.design.transfers",
     "TraversingParameters": "memtile.access.tiling",
+    "View": "memtile.access.views",
     "device": "memtile.arch.devices",
+    "dma_dimensions": "memtile.access.notation",
+    "pad": "memtile.access.numpy_functions",
+    "rearrange": "memtile.access.notation",
+    "repeat": "memtile.access.notation",
+    "tensor_access_pattern": "memtile.access.notation",
+    "view": "memtile.access.views",
 }
 
 __all__ = [
@@ -43,7 +53,14 @@ __all__ = [
     "Timing",
     "Transfer",
     "TraversingParameters",
+    "View",
     "device",
+    "dma_dimensions",
+    "pad",
+    "rearrange",
+    "repeat",
+    "tensor_access_pattern",
+    "view",
 ]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memtile.access.lowering.fit import Fields
 from memtile.access.lowering.lower import Lowering, lower
+from memtile.access.lowering.recognise import recognise
 from memtile.access.tiling import TilingParameters, TraversingParameters
 from memtile.arch.tiles import COMPUTE, MEMORY, TileName
 from memtile.bd.descriptor import Dim, Iteration, Pad
@@ -32,6 +34,10 @@ def test_the_tutorial_case_that_amd_cannot_fit_is_one_descriptor() -> None:
     (descriptor,) = result.descriptors
     assert descriptor.dims == (Dim(1, 4), Dim(8, 4), Dim(4, 2), Dim(32, 0))
     assert (descriptor.length, result.runs) == (1024, 1)
+
+
+def test_a_stream_that_ends_with_its_data_is_recognised_whatever_zeros_would_follow() -> None:
+    assert recognise([None] * 69 + [16, 17], Fields(MEMORY)) is not None
 
 
 @pytest.mark.feature("F07", "F39", "F42")

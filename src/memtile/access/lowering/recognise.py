@@ -79,7 +79,7 @@ def _padded_rows(slots: Sequence[Slot], start: Start, row: Loop, d: int, fields:
     """``row`` with every padding that divides the gaps around the first run of data."""
     end = start.pads + start.run
     gap = next((i for i, slot in enumerate(slots[end:]) if slot is not None), None)
-    room = len(slots) - end if gap is None else gap
+    room = fields.after[d] if gap is None else gap  # the length may cut the zeros that follow
     for before in range(min(start.pads, fields.before[d]) + 1):
         for after in range(min(room, fields.after[d]) + 1):
             units = before + row.wrap + after

@@ -11,6 +11,8 @@ from memtile.access.request import BYTE_BITS, WORD_BITS, Request
 from memtile.arch.tiles import TILE_KINDS, TileKind
 from memtile.errors import Problem
 
+_FORWARD = "the hardware only steps forward: walk the other way round"
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -44,11 +46,11 @@ def padding_problems(request: Request, site: Site) -> Iterator[Problem]:
 
 
 def step_problems(items: Sequence[Item], request: Request, site: Site) -> Iterator[Problem]:
-    """Loops whose step is beyond the step field, each named once."""
+    """Loops whose step the step field cannot hold, each named once."""
     fields = Fields(site.kind)
     limit = max(fields.step)
     field = site.kind.bd_fields["D0_Stepsize"]
-    for step in sorted({step for step in _steps(items) if step > limit}):
+    for step in sorted({step for step in _steps(items) if not 0 <= step <= limit}):
         yield Problem(
             reason="step",
             where=site.where,
@@ -56,7 +58,7 @@ def step_problems(items: Sequence[Item], request: Request, site: Site) -> Iterat
             given=f"{step} words",
             allowed=f"1..{limit} words",
             source=f"AM025: Dn_Stepsize has {field.bits} bits",
-            next_step=_way_out(step, request, site),
+            next_step=_way_out(step, request, site) if step > limit else _FORWARD,
         )
 
 
