@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ class ChannelUse:
         return self.spent.get(Cause.MOVING, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The outcome of a run.
 
@@ -99,7 +99,7 @@ class Result:
     cycles: int
     clock_mhz: int
     channels: tuple[ChannelUse, ...]
-    outputs: Mapping[str, Array] = field(repr=False)
+    outputs: Mapping[str, Array]
     checks: tuple[Check, ...] = ()
     waiting: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
@@ -145,6 +145,11 @@ class Result:
 
         return Group(self._table(), *(Text(line) for line in self._lines()))
 
+    def __repr__(self) -> str:
+        exact = {True: ", bit-exact", False: ", NOT bit-exact", None: ""}[self.exact]
+        time = f"{self.cycles} cycles" if self.timed else "untimed"
+        return f"Result({self.status}, {time}, {len(self.channels)} channels{exact})"
+
     def __str__(self) -> str:
         """The same as plain text."""
         from rich.console import Console
@@ -152,19 +157,23 @@ class Result:
         console = Console(file=io.StringIO(), width=_TEXT_WIDTH, no_color=True)
         with console.capture() as capture:
             console.print(self)
-        return capture.get()
+        return capture.get().rstrip("\n")
 
     def _table(self) -> RenderableType:
+        from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
         causes = [c for c in Cause if any(use.spent.get(c) for use in self.channels)]
         title = f"{self.cycles} cycles" if self.timed else "untimed: words moved"
-        table = Table(title=title, title_justify="left", title_style="bold")
+        table = Table(
+            title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left", title_style="bold"
+        )
         table.add_column("channel")
         for cause in causes:
-            table.add_column(CAUSE_TEXT[cause], justify="right")
+            header = CAUSE_TEXT[cause]
+            table.add_column(header, justify="right", min_width=max(map(len, header.split())))
         if self.timed:
-            table.add_column("moving", justify="right")
+            table.add_column("busy", justify="right", no_wrap=True)
         for use in self.channels:
             cells = [str(use.spent.get(c, 0) or "-") for c in causes]
             share = [f"{use.words / max(self.cycles, 1):.1%}"] if self.timed else []
