@@ -7,12 +7,13 @@ neighbour, so that an image border costs no descriptor of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros, joined, total_size
 from memtile.access.request import Axis, Request
+from memtile.access.strides import merged
 from memtile.access.walk import Loop
 
 
@@ -27,23 +28,8 @@ class Run(NamedTuple):
 
 def clip(request: Request) -> tuple[Item, ...]:
     """The boxes of ``request``, in elements."""
-    axes = _merge_coordinates(axis for axis in request.axes)
     starts = [extent.start for extent in request.extents]
-    return _clip(request, axes, starts)
-
-
-def _merge_coordinates(axes: Iterator[Axis]) -> tuple[Axis, ...]:
-    """Neighbouring loops that walk on along one dimension become one; single turns vanish."""
-    merged: list[Axis] = []
-    for axis in axes:
-        outer = merged[-1] if merged else None
-        if axis.wrap == 1:
-            continue
-        if outer and outer.dimension == axis.dimension and outer.stride == axis.wrap * axis.stride:
-            merged[-1] = Axis(axis.dimension, outer.wrap * axis.wrap, axis.stride)
-        else:
-            merged.append(axis)
-    return tuple(merged)
+    return _clip(request, merged(request.axes), starts)
 
 
 def _clip(request: Request, axes: Sequence[Axis], starts: list[int]) -> tuple[Item, ...]:
