@@ -265,15 +265,6 @@ def test_status_names_what_the_channel_waits_for() -> None:
     assert rig.status(rig.s2mm(4)) == 0
 
 
-def test_isolation_is_not_acted_on() -> None:
-    """DEV-ISO-1: all sides are isolated after reset, and the neighbour is reached all the same."""
-    rig = Rig(tiles=2, at=0)
-    assert rig.door.read32(0x96030) == rig.engine.door(1).read32(0x96030) == 0xF
-    ch = run(rig, "s2mm", bd(2, EAST.address(0)))
-    assert errors(rig, ch) == 0
-    assert rig.engine.door(1).block_read32(0, 2).tolist() == [1, 2]
-
-
 @pytest.mark.parametrize("cut", range(4, 24))
 def test_a_reset_at_any_moment_leaves_no_word_behind_in_s2mm(cut: int) -> None:
     """DEV-RESET-1: ingress words, a half-formed access and one that waits for its bank are dropped."""

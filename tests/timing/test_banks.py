@@ -207,20 +207,6 @@ def test_a_write_during_zeroisation_neither_ends_nor_restarts_it(written: int) -
     rig.assert_earliest(20, lambda: rig.door.read32(MEMORY_CONTROL) == INTERLEAVED)
 
 
-def test_channels_share_no_interface_to_a_neighbour() -> None:
-    """DEV-ARB-3: four strided readers of four banks of the eastern tile, each a word per cycle."""
-    rig = Rig(tiles=2, at=0)
-    rig.engine.door(1).write32(MEMORY_CONTROL, LINEAR)
-    channels = [rig.mm2s(n) for n in range(4)]
-    for n, ch in enumerate(channels):
-        word = EAST.address(n * BANK_WORDS)
-        rig.write_bd(24 * (n % 2) + n, Descriptor("memory", 20, word, dims=EVERY_OTHER))
-        rig.catch(ch)
-        rig.issue(ch, 24 * (n % 2) + n)
-    rig.step(30)
-    assert [rig.cycles(ch, Cause.MOVING) for ch in channels] == [list(range(6, 26))] * 4
-
-
 def test_software_takes_no_bank() -> None:
     """DEV-ARB-2: a read through the door in every cycle costs a strided reader of that bank nothing."""
     rig = Rig()

@@ -11,7 +11,7 @@ import pytest
 
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
-from memtile.bd.windows import OWN
+from memtile.bd.windows import EAST, OWN
 from memtile.model.states import Cause
 from memtile.testing.rig import LETTERS, Rig
 
@@ -85,6 +85,17 @@ def granules() -> dict[str, str]:
     return {"MM2S 0": rig.timeline(a), "MM2S 2": rig.timeline(b)}
 
 
+def neighbour() -> dict[str, str]:
+    rig = Rig(tiles=2, at=0)
+    rig.engine.door(1).write32(MEMORY_CONTROL, LINEAR)
+    for n in (0, 2):
+        rig.write_bd(n, Descriptor("memory", 6, EAST.address(n * 8192), dims=((2, 0),)))
+        rig.catch(rig.mm2s(n))
+        rig.issue(rig.mm2s(n), n)
+    rig.step(20)
+    return {f"MM2S {n}": rig.timeline(rig.mm2s(n)) for n in (0, 2)}
+
+
 def ingress() -> dict[str, str]:
     rig, (s,) = started(("S2MM", 0, words(4, acquire=TAKE)))
     rig.feed(s, 24)
@@ -130,6 +141,7 @@ SCENARIOS: dict[str, Callable[[], dict[str, str]]] = {
     "lock-rotation": lock_rotation,
     "bank-conflict": bank_conflict,
     "granules": granules,
+    "neighbour": neighbour,
     "ingress": ingress,
     "egress": egress,
     "ports": ports,

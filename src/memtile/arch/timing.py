@@ -43,7 +43,9 @@ class Timing:
     zeroisation: int = _constant(
         2048, 1, 1 << 20, "cycles", "one 128-bit write per bank and cycle", Grade.ASSUMED
     )
-
+    neighbour_latency: int = _constant(
+        0, 0, 16, "cycles", "an access to a neighbour's memory asks so much later", Grade.ASSUMED
+    )
     external_port_latency: int = _constant(
         2, 1, 8, "cycles", "AM020 chapter 2: stream switch, external master and slave ports", Grade.MANUAL
     )

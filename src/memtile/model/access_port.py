@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from memtile.model.banks import bank_of
 from memtile.model.jit import inlined
+from memtile.model.neighbours import interface_to
 from memtile.model.state import Spec, State
-from memtile.model.windows import memory_owner
+from memtile.model.windows import NOWHERE, memory_owner
 
 
 @inlined
 def aim(spec: Spec, st: State, ch: int, address: int) -> bool:
     """Point the channel's access at DMA word address ``address``; False when out of reach."""
     c = st.channels
-    owner = memory_owner(spec, c.tile[ch], c.number[ch], address)
+    owner = memory_owner(spec, st, c.tile[ch], c.number[ch], address)
     if owner < 0:
         return False
     word = address & (spec.tiles.memory_words[owner] - 1)
     st.granules.target[ch] = spec.tiles.memory_base[owner] + word
+    st.granules.via[ch] = NOWHERE if owner == c.tile[ch] else interface_to(spec, st, ch, owner)
     st.granules.bank[ch] = bank_of(spec, st, owner, word)
     return True

@@ -16,11 +16,13 @@ from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES
 from memtile.arch.timing import Timing
 from memtile.model import register_tables
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
+from memtile.model.neighbours import INTERFACES
 from memtile.model.state import (
     Banks,
     Channels,
     Fifos,
     Granules,
+    Interfaces,
     Ints,
     Kinds,
     Locks,
@@ -103,6 +105,11 @@ def _register(maps: Ints, row: int, offset: int) -> int:
     return int(maps[row, offset // WORD_BYTES])
 
 
+def _register_named(name: TileName, register: str) -> int:
+    """Index of the register that AM025 calls ``register``."""
+    return [r.name for r in register_tables.registers_of(name)].index(register)
+
+
 def _kinds(maps: Ints) -> Kinds:
     kinds = [TILE_KINDS[name] for name in KIND_NAMES]
     halves = [[k.bd_banks[parity % len(k.bd_banks)] for parity in (0, 1)] for k in kinds]
@@ -121,6 +128,7 @@ def _kinds(maps: Ints) -> Kinds:
         slave_config=[
             _register(maps, row, PORTS[k.name].base + SLAVE_CONFIG_OFFSET) for row, k in enumerate(kinds)
         ],
+        tile_control=[_register_named(k.name, "Tile_Control") for k in kinds],
         interleaves=[k.name == "memory" for k in kinds],
     )
 
@@ -231,11 +239,13 @@ def build(
         fields=np.zeros((n, len(FIELD_NAMES)), dtype=np.int64),
         active_channels=_roster(n),
         active_ports=_roster(len(switch.tile)),
+        asked_interfaces=_roster(INTERFACES * len(placed)),
         zeroising=_roster(len(placed)),
         walks=table(Walks, n),
         granules=table(Granules, n, port_bank=_NONE),
         fifos=fifos,
         banks=table(Banks, banks, tile=owner, winner=_NONE, stamp=_NONE),
+        interfaces=table(Interfaces, INTERFACES * len(placed), stamp=_NONE),
         memories=_memories(placed),
         switch=switch,
         locks=table(Locks, locks, winner=_NONE, stamp=_NONE),

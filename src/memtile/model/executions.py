@@ -48,9 +48,9 @@ def order(spec: Spec, st: State, ch: int, room: int) -> int:
     if c.phase[ch] != _RUN or c.moved[ch] > 0 or st.walks.left[ch] != c.length[ch]:
         return NOTHING
     tile, number = c.tile[ch], c.number[ch]
-    if c.release_value[ch] != 0 and resolve(spec, tile, number, c.release_lock[ch]) < 0:
+    if c.release_value[ch] != 0 and resolve(spec, st, tile, number, c.release_lock[ch]) < 0:
         return NOTHING
-    return memory_owner(spec, tile, number, st.walks.origin[ch]) if supplied(st, ch, room) else NOTHING
+    return memory_owner(spec, st, tile, number, st.walks.origin[ch]) if supplied(st, ch, room) else NOTHING
 
 
 @entry

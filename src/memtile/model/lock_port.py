@@ -32,7 +32,7 @@ def ask(spec: Spec, st: State, ch: int) -> None:
     if c.acquire_enable[ch] == 0:
         granted(st, ch)
         return
-    lock = resolve(spec, c.tile[ch], c.number[ch], c.acquire_lock[ch])
+    lock = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
     if lock < 0:
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
     elif satisfied(st.locks.value[lock], c.acquire_value[ch]):
@@ -43,7 +43,7 @@ def ask(spec: Spec, st: State, ch: int) -> None:
 def receive(spec: Spec, st: State, ch: int) -> None:
     """Take the lock if it was granted, else the channel is stalled on it."""
     c = st.channels
-    lock = resolve(spec, c.tile[ch], c.number[ch], c.acquire_lock[ch])
+    lock = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
     if won(st, lock, ch):
         take(st.locks, lock, c.acquire_value[ch])
         granted(st, ch)
@@ -66,7 +66,7 @@ def release(spec: Spec, st: State, ch: int) -> None:
     """Carry out the release noted in this cycle."""
     c = st.channels
     c.release_due[ch] = 0
-    lock = resolve(spec, c.tile[ch], c.number[ch], c.due_lock[ch])
+    lock = resolve(spec, st, c.tile[ch], c.number[ch], c.due_lock[ch])
     if lock < 0:
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
     else:

@@ -17,9 +17,9 @@ _MAX = MEMORY.lock_value_max
 
 
 @jit
-def resolve(spec: Spec, tile: int, number: int, lock_id: int) -> int:
+def resolve(spec: Spec, st: State, tile: int, number: int, lock_id: int) -> int:
     """Global lock index of a DMA lock id, or -1 when channel ``number`` of ``tile`` cannot reach it."""
-    owner = reach(spec, tile, number, lock_id >> spec.kinds.lock_shift[spec.tiles.kind[tile]])
+    owner = reach(spec, st, tile, number, lock_id >> spec.kinds.lock_shift[spec.tiles.kind[tile]])
     if owner < 0:
         return NOWHERE
     return int(spec.tiles.lock_base[owner] + (lock_id & (spec.tiles.locks[owner] - 1)))

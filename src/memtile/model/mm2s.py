@@ -7,7 +7,7 @@ asked for when its last word leaves (docs/timing.md, DEV-MM2S-1, DEV-EGRESS-1).
 
 from __future__ import annotations
 
-from memtile.model import banks
+from memtile.model import banks, neighbours
 from memtile.model.access_port import aim
 from memtile.model.address_generator import form_access
 from memtile.model.bd_load import halt
@@ -16,7 +16,7 @@ from memtile.model.fifo import drop, put, space
 from memtile.model.host_ports import deliver, takes
 from memtile.model.jit import inlined
 from memtile.model.lock_port import post_release
-from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import bd_done
 
@@ -66,6 +66,7 @@ def form(spec: Spec, st: State, ch: int) -> bool:
     if st.walks.left[ch] == 0:
         return False
     address = form_access(st.walks, g, ch)
+    g.since[ch] = st.clock[NOW]
     if g.is_pad[ch] == 1 or aim(spec, st, ch, address):
         return True
     g.closed[ch] = 0
@@ -87,6 +88,8 @@ def ask(spec: Spec, st: State, ch: int) -> None:
         emit(spec, st, ch, 0, st.walks.left[ch])
     elif banks.busy(st, g.bank[ch]):
         c.fetch_why[ch] = _BUSY
+    elif g.via[ch] >= 0:
+        neighbours.ask(spec, st, ch, g.via[ch], g.bank[ch])
     else:
         g.port_bank[ch] = g.bank[ch]
         banks.request(st, ch)

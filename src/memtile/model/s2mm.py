@@ -8,7 +8,7 @@ it. The BD is done when its last access is written (docs/timing.md, GT-6, DEV-IN
 
 from __future__ import annotations
 
-from memtile.model import banks
+from memtile.model import banks, neighbours
 from memtile.model.access_port import aim
 from memtile.model.address_generator import advance, joins
 from memtile.model.bd_load import halt
@@ -16,7 +16,7 @@ from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
 from memtile.model.fifo import drop
 from memtile.model.jit import inlined
 from memtile.model.lock_port import post_release
-from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import bd_done
 
@@ -26,7 +26,7 @@ _BANK, _BUSY, _STARVED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(C
 
 
 @inlined
-def ask(st: State, ch: int) -> None:
+def ask(spec: Spec, st: State, ch: int) -> None:
     """Enter the pending write into this cycle's bank arbitration."""
     g = st.granules
     g.port_bank[ch] = -1
@@ -35,6 +35,9 @@ def ask(st: State, ch: int) -> None:
         return
     if banks.busy(st, g.pending_bank[ch]):
         st.channels.fetch_why[ch] = _BUSY
+        return
+    if g.port_via[ch] >= 0:
+        neighbours.ask(spec, st, ch, g.port_via[ch], g.pending_bank[ch])
         return
     g.port_bank[ch] = g.pending_bank[ch]
     banks.request(st, ch)
@@ -75,6 +78,8 @@ def hand_over(st: State, ch: int) -> None:
     g.port_target[ch] = g.target[ch]
     g.port_count[ch] = g.formed[ch]
     g.pending_bank[ch] = g.bank[ch]
+    g.port_via[ch] = g.via[ch]
+    g.since[ch] = st.clock[NOW] + 1  # phase 2a of this cycle is over
     for i in range(g.formed[ch]):
         g.port_words[ch, i] = g.words[ch, i]
     g.formed[ch] = 0

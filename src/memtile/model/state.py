@@ -73,6 +73,7 @@ class Kinds(NamedTuple):
     lock_shift: Ints  # log2 of the locks of one lock window
     master_config: Ints  # register index of the first stream switch master
     slave_config: Ints  # and of the first slave
+    tile_control: Ints  # register index of Tile_Control
     interleaves: Ints  # 1 = Memory_Control chooses between interleaved and linear banks
 
 
@@ -143,10 +144,14 @@ class Granules(NamedTuple):
     bank: Ints
     formed: Ints  # words in it so far
     closed: Ints  # 1 = complete
+    via: Ints  # interface to the neighbour that it goes through, -1 = own memory
+    since: Ints  # cycle from which an access to a neighbour is on its way
+    guest_bank: Ints  # the neighbour's bank that it wants in this cycle
     is_pad: Ints  # MM2S: 1 = one padding word, no access
     words: Granule  # S2MM
     port_bank: Ints  # bank asked in this cycle, -1 = none
     pending_bank: Ints  # S2MM: bank of the access waiting to be written
+    port_via: Ints  # S2MM: its interface to the neighbour, -1 = own memory
     port_target: Ints
     port_count: Ints  # S2MM: words waiting to be written, 0 = port free
     port_words: Granule  # S2MM
@@ -191,6 +196,16 @@ class Banks(NamedTuple):
     best: Ints
     winner: Ints  # channel granted this cycle
     stamp: Ints  # cycle of ``winner``
+
+
+class Interfaces(NamedTuple):
+    """Interfaces of the tiles to their neighbours' memories and their arbiters, see ``neighbours``."""
+
+    turn: Ints  # channel served first next time
+    best: Ints
+    winner: Ints
+    stamp: Ints
+    served: Ints  # accesses so far
 
 
 class Memories(NamedTuple):
@@ -246,6 +261,7 @@ class State(NamedTuple):
     clock: Ints  # [NOW] cycle; [ACTIVITY] changes in this cycle; [QUIET] cycles without any
     active_channels: Ints  # [0] how many; then the channels that have something to do
     active_ports: Ints  # [0] how many; then the switch ports that hold words
+    asked_interfaces: Ints  # [0] how many; then the interfaces to neighbours asked for in this cycle
     zeroising: Ints  # [0] how many; then the tiles whose memory is being zeroised
     memory: Words
     registers: Ints
@@ -256,6 +272,7 @@ class State(NamedTuple):
     fifos: Fifos
     switch: SwitchPorts
     banks: Banks
+    interfaces: Interfaces
     memories: Memories
     locks: Locks
     ports: Ports

@@ -31,6 +31,7 @@ class Cause(IntEnum):
     STREAM_STARVED = 7  # S2MM: no word offered
     STREAM_BLOCKED = 8  # MM2S: nobody takes the word
     HALTED = 9
+    NEIGHBOUR_BUSY = 10  # the interface to a neighbour serves another channel, or the access is on its way
 
 
 CAUSE_TEXT = {
@@ -44,4 +45,5 @@ CAUSE_TEXT = {
     Cause.STREAM_STARVED: "no input word",
     Cause.STREAM_BLOCKED: "output not taken",
     Cause.HALTED: "halted by an error",
+    Cause.NEIGHBOUR_BUSY: "interface to the neighbour",
 }

@@ -10,4 +10,5 @@ _ORDER = tuple(f.name for f in fields(Timing))
 
 TASK_START = _ORDER.index("task_start")
 FINISHED_BD_DELAY = _ORDER.index("finished_bd_delay")
+NEIGHBOUR_LATENCY = _ORDER.index("neighbour_latency")
 ZEROISATION = _ORDER.index("zeroisation")

@@ -1,34 +1,48 @@
 """DMA windows: which tile an address or lock id names, and whether the channel may go there (AM020 table 12).
 
-Own memory and locks are reachable by all channels; a neighbour's only by channels 0-3, and only if there is
-one (DEV-NBR-1). Isolation (DEV-ISO-1) and the shared interface to a neighbour (DEV-ARB-3) are not modelled.
+Own memory and locks are reachable by all channels; a neighbour's only by channels 0-3, only if there is one
+(DEV-NBR-1), and only if the neighbour does not isolate itself from that side (DEV-ISO-1).
 """
 
 from __future__ import annotations
 
-from memtile.model.jit import inlined
-from memtile.model.state import Spec
+from memtile.arch.register_map import register_named
+from memtile.model.jit import inlined, jit
+from memtile.model.state import Spec, State
 
 NOWHERE = -1
-_SIDES = 3  # west, own, east
+WEST, OWN, EAST = 0, 1, 2  # columns of Tiles.neighbour
+_SIDES = 3
+_TILE_CONTROL = register_named("memory_tile", "Tile_Control")
+_FROM_WEST = _TILE_CONTROL.field("Isolate_From_West").mask
+_FROM_EAST = _TILE_CONTROL.field("Isolate_From_East").mask
+
+
+@jit
+def isolated(spec: Spec, st: State, owner: int, side: int) -> bool:
+    """Whether ``owner``, which stands on ``side`` of the requester, blocks what arrives from there."""
+    control = st.registers[spec.tiles.register_base[owner] + spec.kinds.tile_control[spec.tiles.kind[owner]]]
+    return bool(control & (_FROM_EAST if side == WEST else _FROM_WEST))
 
 
 @inlined
-def reach(spec: Spec, tile: int, number: int, window: int) -> int:
+def reach(spec: Spec, st: State, tile: int, number: int, window: int) -> int:
     """Tile behind DMA window ``window`` for channel ``number``, or -1."""
     kind = spec.tiles.kind[tile]
     side = window + spec.kinds.first_window[kind]
     if side >= _SIDES:
         return NOWHERE
     owner = spec.tiles.neighbour[tile, side]
-    if owner != tile and number >= spec.kinds.neighbour_channels[kind]:
+    if owner == tile:
+        return int(owner)
+    if owner < 0 or number >= spec.kinds.neighbour_channels[kind] or isolated(spec, st, owner, side):
         return NOWHERE
     return int(owner)
 
 
 @inlined
-def memory_owner(spec: Spec, tile: int, number: int, address: int) -> int:
+def memory_owner(spec: Spec, st: State, tile: int, number: int, address: int) -> int:
     """Tile whose memory holds DMA word address ``address``, or -1 when the channel cannot reach it."""
     if address < 0:
         return NOWHERE
-    return reach(spec, tile, number, address >> spec.kinds.memory_shift[spec.tiles.kind[tile]])
+    return reach(spec, st, tile, number, address >> spec.kinds.memory_shift[spec.tiles.kind[tile]])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
-from memtile.model import lock_port, mm2s, s2mm, switch
+from memtile.model import lock_port, mm2s, neighbours, s2mm, switch
 from memtile.model.host_ports import offer, sink_full
 from memtile.model.jit import entry, inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
@@ -62,7 +62,7 @@ def ask_memory(spec: Spec, st: State) -> None:
             mm2s.drain(spec, st, ch)
             mm2s.ask(spec, st, ch)
         else:
-            s2mm.ask(st, ch)
+            s2mm.ask(spec, st, ch)
 
 
 @inlined
@@ -104,6 +104,8 @@ def step(spec: Spec, st: State) -> None:
     st.clock[ACTIVITY] = 0
     finish_zeroisation(st)
     ask_memory(spec, st)
+    if st.asked_interfaces[0] > 0:
+        neighbours.arbitrate(st)
     use_memory(spec, st)
     switch.step(spec, st)
     lock_port.serve(spec, st)

@@ -17,6 +17,7 @@ from memtile.model.roster import wake_channel
 from memtile.model.state import NOW, QUIET, plain
 from memtile.sim import clock
 from memtile.sim.door import Door
+from memtile.sim.partition import open_partition
 from memtile.sim.warmup import warm_up
 
 _SLICE = 1 << 16  # cycles between looks at the outside world
@@ -32,10 +33,16 @@ class Engine:
         placed: the tiles of the model.
         timing: timing constants; the defaults if omitted.
         switched: wire the channels to their stream switches.
+        booted: start as firmware leaves a partition, see ``sim.partition``; else as after reset.
     """
 
     def __init__(
-        self, placed: Sequence[Placed], timing: Timing | None = None, *, switched: bool = False
+        self,
+        placed: Sequence[Placed],
+        timing: Timing | None = None,
+        *,
+        switched: bool = False,
+        booted: bool = True,
     ) -> None:
         self.timing = timing or Timing()
         self.spec, self.state = build(placed, self.timing, switched=switched)
@@ -44,6 +51,8 @@ class Engine:
         self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         warm_up()
+        if booted:
+            open_partition(self.spec, self.door)
 
     @property
     def now(self) -> int:

@@ -82,6 +82,11 @@ def _use(view: ChannelView, timed: bool) -> ChannelUse:
 def _assumed(engine: Engine) -> Iterator[str]:
     """Timing constants that are our choice and that this run spent cycles on, with their values."""
     for name, source in sources().items():
-        spent = name not in _SHOWS_AS or engine.state.spent[:, _SHOWS_AS[name]].any()
-        if source.grade is Grade.ASSUMED and spent:
+        if source.grade is Grade.ASSUMED and _depended_on(engine, name):
             yield f"{name} = {getattr(engine.timing, name)}"
+
+
+def _depended_on(engine: Engine, name: str) -> bool:
+    if name == "neighbour_latency":
+        return bool(engine.state.interfaces.served.any())
+    return name not in _SHOWS_AS or bool(engine.state.spent[:, _SHOWS_AS[name]].any())

@@ -8,6 +8,7 @@ and phases are those of ``docs/timing.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,7 @@ LETTERS = {
     Cause.STREAM_STARVED: "s",
     Cause.STREAM_BLOCKED: "b",
     Cause.HALTED: "x",
+    Cause.NEIGHBOUR_BUSY: "n",
 }
 """One letter per cause, for timelines."""
 
@@ -61,6 +63,12 @@ class Rig:
         self._causes: list[npt.NDArray[np.int64]] = []
         self._entered: list[frozenset[int]] = []
         self._held: list[npt.NDArray[np.int64]] = []
+
+    def beside(self, tile: int) -> Rig:
+        """The same bench, speaking to another one of its tiles."""
+        other = copy(self)
+        other.door, other._first = self.engine.door(tile), tile * 2 * self.kind.channels
+        return other
 
     # channels --------------------------------------------------------------------------------------------
 
