@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memtile.arch.devices import device
     from memtile.arch.timing import Timing
     from memtile.bd.descriptor import Descriptor
+    from memtile.design.array import Array
     from memtile.design.memory_tile import MemoryTile
     from memtile.design.transfers import Transfer
     from memtile.errors import MemtileError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Array": "memtile.design.array",
     "Descriptor": "memtile.bd.descriptor",
     "MemoryTile": "memtile.design.memory_tile",
     "MemtileError": "memtile.errors",
@@ -44,6 +46,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Array",
     "Descriptor",
     "MemoryTile",
     "MemtileError",

@@ -140,6 +140,12 @@ DEMUX_BITS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"SOUTH2": (5, 4), "SOUTH3": (7, 6), "SOUTH4": (9, 8), "SOUTH5": (11, 10)}
 )
 
+# A master in one direction is wired to the slave of the opposite name, same number, in the tile that many
+# columns and rows away (AM020 chapter 2).
+WIRES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
+    {"NORTH": ("SOUTH", 0, 1), "SOUTH": ("NORTH", 0, -1), "EAST": ("WEST", 1, 0), "WEST": ("EAST", -1, 0)}
+)
+
 
 def port_kind(name: str) -> str:
     """The kind of a port: its name without the number."""

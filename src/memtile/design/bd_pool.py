@@ -13,10 +13,11 @@ class BdPool:
 
     Args:
         kind: the tile kind.
+        title: the tile, for messages.
     """
 
-    def __init__(self, kind: TileKind) -> None:
-        self._kind = kind
+    def __init__(self, kind: TileKind, title: str = "") -> None:
+        self._kind, self._title = kind, title or kind.title
         self._taken: dict[int, str] = {}
 
     def free(self, channel: int) -> int:
@@ -40,7 +41,7 @@ class BdPool:
             bank = self._kind.bd_bank(channel)
             problem = Problem(
                 "bd_count",
-                f"{self._kind.title}, {name}",
+                f"{self._title}, {name}",
                 "descriptors",
                 f"{count} more",
                 f"{len(numbers)} free of BDs {bank.start}..{bank.stop - 1}",

@@ -17,6 +17,7 @@ Array = npt.NDArray[Any]
 _SOURCES = {
     "memory": "AM020 chapter 5: memory tile memory",
     "compute": "UG1603: data memory of the AI Engine",
+    "interface": "AM020 chapter 6: an interface tile has no data memory",
 }
 
 
@@ -30,6 +31,7 @@ class Buffer:
         offset: first byte in the tile's own memory.
         shape: NumPy shape, last dimension contiguous.
         dtype: element type.
+        place: column and row of the tile in an array; None = the tile is alone.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Buffer:
     offset: int
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
+    place: tuple[int, int] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -70,10 +73,12 @@ class MemoryMap:
 
     Args:
         kind: the tile kind.
+        title: the tile, for messages.
+        place: column and row of the tile in an array.
     """
 
-    def __init__(self, kind: TileKind) -> None:
-        self._kind = kind
+    def __init__(self, kind: TileKind, title: str = "", place: tuple[int, int] | None = None) -> None:
+        self._kind, self._title, self._place = kind, title or kind.title, place
         self._buffers: list[Buffer] = []
 
     @property
@@ -91,7 +96,7 @@ class MemoryMap:
         """
         found = np.dtype(dtype)
         start = at if at is not None else self._free(prod(shape) * found.itemsize, bank)
-        buffer = Buffer(name, self._kind, start, shape, found)
+        buffer = Buffer(name, self._kind, start, shape, found, self._place)
         problems = self._problems(buffer)
         if problems:
             raise DesignError(problems)
@@ -109,7 +114,7 @@ class MemoryMap:
         return start
 
     def _problems(self, buffer: Buffer) -> list[Problem]:
-        where, source = f"{self._kind.title}, buffer {buffer.name}", _SOURCES[self._kind.name]
+        where, source = f"{self._title}, buffer {buffer.name}", _SOURCES[self._kind.name]
         end = buffer.offset + buffer.nbytes
         problems = []
         if buffer.nbytes == 0 or buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from memtile.access.boxes import check_walk
 from memtile.access.walk import Walk
-from memtile.arch.register_map import register_named
+from memtile.arch.register_map import register_at
+from memtile.arch.registers import Register
 from memtile.arch.tiles import S2MM, WORD_BYTES, TileKind
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
@@ -19,13 +20,13 @@ from memtile.errors import DescriptorError, DesignError, Problem, raise_if
 from memtile.sim.results import Check
 
 if TYPE_CHECKING:
-    from memtile.design.memory_tile import MemoryTile
+    from memtile.design.tile import Tile
 
 Array = npt.NDArray[Any]
 
 
 class Channel:
-    """One DMA channel of a tile; made by :class:`memtile.MemoryTile`.
+    """One DMA channel of a tile; made by its tile.
 
     Args:
         tile: the tile it belongs to.
@@ -33,17 +34,38 @@ class Channel:
         number: 0..5.
     """
 
-    def __init__(self, tile: MemoryTile, direction: int, number: int) -> None:
+    def __init__(self, tile: Tile, direction: int, number: int) -> None:
         self._tile, self._direction, self._number = tile, direction, number
-        self.index = direction * tile.kind.channels + number
+        self._local = direction * tile.kind.channels + number
+        self.index = int(tile.engine.spec.tiles.channel_base[tile.index]) + self._local
         self.expected: Array | None = None
         self.dtype: np.dtype[Any] = np.dtype(np.uint32)
         self.taken = False
 
     @property
-    def name(self) -> str:
+    def tile(self) -> Tile:
+        """The tile it belongs to."""
+        return self._tile
+
+    @property
+    def port(self) -> str:
         """``S2MM 0`` to ``MM2S 5``."""
-        return f"{'S2MM' if self._direction == S2MM else 'MM2S'} {self._number}"
+        return f"{'S2MM' if self.receives else 'MM2S'} {self._number}"
+
+    @property
+    def name(self) -> str:
+        """The port, after the tile's place in an array: ``memory(0,1) MM2S 0``."""
+        return f"{self._tile.label}{self.port}"
+
+    @property
+    def number(self) -> int:
+        """Number within its direction."""
+        return self._number
+
+    @property
+    def receives(self) -> bool:
+        """True for S2MM."""
+        return self._direction == S2MM
 
     def __repr__(self) -> str:
         free = self._tile.bd_pool.free(self._number)
@@ -71,9 +93,9 @@ class Channel:
         runs = repeat * transfers[0].runs if len(transfers) == 1 else repeat
         self._check(transfers, runs, loop)
         pool, size = self._tile.bd_pool, sum(len(t.descriptors) for t in transfers)
-        numbers = pool.choose(self._number, size, self.name)
-        chain = chain_words(self._tile.kind, numbers, link(transfers, numbers, loop))
-        pool.take(self._number, size, self.name)  # only now: a refused chain takes and writes nothing
+        numbers = pool.choose(self._number, size, self.port)
+        chain = chain_words(self._tile.kind, numbers, link(transfers, numbers, loop), self._tile.title)
+        pool.take(self._number, size, self.port)  # only now: a refused chain takes and writes nothing
         for number, words in zip(numbers, chain, strict=True):
             self._tile.door.block_write32(self._tile.kind.bd_base + number * self._tile.kind.bd_stride, words)
         self._tile.door.write32(self._queue_register, self._queue_word(numbers[0], runs, token))
@@ -115,8 +137,8 @@ class Channel:
 
     def status(self) -> dict[str, int]:
         """Fields of the channel's status register, AM025 names."""
-        name = "S2MM" if self._direction == S2MM else "MM2S"
-        register = register_named("memory_tile", f"DMA_{name}_Status_{self._number}")
+        kind = self._tile.kind
+        register = self._register(kind.status_base[self._direction] + self._number * WORD_BYTES)
         return register.unpack(self._tile.door.read32(register.offset))
 
     @property
@@ -125,11 +147,16 @@ class Channel:
 
     @property
     def _queue_register(self) -> int:
-        return self._tile.kind.queue_base + self.index * self._tile.kind.channel_stride
+        return self._tile.kind.queue_base + self._local * self._tile.kind.channel_stride
 
     def _queue_word(self, bd: int, runs: int, token: bool) -> int:
-        register = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
+        register = self._register(self._queue_register)
         return register.pack(Start_BD_ID=bd, Repeat_Count=runs - 1, Enable_Token_Issue=int(token))
+
+    def _register(self, offset: int) -> Register:
+        found = register_at(self._tile.kind.name, offset)
+        assert found is not None  # the tables of registers and of tile kinds agree, by test
+        return found
 
     def _queued(self) -> int:
         return int(self._tile.engine.state.channels.queue_count[self.index])
@@ -168,15 +195,17 @@ class Channel:
         if self._direction != direction:
             allowed = "S2MM channels" if direction == S2MM else "MM2S channels"
             raise DesignError(
-                self._problem(verb, self.name, allowed, "AM020: S2MM writes memory, MM2S reads it")
+                self._problem(verb, self.port, allowed, "AM020: S2MM writes memory, MM2S reads it")
             )
 
     def _problem(self, name: str, given: str, allowed: str, source: str, step: str = "") -> Problem:
-        where = f"{self._tile.kind.title}, {self.name}"
+        where = f"{self._tile.title}, {self.port}"
         return Problem(name.replace(" ", "_"), where, name, given, allowed, source, step)
 
 
-def chain_words(kind: TileKind, numbers: Sequence[int], chain: Sequence[Descriptor]) -> list[tuple[int, ...]]:
+def chain_words(
+    kind: TileKind, numbers: Sequence[int], chain: Sequence[Descriptor], title: str
+) -> list[tuple[int, ...]]:
     """Register words of descriptors for these BDs of a tile, whose walks stay in the DMA address space.
 
     Raises:
@@ -186,15 +215,15 @@ def chain_words(kind: TileKind, numbers: Sequence[int], chain: Sequence[Descript
     problems: list[Problem] = []
     for number, descriptor in zip(numbers, chain, strict=True):
         try:
-            words.append(_checked_words(kind, number, descriptor))
+            words.append(_checked_words(kind, number, descriptor, title))
         except DescriptorError as error:
             problems += error.problems
     raise_if(problems, DescriptorError)
     return words
 
 
-def _checked_words(kind: TileKind, number: int, descriptor: Descriptor) -> tuple[int, ...]:
-    where = f"{kind.title}, BD {number}"
+def _checked_words(kind: TileKind, number: int, descriptor: Descriptor, title: str) -> tuple[int, ...]:
+    where = f"{title}, BD {number}"
     if descriptor.kind != kind:
         raise DescriptorError(
             Problem("tile", where, "tile", descriptor.tile, kind.name, "AM025: BDs differ by tile kind")

@@ -21,11 +21,13 @@ class Lock:
         name: for messages and tables.
         kind: tile kind that owns it.
         id: number within the tile.
+        place: column and row of the tile in an array; None = the tile is alone.
     """
 
     name: str
     kind: TileKind
     id: int
+    place: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"Lock({self.name}: id {self.id})"
@@ -64,10 +66,12 @@ class LockTable:
 
     Args:
         kind: the tile kind.
+        title: the tile, for messages.
+        place: column and row of the tile in an array.
     """
 
-    def __init__(self, kind: TileKind) -> None:
-        self._kind = kind
+    def __init__(self, kind: TileKind, title: str = "", place: tuple[int, int] | None = None) -> None:
+        self._kind, self._title, self._place = kind, title or kind.title, place
         self.locks: dict[int, Lock] = {}
 
     def take(self, name: str | None, lock_id: int | None) -> Lock:
@@ -83,9 +87,9 @@ class LockTable:
             given = "one more" if lock_id is None else f"lock {lock_id}"
             step = self._way_out(lock_id)
             allowed = f"{len(free)} free of {self._kind.locks}"
-            problem = Problem("lock_id", self._kind.title, "lock", given, allowed, _SOURCE, step)
+            problem = Problem("lock_id", self._title, "lock", given, allowed, _SOURCE, step)
             raise DesignError(problem)
-        lock = Lock(name or f"lock{lock_id}", self._kind, lock_id)
+        lock = Lock(name or f"lock{lock_id}", self._kind, lock_id, self._place)
         self.locks[lock_id] = lock
         return lock
 

@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtile.arch.ports import DMA_MASTERS, DMA_SLAVES, FIFO_WORDS, PORTS, port_kind
+from memtile.arch.ports import DMA_MASTERS, DMA_SLAVES, FIFO_WORDS, PORTS, WIRES, port_kind
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
 from memtile.arch.timing import Timing
 from memtile.model.state import Ints, SwitchPorts, table
 
 _NONE = -1
-# A master in one direction is wired to the slave of the opposite name, same number, in the tile next door.
-_NEXT = {"NORTH": ("SOUTH", 0, 1), "SOUTH": ("NORTH", 0, -1), "EAST": ("WEST", 1, 0), "WEST": ("EAST", -1, 0)}
 
 
 class Site(NamedTuple):
@@ -43,7 +41,7 @@ def _ports(sites: Sequence[Site]) -> Iterator[_Port]:
 
 
 def _latency_and_depth(port: _Port, timing: Timing) -> tuple[int, int]:
-    if port_kind(port.name) in _NEXT:
+    if port_kind(port.name) in WIRES:
         return timing.external_port_latency, timing.external_port_words
     if port.name.startswith("FIFO") and not port.is_master:
         return timing.local_slave_latency, FIFO_WORDS
@@ -59,9 +57,9 @@ def _link(port: _Port, sites: Sequence[Site], places: Mapping[tuple[int, int], i
         return _NONE
     if kind == "FIFO":
         return site.slave_base + PORTS[site.name].slave(port.name)
-    if kind not in _NEXT:
+    if kind not in WIRES:
         return _NONE
-    opposite, columns, rows = _NEXT[kind]
+    opposite, columns, rows = WIRES[kind]
     other = places.get((site.column + columns, site.row + rows))
     if other is None:
         return _NONE

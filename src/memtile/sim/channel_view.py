@@ -41,9 +41,12 @@ class ChannelView:
 
     @property
     def name(self) -> str:
-        """``S2MM 0`` to ``MM2S 5``."""
-        c = self.engine.state.channels
-        return f"{'S2MM' if c.direction[self.ch] == S2MM else 'MM2S'} {c.number[self.ch]}"
+        """``S2MM 0`` to ``MM2S 5``; in a model of several tiles after the tile, ``memory(0,1) MM2S 5``."""
+        c, tiles = self.engine.state.channels, self.engine.spec.tiles
+        port = f"{'S2MM' if c.direction[self.ch] == S2MM else 'MM2S'} {c.number[self.ch]}"
+        if len(tiles.kind) == 1:
+            return port
+        return f"{self.kind.name}({tiles.column[self.tile]},{tiles.row[self.tile]}) {port}"
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -104,7 +107,8 @@ class ChannelView:
         """Who among the running chains would release the lock."""
         channels = range(len(self.engine.state.channels.tile))
         others = [ChannelView(self.engine, ch) for ch in channels if ch != self.ch]
-        found = [f"{other.name} (BD {bd})" for other in others for bd in other._releasing(lock_id)]
+        reach = [other for other in others if other.tile == self.tile]
+        found = [f"{other.name} (BD {bd})" for other in reach for bd in other._releasing(lock_id)]
         return f"released by {', '.join(found)}" if found else "no running chain releases it"
 
     def _releasing(self, lock_id: int) -> Iterator[int]:

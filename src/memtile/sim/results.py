@@ -116,7 +116,7 @@ class Result:
 
     def bytes_per_cycle(self, direction: str) -> float:
         """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time."""
-        words = sum(c.words for c in self.channels if c.name.startswith(direction))
+        words = sum(c.words for c in self.channels if direction in c.name.split())
         return words * WORD_BYTES / self.cycles if self.timed and self.cycles else 0.0
 
     def gigabytes_per_second(self, direction: str) -> float:

@@ -1,0 +1,177 @@
+"""The array as a design sees it: tiles by column and row, one address space, one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeVar
+
+from memtile.arch.devices import INTERFACE_ROWS, Device
+from memtile.arch.devices import device as find_device
+from memtile.arch.memory_tile_registers import ISOLATION
+from memtile.arch.register_map import register_named
+from memtile.arch.registers import ModuleName
+from memtile.arch.tiles import TileName
+from memtile.arch.timing import Timing
+from memtile.design.bench import MAX_CYCLES, Bench
+from memtile.design.channels import Channel
+from memtile.design.circuits import Circuits
+from memtile.design.memory_tile import MemoryTile
+from memtile.design.other_tiles import ComputeTile, InterfaceTile
+from memtile.design.router import Flow, Tree
+from memtile.design.tile import Site, Tile
+from memtile.errors import DesignError, Problem
+from memtile.model.construct import Placed
+from memtile.sim.array_door import ArrayDoor
+from memtile.sim.engine import Engine
+from memtile.sim.results import Result
+
+_NO_TILE = -1
+_ISOLATING: Mapping[TileName, ModuleName] = {"memory": "memory_tile", "compute": "core", "interface": "pl"}
+Kind = TypeVar("Kind", bound=Tile)
+
+
+class Array(Bench):
+    """The tiles of a device, or of its first columns, wired as on the die; isolation opened inside.
+
+    Args:
+        device: device name, see ``memtile info``.
+        columns: how many columns the design uses, from column 0 on; all if omitted.
+        timing: timing constants; the defaults of ``arch.timing`` if omitted.
+
+    Attributes:
+        columns: columns of the design.
+        rows: rows, the interface row 0 included.
+        door: the whole address space, ``column << 25 | row << 20 | offset``.
+
+    Raises:
+        DesignError: no such device, or it has fewer columns.
+    """
+
+    def __init__(
+        self, device: str = "npu1", columns: int | None = None, timing: Timing | None = None
+    ) -> None:
+        found = find_device(device)
+        self.columns, self.rows = found.columns if columns is None else columns, found.rows
+        if not 1 <= self.columns <= found.columns:
+            allowed, where = f"1..{found.columns}", f"array {found.name}"
+            raise DesignError(Problem("columns", where, "columns", str(columns), allowed, found.source.text))
+        super().__init__(Engine(_placed(found, self.columns), timing, switched=True), found)
+        self.door = ArrayDoor(
+            lambda column, row: self.engine.door(self._number(column, row)), self.columns, self.rows
+        )
+        self._tiles: dict[tuple[int, int], Tile] = {}
+        self.circuits = Circuits(found, self.columns, self.door)
+        self._open_inner_edges()
+
+    def __repr__(self) -> str:
+        size = f"{self.columns} x {self.rows} tiles, {len(self._tiles)} in use"
+        return f"Array({self.device.name}: {size}, {self.engine.now} cycles run)"
+
+    @property
+    def tiles(self) -> tuple[Tile, ...]:
+        """The tiles that the design has asked for."""
+        return tuple(self._tiles.values())
+
+    def tile(self, column: int, row: int) -> Tile:
+        """The tile at ``(column, row)``, the same object every time.
+
+        Raises:
+            DesignError: the array has no such tile.
+        """
+        place = (column, row)
+        self._check(column, row)
+        if place not in self._tiles:
+            site = Site(self, self._number(column, row), place)
+            makers = {"memory": MemoryTile, "compute": ComputeTile, "interface": InterfaceTile}
+            self._tiles[place] = makers[self.device.tile(column, row)](site=site)
+        return self._tiles[place]
+
+    def memory_tile(self, column: int, row: int = INTERFACE_ROWS) -> MemoryTile:
+        """The memory tile at ``(column, row)``; raises :class:`DesignError` if none is there."""
+        return self._as(MemoryTile, column, row, self.device.memory_rows)
+
+    def compute_tile(self, column: int, row: int) -> ComputeTile:
+        """The compute tile at ``(column, row)``; raises :class:`DesignError` if none is there."""
+        return self._as(ComputeTile, column, row, self.device.compute_rows)
+
+    def interface_tile(self, column: int) -> InterfaceTile:
+        """The interface tile of ``column``."""
+        return self._as(InterfaceTile, column, 0, range(INTERFACE_ROWS))
+
+    def connect(self, source: Channel, *targets: Channel) -> Flow:
+        """Ask for a circuit from an MM2S channel to one or more S2MM channels; routed by :meth:`route`.
+
+        Raises:
+            DesignError: a channel of the wrong direction, or that has another circuit; names both.
+        """
+        return self.circuits.connect(source, targets)
+
+    def circuit(self, column: int, row: int, slave: str, *masters: str) -> None:
+        """Join ports of one stream switch by hand.
+
+        Raises:
+            DesignError: the switch cannot join them, or a master has another slave; names both.
+        """
+        self._check(column, row)
+        self.circuits.by_hand(column, row, slave, masters)
+
+    def route(self) -> Mapping[Flow, Tree]:
+        """Find circuits for the flows that have none yet and write the registers; all circuits so far.
+
+        Raises:
+            DesignError: the links that are full, and who has them.
+        """
+        self.circuits.apply()
+        return MappingProxyType(self.circuits.trees)
+
+    def run(
+        self,
+        max_cycles: int = MAX_CYCLES,
+        *,
+        untimed: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Result:
+        """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`."""
+        self.route()
+        return super().run(max_cycles, untimed=untimed, progress=progress)
+
+    def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
+        tile = self.tile(column, row)
+        if not isinstance(tile, kind):
+            allowed = f"rows {rows.start}..{rows.stop - 1}"
+            where, source = f"array {self.device.name}, {kind.__name__}", self.device.source.text
+            given = f"row {row}, which has a {tile.kind.title},"
+            raise DesignError(Problem("kind", where, "row", given, allowed, source))
+        return tile
+
+    def _number(self, column: int, row: int) -> int:
+        return column * self.rows + row
+
+    def _check(self, column: int, row: int) -> None:
+        for name, given, count in (("column", column, self.columns), ("row", row, self.rows)):
+            if not 0 <= given < count:
+                where, allowed = f"array {self.device.name}", f"0..{count - 1}"
+                raise DesignError(Problem(name, where, name, str(given), allowed, self.device.source.text))
+
+    def _open_inner_edges(self) -> None:
+        """Isolate only the outer columns, towards the outside, as AMD's driver does for a partition."""
+        _, west, _, east = ISOLATION
+        for column in range(self.columns):
+            sides = {west: int(column == 0), east: int(column == self.columns - 1)}
+            for row in range(self.rows):
+                register = register_named(_ISOLATING[self.device.tile(column, row)], "Tile_Control")
+                self.door.write32(self.door.address(column, row, register.offset), register.pack(**sides))
+
+
+def _placed(device: Device, columns: int) -> list[Placed]:
+    """All tiles, column by column; memory tiles know their neighbours in the row."""
+
+    def beside(column: int, row: int) -> int:
+        return column * device.rows + row if row in device.memory_rows and 0 <= column < columns else _NO_TILE
+
+    return [
+        Placed(device.tile(column, row), beside(column - 1, row), beside(column + 1, row), column, row)
+        for column in range(columns)
+        for row in range(device.rows)
+    ]

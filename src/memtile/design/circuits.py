@@ -1,0 +1,187 @@
+"""Circuits of an array: flows between channels, circuits by hand, and the registers that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtile.arch.devices import Device
+from memtile.arch.ports import (
+    DMA_MASTERS,
+    DMA_SLAVES,
+    PORTS,
+    SOUTH_ATTACHMENT,
+    circuit_allowed,
+)
+from memtile.arch.register_map import register_named
+from memtile.arch.registers import Field
+from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
+from memtile.arch.tiles import WORD_BYTES
+from memtile.design.channels import Channel
+from memtile.design.router import Flow, Tree, route
+from memtile.design.switch_graph import Port, SwitchGraph
+from memtile.errors import DesignError, Problem
+from memtile.sim.array_door import ArrayDoor
+
+_SOURCE = "AM020 chapter 2: stream switch"
+_MARGIN = 1  # columns beside those of the flows that a circuit may use at first
+
+
+def _enable(fields: tuple[Field, ...], name: str) -> int:
+    return next(field for field in fields if field.name == name).mask
+
+
+_MASTER_ENABLE = _enable(MASTER_CONFIG, "Master_Enable")
+_SLAVE_ENABLE = _enable(SLAVE_CONFIG, "Slave_Enable")
+
+
+class Circuits:
+    """What is connected in an array.
+
+    Args:
+        device: the device.
+        columns: columns of the array.
+        door: its address space.
+    """
+
+    def __init__(self, device: Device, columns: int, door: ArrayDoor) -> None:
+        self._device, self._columns, self._door = device, columns, door
+        self._flows: list[Flow] = []
+        self._taken: dict[Port, str] = {}
+        self._drivers: dict[Port, Port] = {}
+        self.trees: dict[Flow, Tree] = {}
+
+    def connect(self, source: Channel, targets: Sequence[Channel]) -> Flow:
+        """Ask for a circuit from an MM2S channel to S2MM channels.
+
+        Raises:
+            DesignError: a channel of the wrong direction, or that is part of another flow; no interface DMA.
+        """
+        flow = Flow(
+            f"{source.name} -> {', '.join(target.name for target in targets)}",
+            port_of(source),
+            tuple(port_of(target) for target in targets),
+        )
+        problems = [*self._wrong(flow, source, targets), *self._shared(flow)]
+        if problems:
+            raise DesignError(problems)
+        self._flows.append(flow)
+        return flow
+
+    def by_hand(self, column: int, row: int, slave: str, masters: Sequence[str]) -> None:
+        """Join ports of one switch at once.
+
+        Raises:
+            DesignError: the switch cannot join them, or a master has another slave; names both.
+        """
+        tile = self._device.tile(column, row)
+        start = Port(tile, column, row, False, slave)
+        problems = []
+        for name in masters:
+            master = start._replace(is_master=True, name=name)
+            if not circuit_allowed(tile, slave, name):
+                problems.append(
+                    Problem(
+                        "circuit",
+                        start.place,
+                        "circuit",
+                        f"{slave} to {name}",
+                        "circuits of the switch",
+                        _SOURCE,
+                    )
+                )
+            owner = self._taken.get(master)
+            if owner and self._drivers.get(master) != start:
+                allowed = "a master without another slave"
+                problems.append(
+                    Problem("two_drivers", start.place, name, slave, allowed, _SOURCE, f"it has {owner}")
+                )
+        if problems:
+            raise DesignError(problems)
+        text = f"{start.place} {slave} -> {', '.join(masters)}"
+        self._write({start._replace(is_master=True, name=name): start for name in masters}, text)
+
+    def apply(self) -> None:
+        """Find circuits for the flows that have none, and write the registers.
+
+        Raises:
+            DesignError: a link is full, or there is no way; see :func:`router.route`.
+        """
+        if not self._flows:
+            return
+        for flow, tree in self._route().items():
+            self._write(tree, flow.name)
+            self._attach(flow)
+            self.trees[flow] = tree
+        self._flows.clear()
+
+    def _route(self) -> dict[Flow, Tree]:
+        """Circuits near the columns of the flows, or else anywhere."""
+        near = [port.column for flow in self._flows for port in (flow.source, *flow.targets)]
+        first, last = max(min(near) - _MARGIN, 0), min(max(near) + _MARGIN, self._columns - 1)
+        everywhere = range(self._columns)
+        columns = range(first, last + 1)
+        try:
+            return route(SwitchGraph(self._device, columns), self._flows, self._taken)
+        except DesignError:
+            if columns == everywhere:
+                raise
+        return route(SwitchGraph(self._device, everywhere), self._flows, self._taken)
+
+    def _write(self, tree: Tree, owner: str) -> None:
+        """Configure the hops inside switches; what a wire joins needs no register."""
+        for port, before in tree.items():
+            self._taken[port] = self._taken[before] = owner
+            self._drivers[port] = before
+            if port.is_master:
+                ports = PORTS[port.tile]
+                slave = ports.slave(before.name)
+                at = self._door.address(port.column, port.row, ports.base)
+                self._door.write32(at + SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, _SLAVE_ENABLE)
+                master = at + ports.master(port.name) * WORD_BYTES
+                self._door.write32(master, _MASTER_ENABLE | slave)
+
+    def _attach(self, flow: Flow) -> None:
+        """Give the switch ports of interface tiles to their DMA."""
+        for port in (flow.source, *flow.targets):
+            if port.tile == "interface":
+                register = register_named("noc", "Demux_Config" if port.is_master else "Mux_Config")
+                field = register.field(port.name.capitalize())
+                at = self._door.address(port.column, port.row, register.offset)
+                self._door.mask_write32(at, field.mask, SOUTH_ATTACHMENT["DMA"] << field.lsb)
+
+    def _wrong(self, flow: Flow, source: Channel, targets: Sequence[Channel]) -> Iterator[Problem]:
+        allowed = "one MM2S channel to at least one S2MM channel"
+        if source.receives or not targets or not all(target.receives for target in targets):
+            yield Problem("direction", "router", "flow", flow.name, allowed, _SOURCE)
+        for port in (flow.source, *flow.targets):
+            if port.tile == "interface" and not self._device.has_interface_dma(port.column):
+                columns = ", ".join(map(str, self._device.noc_columns))
+                yield Problem(
+                    "no_dma", "router", str(flow), port.place, f"columns {columns}", self._device.source.text
+                )
+
+    def _shared(self, flow: Flow) -> Iterator[Problem]:
+        """Ends that another flow has: two masters of one port, or a second circuit from one source."""
+        owners = {port: other.name for other in self._flows for port in (other.source, *other.targets)}
+        owners |= self._taken
+        for port in (flow.source, *flow.targets):
+            if port in owners:
+                step = f"it has {owners[port]}"
+                if port == flow.source:
+                    step += "; name all destinations in one call"
+                yield Problem(
+                    "port_taken", "router", str(flow), str(port), "a port of its own", _SOURCE, step
+                )
+
+
+def port_of(channel: Channel) -> Port:
+    """The switch port of a channel of an array."""
+    tile = channel.tile
+    if tile.place is None:
+        problem = Problem("alone", tile.title, channel.port, "a tile alone", "tiles of an array", _SOURCE)
+        raise DesignError(problem)
+    if tile.kind.name == "interface":
+        name = (DMA_MASTERS if channel.receives else DMA_SLAVES)[channel.number]
+    else:
+        name = f"DMA{channel.number}"
+    return Port(tile.kind.name, *tile.place, channel.receives, name)

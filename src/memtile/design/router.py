@@ -1,0 +1,151 @@
+"""Legal circuits for all flows at once, by negotiation: flows bid for ports, and full ports get dearer.
+
+The method is that of PathFinder (McMurchie and Ebeling, 1995), known from FPGA routing: every flow takes its
+cheapest tree, ports wanted twice cost more in the next round, until each port has one flow. The order of the
+flows decides nothing but ties, and a rerun gives the same circuits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from memtile.arch.ports import PORTS, port_kind
+from memtile.design.switch_graph import CLOSED, Port, SwitchGraph
+from memtile.errors import DesignError, Problem
+
+_ROUNDS = 30
+_SHOWN = 8
+_RANK = {  # among equal ports the lowest number is cheapest, by a little
+    name: int(name.removeprefix(port_kind(name))) / 1000
+    for ports in PORTS.values()
+    for name in (*ports.masters, *ports.slaves)
+}
+_SOURCE = "AM020 chapter 2: a circuit has its ports to itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One source and where its words shall go.
+
+    Attributes:
+        name: for messages.
+        source: the slave port at which the words enter the switches.
+        targets: the master ports at which they leave.
+    """
+
+    name: str
+    source: Port
+    targets: tuple[Port, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Tree = Mapping[Port, Port]
+"""Circuit of a flow: each port but the source -> the port before it."""
+
+
+def route(graph: SwitchGraph, flows: Sequence[Flow], taken: Mapping[Port, str]) -> dict[Flow, Tree]:
+    """A tree of ports for every flow, no port in two of them.
+
+    Args:
+        graph: the ports.
+        flows: what to connect.
+        taken: ports that are in use already, and by whom.
+
+    Raises:
+        DesignError: the links that stay full, with everyone who wants them; or no way at all.
+    """
+    trees: dict[Flow, Tree] = {}
+    history: Counter[Port] = Counter()
+    for round_number in range(_ROUNDS):
+        use = Counter(port for tree in trees.values() for port in tree)
+        for flow in flows:
+            use.subtract(trees.get(flow, {}).keys())
+            trees[flow] = _tree(graph, flow, _prices(use, history, taken, 1 << round_number), taken)
+            use.update(trees[flow].keys())
+        full = {port for port, count in use.items() if count > 1}
+        if not full:
+            return trees
+        history.update(full)
+    raise DesignError(_full(full, trees, taken))
+
+
+def _prices(
+    use: Counter[Port], history: Counter[Port], taken: Mapping[Port, str], pressure: int
+) -> Callable[[Port], float]:
+    def price(port: Port) -> float:
+        if port in taken:
+            return CLOSED
+        return (1.0 + _RANK[port.name] + history[port]) * (1.0 + pressure * use[port])
+
+    return price
+
+
+def _tree(graph: SwitchGraph, flow: Flow, price: Callable[[Port], float], taken: Mapping[Port, str]) -> Tree:
+    """The cheapest tree, target by target; ports that the tree has already cost nothing."""
+    before: dict[Port, Port] = {}
+
+    def own(port: Port) -> float:
+        return 0.0 if port in before else price(port)
+
+    for target in flow.targets:
+        path = graph.path(flow.source, target, own)
+        if path is None:
+            raise DesignError(_no_way(flow, target, taken))
+        before.update(zip(path[1:], path, strict=False))
+    return before
+
+
+def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
+    """Only ports that others have for good lead to the target, or none at all."""
+    near = {port: owner for port, owner in taken.items() if _close(port, flow.source) or _close(port, target)}
+    holders = sorted({f"{port} has {owner}" for port, owner in near.items()})
+    step = "; ".join(holders[:_SHOWN]) or "the switches of these tiles are not joined"
+    return Problem(
+        "no_path", "router", str(flow), f"a circuit to {target}", "free ports on the way", _SOURCE, step
+    )
+
+
+def _close(port: Port, other: Port) -> bool:
+    return (port.column, port.row) == (other.column, other.row)
+
+
+def _full(full: Collection[Port], trees: Mapping[Flow, Tree], taken: Mapping[Port, str]) -> list[Problem]:
+    """One problem per bundle of links of a tile that is full: who has or wants it, and how many there are."""
+    wanted: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    bundles = {_bundle(port): port for port in full if port.is_master} or {_bundle(p): p for p in full}
+    for flow, tree in trees.items():
+        for port in tree:
+            wanted[_bundle(port)].add(flow.name)
+    for port, owner in taken.items():
+        wanted[_bundle(port)].add(owner)
+    problems = []
+    for bundle, port in sorted(bundles.items()):
+        names = sorted(wanted[bundle])
+        shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else "")
+        side = "masters" if port.is_master else "slaves"
+        count = len([n for n in _names(port) if port_kind(n) == port_kind(port.name)])
+        step = f"wanted by {shown}; use another column, or share a link with packets"
+        problems.append(
+            Problem(
+                "link_full",
+                "router",
+                f"{port.place} {port_kind(port.name)} {side}",
+                f"{len(names)} circuits",
+                f"{count}",
+                _SOURCE,
+                step,
+            )
+        )
+    return problems
+
+
+def _names(port: Port) -> tuple[str, ...]:
+    return PORTS[port.tile].masters if port.is_master else PORTS[port.tile].slaves
+
+
+def _bundle(port: Port) -> tuple[str, str]:
+    return port.place, f"{port_kind(port.name)}{'>' if port.is_master else '<'}"

@@ -1,0 +1,170 @@
+"""A tile as a design sees it, whatever its kind: buffers, locks, channels, descriptors, its door."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.access.tiling import TilingParameters
+from memtile.arch.tiles import MM2S, S2MM, TileKind
+from memtile.bd.descriptor import Descriptor
+from memtile.design.bd_pool import BdPool
+from memtile.design.bench import Bench
+from memtile.design.buffers import Buffer, MemoryMap
+from memtile.design.channels import Channel, chain_words
+from memtile.design.locks import Lock, LockTable
+from memtile.design.transfers import Transfer, transfer
+from memtile.errors import DesignError, Problem
+
+Array = npt.NDArray[Any]
+
+
+class Site(NamedTuple):
+    """Where a tile is: at which bench, under which model number, and in an array at which place."""
+
+    bench: Bench
+    number: int
+    place: tuple[int, int] | None = None
+
+
+class Tile:
+    """One tile of a design.
+
+    Args:
+        kind: the tile kind.
+        site: where it is.
+
+    Attributes:
+        s2mm: the stream-to-memory channels.
+        mm2s: the memory-to-stream channels.
+        door: the memory-mapped AXI4 port; everything below ends in writes to it.
+    """
+
+    def __init__(self, kind: TileKind, site: Site) -> None:
+        self.kind, self.bench, self.index, self.place = kind, *site
+        self.engine, self.device = site.bench.engine, site.bench.device
+        self.door = self.engine.door(site.number)
+        where = "" if self.place is None else "({},{})".format(*self.place)
+        self.label = f"{kind.name}{where} " if where else ""
+        self.title = f"{kind.title} {where}".strip()
+        self.bd_pool = BdPool(kind, self.title)
+        self._memory = MemoryMap(kind, self.title, self.place)
+        self._locks = LockTable(kind, self.title, self.place)
+        self.s2mm = tuple(Channel(self, S2MM, n) for n in range(kind.channels))
+        self.mm2s = tuple(Channel(self, MM2S, n) for n in range(kind.channels))
+        site.bench.add(self.mm2s)
+
+    def __repr__(self) -> str:
+        buffers, used = self._memory.buffers, sum(b.nbytes for b in self._memory.buffers)
+        where = "" if self.place is None else " ({},{})".format(*self.place)
+        return (
+            f"{type(self).__name__}({self.device.name}{where}: {len(buffers)} buffers, {used} of "
+            f"{self.kind.memory_bytes} bytes, {len(self._locks.locks)} locks, {self.engine.now} cycles run)"
+        )
+
+    def buffer(
+        self,
+        name: str,
+        shape: int | tuple[int, ...],
+        dtype: npt.DTypeLike = np.int32,
+        *,
+        at: int | None = None,
+        bank: int | None = None,
+        data: Array | None = None,
+    ) -> Buffer:
+        """A buffer in data memory, at byte ``at``, or at the first free place (from ``bank`` on).
+
+        Args:
+            name: for messages and tables.
+            shape: NumPy shape, last dimension contiguous.
+            dtype: element type.
+            at: first byte.
+            bank: first bank to look in, each ``kind.bank_bytes`` long when banks are not interleaved.
+            data: initial contents.
+
+        Raises:
+            DesignError: it does not fit, overlaps, or is not whole 32-bit words.
+        """
+        size = (shape,) if isinstance(shape, int) else tuple(shape)
+        placed = self._memory.place(name, size, dtype, at=at, bank=bank)
+        if data is not None:
+            self.store(placed, data)
+        return placed
+
+    def store(self, buffer: Buffer, data: Array) -> None:
+        """Write an array into a buffer through the memory-mapped port.
+
+        Raises:
+            DesignError: another shape, or values that the buffer's type does not hold exactly.
+        """
+        self._must_own(buffer, "store")
+        where = f"{self.title}, buffer {buffer.name}"
+        given = np.asarray(data)
+        if given.shape != buffer.shape:
+            problem = Problem("shape", where, "data", str(given.shape), str(buffer.shape), "NumPy shapes")
+            raise DesignError(problem)
+        with np.errstate(invalid="ignore"):  # a value that does not fit is told below
+            array = np.ascontiguousarray(given, dtype=buffer.dtype)
+        if not np.array_equal(array, given, equal_nan=given.dtype.kind == "f"):
+            allowed, step = f"values that {buffer.dtype} holds exactly", "convert them yourself"
+            raise DesignError(Problem("values", where, "data", str(given.dtype), allowed, "NumPy", step))
+        self.door.block_write32(buffer.offset, array.reshape(-1).view(np.uint8).view(np.uint32))
+
+    def load(self, buffer: Buffer) -> Array:
+        """Read a buffer through the memory-mapped port; array of its shape and dtype."""
+        self._must_own(buffer, "load")
+        words = self.door.block_read32(buffer.offset, buffer.words)
+        return words.view(buffer.dtype).reshape(buffer.shape)
+
+    def expect(self, buffer: Buffer, data: Array) -> None:
+        """Compare the buffer with ``data`` after a run, element by element in C order."""
+        self._must_own(buffer, "expect")
+        self.bench.expected[buffer] = (self, np.ascontiguousarray(data, dtype=buffer.dtype).ravel())
+
+    def lock(self, initial: int = 0, name: str | None = None, *, id: int | None = None) -> Lock:
+        """A lock with an initial value of 0..63, with number ``id`` or the lowest that is free."""
+        if not 0 <= initial <= self.kind.lock_value_max:
+            allowed = f"0..{self.kind.lock_value_max}"
+            where = f"{self.title}, lock {name or id or ''}".strip()
+            raise DesignError(
+                Problem("lock_value", where, "initial", str(initial), allowed, "AM020: six-bit lock state")
+            )
+        lock = self._locks.take(name, id)
+        self.door.write32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, initial)
+        return lock
+
+    def lock_value(self, lock: Lock) -> int:
+        """The present value of a lock of this tile."""
+        return self.door.read32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride)
+
+    def read(self, buffer: Buffer, tiling: TilingParameters | None = None, **options: bool) -> Transfer:
+        """What an MM2S channel reads: the whole buffer in order, or a tiling of it."""
+        self._must_own(buffer, "read")
+        return transfer(buffer, tiling, "read", **options)
+
+    def write(self, buffer: Buffer, tiling: TilingParameters | None = None, **options: bool) -> Transfer:
+        """What an S2MM channel writes: the whole buffer in order, or a tiling of it."""
+        self._must_own(buffer, "write")
+        return transfer(buffer, tiling, "write", **options)
+
+    def write_bd(self, number: int, descriptor: Descriptor) -> None:
+        """Write a descriptor's register words.
+
+        Raises:
+            DescriptorError: the tile cannot hold it, or its walk leaves the DMA address space.
+        """
+        (words,) = chain_words(self.kind, [number], [descriptor], self.title)
+        self.door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
+
+    def _must_own(self, buffer: Buffer, verb: str) -> None:
+        if buffer.place != self.place or buffer.kind != self.kind:
+            step, given = f"it belongs to {owner_text(buffer)}", f"buffer {buffer.name}"
+            allowed, source = "a buffer of the same tile", "AM020: DMA windows"
+            raise DesignError(Problem("owner", self.title, verb, given, allowed, source, step))
+
+
+def owner_text(thing: Buffer | Lock) -> str:
+    """The tile that a buffer or lock belongs to, for messages."""
+    return f"{thing.kind.title} ({thing.place[0]},{thing.place[1]})" if thing.place else "another tile"

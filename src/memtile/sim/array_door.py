@@ -1,0 +1,73 @@
+"""The door of an array: one address space over the doors of its tiles (AM020 chapter 2, address map)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES
+from memtile.errors import Problem, RegisterError
+from memtile.sim.door import Door
+
+_SOURCE = "AM020: tile address = column << 25 | row << 20 | offset"
+
+
+class ArrayDoor:
+    """Reads and writes at absolute byte addresses, with the same forms of access as a tile's ``Door``.
+
+    Args:
+        door: the door of a tile by column and row.
+        columns: columns of the array.
+        rows: rows of the array.
+
+    Every method raises :class:`RegisterError` for an address at which there is no tile, and as ``Door`` does.
+    """
+
+    def __init__(self, door: Callable[[int, int], Door], columns: int, rows: int) -> None:
+        self._door, self._columns, self._rows = door, columns, rows
+
+    @staticmethod
+    def address(column: int, row: int, offset: int = 0) -> int:
+        """Absolute byte address of byte ``offset`` of a tile."""
+        return column << COLUMN_SHIFT | row << ROW_SHIFT | offset
+
+    def write32(self, address: int, value: int) -> None:
+        """Write one 32-bit word."""
+        door, offset = self._find(address)
+        door.write32(offset, value)
+
+    def read32(self, address: int) -> int:
+        """Read one 32-bit word, with the side effects of the read."""
+        door, offset = self._find(address)
+        return door.read32(offset)
+
+    def mask_write32(self, address: int, mask: int, value: int) -> None:
+        """Read, replace the bits of ``mask`` by those of ``value``, write."""
+        door, offset = self._find(address)
+        door.mask_write32(offset, mask, value)
+
+    def block_write32(self, address: int, words: Sequence[int] | npt.NDArray[np.uint32]) -> None:
+        """Write consecutive words of one tile."""
+        door, offset = self._find(address)
+        door.block_write32(offset, words)
+
+    def block_read32(self, address: int, words: int) -> npt.NDArray[np.uint32]:
+        """Read ``words`` consecutive words of one tile; uint32[words]."""
+        door, offset = self._find(address)
+        return door.block_read32(offset, words)
+
+    def poll(self, address: int, mask: int, value: int, advance: Callable[[], bool]) -> bool:
+        """Read until ``(word & mask) == value``; ``advance`` between reads, give up when it returns False."""
+        door, offset = self._find(address)
+        return door.poll(offset, mask, value, advance)
+
+    def _find(self, address: int) -> tuple[Door, int]:
+        column, rest = divmod(address, 1 << COLUMN_SHIFT)
+        row, offset = rest >> ROW_SHIFT, rest % TILE_BYTES
+        if 0 <= column < self._columns and row < self._rows:
+            return self._door(column, row), offset
+        allowed = f"columns 0..{self._columns - 1}, rows 0..{self._rows - 1}"
+        given = f"{address:#x} (column {column}, row {row})"
+        raise RegisterError(Problem("address", "array", "address", given, allowed, _SOURCE))
