@@ -30,7 +30,7 @@ class Bench:
     def __init__(self, engine: Engine, device: Device) -> None:
         self.engine, self.device = engine, device
         self._senders: list[Channel] = []
-        self.expected: dict[Buffer, tuple[Tile, Array]] = {}
+        self.expected: list[tuple[Tile, Buffer, Array]] = []
 
     def add(self, senders: Sequence[Channel]) -> None:
         """Gather the outputs of one more tile's MM2S channels, too."""
@@ -64,5 +64,5 @@ class Bench:
 
     def _buffer_checks(self) -> Iterator[Check]:
         """Comparisons of buffers with what they should hold at the end."""
-        for buffer, (tile, data) in self.expected.items():
+        for tile, buffer, data in self.expected:
             yield Check.compare(f"{tile.label}buffer {buffer.name}", tile.load(buffer).ravel(), data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -46,21 +47,15 @@ class SwitchGraph:
 
     Args:
         device: the device.
-        columns: columns of the array.
+        columns: which columns.
 
     Raises:
         DesignError: the library for searching graphs is not installed.
     """
 
     def __init__(self, device: Device, columns: range) -> None:
-        self.columns = columns
         self._rx = _rustworkx()
-        self._graph = self._rx.PyDiGraph()
-        kinds = {(c, r): device.tile(c, r) for c in columns for r in range(device.rows)}
-        ports = [port for (c, r), kind in kinds.items() for port in _ports(kind, c, r)]
-        self._node: Mapping[Port, int] = dict(zip(ports, self._graph.add_nodes_from(ports), strict=True))
-        edges = [(a, b) for port in ports for b in _next(port, kinds) for a in [self._node[port]]]
-        self._graph.add_edges_from([(a, self._node[b], b) for a, b in edges])
+        self._graph, self._node = _graph(device, columns)
 
     def path(self, start: Port, end: Port, cost: Callable[[Port], float]) -> tuple[Port, ...] | None:
         """The cheapest way from a slave to a master, both included; None if there is none that is open."""
@@ -71,6 +66,17 @@ class SwitchGraph:
             return None
         ports = tuple(self._graph[node] for node in found[self._node[end]])
         return None if any(cost(port) >= CLOSED for port in ports[1:]) else ports
+
+
+@cache
+def _graph(device: Device, columns: range) -> tuple[Any, Mapping[Port, int]]:
+    """The graph, never changed once it is built, and the node of each port."""
+    graph = _rustworkx().PyDiGraph()
+    kinds = {(c, r): device.tile(c, r) for c in columns for r in range(device.rows)}
+    ports = [port for (c, r), kind in kinds.items() for port in _ports(kind, c, r)]
+    node = dict(zip(ports, graph.add_nodes_from(ports), strict=True))
+    graph.add_edges_from([(node[port], node[after], after) for port in ports for after in _next(port, kinds)])
+    return graph, node
 
 
 def _ports(kind: TileName, column: int, row: int) -> Iterator[Port]:

@@ -121,7 +121,7 @@ class Tile:
     def expect(self, buffer: Buffer, data: Array) -> None:
         """Compare the buffer with ``data`` after a run, element by element in C order."""
         self._must_own(buffer, "expect")
-        self.bench.expected[buffer] = (self, np.ascontiguousarray(data, dtype=buffer.dtype).ravel())
+        self.bench.expected.append((self, buffer, np.ascontiguousarray(data, dtype=buffer.dtype).ravel()))
 
     def lock(self, initial: int = 0, name: str | None = None, *, id: int | None = None) -> Lock:
         """A lock with an initial value of 0..63, with number ``id`` or the lowest that is free."""

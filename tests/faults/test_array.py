@@ -1,0 +1,151 @@
+"""Is an array design that contradicts the device refused, with both parties named?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from memtile import Array, MemtileError, Status
+
+
+def refused(call: Callable[[], object]) -> str:
+    with pytest.raises(MemtileError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_tiles_and_columns_that_are_not_there() -> None:
+    array = Array("npu1", columns=2)
+    assert refused(lambda: Array("npu1", columns=5)) == (
+        "array npu1: columns: 5 given, 1..4 allowed (mlir-aie device model)"
+    )
+    assert refused(lambda: array.tile(2, 0)) == (
+        "array npu1: column: 2 given, 0..1 allowed (mlir-aie device model)"
+    )
+    assert (
+        refused(lambda: array.tile(0, 6)) == "array npu1: row: 6 given, 0..5 allowed (mlir-aie device model)"
+    )
+    assert refused(lambda: array.compute_tile(0, 1)) == (
+        "array npu1, ComputeTile: row: row 1, which has a memory tile, given, rows 2..5 allowed "
+        "(mlir-aie device model)"
+    )
+
+
+def test_addresses_where_no_tile_is() -> None:
+    array = Array("npu1", columns=1)
+    assert refused(lambda: array.door.read32(1 << 25)) == (
+        "array: address: 0x2000000 (column 1, row 0) given, columns 0..0, rows 0..5 allowed "
+        "(AM020: tile address = column << 25 | row << 20 | offset)"
+    )
+    assert "(column 0, row 6) given" in refused(lambda: array.door.write32(6 << 20, 1))
+
+
+def test_a_buffer_of_another_tile_names_its_owner() -> None:
+    array = Array("npu1")
+    buffer = array.memory_tile(1).buffer("b", 16)
+    assert refused(lambda: array.memory_tile(3).read(buffer)) == (
+        "memory tile (3,1): read: buffer b given, a buffer of the same tile allowed (AM020: DMA windows); "
+        "it belongs to memory tile (1,1)"
+    )
+
+
+def test_messages_of_a_tile_say_where_it_is() -> None:
+    array = Array("npu1")
+    tile = array.compute_tile(2, 3)
+    buffer = tile.buffer("b", 16)
+    assert refused(lambda: tile.buffer("big", 1 << 14)).startswith("compute tile (2,3), buffer big: place:")
+    assert refused(lambda: tile.lock(id=16)).startswith("compute tile (2,3): lock:")
+    assert refused(lambda: tile.mm2s[1].start(*[tile.read(buffer)] * 17)).startswith(
+        "compute tile (2,3), MM2S 1: descriptors: 17 more given, 16 free of BDs 0..15"
+    )
+    assert repr(tile) == "ComputeTile(npu1 (2,3): 1 buffers, 64 of 65536 bytes, 0 locks, 0 cycles run)"
+    assert repr(array) == "Array(npu1: 4 x 6 tiles, 1 in use, 0 cycles run)"
+
+
+def test_flows_have_a_direction_and_ends_of_their_own() -> None:
+    array = Array("npu1")
+    memory, compute, other = array.memory_tile(0), array.compute_tile(0, 2), array.compute_tile(1, 2)
+    assert refused(lambda: array.connect(memory.s2mm[0], compute.s2mm[0])) == (
+        "router: flow: memory(0,1) S2MM 0 -> compute(0,2) S2MM 0 given, one MM2S channel to at least one "
+        "S2MM channel allowed (AM020 chapter 2: stream switch)"
+    )
+    assert "at least one S2MM channel allowed" in refused(lambda: array.connect(memory.mm2s[0]))
+    array.connect(memory.mm2s[0], compute.s2mm[0])
+    assert refused(lambda: array.connect(other.mm2s[0], compute.s2mm[0])) == (
+        "router: compute(1,2) MM2S 0 -> compute(0,2) S2MM 0: compute(0,2) master DMA0 given, a port of its "
+        "own allowed (AM020 chapter 2: stream switch); it has memory(0,1) MM2S 0 -> compute(0,2) S2MM 0"
+    )
+    text = refused(lambda: array.connect(memory.mm2s[0], other.s2mm[0]))
+    assert text.endswith("-> compute(0,2) S2MM 0; name all destinations in one call")
+
+
+def test_an_interface_tile_without_dma_is_named_with_the_columns_that_have_one() -> None:
+    array = Array("xcve2302", columns=4)
+    text = refused(lambda: array.connect(array.interface_tile(0).mm2s[0], array.memory_tile(0).s2mm[0]))
+    assert "interface(0,0) given, columns 2, 3, 6, 7, 10, 11 allowed" in text
+
+
+def test_two_slaves_for_one_master_and_circuits_that_no_switch_has() -> None:
+    array = Array("npu1")
+    array.circuit(0, 1, "DMA0", "NORTH0")
+    array.circuit(0, 1, "DMA0", "NORTH0", "NORTH1")
+    assert refused(lambda: array.circuit(0, 1, "SOUTH0", "NORTH0")) == (
+        "memory(0,1): NORTH0: SOUTH0 given, a master without another slave allowed "
+        "(AM020 chapter 2: stream switch); it has memory(0,1) DMA0 -> NORTH0, NORTH1"
+    )
+    assert refused(lambda: array.circuit(0, 1, "SOUTH2", "NORTH3")) == (
+        "memory(0,1): circuit: SOUTH2 to NORTH3 given, circuits of the switch allowed "
+        "(AM020 chapter 2: stream switch)"
+    )
+
+
+def test_the_seventh_stream_up_a_column_says_who_has_the_six() -> None:
+    array = Array("xcve2802", columns=1)
+    for n in range(6):
+        tile = array.compute_tile(0, 3 + n % 3)
+        array.connect(array.memory_tile(0, 2).mm2s[n], tile.s2mm[n // 3])
+    array.connect(array.memory_tile(0, 1).mm2s[0], array.compute_tile(0, 6).s2mm[0])
+    text = refused(array.route)
+    assert "memory(0,2) NORTH masters: 7 circuits given, 6 allowed" in text
+    assert "wanted by memory(0,1) MM2S 0 -> compute(0,6) S2MM 0, memory(0,2) MM2S 0 -> " in text
+    assert text.endswith("use another column, or share a link with packets")
+
+
+def test_a_target_behind_links_that_others_have_for_good() -> None:
+    array = Array("xcve2802", columns=1)
+    for n in range(6):
+        array.circuit(0, 2, f"DMA{n}", f"NORTH{n}")
+    array.connect(array.memory_tile(0, 1).mm2s[0], array.compute_tile(0, 3).s2mm[0])
+    text = refused(array.route)
+    assert "a circuit to compute(0,3) master DMA0 given, free ports on the way allowed" in text
+
+
+def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rustworkx", None)
+    array = Array("npu1")
+    array.connect(array.memory_tile(0).mm2s[0], array.compute_tile(0, 2).s2mm[0])
+    assert refused(array.route) == (
+        "router: rustworkx: not installed given, rustworkx installed allowed (search in graphs); "
+        "pip install memtile[routing], or join the ports yourself with Array.circuit"
+    )
+
+
+def test_a_stuck_array_names_tiles_and_asks_only_the_own_tile_for_its_lock() -> None:
+    array = Array("npu1")
+    memory, compute = array.memory_tile(0), array.compute_tile(0, 2)
+    for tile in (memory, compute):
+        buffer, lock = tile.buffer("b", 16), tile.lock(0, "never")
+        tile.s2mm[0].start(tile.write(buffer).guarded(lock.acquire()))
+    sent = memory.buffer("sent", 16, data=np.arange(16))
+    memory.mm2s[0].start(memory.read(sent).guarded(None, memory.lock(0).release()))
+    array.connect(memory.mm2s[0], compute.s2mm[0])
+    result = array.run()
+    assert result.status is Status.STUCK
+    why = "waits for lock 0 >= 1, it is 0; no running chain releases it"
+    assert result.waiting == (
+        f"memory(0,1) S2MM 0, BD 0, word 0 of 16: {why}",
+        f"compute(0,2) S2MM 0, BD 0, word 0 of 16: {why}",
+    )
