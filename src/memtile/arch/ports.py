@@ -17,6 +17,7 @@ from memtile.arch.tiles import TileName
 from memtile.errors import DesignError, Problem
 
 SLOTS_PER_SLAVE = 4
+ARBITERS, MSELS = 8, 4  # of the packet switch of a tile (AM025 slot registers)
 FIFO_WORDS = 16  # depth of the stream FIFO of compute and interface switches (AM020 chapter 2)
 MERGE_ARBITERS, MERGE_POSITIONS = 2, 4  # deterministic merge: arbiters that can do it, slaves of each
 

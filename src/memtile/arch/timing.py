@@ -55,6 +55,10 @@ class Timing:
     local_master_latency: int = _constant(1, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL)
     local_master_words: int = _constant(2, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
 
+    packet_arbitration: int = _constant(
+        1, 0, 8, "cycles", "header at the front of its port to header moving; once a packet", Grade.ASSUMED
+    )
+
     def __post_init__(self) -> None:
         """Check every constant against its range."""
         problems = [

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
-from memtile.model import lock_registers, memory_control, switch_config, task_queue
+from memtile.model import lock_registers, memory_control, packet_switch, switch_config, task_queue
 from memtile.model.jit import entry, jit
 from memtile.model.state import Spec, State
 
@@ -29,6 +29,7 @@ class Block(IntEnum):
     LOCK_UNDERFLOW = 8
     MEMORY_CONTROL = 9
     SWITCH = 10
+    MERGE = 11
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -38,7 +39,7 @@ _WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = (
     int(Block.LOCK_REQUEST),
 )
 _LOCK_OVERFLOW, _LOCK_UNDERFLOW = int(Block.LOCK_OVERFLOW), int(Block.LOCK_UNDERFLOW)
-_MEMORY_CONTROL, _SWITCH = int(Block.MEMORY_CONTROL), int(Block.SWITCH)
+_MEMORY_CONTROL, _SWITCH, _MERGE = int(Block.MEMORY_CONTROL), int(Block.SWITCH), int(Block.MERGE)
 
 OKAY, SLAVE_ERROR = 0, -1
 
@@ -95,6 +96,8 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
         lock_registers.clear_flags(st.locks.underflow, lock, spec.tiles.locks[tile], value)
     elif block == _SWITCH:
         switch_config.configure(spec, st, tile)
+    elif block == _MERGE:
+        packet_switch.restart_merge(spec, st, tile, argument)
     elif block == _MEMORY_CONTROL:
         memory_control.write_control(spec, st, tile, at)
 

@@ -95,7 +95,8 @@ def load_bd(spec: Spec, st: State, ch: int, bd: int) -> None:
     if not usable(spec, st, ch, bd):
         return
     c.length[ch] = fields[ch, f.BUFFER_LENGTH]
-    c.moved[ch] = 0
+    c.header_due[ch] = fields[ch, f.ENABLE_PACKET] if c.direction[ch] == MM2S else 0
+    c.moved[ch] = -c.header_due[ch]
     c.tlast_suppress[ch] = fields[ch, f.TLAST_SUPPRESS]
     c.next_bd[ch] = fields[ch, f.NEXT_BD] if fields[ch, f.USE_NEXT_BD] else -1
     load_locks(st, ch)

@@ -10,14 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from memtile.arch.bd_layout import BdField
-from memtile.arch.ports import PORTS
-from memtile.arch.switch_registers import SLAVE_CONFIG_OFFSET
+from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, PORTS
+from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
 from memtile.model import register_tables
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.neighbours import INTERFACES
 from memtile.model.state import (
+    Arbiters,
     Banks,
     Channels,
     Fifos,
@@ -129,6 +130,14 @@ def _kinds(maps: Ints) -> Kinds:
             _register(maps, row, PORTS[k.name].base + SLAVE_CONFIG_OFFSET) for row, k in enumerate(kinds)
         ],
         tile_control=[_register_named(k.name, "Tile_Control") for k in kinds],
+        slot_config=[_register(maps, row, PORTS[k.name].base + SLOT_OFFSET) for row, k in enumerate(kinds)],
+        merge_config=[
+            [
+                _register(maps, row, PORTS[k.name].base + MERGE_OFFSET + n * MERGE_STRIDE)
+                for n in range(MERGE_ARBITERS)
+            ]
+            for row, k in enumerate(kinds)
+        ],
         interleaves=[k.name == "memory" for k in kinds],
     )
 
@@ -248,9 +257,11 @@ def build(
         interfaces=table(Interfaces, INTERFACES * len(placed), stamp=_NONE),
         memories=_memories(placed),
         switch=switch,
+        arbiters=table(Arbiters, len(placed) * ARBITERS, holder=_NONE, winner=_NONE, stamp=_NONE),
         locks=table(Locks, locks, winner=_NONE, stamp=_NONE),
         ports=table(Ports, n, sink_row=_NONE),
         source=np.zeros(1, dtype=np.uint32),
+        source_last=np.zeros(1, dtype=np.uint8),
         sink=np.zeros((1, SINK_WORDS), dtype=np.uint32),
         sink_last=np.zeros((1, SINK_WORDS), dtype=np.uint8),
         pattern=np.ones(1, dtype=np.int64),

@@ -86,6 +86,7 @@ def reset(st: State, ch: int) -> None:
     c.runs_left[ch] = 0
     c.release_due[ch] = 0
     c.moved[ch] = 0
+    c.header_due[ch] = 0
     st.walks.left[ch] = 0
     st.granules.formed[ch] = 0
     st.granules.closed[ch] = 0

@@ -45,7 +45,7 @@ def supplied(st: State, ch: int, room: int) -> bool:
 def order(spec: Spec, st: State, ch: int, room: int) -> int:
     """The tile whose memory the channel's BD begins in, if all of it can be moved now, else ``NOTHING``."""
     c = st.channels
-    if c.phase[ch] != _RUN or c.moved[ch] > 0 or st.walks.left[ch] != c.length[ch]:
+    if c.phase[ch] != _RUN or c.moved[ch] != 0 or st.walks.left[ch] != c.length[ch]:
         return NOTHING
     tile, number = c.tile[ch], c.number[ch]
     if c.release_value[ch] != 0 and resolve(spec, st, tile, number, c.release_lock[ch]) < 0:

@@ -26,7 +26,7 @@ def offer(st: State, ch: int) -> None:
         return
     st.clock[ACTIVITY] += 1  # a word that only waits for its pattern is no reason to call the tile quiet
     if ready(st, ch):
-        put(st.fifos, ch, st.source[at], 0)
+        put(st.fifos, ch, st.source[at], st.source_last[at])
         ports.source_position[ch] = at + 1
 
 

@@ -14,8 +14,9 @@ from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
 from memtile.model.fifo import drop, put, space
 from memtile.model.host_ports import deliver, takes
-from memtile.model.jit import inlined
+from memtile.model.jit import inlined, jit
 from memtile.model.lock_port import post_release
+from memtile.model.packets import header_of
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import bd_done
@@ -74,12 +75,27 @@ def form(spec: Spec, st: State, ch: int) -> bool:
     return False
 
 
+@jit
+def send_header(spec: Spec, st: State, ch: int) -> None:
+    """Put the packet header into the egress buffer, once the BD has its lock (AM020, DEV-PKT-6)."""
+    c = st.channels
+    if c.phase[ch] != _RUN or space(st.fifos, ch) == 0:
+        return
+    c.header_due[ch] = 0
+    last = 1 if c.length[ch] == 0 and c.tlast_suppress[ch] == 0 else 0
+    put(st.fifos, ch, header_of(spec, st, ch), last)
+    st.clock[ACTIVITY] += 1
+
+
 @inlined
 def ask(spec: Spec, st: State, ch: int) -> None:
     """Enter this cycle's bank arbitration, or make one padding word."""
     g = st.granules
     g.port_bank[ch] = -1
     c = st.channels
+    if c.header_due[ch] == 1:
+        send_header(spec, st, ch)
+        return
     if c.phase[ch] != _RUN or not form(spec, st, ch) or space(st.fifos, ch) < g.formed[ch]:
         return
     c.fetch_why[ch] = _SWITCH

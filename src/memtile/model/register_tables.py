@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from memtile.arch.ports import PORTS
+from memtile.arch.ports import MERGE_ARBITERS, PORTS
 from memtile.arch.register_map import register_map
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
-from memtile.arch.switch_registers import SLAVE_CONFIG_OFFSET
+from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import MM2S, S2MM, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.model.axi import Block
 from memtile.model.state import Ints, Shorts
@@ -74,7 +74,12 @@ def _switch_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
     masters = range(ports.base, ports.base + len(ports.masters) * WORD_BYTES, WORD_BYTES)
     first = ports.base + SLAVE_CONFIG_OFFSET
     slaves = range(first, first + len(ports.slaves) * WORD_BYTES, WORD_BYTES)
-    return dict.fromkeys((*masters, *slaves), (Block.SWITCH, 0))
+    merges = {
+        ports.base + MERGE_OFFSET + arbiter * MERGE_STRIDE + byte: (Block.MERGE, arbiter)
+        for arbiter in range(MERGE_ARBITERS)
+        for byte in range(0, MERGE_STRIDE, WORD_BYTES)
+    }
+    return merges | dict.fromkeys((*masters, *slaves), (Block.SWITCH, 0))
 
 
 def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_args, get_orig
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.ports import MERGE_ARBITERS, MSELS
 from memtile.arch.tiles import GRANULE_WORDS, MEMORY
 from memtile.model.jit import ENABLED
 
@@ -34,6 +35,8 @@ Three = Annotated[Ints, (3,)]
 Four = Annotated[Ints, (4,)]
 Granule = Annotated[Ints, (GRANULE_WORDS,)]
 PortRing = Annotated[Ints, (PORT_SLOTS,)]
+Msels = Annotated[Ints, (MSELS,)]
+Merges = Annotated[Ints, (MERGE_ARBITERS,)]
 Queue = Annotated[Ints, (MEMORY.queue_depth,)]
 Ring = Annotated[Ints, (FIFO_SLOTS,)]
 
@@ -74,6 +77,8 @@ class Kinds(NamedTuple):
     master_config: Ints  # register index of the first stream switch master
     slave_config: Ints  # and of the first slave
     tile_control: Ints  # register index of Tile_Control
+    slot_config: Ints  # and of the first packet slot
+    merge_config: Merges  # and of each deterministic merge
     interleaves: Ints  # 1 = Memory_Control chooses between interleaved and linear banks
 
 
@@ -115,8 +120,9 @@ class Channels(NamedTuple):
     due_lock: Ints
     due_value: Ints
     tlast_suppress: Ints
+    header_due: Ints  # MM2S: 1 = the packet header is still to be sent
     length: Ints  # stream words of the BD
-    moved: Ints  # stream words of the BD moved so far
+    moved: Ints  # stream words of the BD moved so far, -1 = its packet header is the next
     fetch_why: Ints  # why memory brought or took no word last time
     finished_bd: Ints  # cycle of the last FINISHED_BD event
     bds_done: Ints
@@ -186,6 +192,26 @@ class SwitchPorts(NamedTuple):
     targets: Ints  # slave in circuit mode: bit mask of the masters that it feeds
     link: Ints  # master: slave port at the other end of the wire, -1 = none
     channel: Ints  # master: S2MM channel that it feeds, -1 = none
+    drop_header: Ints  # master in packet mode: 1 = takes packets without their header
+    arbiter: Ints  # slave: arbiter that its packet holds, -1 = none; ``targets`` are the packet's masters
+    asked: Ints  # slave: arbiter that its header asks in this cycle, -1 = none
+    in_header: Ints  # slave: 1 = the next word is the packet's header
+    ready_at: Ints  # slave: cycle from which the packet may move
+    unrouted: Ints  # slave: 1 = its header matches no slot, or no master takes it
+
+
+class Arbiters(NamedTuple):
+    """Packet arbiters of the stream switches, ``ARBITERS`` for each tile."""
+
+    masters: Msels  # by msel: bit mask of the masters
+    holder: Ints  # slave port whose packet is on its way, -1 = none
+    turn: Ints  # number of the slave served first next time
+    best: Ints
+    winner: Ints
+    stamp: Ints
+    packets: Ints  # packets passed
+    position: Ints  # of deterministic merge
+    served: Ints  # packets of that position so far
 
 
 class Banks(NamedTuple):
@@ -271,12 +297,14 @@ class State(NamedTuple):
     granules: Granules
     fifos: Fifos
     switch: SwitchPorts
+    arbiters: Arbiters
     banks: Banks
     interfaces: Interfaces
     memories: Memories
     locks: Locks
     ports: Ports
     source: Words
+    source_last: Bytes  # TLAST of each word
     sink: Words  # (port row, words)
     sink_last: Bytes  # (port row, words) TLAST of each word
     pattern: Ints

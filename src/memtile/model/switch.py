@@ -7,32 +7,12 @@ from __future__ import annotations
 
 from memtile.model.fifo import put, space
 from memtile.model.jit import inlined, jit
+from memtile.model.packet_switch import all_have_room, contend, multicast
+from memtile.model.packet_switch import serve as serve_packet
 from memtile.model.roster import retire_ports
 from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
-
-
-@inlined
-def all_have_room(st: State, first: int, targets: int) -> bool:
-    """Whether every master in the bit mask ``targets``, numbered from port ``first``, can take a word."""
-    rest, port = targets, first
-    while rest:
-        if rest & 1 and not has_room(st, port):
-            return False
-        rest >>= 1
-        port += 1
-    return True
-
-
-@inlined
-def multicast(st: State, first: int, targets: int, word: int, last: int) -> None:
-    """Put a word into every master in ``targets``."""
-    rest, port = targets, first
-    while rest:
-        if rest & 1:
-            push(st, port, word, last)
-        rest >>= 1
-        port += 1
 
 
 @inlined
@@ -67,6 +47,7 @@ def serve_master(st: State, port: int) -> None:
 @jit
 def step(spec: Spec, st: State) -> None:
     """One cycle of all switches."""
+    contend(spec, st)
     roster = st.active_ports
     for slot in range(1, roster[0] + 1):
         port = roster[slot]
@@ -74,6 +55,8 @@ def step(spec: Spec, st: State) -> None:
             st.clock[ACTIVITY] += st.switch.held[port]  # only time separates the word from its move
         elif st.switch.is_master[port] == 1:
             serve_master(st, port)
+        elif st.switch.mode[port] == PACKET:
+            serve_packet(spec, st, port)
         else:
             serve_slave(spec, st, port)
     retire_ports(st)

@@ -5,21 +5,31 @@ A circuit needs an enabled slave and an enabled master that names it; both must 
 
 from __future__ import annotations
 
+from memtile.arch.ports import ARBITERS, MSELS
 from memtile.arch.registers import Field
-from memtile.arch.switch_registers import CIRCUIT_CONFIGURATION, MASTER_CONFIG, SLAVE_CONFIG
+from memtile.arch.switch_registers import (
+    CIRCUIT_CONFIGURATION,
+    MASTER_CONFIG,
+    PACKET_CONFIGURATION,
+    SLAVE_CONFIG,
+)
 from memtile.model.jit import jit
 from memtile.model.state import Spec, State
 
 
-def _field(fields: tuple[Field, ...], name: str) -> Field:
+def field_of(fields: tuple[Field, ...], name: str) -> Field:
+    """The field called ``name``."""
     return next(field for field in fields if field.name == name)
 
 
-_MASTER_ENABLE = _field(MASTER_CONFIG, "Master_Enable").mask
-_MASTER_PACKET = _field(MASTER_CONFIG, "Packet_Enable").mask
-_MASTER_SLAVE = _field(CIRCUIT_CONFIGURATION, "Slave").mask
-_SLAVE_ENABLE = _field(SLAVE_CONFIG, "Slave_Enable").mask
-_SLAVE_PACKET = _field(SLAVE_CONFIG, "Packet_Enable").mask
+_MASTER_ENABLE = field_of(MASTER_CONFIG, "Master_Enable").mask
+_MASTER_PACKET = field_of(MASTER_CONFIG, "Packet_Enable").mask
+_MASTER_SLAVE = field_of(CIRCUIT_CONFIGURATION, "Slave").mask
+_MASTER_DROP = field_of(MASTER_CONFIG, "Drop_Header").mask
+_MASTER_ARBITER = field_of(PACKET_CONFIGURATION, "Arbiter").mask
+_MASTER_MSELS = field_of(PACKET_CONFIGURATION, "Msel_Enable").lsb
+_SLAVE_ENABLE = field_of(SLAVE_CONFIG, "Slave_Enable").mask
+_SLAVE_PACKET = field_of(SLAVE_CONFIG, "Packet_Enable").mask
 
 OFF, CIRCUIT, PACKET = 0, 1, 2  # SwitchPorts.mode
 
@@ -42,6 +52,12 @@ def configure(spec: Spec, st: State, tile: int) -> None:
         port = spec.tiles.slave_base[tile] + n
         st.switch.mode[port] = mode_of(st.registers[slaves + n], _SLAVE_ENABLE, _SLAVE_PACKET)
         st.switch.targets[port] = 0
+        if st.switch.arbiter[port] >= 0:  # a packet that is cut by the new configuration (DEV-PKT-5)
+            st.arbiters.holder[st.switch.arbiter[port]] = -1
+            st.switch.arbiter[port] = -1
+    for arbiter in range(tile * ARBITERS, (tile + 1) * ARBITERS):
+        for msel in range(MSELS):
+            st.arbiters.masters[arbiter, msel] = 0
     masters = registers + spec.kinds.master_config[kind]
     for n in range(spec.tiles.masters[tile]):
         config = st.registers[masters + n]
@@ -50,6 +66,8 @@ def configure(spec: Spec, st: State, tile: int) -> None:
         slave = config & _MASTER_SLAVE
         if st.switch.mode[port] == CIRCUIT and slave < spec.tiles.slaves[tile]:
             join(spec, st, tile, slave, n)
+        elif st.switch.mode[port] == PACKET:
+            attach(st, tile, port, n, config)
 
 
 @jit
@@ -58,3 +76,13 @@ def join(spec: Spec, st: State, tile: int, slave: int, master: int) -> None:
     port = spec.tiles.slave_base[tile] + slave
     if st.switch.mode[port] == CIRCUIT:
         st.switch.targets[port] |= 1 << master
+
+
+@jit
+def attach(st: State, tile: int, port: int, master: int, config: int) -> None:
+    """Let a master in packet mode take the packets of its arbiter and msels."""
+    st.switch.drop_header[port] = 1 if config & _MASTER_DROP else 0
+    arbiter = tile * ARBITERS + (config & _MASTER_ARBITER)
+    for msel in range(MSELS):
+        if (config >> (_MASTER_MSELS + msel)) & 1:
+            st.arbiters.masters[arbiter, msel] |= 1 << master

@@ -94,6 +94,8 @@ def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
         latency=[latency for latency, _ in delays],
         depth=[depth for _, depth in delays],
         popped=_NONE,
+        arbiter=_NONE,
+        asked=_NONE,
         link=[_link(port, sites, places) for port in ports],
         channel=[_channel(port, sites) for port in ports],
     )

@@ -70,7 +70,7 @@ class ChannelView:
         c = self.engine.state.channels
         if c.phase[self.ch] == Phase.IDLE:
             return True
-        return self.endless and c.phase[self.ch] != Phase.HALTED and c.moved[self.ch] == 0
+        return self.endless and c.phase[self.ch] != Phase.HALTED and c.moved[self.ch] <= 0
 
     def chain(self) -> Iterator[int]:
         """BD numbers of the running task's chain, each once."""
@@ -85,7 +85,7 @@ class ChannelView:
         """One line: what the channel does in this cycle and what would let it go on."""
         c = self.engine.state.channels
         why = Cause(int(c.why[self.ch]))
-        text = f"{self.name}, BD {c.bd[self.ch]}, word {c.moved[self.ch]} of {c.length[self.ch]}"
+        text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
         if self.errors:
             return f"{text}: halted by {', '.join(self.errors)}; reset the channel"
         if why is Cause.LOCK_ACQUIRE:

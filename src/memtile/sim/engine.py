@@ -23,6 +23,7 @@ from memtile.sim.warmup import warm_up
 _SLICE = 1 << 16  # cycles between looks at the outside world
 
 Words = npt.NDArray[np.uint32]
+Offer = tuple[Words, npt.NDArray[np.uint8]]  # words and the TLAST of each
 Progress = Callable[[int], None]
 
 
@@ -47,7 +48,7 @@ class Engine:
         self.timing = timing or Timing()
         self.spec, self.state = build(placed, self.timing, switched=switched)
         self._ports = plain(self.state.ports)
-        self._feeds: dict[int, list[Words]] = {}
+        self._feeds: dict[int, list[Offer]] = {}
         self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         warm_up()
@@ -63,9 +64,10 @@ class Engine:
         """The memory-mapped AXI4 port of ``tile``."""
         return Door(self.spec, self.state, tile)
 
-    def feed(self, ch: int, words: Words) -> None:
-        """Append words for the S2MM channel's stream port to offer."""
-        self._feeds.setdefault(ch, []).append(words)
+    def feed(self, ch: int, words: Words, tlast: npt.NDArray[np.uint8] | None = None) -> None:
+        """Append words for the S2MM channel's stream port to offer; ``tlast``: 1 where a packet ends."""
+        last = np.zeros(len(words), np.uint8) if tlast is None else tlast.astype(np.uint8)
+        self._feeds.setdefault(ch, []).append((words, last))
 
     def catch(self, ch: int) -> None:
         """Take every word of the MM2S channel's stream port from now on."""
@@ -107,7 +109,7 @@ class Engine:
 
     def pending(self, ch: int) -> int:
         """Words fed to the S2MM channel's port that it has not taken."""
-        waiting = sum(len(words) for words in self._feeds.get(ch, []))
+        waiting = sum(len(words) for words, _ in self._feeds.get(ch, []))
         return waiting + int(self._ports.source_end[ch] - self._ports.source_position[ch])
 
     def catches(self, ch: int) -> bool:
@@ -128,9 +130,9 @@ class Engine:
         self._ports.source_position[ch] += len(laid)
         parts, count = [laid], count - len(laid)
         while count:
-            chunk, *others = self._feeds[ch]
+            (chunk, last), *others = self._feeds[ch]
             parts.append(chunk[:count])
-            self._feeds[ch] = [chunk[count:], *others] if count < len(chunk) else others
+            self._feeds[ch] = [(chunk[count:], last[count:]), *others] if count < len(chunk) else others
             count -= len(parts[-1])
         return parts[-1] if len(parts[-1]) == sum(map(len, parts)) else np.concatenate(parts)
 
@@ -138,7 +140,8 @@ class Engine:
         """Lay new feeds, sinks and patterns out as the clock loop wants them."""
         ports = self._ports
         if self._feeds:
-            self.state = self.state._replace(source=self._lay_out_sources())
+            words, last = self._lay_out_sources()
+            self.state = self.state._replace(source=words, source_last=last)
         if any(ports.sink_row[ch] < 0 for ch in self._caught):
             for row, ch in enumerate(self._caught):
                 ports.sink_row[ch] = row
@@ -148,21 +151,23 @@ class Engine:
         if self._patterns:
             self.state = self.state._replace(pattern=self._lay_out_patterns())
 
-    def _lay_out_sources(self) -> Words:
+    def _lay_out_sources(self) -> Offer:
         """All words still to feed, concatenated by channel."""
         ports = self._ports
-        chunks: list[Words] = [np.zeros(0, dtype=np.uint32)]
+        chunks: list[Offer] = [(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8))]
         total = 0
         for ch in range(len(ports.source_end)):
-            left = self.state.source[ports.source_position[ch] : ports.source_end[ch]]
+            rest = slice(ports.source_position[ch], ports.source_end[ch])
+            left = self.state.source[rest], self.state.source_last[rest]
             mine = [left, *self._feeds.pop(ch, [])]
             ports.source_position[ch] = total
-            total += sum(len(c) for c in mine)
+            total += sum(len(words) for words, _ in mine)
             ports.source_end[ch] = total
             if total > ports.source_position[ch]:
                 wake_channel(self.state, ch)
             chunks += mine
-        return np.concatenate(chunks)
+        words, last = zip(*chunks, strict=True)
+        return np.concatenate(words), np.concatenate(last)
 
     def _lay_out_patterns(self) -> npt.NDArray[np.int64]:
         ports = self._ports

@@ -1,0 +1,235 @@
+"""Packet switching: a header chooses an arbiter, the arbiter holds its masters until TLAST (AM020 chapter 2).
+
+The lowest enabled slot of the slave that matches the stream id names an arbiter and an msel; every master in
+packet mode with that arbiter and msel gets the packet. Slaves that want the same arbiter take turns, packet
+by packet, round robin or as deterministic merge says (DEV-PKT-3, DEV-PKT-4). A header that no slot matches,
+or that no master takes, stays where it is and stops its port (DEV-PKT-1).
+"""
+
+from __future__ import annotations
+
+from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, MERGE_POSITIONS, SLOTS_PER_SLAVE
+from memtile.arch.register_map import register_named
+from memtile.arch.switch_registers import SLOT
+from memtile.model.jit import inlined, jit
+from memtile.model.packets import STREAM_MASK
+from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.switch_config import PACKET, field_of
+from memtile.model.switch_ports import has_room, offers, pop, push
+from memtile.model.timing_index import PACKET_ARBITRATION
+
+NONE = -1
+_ENABLE = field_of(SLOT, "enable").mask
+_ID, _MASK, _MSEL, _ARBITER = (field_of(SLOT, name) for name in ("id", "mask", "msel", "arbit"))
+_ID_LSB, _MASK_LSB, _MSEL_LSB, _ARBITER_LSB = _ID.lsb, _MASK.lsb, _MSEL.lsb, _ARBITER.lsb
+_MSEL_MAX, _ARBITER_MAX = _MSEL.maximum, _ARBITER.maximum
+
+_MERGE = register_named("memory_tile", "Stream_Switch_Deterministic_Merge_arb0_slave0_1")
+_MERGE_ENABLE = register_named("memory_tile", "Stream_Switch_Deterministic_Merge_arb0_ctrl").field("Enable")
+_ENABLE_MERGE = _MERGE_ENABLE.mask
+_PER_WORD = 2  # merge positions in a register
+_SLAVE_LSB = tuple(_MERGE.field(f"Slave_ID_{n}").lsb for n in range(_PER_WORD))
+_COUNT_LSB = tuple(_MERGE.field(f"Packet_Count_{n}").lsb for n in range(_PER_WORD))
+_SLAVE_MAX, _COUNT_MAX = _MERGE.field("Slave_ID_0").maximum, _MERGE.field("Packet_Count_0").maximum
+_MERGE_WORDS = MERGE_POSITIONS // _PER_WORD
+
+
+@jit
+def matching_slot(spec: Spec, st: State, port: int, header: int) -> int:
+    """The register of the slave's first enabled slot that matches the header's stream id, or -1."""
+    tile = st.switch.tile[port]
+    first = spec.tiles.register_base[tile] + spec.kinds.slot_config[spec.tiles.kind[tile]]
+    first += st.switch.number[port] * SLOTS_PER_SLAVE
+    for n in range(SLOTS_PER_SLAVE):
+        slot = st.registers[first + n]
+        differs = ((slot >> _ID_LSB) ^ header) & (slot >> _MASK_LSB) & STREAM_MASK
+        if slot & _ENABLE and differs == 0:
+            return int(slot)
+    return NONE
+
+
+@jit
+def merge_word(spec: Spec, st: State, arbiter: int, word: int) -> int:
+    """Register ``word`` of a tile-wide arbiter's deterministic merge; the last one is its control."""
+    tile = arbiter // ARBITERS
+    first = spec.kinds.merge_config[spec.tiles.kind[tile], arbiter % ARBITERS]
+    return int(st.registers[spec.tiles.register_base[tile] + first + word])
+
+
+@jit
+def merges(spec: Spec, st: State, arbiter: int) -> bool:
+    """Whether the arbiter serves its slaves in a programmed order."""
+    if arbiter % ARBITERS >= MERGE_ARBITERS:
+        return False
+    return bool(merge_word(spec, st, arbiter, _MERGE_WORDS) & _ENABLE_MERGE)
+
+
+@jit
+def merge_count(spec: Spec, st: State, arbiter: int, position: int) -> int:
+    """Packets that the position of the merge serves in a row."""
+    word = merge_word(spec, st, arbiter, position // _PER_WORD)
+    return (word >> _COUNT_LSB[position % _PER_WORD]) & _COUNT_MAX
+
+
+@jit
+def seek(spec: Spec, st: State, arbiter: int, first: int) -> None:
+    """Go to the first position from ``first`` on, cyclically, that serves any packet."""
+    st.arbiters.served[arbiter] = 0
+    for n in range(MERGE_POSITIONS):
+        position = (first + n) % MERGE_POSITIONS
+        if merge_count(spec, st, arbiter, position) > 0:
+            st.arbiters.position[arbiter] = position
+            return
+
+
+@jit
+def restart_merge(spec: Spec, st: State, tile: int, arbiter: int) -> None:
+    """A write to the merge registers of an arbiter begins its order anew."""
+    seek(spec, st, tile * ARBITERS + arbiter, 0)
+
+
+@jit
+def has_turn(spec: Spec, st: State, arbiter: int, slave: int) -> bool:
+    """Whether deterministic merge, if it is on, lets the slave go next."""
+    if not merges(spec, st, arbiter):
+        return True
+    position = st.arbiters.position[arbiter]
+    if merge_count(spec, st, arbiter, position) == 0:
+        return False
+    word = merge_word(spec, st, arbiter, position // _PER_WORD)
+    return bool((word >> _SLAVE_LSB[position % _PER_WORD]) & _SLAVE_MAX == slave)
+
+
+@jit
+def bid(st: State, arbiter: int, port: int) -> None:
+    """Enter a slave port into the arbitration of this cycle."""
+    arbiters = st.arbiters
+    rank = st.switch.number[port] - arbiters.turn[arbiter]
+    if rank < 0:
+        rank += st.switch.tile.shape[0]
+    if arbiters.stamp[arbiter] != st.clock[NOW] or rank < arbiters.best[arbiter]:
+        arbiters.stamp[arbiter] = st.clock[NOW]
+        arbiters.best[arbiter] = rank
+        arbiters.winner[arbiter] = port
+
+
+@jit
+def ask(spec: Spec, st: State, port: int) -> None:
+    """Let the header that a slave port offers ask for its arbiter."""
+    switch, arbiters = st.switch, st.arbiters
+    header = switch.words[port, switch.head[port]]
+    slot = matching_slot(spec, st, port, header)
+    switch.asked[port] = NONE
+    switch.unrouted[port] = 1
+    if slot == NONE:
+        return
+    arbiter = switch.tile[port] * ARBITERS + ((slot >> _ARBITER_LSB) & _ARBITER_MAX)
+    targets = arbiters.masters[arbiter, (slot >> _MSEL_LSB) & _MSEL_MAX]
+    if targets == 0:
+        return
+    switch.unrouted[port] = 0
+    switch.targets[port] = targets
+    if arbiters.holder[arbiter] == NONE and has_turn(spec, st, arbiter, switch.number[port]):
+        switch.asked[port] = arbiter
+        bid(st, arbiter, port)
+
+
+@inlined
+def contend(spec: Spec, st: State) -> None:
+    """All headers of this cycle ask for their arbiters."""
+    roster, switch = st.active_ports, st.switch
+    for slot in range(1, roster[0] + 1):
+        port = roster[slot]
+        if switch.mode[port] == PACKET and switch.is_master[port] == 0 and switch.arbiter[port] == NONE:
+            switch.asked[port] = NONE
+            if offers(st, port):
+                ask(spec, st, port)
+
+
+@jit
+def grant(spec: Spec, st: State, port: int) -> None:
+    """Give the slave port its arbiter, until TLAST."""
+    switch = st.switch
+    arbiter = switch.asked[port]
+    switch.arbiter[port] = arbiter
+    switch.in_header[port] = 1
+    switch.ready_at[port] = st.clock[NOW] + spec.timing[PACKET_ARBITRATION]
+    st.arbiters.holder[arbiter] = port
+    st.arbiters.turn[arbiter] = switch.number[port] + 1
+    st.clock[ACTIVITY] += 1
+
+
+@jit
+def release(spec: Spec, st: State, port: int) -> None:
+    """The packet is over: the arbiter is free from the next cycle on."""
+    arbiter = st.switch.arbiter[port]
+    st.switch.arbiter[port] = NONE
+    st.arbiters.holder[arbiter] = NONE
+    st.arbiters.packets[arbiter] += 1
+    if merges(spec, st, arbiter):
+        st.arbiters.served[arbiter] += 1
+        position = st.arbiters.position[arbiter]
+        if st.arbiters.served[arbiter] >= merge_count(spec, st, arbiter, position):
+            seek(spec, st, arbiter, position + 1)
+
+
+@jit
+def receivers(st: State, first: int, targets: int, header: int) -> int:
+    """The masters in the bit mask that take the next word: a header is dropped where the master says so."""
+    if header == 0:
+        return targets
+    taking, port = 0, 0
+    while targets >> port:
+        if (targets >> port) & 1 and st.switch.drop_header[first + port] == 0:
+            taking |= 1 << port
+        port += 1
+    return taking
+
+
+@jit
+def all_have_room(st: State, first: int, targets: int) -> bool:
+    """Whether every master in the bit mask ``targets``, numbered from port ``first``, can take a word."""
+    rest, port = targets, first
+    while rest:
+        if rest & 1 and not has_room(st, port):
+            return False
+        rest >>= 1
+        port += 1
+    return True
+
+
+@jit
+def multicast(st: State, first: int, targets: int, word: int, last: int) -> None:
+    """Put a word into every master in ``targets``."""
+    rest, port = targets, first
+    while rest:
+        if rest & 1:
+            push(st, port, word, last)
+        rest >>= 1
+        port += 1
+
+
+@jit
+def serve(spec: Spec, st: State, port: int) -> None:
+    """Move the word that a slave port in packet mode offers to the masters of its packet."""
+    switch = st.switch
+    if switch.arbiter[port] == NONE:
+        arbiter = switch.asked[port]
+        if arbiter == NONE or st.arbiters.winner[arbiter] != port:
+            return
+        grant(spec, st, port)
+    if st.clock[NOW] < switch.ready_at[port]:
+        st.clock[ACTIVITY] += 1
+        return
+    first = spec.tiles.master_base[switch.tile[port]]
+    targets = receivers(st, first, switch.targets[port], switch.in_header[port])
+    if not all_have_room(st, first, targets):
+        return
+    head = switch.head[port]
+    last = switch.last[port, head]
+    multicast(st, first, targets, switch.words[port, head], last)
+    pop(st, port)
+    st.clock[ACTIVITY] += 1
+    switch.in_header[port] = 0
+    if last:
+        release(spec, st, port)
