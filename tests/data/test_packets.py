@@ -157,3 +157,15 @@ def test_a_new_configuration_cuts_a_packet_and_frees_its_arbiter() -> None:
     bench.circuit("DMA0")
     bench.run()
     assert got(bench, 5, 3) == [9, 9, 4]
+
+
+def test_the_out_of_order_id_travels_in_bits_10_to_5() -> None:
+    """DEV-PKT-2."""
+    bench = Bench("memory")
+    bench.circuit("DMA0", "DMA0")
+    bench.write_bd(0, Descriptor("memory", 1, OWN.address(0), packet=Packet(3, 2), ooo_id=33))
+    bench.issue(bench.mm2s(), 0)
+    take(bench, 0, 2)
+    bench.run()
+    assert got(bench, 0, 1) == [stream_header(3, 2, **HERE, out_of_order=33)]
+    assert got(bench, 0, 1)[0] & 0x7FE0 == 2 << 12 | 33 << 5
