@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from memtile.arch.devices import INTERFACE_ROWS, Device
 from memtile.arch.devices import device as find_device
@@ -17,6 +20,7 @@ from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits
 from memtile.design.memory_tile import MemoryTile
+from memtile.design.object_fifo import ObjectFifo, check_closed
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.router import Flow, Tree
 from memtile.design.tile import Site, Tile
@@ -60,6 +64,7 @@ class Array(Bench):
         self.door = ArrayDoor(
             lambda column, row: self.engine.door(self._number(column, row)), self.columns, self.rows
         )
+        self._fifos: list[ObjectFifo] = []
         self._tiles: dict[tuple[int, int], Tile] = {}
         self.circuits = Circuits(found, self.columns, self.door)
         self._open_inner_edges()
@@ -116,12 +121,34 @@ class Array(Bench):
         self._check(column, row)
         self.circuits.by_hand(column, row, slave, masters)
 
+    def object_fifo(
+        self,
+        name: str,
+        producer: Tile,
+        consumers: Tile | Sequence[Tile],
+        *,
+        depth: int = 2,
+        shape: int | tuple[int, ...],
+        dtype: npt.DTypeLike = np.int32,
+    ) -> ObjectFifo:
+        """Objects from one tile to others, ``depth`` deep at every end; see :class:`ObjectFifo`.
+
+        Raises:
+            DesignError: no room for its buffers, locks or descriptors, no free channel, or a depth below 1.
+        """
+        targets = [consumers] if isinstance(consumers, Tile) else list(consumers)
+        size = (shape,) if isinstance(shape, int) else tuple(shape)
+        fifo = ObjectFifo(self, name, (producer, targets), depth, size, np.dtype(dtype))
+        self._fifos.append(fifo)
+        return fifo
+
     def route(self) -> Mapping[Flow, Tree]:
         """Find circuits for the flows that have none yet and write the registers; all circuits so far.
 
         Raises:
-            DesignError: the links that are full, and who has them.
+            DesignError: the links that are full, and who has them; an object FIFO left open.
         """
+        check_closed(self._fifos)
         self.circuits.apply()
         return MappingProxyType(self.circuits.trees)
 

@@ -41,6 +41,7 @@ class Channel:
         self.expected: Array | None = None
         self.dtype: np.dtype[Any] = np.dtype(np.uint32)
         self.taken = False
+        self.claimed = self._begun = False
 
     @property
     def tile(self) -> Tile:
@@ -92,6 +93,7 @@ class Channel:
         transfers = [w if isinstance(w, Transfer) else Transfer((w,)) for w in work]
         runs = repeat * transfers[0].runs if len(transfers) == 1 else repeat
         self._check(transfers, runs, loop)
+        self.claimed = True
         pool, size = self._tile.bd_pool, sum(len(t.descriptors) for t in transfers)
         numbers = pool.choose(self._number, size, self.port)
         chain = chain_words(self._tile.kind, numbers, link(transfers, numbers, loop), self._tile.title)
@@ -99,6 +101,7 @@ class Channel:
         for number, words in zip(numbers, chain, strict=True):
             self._tile.door.block_write32(self._tile.kind.bd_base + number * self._tile.kind.bd_stride, words)
         self._tile.door.write32(self._queue_register, self._queue_word(numbers[0], runs, token))
+        self._begun = True
         return numbers
 
     def feed(self, data: Array, pattern: Iterable[int] | None = None) -> None:
@@ -140,6 +143,11 @@ class Channel:
         kind = self._tile.kind
         register = self._register(kind.status_base[self._direction] + self._number * WORD_BYTES)
         return register.unpack(self._tile.door.read32(register.offset))
+
+    @property
+    def started(self) -> bool:
+        """Whether it was ever given work."""
+        return self._begun
 
     @property
     def _depth(self) -> int:

@@ -149,6 +149,20 @@ class Tile:
         self._must_own(buffer, "write")
         return transfer(buffer, tiling, "write", **options)
 
+    def free_channel(self, *, receives: bool) -> Channel:
+        """The lowest channel that has no work and was not given away, now given away.
+
+        Raises:
+            DesignError: there is none.
+        """
+        side = self.s2mm if receives else self.mm2s
+        for channel in side:
+            if not channel.claimed:
+                channel.claimed = True
+                return channel
+        name, allowed = ("S2MM" if receives else "MM2S"), f"{self.kind.channels}, all in use"
+        raise DesignError(Problem("channels", self.title, f"{name} channels", "one more", allowed, "AM020"))
+
     def write_bd(self, number: int, descriptor: Descriptor) -> None:
         """Write a descriptor's register words.
 

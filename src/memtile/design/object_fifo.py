@@ -1,0 +1,224 @@
+"""Object FIFOs: n-deep buffers with locks between tiles, split and gathered in memory tiles.
+
+An object FIFO carries objects (arrays of one shape and type) from a producer to one or more consumers, in
+order. It is nothing but what a design could write itself: buffers, two counting locks per end, a ring of
+descriptors per channel, and a circuit. The name and the idea are mlir-aie's; descriptors and registers are
+there to be read as soon as a method returns, circuits after ``Array.route``.
+
+A compute tile's end has the locks ``free`` (buffers to fill) and ``full`` (buffers to read): its core takes
+one and gives the other, its DMA the other way round. A memory tile has no core: there an object is passed on,
+whole or in parts, under the protocols of ``design.protocols``. An interface tile has no buffers: it moves
+external buffers, started as tasks of the channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memtile.access.tiling import TilingParameters
+from memtile.arch.tiles import COMPUTE, MEMORY
+from memtile.design.buffers import Buffer
+from memtile.design.channels import Channel
+from memtile.design.locks import Lock
+from memtile.design.protocols import one_reader, one_writer
+from memtile.design.tile import Tile
+from memtile.errors import DesignError, Problem
+
+if TYPE_CHECKING:
+    from memtile.design.array import Array
+
+Consumers = Sequence[Tile | Sequence[Tile]]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of an object FIFO.
+
+    Attributes:
+        tile: where it is.
+        channel: the DMA channel that serves it.
+        buffers: one per object in flight; none on interface tiles and where a gathered FIFO has them.
+        free: counts buffers to fill; None where no core uses the buffers.
+        full: counts buffers to read.
+    """
+
+    tile: Tile
+    channel: Channel
+    buffers: tuple[Buffer, ...] = ()
+    free: Lock | None = None
+    full: Lock | None = None
+
+    def buffer(self, number: int) -> Buffer:
+        """The buffer of object ``number``, counted from 0."""
+        return self.buffers[number % len(self.buffers)]
+
+
+class ObjectFifo:
+    """Objects of one shape and type on their way; made by ``Array.object_fifo``.
+
+    Attributes:
+        name: for messages, buffers and locks.
+        producer: the end that fills objects.
+        consumers: the ends that read them; each sees every object.
+    """
+
+    def __init__(
+        self,
+        array: Array,
+        name: str,
+        ends: tuple[Tile | End, Sequence[Tile | End]],
+        depth: int,
+        shape: tuple[int, ...],
+        dtype: np.dtype[np.generic],
+    ) -> None:
+        self.name, self.depth, self.shape, self.dtype = name, depth, shape, dtype
+        self._array = array
+        _check(self, ends)
+        producer, consumers = ends
+        self.producer = producer if isinstance(producer, End) else self._end(producer, receives=False)
+        self.consumers = tuple(
+            end if isinstance(end, End) else self._end(end, receives=True) for end in consumers
+        )
+        self.flow = array.connect(self.producer.channel, *(end.channel for end in self.consumers))
+
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.shape))
+        return f"ObjectFifo({self.name}: {self.depth} x ({size}) {self.dtype}, {self.flow})"
+
+    @property
+    def open_ends(self) -> tuple[End, ...]:
+        """Ends in memory tiles that nothing has been joined to yet."""
+        ends = (self.producer, *self.consumers)
+        return tuple(e for e in ends if e.tile.kind is MEMORY and e.buffers and not e.channel.started)
+
+    def split(self, name: str, consumers: Consumers, *, depth: int | None = None) -> tuple[ObjectFifo, ...]:
+        """Pass each object on from its memory tile: part n, along the first axis, to ``consumers[n]``.
+
+        With one entry the whole object goes on (forward); an entry may be several tiles (broadcast).
+
+        Args:
+            name: prefix of the new FIFOs' names.
+            consumers: per part a tile or the tiles that get it.
+            depth: buffers per consumer; as deep as this FIFO if omitted.
+
+        Raises:
+            DesignError: it does not end in one memory tile, or the first axis is no multiple of the parts.
+        """
+        (end,) = self.consumers[:1]
+        parts = self._parts(end, "split", len(consumers), alone=len(self.consumers) == 1)
+        tile = end.tile
+        senders = [tile.free_channel(receives=False) for _ in consumers]
+        reads = [[tile.read(buffer, part) for buffer in end.buffers] for part in parts]
+        writes = [tile.write(buffer) for buffer in end.buffers]
+        one_writer(tile, self.name, writes, reads).start([end.channel], senders)
+        return tuple(
+            ObjectFifo(
+                self._array,
+                f"{name}[{n}]" if len(consumers) > 1 else name,
+                (End(tile, sender), [entry] if isinstance(entry, Tile) else entry),
+                depth or self.depth,
+                self._part_shape(len(consumers)),
+                self.dtype,
+            )
+            for n, (sender, entry) in enumerate(zip(senders, consumers, strict=True))
+        )
+
+    def gather(
+        self, name: str, producers: Sequence[Tile], *, depth: int | None = None
+    ) -> tuple[ObjectFifo, ...]:
+        """Fill each object in its memory tile: part n, along the first axis, from ``producers[n]``.
+
+        Args:
+            name: prefix of the new FIFOs' names.
+            producers: a tile per part.
+            depth: buffers per producer; as deep as this FIFO if omitted.
+
+        Raises:
+            DesignError: it does not begin in a memory tile, or the first axis is no multiple of the parts.
+        """
+        end = self.producer
+        parts = self._parts(end, "gather", len(producers), alone=True)
+        tile = end.tile
+        receivers = [tile.free_channel(receives=True) for _ in producers]
+        writes = [[tile.write(buffer, part) for buffer in end.buffers] for part in parts]
+        reads = [tile.read(buffer) for buffer in end.buffers]
+        one_reader(tile, self.name, writes, reads).start(receivers, [end.channel])
+        return tuple(
+            ObjectFifo(
+                self._array,
+                f"{name}[{n}]" if len(producers) > 1 else name,
+                (producer, [End(tile, receiver)]),
+                depth or self.depth,
+                self._part_shape(len(producers)),
+                self.dtype,
+            )
+            for n, (producer, receiver) in enumerate(zip(producers, receivers, strict=True))
+        )
+
+    def _end(self, tile: Tile, *, receives: bool) -> End:
+        """Buffers, locks and the ring of one end."""
+        channel = tile.free_channel(receives=receives)
+        if not tile.kind.memory_bytes:
+            return End(tile, channel)
+        buffers = tuple(tile.buffer(f"{self.name}.{n}", self.shape, self.dtype) for n in range(self.depth))
+        if tile.kind is not COMPUTE:
+            return End(tile, channel, buffers)
+        free, full = tile.lock(self.depth, f"{self.name}.free"), tile.lock(0, f"{self.name}.full")
+        take, give = (free, full) if receives else (full, free)
+        move = tile.write if receives else tile.read
+        channel.start(*(move(b).guarded(take.acquire(), give.release()) for b in buffers), loop=True)
+        return End(tile, channel, buffers, free, full)
+
+    def _part_shape(self, parts: int) -> tuple[int, ...]:
+        return (self.shape[0] // parts, *self.shape[1:])
+
+    def _parts(self, end: End, verb: str, count: int, *, alone: bool) -> list[TilingParameters]:
+        """The parts of an object as tilings of its buffer."""
+        problems = []
+        if end not in self.open_ends or not alone:
+            allowed = "one end in a memory tile, joined once"
+            problems.append(_problem(self.name, verb, repr(end.channel.name), allowed))
+        if count < 1 or self.shape[0] % max(count, 1):
+            allowed = f"a divisor of the first axis, {self.shape[0]}"
+            problems.append(_problem(self.name, verb, f"{count} parts", allowed))
+        if problems:
+            raise DesignError(problems)
+        whole, part = tuple(reversed(self.shape)), tuple(reversed(self._part_shape(count)))
+        still = (0,) * (len(whole) - 1)
+        return [TilingParameters(whole, part, (*still, n * part[-1])) for n in range(count)]
+
+
+def _problem(name: str, field: str, given: str, allowed: str) -> Problem:
+    source = "object FIFO: buffers and two counting locks per end"
+    return Problem("object_fifo", f"object FIFO {name}", field, given, allowed, source)
+
+
+def _check(fifo: ObjectFifo, ends: tuple[Tile | End, Sequence[Tile | End]]) -> None:
+    problems = []
+    if fifo.depth < 1:
+        problems.append(_problem(fifo.name, "depth", str(fifo.depth), "1 or more"))
+    if not fifo.shape or any(size < 1 for size in fifo.shape):
+        problems.append(_problem(fifo.name, "shape", str(fifo.shape), "sizes of 1 or more"))
+    if not ends[1]:
+        problems.append(_problem(fifo.name, "consumers", "none", "at least one tile"))
+    if problems:
+        raise DesignError(problems)
+
+
+def check_closed(fifos: Sequence[ObjectFifo]) -> None:
+    """Refuse ends in memory tiles that nothing moves.
+
+    Raises:
+        DesignError: all of them.
+    """
+    problems = [
+        _problem(fifo.name, end.channel.name, "nothing on the other side", "split or gather")
+        for fifo in fifos
+        for end in fifo.open_ends
+    ]
+    if problems:
+        raise DesignError(problems)

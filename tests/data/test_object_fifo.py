@@ -1,0 +1,132 @@
+"""Do object FIFOs carry their objects, in order, whole or in parts, and can everything they made be read?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile import Array, MemtileError, Status
+from memtile.arch.ports import PORTS
+from memtile.bd.codec import decode
+from memtile.design.object_fifo import End
+from memtile.design.tile import Tile
+
+
+def column(workers: int = 4) -> tuple[Array, Tile, list[Tile]]:
+    array = Array("npu1", columns=1)
+    rows = list(array.device.compute_rows)[:workers]
+    return array, array.memory_tile(0), [array.tile(0, row) for row in rows]
+
+
+def fill(end: End, objects: np.ndarray) -> None:
+    """What a core would do: write the objects, then say that they are there."""
+    assert end.free is not None
+    assert end.full is not None
+    for number, data in enumerate(objects):
+        end.tile.store(end.buffer(number), data)
+    kind = end.tile.kind
+    for lock, value in ((end.free, len(end.buffers) - len(objects)), (end.full, len(objects))):
+        end.tile.door.write32(kind.lock_value_base + lock.id * kind.lock_value_stride, value)
+
+
+def held(end: End) -> np.ndarray:
+    return np.array([end.tile.load(buffer) for buffer in end.buffers])
+
+
+def test_a_broadcast_brings_every_object_to_every_consumer_and_counts_it() -> None:
+    array, _, (source, *others) = column()
+    fifo = array.object_fifo("x", source, others, depth=3, shape=(5, 4), dtype=np.int16)
+    objects = np.arange(60, dtype=np.int16).reshape(3, 5, 4)
+    fill(fifo.producer, objects)
+    assert array.run().status is Status.FINISHED
+    for end in fifo.consumers:
+        np.testing.assert_array_equal(held(end), objects)
+        assert end.full is not None
+        assert end.tile.lock_value(end.full) == 3
+    assert fifo.producer.full is not None
+    assert source.lock_value(fifo.producer.full) == 0
+
+
+@pytest.mark.feature("F36")
+def test_a_split_gives_each_consumer_its_part_and_a_gather_puts_them_together() -> None:
+    array, memory, workers = column()
+    into = array.object_fifo("in", workers[0], memory, shape=(16, 8))
+    parts = into.split("part", workers[1:3])
+    out = array.object_fifo("out", memory, workers[3], shape=(16, 8))
+    back = out.gather("back", [workers[1], workers[2]])
+    objects = np.arange(256, dtype=np.int32).reshape(2, 16, 8)
+    fill(into.producer, objects)
+    assert array.run().status is Status.FINISHED
+    for number, fifo in enumerate(parts):
+        np.testing.assert_array_equal(held(fifo.consumers[0]), objects[:, 8 * number : 8 * number + 8])
+        fill(back[number].producer, -held(fifo.consumers[0]))
+    assert array.run().status is Status.FINISHED
+    np.testing.assert_array_equal(held(out.consumers[0]), -objects)
+
+
+def test_a_part_may_go_to_several_and_the_whole_may_only_pass() -> None:
+    array, memory, workers = column()
+    (passed,) = array.object_fifo("in", workers[0], memory, shape=12).split("on", [workers[1:]])
+    assert repr(passed) == (
+        "ObjectFifo(on: 2 x (12) int32, memory(0,1) MM2S 0 -> compute(0,3) S2MM 0, compute(0,4) S2MM 0, "
+        "compute(0,5) S2MM 0)"
+    )
+    into = passed.producer
+    assert into.buffers == ()
+    objects = np.arange(24, dtype=np.int32).reshape(2, 12)
+    fill(array._fifos[0].producer, objects)
+    array.run()
+    for end in passed.consumers:
+        np.testing.assert_array_equal(held(end), objects)
+
+
+def test_everything_is_there_to_be_read_as_descriptors_and_registers() -> None:
+    array, _, (source, target, *_) = column()
+    fifo = array.object_fifo("x", source, target, shape=8)
+    end = fifo.consumers[0]
+    words = target.door.block_read32(target.kind.bd_base, target.kind.bd_words)
+    first = decode("compute", [int(word) for word in words])
+    assert (first.length, first.address, first.next) == (8, end.buffers[0].dma_address, 1)
+    assert end.free is not None
+    assert end.full is not None
+    assert (first.acquire.id, first.release.id) == (end.free.dma_id, end.full.dma_id)
+    assert [buffer.name for buffer in end.buffers] == ["x.0", "x.1"]
+    array.route()
+    ports = PORTS["compute"]
+    master = target.door.read32(ports.base + ports.master("DMA0") * 4)
+    assert master == (1 << 31) + ports.slave("SOUTH0")
+
+
+def refused(call: object) -> str:
+    with pytest.raises(MemtileError) as caught:
+        call()  # type: ignore[operator]
+    return str(caught.value)
+
+
+def test_object_fifos_that_make_no_sense() -> None:
+    array, memory, workers = column()
+    rule = "(object FIFO: buffers and two counting locks per end)"
+    assert refused(lambda: array.object_fifo("x", memory, [], depth=0, shape=())).splitlines() == [
+        f"object FIFO x: depth: 0 given, 1 or more allowed {rule}",
+        f"object FIFO x: shape: () given, sizes of 1 or more allowed {rule}",
+        f"object FIFO x: consumers: none given, at least one tile allowed {rule}",
+    ]
+    fifo = array.object_fifo("in", workers[0], memory, shape=(6, 4))
+    assert refused(array.route) == (
+        f"object FIFO in: memory(0,1) S2MM 0: nothing on the other side given, split or gather allowed {rule}"
+    )
+    assert refused(lambda: fifo.split("p", workers)) == (
+        f"object FIFO in: split: 4 parts given, a divisor of the first axis, 6 allowed {rule}"
+    )
+    fifo.split("p", workers[:3])
+    assert refused(lambda: fifo.split("q", workers[:3])).startswith("object FIFO in: split: ")
+    assert refused(lambda: fifo.gather("q", workers[:3])).startswith("object FIFO in: gather: ")
+
+
+def test_a_tile_without_a_free_channel_says_so() -> None:
+    array, _, workers = column()
+    for number in range(2):
+        array.object_fifo(f"x{number}", workers[0], workers[1], shape=4)
+    assert refused(lambda: array.object_fifo("y", workers[2], workers[1], shape=4)) == (
+        "compute tile (0,3): S2MM channels: one more given, 2, all in use allowed (AM020)"
+    )
