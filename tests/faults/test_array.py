@@ -47,8 +47,8 @@ def test_a_buffer_of_another_tile_names_its_owner() -> None:
     array = Array("npu1")
     buffer = array.memory_tile(1).buffer("b", 16)
     assert refused(lambda: array.memory_tile(3).read(buffer)) == (
-        "memory tile (3,1): read: buffer b given, a buffer of the same tile allowed (AM020: DMA windows); "
-        "it belongs to memory tile (1,1)"
+        "memory tile (3,1): read: buffer b given, what is in a window: west or own or east allowed "
+        "(AM020 chapter 5: DMA windows); it belongs to memory tile (1,1)"
     )
 
 

@@ -22,20 +22,22 @@ class Lock:
         kind: tile kind that owns it.
         id: number within the tile.
         place: column and row of the tile in an array; None = the tile is alone.
+        window: through which a DMA sees it; a neighbour's comes from ``Tile.seen``.
     """
 
     name: str
     kind: TileKind
     id: int
     place: tuple[int, int] | None = None
+    window: str = "own"
 
     def __repr__(self) -> str:
         return f"Lock({self.name}: id {self.id})"
 
     @property
     def dma_id(self) -> DmaLock:
-        """The id that the tile's own DMA uses."""
-        return DmaLock(self.kind.lock_windows["own"] + self.id)
+        """The id that the DMA uses."""
+        return DmaLock(self.kind.lock_windows[self.window] + self.id)
 
     def acquire(self, count: int = 1) -> Acquire:
         """Wait until the lock is at least ``count``, then take ``count``."""

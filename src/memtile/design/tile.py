@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.access.tiling import TilingParameters
-from memtile.arch.tiles import MM2S, S2MM, TileKind
+from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
 from memtile.design.bd_pool import BdPool
 from memtile.design.bench import Bench
@@ -19,6 +20,7 @@ from memtile.design.transfers import Transfer, transfer
 from memtile.errors import DesignError, Problem
 
 Array = npt.NDArray[Any]
+_COLUMNS_AWAY = {"west": -1, "own": 0, "east": 1}
 
 
 class Site(NamedTuple):
@@ -139,15 +141,32 @@ class Tile:
         """The present value of a lock of this tile."""
         return self.door.read32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride)
 
-    def read(self, buffer: Buffer, tiling: TilingParameters | None = None, **options: bool) -> Transfer:
-        """What an MM2S channel reads: the whole buffer in order, or a tiling of it."""
-        self._must_own(buffer, "read")
-        return transfer(buffer, tiling, "read", **options)
+    def read(
+        self, buffer: Buffer, tiling: TilingParameters | None = None, *, iteration: bool = False
+    ) -> Transfer:
+        """What an MM2S channel reads: the whole buffer in order, or a tiling of it.
 
-    def write(self, buffer: Buffer, tiling: TilingParameters | None = None, **options: bool) -> Transfer:
-        """What an S2MM channel writes: the whole buffer in order, or a tiling of it."""
-        self._must_own(buffer, "write")
-        return transfer(buffer, tiling, "write", **options)
+        Args:
+            buffer: of this tile; on a memory tile also of its western or eastern neighbour, which channels
+                0 to 3 reach.
+            tiling: UG1603 tiling parameters in elements.
+            iteration: allow that one pass takes several runs of the chain.
+        """
+        return transfer(buffer, tiling, "read", address=self._address(buffer, "read"), iteration=iteration)
+
+    def write(
+        self, buffer: Buffer, tiling: TilingParameters | None = None, *, iteration: bool = False
+    ) -> Transfer:
+        """What an S2MM channel writes: the whole buffer in order, or a tiling of it; see :meth:`read`."""
+        return transfer(buffer, tiling, "write", address=self._address(buffer, "write"), iteration=iteration)
+
+    def seen(self, lock: Lock) -> Lock:
+        """A neighbour's lock as this tile's channels 0 to 3 use it; an own one as it is.
+
+        Raises:
+            DesignError: it belongs to a tile that this one does not reach.
+        """
+        return replace(lock, window=self._window(lock, f"lock {lock.name}", "locks"))
 
     def free_channel(self, *, receives: bool) -> Channel:
         """The lowest channel that has no work and was not given away, now given away.
@@ -171,6 +190,25 @@ class Tile:
         """
         (words,) = chain_words(self.kind, [number], [descriptor], self.title)
         self.door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
+
+    def _address(self, buffer: Buffer, verb: str) -> int:
+        """First word of a buffer as this tile's DMA sees it."""
+        window = self._window(buffer, f"buffer {buffer.name}", verb)
+        return (self.kind.memory_windows[window] + buffer.offset) // WORD_BYTES
+
+    def _window(self, thing: Buffer | Lock, given: str, verb: str) -> str:
+        """The window of this tile's DMA in which a buffer or lock lies."""
+        for window in self.kind.memory_windows:
+            if thing.kind == self.kind and thing.place == self._beside(window):
+                return window
+        sides = " or ".join(self.kind.memory_windows)
+        step, source = f"it belongs to {owner_text(thing)}", "AM020 chapter 5: DMA windows"
+        raise DesignError(
+            Problem("owner", self.title, verb, given, f"what is in a window: {sides}", source, step)
+        )
+
+    def _beside(self, window: str) -> tuple[int, int] | None:
+        return self.place and (self.place[0] + _COLUMNS_AWAY[window], self.place[1])
 
     def _must_own(self, buffer: Buffer, verb: str) -> None:
         if buffer.place != self.place or buffer.kind != self.kind:

@@ -43,7 +43,12 @@ class Transfer:
 
 
 def transfer(
-    buffer: Buffer, tiling: TilingParameters | None, access: Access, *, iteration: bool = False
+    buffer: Buffer,
+    tiling: TilingParameters | None,
+    access: Access,
+    *,
+    address: int | None = None,
+    iteration: bool = False,
 ) -> Transfer:
     """The transfer of a buffer, whole and in order, or as a tiling asks.
 
@@ -51,6 +56,7 @@ def transfer(
         buffer: where the data are.
         tiling: UG1603 tiling parameters in elements of the buffer; None = the whole buffer in order.
         access: ``"read"`` for MM2S, ``"write"`` for S2MM.
+        address: its first word as the DMA sees it; that of the buffer's own tile if omitted.
         iteration: allow that one pass takes several runs of the chain.
 
     Raises:
@@ -61,7 +67,7 @@ def transfer(
         wanted.request(buffer.dtype.itemsize * 8),
         buffer.kind.name,
         access,
-        address=buffer.dma_address,
+        address=buffer.dma_address if address is None else address,
         iteration=iteration,
     )
     return Transfer(lowered.descriptors, lowered.runs)
