@@ -199,7 +199,7 @@ class Tile:
     def _window(self, thing: Buffer | Lock, given: str, verb: str) -> str:
         """The window of this tile's DMA in which a buffer or lock lies."""
         for window in self.kind.memory_windows:
-            if thing.kind == self.kind and thing.place == self._beside(window):
+            if thing.kind == self.kind and self._is_behind(window, thing.place):
                 return window
         sides = " or ".join(self.kind.memory_windows)
         step, source = f"it belongs to {owner_text(thing)}", "AM020 chapter 5: DMA windows"
@@ -207,8 +207,12 @@ class Tile:
             Problem("owner", self.title, verb, given, f"what is in a window: {sides}", source, step)
         )
 
-    def _beside(self, window: str) -> tuple[int, int] | None:
-        return self.place and (self.place[0] + _COLUMNS_AWAY[window], self.place[1])
+    def _is_behind(self, window: str, place: tuple[int, int] | None) -> bool:
+        """Whether the tile at ``place`` is the one behind a window; a tile alone has only itself."""
+        away = _COLUMNS_AWAY[window]
+        if self.place is None or place is None:
+            return place == self.place and away == 0
+        return place == (self.place[0] + away, self.place[1])
 
     def _must_own(self, buffer: Buffer, verb: str) -> None:
         if buffer.place != self.place or buffer.kind != self.kind:
