@@ -46,6 +46,10 @@ class Timing:
     neighbour_latency: int = _constant(
         0, 0, 16, "cycles", "an access to a neighbour's memory asks so much later", Grade.ASSUMED
     )
+    core_lock: int = _constant(
+        1, 0, 16, "cycles", "arbitration of a core's lock operation, also when uncontended", Grade.SILICON
+    )
+
     external_port_latency: int = _constant(
         2, 1, 8, "cycles", "AM020 chapter 2: stream switch, external master and slave ports", Grade.MANUAL
     )

@@ -12,6 +12,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
 from memtile.model import lock_registers, memory_control, packet_switch, switch_config, task_queue
 from memtile.model.jit import entry, jit
+from memtile.model.program_memory import program_word
 from memtile.model.state import Spec, State
 
 
@@ -69,11 +70,21 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
         return OKAY
     register = register_of(spec, tile, offset)
     if register < 0:
-        return SLAVE_ERROR
+        return write_program(spec, st, tile, offset, value)
     kind = spec.tiles.kind[tile]
     argument = spec.register_map.argument[kind, register]
     at = store(spec, st, tile, register, value)
     act_on_write(spec, st, tile, spec.register_map.block[kind, register], argument, at, value)
+    return OKAY
+
+
+@jit
+def write_program(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
+    """Write a word of program memory, where there is one."""
+    word = program_word(spec, tile, offset)
+    if word < 0:
+        return SLAVE_ERROR
+    st.program[word] = value
     return OKAY
 
 
@@ -109,7 +120,8 @@ def read(spec: Spec, st: State, tile: int, offset: int) -> int:
         return int(st.memory[spec.tiles.memory_base[tile] + offset // WORD_BYTES])
     register = register_of(spec, tile, offset)
     if register < 0:
-        return SLAVE_ERROR
+        word = program_word(spec, tile, offset)
+        return SLAVE_ERROR if word < 0 else int(st.program[word])
     kind = spec.tiles.kind[tile]
     block = spec.register_map.block[kind, register]
     value = st.registers[spec.tiles.register_base[tile] + register]

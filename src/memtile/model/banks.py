@@ -1,14 +1,16 @@
 """Single-port memory banks: which bank an address is in, and who gets it this cycle (AM020 chapter 5).
 
 One access per bank and cycle, read or write. Each bank has one round-robin arbiter; a loser asks again in the
-next cycle. The policy among requester classes is not public: plain round robin over all channels is assumed
-(DEV-ARB-1). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
+next cycle. The policy among requester classes is not public: plain round robin over all channels, then all
+cores, is assumed (DEV-ARB-1). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
 """
 
 from __future__ import annotations
 
 from memtile.model.jit import inlined
 from memtile.model.state import ACTIVITY, NOW, Spec, State
+
+LATER = 1 << 40  # rank of the requesters before the one whose turn it is: above every number of them
 
 
 @inlined
@@ -27,25 +29,35 @@ def busy(st: State, bank: int) -> bool:
 
 
 @inlined
-def request(st: State, ch: int) -> None:
-    """Enter the channel's request of this cycle into its bank's arbitration."""
-    bank = st.granules.port_bank[ch]
-    rank = ch - st.banks.turn[bank]
+def bid(st: State, bank: int, requester: int) -> None:
+    """Enter a request of this cycle into the bank's arbitration."""
+    rank = requester - st.banks.turn[bank]
     if rank < 0:
-        rank += st.granules.port_bank.shape[0]
+        rank += LATER
     now = st.clock[NOW]
     if st.banks.stamp[bank] != now or rank < st.banks.best[bank]:
         st.banks.stamp[bank] = now
         st.banks.best[bank] = rank
-        st.banks.winner[bank] = ch
+        st.banks.winner[bank] = requester
+
+
+@inlined
+def won(st: State, bank: int, requester: int) -> bool:
+    """Whether the requester got the bank it asked for; it is then served last next time."""
+    if st.banks.winner[bank] != requester:
+        return False
+    st.banks.turn[bank] = requester + 1
+    st.clock[ACTIVITY] += 1
+    return True
+
+
+@inlined
+def request(st: State, ch: int) -> None:
+    """Enter the channel's request of this cycle into its bank's arbitration."""
+    bid(st, st.granules.port_bank[ch], ch)
 
 
 @inlined
 def granted(st: State, ch: int) -> bool:
-    """Whether the channel won the bank it asked for; it is then served last next time."""
-    bank = st.granules.port_bank[ch]
-    if st.banks.winner[bank] != ch:
-        return False
-    st.banks.turn[bank] = ch + 1 if ch + 1 < st.granules.port_bank.shape[0] else 0
-    st.clock[ACTIVITY] += 1
-    return True
+    """Whether the channel won the bank it asked for."""
+    return won(st, st.granules.port_bank[ch], ch)

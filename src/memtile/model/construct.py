@@ -10,14 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from memtile.arch.bd_layout import BdField
+from memtile.arch.core import CORE
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, PORTS
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
-from memtile.model import register_tables
+from memtile.model import core_tables, register_tables
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.neighbours import INTERFACES
 from memtile.model.state import (
+    CORE_STEPS,
     Arbiters,
     Banks,
     Channels,
@@ -36,7 +38,7 @@ from memtile.model.state import (
     Walks,
     table,
 )
-from memtile.model.states import Cause
+from memtile.model.states import Cause, CoreCause
 from memtile.model.wiring import Site, feeding_ports, switch_ports
 
 _NONE = -1
@@ -82,6 +84,8 @@ def _tiles(placed: Sequence[Placed]) -> Tiles:
         memory_words=words,
         register_base=_starts([len(register_tables.registers_of(p.name)) for p in placed]),
         neighbour=[[p.west, index, p.east] for index, p in enumerate(placed)],
+        core=core_tables.core_numbers(placed),
+        core_reach=core_tables.core_reach(placed),
         column=[p.column for p in placed],
         row=[p.row for p in placed],
         slave_base=first_port,
@@ -239,20 +243,27 @@ def build(
     switch = switch_ports(_sites(placed, tiles), timing)
     n, banks, locks = len(fifos.depth), int(tiles.banks.sum()), int(tiles.locks.sum())
     channels.switch_port[:] = feeding_ports(switch, n) if switched else _NONE
+    cores = core_tables.cores(placed)
+    cored = len(cores.tile)
     owner = np.repeat(np.arange(len(placed)), tiles.banks)
     state = State(
-        clock=np.zeros(3, dtype=np.int64),
+        clock=np.zeros(4, dtype=np.int64),
         memory=np.zeros(int(tiles.memory_words.sum()), dtype=np.uint32),
+        program=np.zeros(cored * CORE.program_words, dtype=np.uint32),
         registers=np.concatenate([register_tables.reset_values(p.name) for p in placed]),
         channels=channels,
         fields=np.zeros((n, len(FIELD_NAMES)), dtype=np.int64),
         active_channels=_roster(n),
         active_ports=_roster(len(switch.tile)),
         asked_interfaces=_roster(INTERFACES * len(placed)),
+        active_cores=_roster(cored),
         zeroising=_roster(len(placed)),
         walks=table(Walks, n),
         granules=table(Granules, n, port_bank=_NONE),
         fifos=fifos,
+        cores=cores,
+        accesses=np.zeros((cored, CORE_STEPS, CORE.ports, 2), dtype=np.int64),
+        core_spent=np.zeros((cored, len(CoreCause)), dtype=np.int64),
         banks=table(Banks, banks, tile=owner, winner=_NONE, stamp=_NONE),
         interfaces=table(Interfaces, INTERFACES * len(placed), stamp=_NONE),
         memories=_memories(placed),

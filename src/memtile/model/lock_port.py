@@ -5,6 +5,7 @@ Within a cycle all acquires look at the values before any release of that cycle.
 
 from __future__ import annotations
 
+from memtile.model import core
 from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_LOCK_UNAVAILABLE
 from memtile.model.jit import jit
@@ -81,9 +82,12 @@ def serve(spec: Spec, st: State) -> None:
     for slot in range(1, roster[0] + 1):
         if c.phase[roster[slot]] == _ACQUIRE:
             ask(spec, st, roster[slot])
+    core.ask_locks(spec, st)
     for slot in range(1, roster[0] + 1):
         if c.phase[roster[slot]] == _ACQUIRE:
             receive(spec, st, roster[slot])
+    core.receive_locks(spec, st)
     for slot in range(1, roster[0] + 1):
         if c.release_due[roster[slot]] == 1:
             release(spec, st, roster[slot])
+    core.release_locks(spec, st)

@@ -2,13 +2,14 @@
 
 An operand V below 0 waits for a value of at least -V and subtracts it; V of 0 or more waits for exactly V and
 subtracts it (DEV-LOCK-3). A release adds a signed value. A result outside 0..63 sets the lock's sticky flag
-and saturates (DEV-LOCK-1). One acquire is granted per lock and cycle, in rotating order over the channels;
-releases of a cycle are seen by the acquires of the next (DEV-LOCK-2).
+and saturates (DEV-LOCK-1). One acquire is granted per lock and cycle, in rotating order over the channels
+and cores; releases of a cycle are seen by the acquires of the next (DEV-LOCK-2).
 """
 
 from __future__ import annotations
 
 from memtile.arch.tiles import MEMORY
+from memtile.model.banks import LATER
 from memtile.model.jit import jit
 from memtile.model.state import NOW, Locks, Spec, State
 from memtile.model.windows import NOWHERE, reach
@@ -65,21 +66,21 @@ def attempt(locks: Locks, lock: int, acquire: int, operand: int) -> int:
 
 
 @jit
-def bid(st: State, lock: int, ch: int) -> None:
-    """Enter a satisfiable acquire of channel ``ch`` into the lock's arbitration of this cycle."""
-    rank = ch - st.locks.turn[lock]
+def bid(st: State, lock: int, requester: int) -> None:
+    """Enter a satisfiable acquire into the lock's arbitration of this cycle."""
+    rank = requester - st.locks.turn[lock]
     if rank < 0:
-        rank += st.channels.phase.shape[0]
+        rank += LATER
     if st.locks.stamp[lock] != st.clock[NOW] or rank < st.locks.best[lock]:
         st.locks.stamp[lock] = st.clock[NOW]
         st.locks.best[lock] = rank
-        st.locks.winner[lock] = ch
+        st.locks.winner[lock] = requester
 
 
 @jit
-def won(st: State, lock: int, ch: int) -> bool:
-    """Whether ``ch`` takes the lock this cycle; it is then asked last next time."""
-    if st.locks.stamp[lock] != st.clock[NOW] or st.locks.winner[lock] != ch:
+def won(st: State, lock: int, requester: int) -> bool:
+    """Whether the requester takes the lock this cycle; it is then asked last next time."""
+    if st.locks.stamp[lock] != st.clock[NOW] or st.locks.winner[lock] != requester:
         return False
-    st.locks.turn[lock] = ch + 1 if ch + 1 < st.channels.phase.shape[0] else 0
+    st.locks.turn[lock] = requester + 1
     return True

@@ -1,4 +1,4 @@
-"""Who has something to do: lists of active channels and switch ports, so that idle ones cost nothing.
+"""Who has something to do: lists of active channels, switch ports and cores, so that idle ones cost nothing.
 
 Entry 0 of a list is its length. The order in a list never matters: every arbiter ranks by number.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from memtile.model.jit import inlined, jit
 from memtile.model.state import Ints, State
-from memtile.model.states import Cause, Phase
+from memtile.model.states import Cause, CorePhase, Phase
 
 _PHASE_IDLE, _CAUSE_IDLE = int(Phase.IDLE), int(Cause.IDLE)
+_CORE_DONE = int(CorePhase.DONE)
 
 
 @inlined
@@ -43,6 +44,29 @@ def resting(st: State, ch: int) -> bool:
         return False
     offered = st.ports.source_end[ch] - st.ports.source_position[ch]
     return bool(offered == 0 or st.fifos.held[ch] == st.fifos.depth[ch])
+
+
+@jit
+def wake_core(st: State, core: int) -> None:
+    """The core has a kernel from this cycle on."""
+    if st.cores.active[core] == 0:
+        st.cores.active[core] = 1
+        append(st.active_cores, core)
+
+
+@jit
+def retire_cores(st: State) -> None:
+    """Drop the cores whose kernel is done from the list."""
+    roster = st.active_cores
+    kept = 0
+    for slot in range(1, roster[0] + 1):
+        core = roster[slot]
+        if st.cores.phase[core] == _CORE_DONE:
+            st.cores.active[core] = 0
+        else:
+            kept += 1
+            roster[kept] = core
+    roster[0] = kept
 
 
 @jit

@@ -12,24 +12,27 @@ local word.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.core import CORE, VECTOR_BANKS
 from memtile.arch.ports import MERGE_ARBITERS, MSELS
 from memtile.arch.tiles import GRANULE_WORDS, MEMORY
-from memtile.model.jit import ENABLED
+from memtile.model.tables import plain as plain
+from memtile.model.tables import table as table
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
 Shorts = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 
-NOW, ACTIVITY, QUIET = 0, 1, 2  # entries of State.clock
+NOW, ACTIVITY, QUIET, ASKING = 0, 1, 2, 3  # entries of State.clock
 FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
 PORT_SLOTS = 16  # the same for switch ports; the stream FIFO is the deepest
+CORE_STEPS = 256  # steps of an access pattern that a core is given at a time
+CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
 
 Three = Annotated[Ints, (3,)]
 Four = Annotated[Ints, (4,)]
@@ -37,6 +40,7 @@ Granule = Annotated[Ints, (GRANULE_WORDS,)]
 PortRing = Annotated[Ints, (PORT_SLOTS,)]
 Msels = Annotated[Ints, (MSELS,)]
 Merges = Annotated[Ints, (MERGE_ARBITERS,)]
+Requests = Annotated[Ints, (CORE_REQUESTS,)]
 Queue = Annotated[Ints, (MEMORY.queue_depth,)]
 Ring = Annotated[Ints, (FIFO_SLOTS,)]
 
@@ -61,6 +65,8 @@ class Tiles(NamedTuple):
     master_base: Ints
     masters: Ints
     neighbour: Three  # west, own, east tile index; -1 = none
+    core: Ints  # index into State.cores, -1 = none
+    core_reach: Four  # tiles whose memory and locks the core sees, in the order of arch.core.SIDES; -1 = none
 
 
 class Kinds(NamedTuple):
@@ -214,13 +220,29 @@ class Arbiters(NamedTuple):
     served: Ints  # packets of that position so far
 
 
-class Banks(NamedTuple):
-    """Bank arbiters."""
+class Cores(NamedTuple):
+    """Cores of the compute tiles: the action that each one's kernel asked for."""
 
     tile: Ints
-    turn: Ints  # channel served first next time
+    active: Ints  # 1 = in State.active_cores
+    phase: Ints  # CorePhase
+    why: Ints  # CoreCause of the current cycle
+    until: Ints  # WAIT: last cycle of it; lock operations: first cycle in which it is decided
+    lock: Ints  # lock id as the core sees it
+    value: Ints  # operand of the lock operation
+    step: Ints  # position in State.accesses
+    steps: Ints
+    bank: Requests  # of each part of each address generator's access
+    wanted: Requests  # grants that the part still needs in this step
+
+
+class Banks(NamedTuple):
+    """Bank arbiters; requesters are the channels, then the parts of each core's accesses."""
+
+    tile: Ints
+    turn: Ints  # requester served first next time
     best: Ints
-    winner: Ints  # channel granted this cycle
+    winner: Ints  # requester granted this cycle
     stamp: Ints  # cycle of ``winner``
 
 
@@ -247,7 +269,7 @@ class Memories(NamedTuple):
 
 
 class Locks(NamedTuple):
-    """Semaphore locks and their arbiters."""
+    """Semaphore locks and their arbiters; requesters are the channels, then the cores."""
 
     value: Ints
     overflow: Ints
@@ -284,12 +306,15 @@ class Spec(NamedTuple):
 class State(NamedTuple):
     """Everything that a cycle may change."""
 
-    clock: Ints  # [NOW] cycle; [ACTIVITY] changes in this cycle; [QUIET] cycles without any
+    clock: Ints  # [NOW] cycle; [ACTIVITY] changes in this cycle; [QUIET] cycles without any; [ASKING] cores
+    # that need an action
     active_channels: Ints  # [0] how many; then the channels that have something to do
     active_ports: Ints  # [0] how many; then the switch ports that hold words
     asked_interfaces: Ints  # [0] how many; then the interfaces to neighbours asked for in this cycle
+    active_cores: Ints  # [0] how many; then the cores whose kernel is not done
     zeroising: Ints  # [0] how many; then the tiles whose memory is being zeroised
     memory: Words
+    program: Words  # program memories, by core
     registers: Ints
     channels: Channels
     fields: Ints  # (channel, field) logical values of the descriptor it loaded last
@@ -298,6 +323,9 @@ class State(NamedTuple):
     fifos: Fifos
     switch: SwitchPorts
     arbiters: Arbiters
+    cores: Cores
+    accesses: Ints  # (core, step, address generator, [word as the core sees it, CoreMode])
+    core_spent: Ints  # (core, CoreCause) cycles
     banks: Banks
     interfaces: Interfaces
     memories: Memories
@@ -309,31 +337,3 @@ class State(NamedTuple):
     sink_last: Bytes  # (port row, words) TLAST of each word
     pattern: Ints
     spent: Ints  # (channel, cause) cycles
-
-
-T = TypeVar("T")
-
-
-def table(columns: type[T], *shape: int, **values: Any) -> T:
-    """A table of ``shape`` with the columns of class ``columns``; zero where no value is given.
-
-    Numba gets one record array, so that a call passes one argument and not thirty; the interpreter gets the
-    columns as a tuple of views, because attribute access of a record array is slow there.
-    """
-    hints = get_type_hints(columns, include_extras=True)
-    shapes = {name: get_args(h)[1] if get_origin(h) is Annotated else () for name, h in hints.items()}
-    dtype = np.dtype([(name, np.int64, shapes[name]) for name in hints], align=True)
-    records = np.zeros(shape, dtype=dtype)
-    for name, value in values.items():
-        records[name] = value
-    if ENABLED:
-        return cast(T, records.view(np.recarray))
-    return columns(**{name: records[name] for name in hints})
-
-
-def plain(records: T) -> T:
-    """The same table with plain arrays as columns, quick to index from the interpreter."""
-    if isinstance(records, tuple):
-        return records
-    names = cast(Any, records).dtype.names
-    return cast(T, SimpleNamespace(**{name: np.asarray(getattr(records, name)) for name in names}))

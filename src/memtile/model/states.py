@@ -1,6 +1,7 @@
-"""Names of what a channel does in a cycle, and of the phases of its task (DESIGN decision 5).
+"""Names of what channels and cores do in a cycle, and of the phases of their work (DESIGN decision 5).
 
-In every cycle every channel is in exactly one ``Cause``; they add up to the elapsed cycles.
+In every cycle every channel is in exactly one ``Cause`` and every core in one ``CoreCause``; those of each
+add up to the elapsed cycles.
 """
 
 from __future__ import annotations
@@ -32,6 +33,39 @@ class Cause(IntEnum):
     STREAM_BLOCKED = 8  # MM2S: nobody takes the word
     HALTED = 9
     NEIGHBOUR_BUSY = 10  # the interface to a neighbour serves another channel, or the access is on its way
+
+
+class CorePhase(IntEnum):
+    """What a core is doing for its kernel."""
+
+    IDLE = 0  # no kernel
+    NEXT = 1  # the kernel is to say what comes next
+    WAIT = 2  # computing for a number of cycles
+    ACCESS = 3  # making the accesses of a pattern, step by step
+    ACQUIRE = 4
+    RELEASE = 5
+    DONE = 6  # the kernel has ended
+
+
+class CoreCause(IntEnum):
+    """What a core did in one cycle."""
+
+    RUNNING = 0
+    IDLE = 1
+    LOCK_STALL = 2  # a lock operation in arbitration, or its lock not there
+    BANK_CONFLICT = 3
+    MEMORY_BUSY = 4  # zeroisation owns the banks
+    DONE = 5
+
+
+CORE_CAUSE_TEXT = {
+    CoreCause.RUNNING: "running",
+    CoreCause.IDLE: "no kernel",
+    CoreCause.LOCK_STALL: "lock stall",
+    CoreCause.BANK_CONFLICT: "bank conflict",
+    CoreCause.MEMORY_BUSY: "memory being zeroised",
+    CoreCause.DONE: "kernel done",
+}
 
 
 CAUSE_TEXT = {

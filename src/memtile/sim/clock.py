@@ -8,12 +8,12 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
-from memtile.model import lock_port, mm2s, neighbours, s2mm, switch
+from memtile.model import core, lock_port, mm2s, neighbours, s2mm, switch
 from memtile.model.host_ports import offer, sink_full
 from memtile.model.jit import entry, inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import retire_channels
-from memtile.model.state import ACTIVITY, NOW, QUIET, Spec, State
+from memtile.model.state import ACTIVITY, ASKING, NOW, QUIET, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
 
@@ -31,9 +31,11 @@ class Stop(IntEnum):
     LIMIT = 0  # the cycle asked for is reached
     QUIET = 1  # nothing can move any more
     SINK_FULL = 2  # the host must empty a sink
+    KERNEL = 3  # a core needs its next action
 
 
 _LIMIT, _QUIET, _SINK_FULL = int(Stop.LIMIT), int(Stop.QUIET), int(Stop.SINK_FULL)
+_KERNEL = int(Stop.KERNEL)
 
 
 @inlined
@@ -63,6 +65,7 @@ def ask_memory(spec: Spec, st: State) -> None:
             mm2s.ask(spec, st, ch)
         else:
             s2mm.ask(spec, st, ch)
+    core.ask_memory(st)
 
 
 @inlined
@@ -77,15 +80,17 @@ def use_memory(spec: Spec, st: State) -> None:
             s2mm.write(spec, st, ch)
             s2mm.consume(spec, st, ch)
             offer(st, ch)
+    core.use_memory(spec, st)
 
 
 @inlined
 def account(st: State, cycles: int) -> None:
-    """Book the cycles under each active channel's cause."""
+    """Book the cycles under the cause of each active channel and core."""
     roster = st.active_channels
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
         st.spent[ch, st.channels.why[ch]] += cycles
+    core.account(st, cycles)
 
 
 @jit
@@ -96,6 +101,7 @@ def settle(st: State) -> None:
         for cause in range(st.spent.shape[1]):
             booked += st.spent[ch, cause]
         st.spent[ch, _CAUSE_IDLE] += st.clock[NOW] - booked
+    core.settle(st)
 
 
 @jit
@@ -126,6 +132,9 @@ def cycle(spec: Spec, st: State) -> None:
 def next_timer(st: State) -> int:
     """Earliest future cycle at which something happens by itself, or -1."""
     earliest = zeroisation_end(st)
+    at = core.next_timer(st)
+    if at >= 0 and (earliest < 0 or at < earliest):
+        earliest = at
     for slot in range(1, st.active_channels[0] + 1):
         ch = st.active_channels[slot]
         at = st.channels.until[ch]
@@ -145,6 +154,8 @@ def skip(st: State, until: int) -> None:
 def advance(spec: Spec, st: State, until: int) -> int:
     """Cycles up to ``until`` at most; return a ``Stop`` code."""
     while st.clock[NOW] < until:
+        if st.clock[ASKING] > 0:
+            return _KERNEL
         if sink_full(st):
             return _SINK_FULL
         step(spec, st)

@@ -16,7 +16,9 @@ from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
 from memtile.model.state import NOW, QUIET, plain
 from memtile.sim import clock
+from memtile.sim.cores import Cores
 from memtile.sim.door import Door
+from memtile.sim.kernels import Kernel
 from memtile.sim.partition import open_partition
 from memtile.sim.warmup import warm_up
 
@@ -49,6 +51,7 @@ class Engine:
         self.spec, self.state = build(placed, self.timing, switched=switched)
         self._ports = plain(self.state.ports)
         self._feeds: dict[int, list[Offer]] = {}
+        self.cores = Cores(self.spec, self.state)
         self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         warm_up()
@@ -63,6 +66,19 @@ class Engine:
     def door(self, tile: int) -> Door:
         """The memory-mapped AXI4 port of ``tile``."""
         return Door(self.spec, self.state, tile)
+
+    def attach_kernel(self, tile: int, kernel: Kernel, *, endless: bool = False) -> None:
+        """Have the core of compute tile ``tile`` run ``kernel`` from the next cycle on.
+
+        Args:
+            tile: model index.
+            kernel: generator function over a :class:`~memtile.sim.kernels.Core`.
+            endless: it serves as long as there is work: a run may end while it waits for a lock.
+
+        Raises:
+            DesignError: the tile has no core, or its core runs a kernel that has not ended.
+        """
+        self.cores.attach(tile, kernel, endless=endless)
 
     def feed(self, ch: int, words: Words, tlast: npt.NDArray[np.uint8] | None = None) -> None:
         """Append words for the S2MM channel's stream port to offer; ``tlast``: 1 where a packet ends."""
@@ -82,13 +98,18 @@ class Engine:
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is that of the last completed slice.
+            DesignError: a kernel asks for something that its core does not have or see.
         """
         self._attach()
         self.state.clock[QUIET] = 0
+        self.cores.serve()
         try:
             while True:
                 target = min(until, self.now + _SLICE)
                 stop = clock.Stop(clock.run(self.spec, self.state, target))
+                if stop is clock.Stop.KERNEL:
+                    self.cores.serve()
+                    continue
                 self._empty_sinks()
                 if progress is not None:
                     progress(self.now)

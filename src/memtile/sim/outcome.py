@@ -9,6 +9,7 @@ from memtile.arch.timing import ARRAY_CLOCK_MHZ, sources
 from memtile.model.states import Cause, Phase
 from memtile.sim.channel_view import ChannelView, views
 from memtile.sim.clock import Stop
+from memtile.sim.core_view import CoreView, core_views
 from memtile.sim.engine import Engine
 from memtile.sim.results import Array, ChannelUse, Check, Result, Status
 
@@ -35,8 +36,10 @@ def outcome(
     """
     busy = [view for view in views(engine) if _used(view)]
     unfinished = [view for view in busy if not view.at_rest or engine.pending(view.ch) > 0]
-    status = _status(stop, busy, bool(unfinished) or any(c.missing for c in checks))
-    waiting = [] if status is Status.FINISHED else [v.waits_for() for v in busy if not _idle(v)]
+    working = [view for view in core_views(engine) if not view.done]
+    open_work = bool(unfinished) or not all(view.at_rest for view in working)
+    status = _status(stop, busy, open_work or any(c.missing for c in checks))
+    waiting: list[ChannelView | CoreView] = [*(v for v in busy if not _idle(v)), *working]
     return Result(
         status=status,
         timed=timed,
@@ -45,8 +48,9 @@ def outcome(
         channels=tuple(_use(view, timed) for view in busy),
         outputs=outputs,
         checks=tuple(checks),
-        waiting=tuple(waiting),
+        waiting=() if status is Status.FINISHED else tuple(view.waits_for() for view in waiting),
         assumed=tuple(_assumed(engine)) if timed else (),
+        cores=tuple(view.use() for view in core_views(engine)) if timed else (),
     )
 
 

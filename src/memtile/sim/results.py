@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.model.states import CAUSE_TEXT, Cause
+from memtile.model.states import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -78,6 +78,21 @@ class ChannelUse:
         return self.spent.get(Cause.MOVING, 0)
 
 
+@dataclass(frozen=True, slots=True)
+class CoreUse:
+    """What one core did: its kernel, and cycles by cause, which add up to the elapsed ones."""
+
+    name: str
+    kernel: str
+    spent: Mapping[CoreCause, int]
+
+    @property
+    def text(self) -> str:
+        """The same in one line."""
+        parts = (f"{cycles} {CORE_CAUSE_TEXT[cause]}" for cause, cycles in self.spent.items() if cycles)
+        return f"{self.name}, kernel {self.kernel!r}: {', '.join(parts)}"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The outcome of a run.
@@ -92,6 +107,7 @@ class Result:
         checks: comparisons with what was expected.
         waiting: one line for each channel that could not finish: what it waits for.
         assumed: timing constants this run depended on that nobody has measured, ``name = value``.
+        cores: every core that had a kernel; none after an untimed run.
     """
 
     status: Status
@@ -103,6 +119,7 @@ class Result:
     checks: tuple[Check, ...] = ()
     waiting: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    cores: tuple[CoreUse, ...] = ()
 
     @property
     def exact(self) -> bool | None:
@@ -133,6 +150,7 @@ class Result:
             "bytes_per_cycle": {d: self.bytes_per_cycle(d) for d in ("S2MM", "MM2S")},
             "bit_exact": self.exact,
             "channels": [_channel_json(c, self.timed) for c in self.channels],
+            "cores": [_core_json(c) for c in self.cores],
             "checks": [asdict(c) | {"exact": c.exact} for c in self.checks],
             "waiting": list(self.waiting),
             "assumed": list(self.assumed),
@@ -186,6 +204,7 @@ class Result:
             rates = (f"{d} {self.bytes_per_cycle(d):.2f} B/cycle" for d in ("S2MM", "MM2S"))
             speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in ("S2MM", "MM2S"))
             lines.append(f"{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)")
+        lines += [c.text for c in self.cores]
         if self.assumed:
             lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
         lines += [c.text for c in self.checks if not c.exact]
@@ -194,6 +213,11 @@ class Result:
         if self.exact is not None:
             lines.append(f"bit-exact: {'yes' if self.exact else 'no'}")
         return lines
+
+
+def _core_json(use: CoreUse) -> dict[str, Any]:
+    spent = {cause.name.lower(): cycles for cause, cycles in use.spent.items() if cycles}
+    return {"core": use.name, "kernel": use.kernel, "cycles": spent}
 
 
 def _channel_json(use: ChannelUse, timed: bool) -> dict[str, Any]:

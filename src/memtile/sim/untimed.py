@@ -56,7 +56,7 @@ def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _
 @contextmanager
 def _time_put_back(st: State) -> Iterator[None]:
     """Let everything that waits for a known time happen, and undo the time afterwards."""
-    timed = (st.clock, st.spent, st.channels.finished_bd)
+    timed = (st.clock, st.spent, st.core_spent, st.channels.finished_bd)
     before = [column.copy() for column in timed]
     st.clock[NOW] = max(st.clock[NOW], st.channels.until.max(), st.memories.busy_until.max())
     try:

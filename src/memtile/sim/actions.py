@@ -1,0 +1,107 @@
+"""What a kernel can ask of its core: wait, lock operations, and access patterns of the address generators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.core import CORE
+from memtile.arch.tiles import WORD_BYTES
+from memtile.errors import DesignError, Problem, raise_if
+from memtile.model.core_ports import CoreMode
+
+Ints = npt.NDArray[np.int64]
+
+UNUSED = -1
+_SOURCE = "AM020 chapter 4: load and store units"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Compute for a number of cycles."""
+
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class LockOperation:
+    """Acquire or release a lock.
+
+    Attributes:
+        lock: id as the core sees it: south, west, north and own tile have 16 each.
+        value: acquire: below 0 wait for at least -value, else for exactly value; release: signed change.
+        acquire: which of the two.
+    """
+
+    lock: int
+    value: int
+    acquire: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """Accesses step by step; int64[steps, address generators, (word as the core sees it, CoreMode)]."""
+
+    steps: Ints
+
+
+Action = Wait | LockOperation | Accesses
+
+
+class Pattern(NamedTuple):
+    """Addresses of one address generator, step by step.
+
+    Attributes:
+        at: byte addresses as the core sees them, int64[steps]; -1 = no access in this step.
+        bits: width of each access: 256, or 32, 16 or 8.
+    """
+
+    at: Ints
+    bits: int
+
+
+def merge(who: str, loads: tuple[Pattern, ...], store: Pattern | None) -> Accesses:
+    """The patterns of the address generators side by side; those that end first then do nothing.
+
+    Raises:
+        DesignError: more loads than the core has, a width it has not, or an address not aligned to its width.
+    """
+    raise_if(_problems(who, loads, store), DesignError)
+    ports = [*loads, *[None] * (CORE.loads - len(loads)), store]
+    length = max((len(p.at) for p in ports if p is not None), default=0)
+    steps = np.zeros((length, CORE.ports, 2), dtype=np.int64)
+    for port, pattern in enumerate(ports):
+        if pattern is not None:
+            used = pattern.at != UNUSED
+            steps[: len(used), port, 0] = np.where(used, pattern.at // WORD_BYTES, 0)
+            mode = _mode(pattern.bits, stores=port >= CORE.loads)
+            steps[: len(used), port, 1] = np.where(used, mode, CoreMode.NONE)
+    return Accesses(steps)
+
+
+def _mode(bits: int, *, stores: bool) -> CoreMode:
+    if bits == CORE.vector_bits:
+        return CoreMode.VECTOR
+    return CoreMode.UPDATE if stores and bits < 8 * WORD_BYTES else CoreMode.WORD
+
+
+def _problems(who: str, loads: tuple[Pattern, ...], store: Pattern | None) -> list[Problem]:
+    found = []
+    if len(loads) > CORE.loads:
+        found.append(Problem("core_ports", who, "loads", str(len(loads)), f"at most {CORE.loads}", _SOURCE))
+    patterns = [(f"load {n}", p) for n, p in enumerate(loads)] + ([("store", store)] if store else [])
+    widths = (CORE.vector_bits, *CORE.scalar_bits)
+    for name, pattern in patterns:
+        if pattern.bits not in widths:
+            allowed = f"{', '.join(map(str, widths))} bits"
+            found.append(Problem("core_width", who, name, f"{pattern.bits} bits", allowed, _SOURCE))
+            continue
+        nbytes = pattern.bits // 8
+        wrong = pattern.at[(pattern.at != UNUSED) & (pattern.at % nbytes != 0)]
+        if len(wrong):
+            allowed = f"multiples of {nbytes} for {pattern.bits} bits"
+            found.append(Problem("core_alignment", who, name, f"address {wrong[0]:#x}", allowed, _SOURCE))
+    return found

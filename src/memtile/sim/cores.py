@@ -1,0 +1,138 @@
+"""Running kernels: from what a generator asks for to what its core does next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from memtile.arch.tiles import COMPUTE
+from memtile.errors import DesignError, Problem
+from memtile.model import core_ports
+from memtile.model.roster import retire_cores, wake_core
+from memtile.model.state import ASKING, CORE_STEPS, NOW, Spec, State, plain
+from memtile.model.states import CorePhase
+from memtile.model.timing_index import CORE_LOCK
+from memtile.sim.actions import Accesses, Action, Ints, LockOperation, Wait
+from memtile.sim.kernels import Core, Kernel, place
+
+_NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
+
+
+@dataclass(slots=True)
+class Running:
+    """A kernel at work.
+
+    Attributes:
+        core: what the kernel sees.
+        actions: what it still asks for.
+        kernel: its name.
+        endless: it serves as long as there is work, so waiting for a lock is a good end.
+        steps: accesses that the core was not given yet.
+    """
+
+    core: Core
+    actions: Iterator[Action]
+    kernel: str
+    endless: bool
+    steps: Ints
+
+
+class Cores:
+    """The kernels of an engine.
+
+    Args:
+        spec: fixed tables of the model.
+        state: its state.
+    """
+
+    def __init__(self, spec: Spec, state: State) -> None:
+        self._spec, self._state = spec, state
+        self._cores = plain(state.cores)
+        self.running: dict[int, Running] = {}
+
+    def attach(self, tile: int, kernel: Kernel, *, endless: bool) -> None:
+        """Have the core of ``tile`` run ``kernel`` from the next cycle on.
+
+        Raises:
+            DesignError: the tile has no core, or its core runs a kernel that has not ended.
+        """
+        name = getattr(kernel, "__name__", type(kernel).__name__)
+        core = self._free_core(tile, name)
+        seen = Core(self._spec, self._state, tile, name)
+        self.running[core] = Running(seen, iter(kernel(seen)), name, endless, _NO_STEPS)
+        self._cores.phase[core] = CorePhase.NEXT
+        wake_core(self._state, core)
+
+    def serve(self) -> None:
+        """Give every core that asks its next action."""
+        for core in np.flatnonzero(self._cores.phase == CorePhase.NEXT).tolist():
+            try:
+                self._next(core, self.running[core])
+            except Exception as error:
+                error.add_note(f"in {self.running[core].core.name}, before cycle {self._state.clock[NOW]}")
+                raise
+        self._state.clock[ASKING] = 0
+        retire_cores(self._state)
+
+    def _free_core(self, tile: int, kernel: str) -> int:
+        spec = self._spec
+        core = int(spec.tiles.core[tile]) if 0 <= tile < len(spec.tiles.core) else -1
+        if core < 0:
+            given, allowed = f"tile {tile}", f"a {COMPUTE.title}"
+            raise DesignError(
+                Problem("kernel_tile", f"kernel {kernel!r}", "tile", given, allowed, "AM020 chapter 4")
+            )
+        if self._cores.phase[core] not in (CorePhase.IDLE, CorePhase.DONE):
+            other = f"kernel {self.running[core].kernel!r} still runs"
+            where = f"core {place(spec, tile)}"
+            raise DesignError(
+                Problem(
+                    "kernel_twice", where, f"kernel {kernel!r}", other, "one kernel at a time", "one core"
+                )
+            )
+        return core
+
+    def _next(self, core: int, running: Running) -> None:
+        if len(running.steps) == 0:
+            action = next(running.actions, None)
+            if action is None:
+                self._cores.phase[core] = CorePhase.DONE
+                return
+            self._begin(core, running, action)
+        if len(running.steps):
+            self._lay_out(core, running)
+
+    def _begin(self, core: int, running: Running, action: Action) -> None:
+        """Set the core to work on ``action`` from this cycle on."""
+        cores, now = self._cores, int(self._state.clock[NOW])
+        cores.step[core] = 0
+        if isinstance(action, Wait):
+            cores.phase[core] = CorePhase.WAIT
+            cores.until[core] = now + action.cycles - 1
+        elif isinstance(action, LockOperation):
+            cores.phase[core] = CorePhase.ACQUIRE if action.acquire else CorePhase.RELEASE
+            cores.until[core] = now + self._spec.timing[CORE_LOCK]
+            cores.lock[core], cores.value[core] = action.lock, action.value
+        elif isinstance(action, Accesses) and len(action.steps):
+            running.steps = action.steps
+        else:
+            raise DesignError(
+                Problem(
+                    "kernel_action",
+                    running.core.name,
+                    "yield",
+                    repr(action),
+                    "what core.cycles, acquire, release or a non-empty access returns",
+                    "kernels of memtile",
+                )
+            )
+
+    def _lay_out(self, core: int, running: Running) -> None:
+        """Give the core as many steps of its pattern as it has room for."""
+        part, running.steps = running.steps[:CORE_STEPS], running.steps[CORE_STEPS:]
+        self._state.accesses[core, : len(part)] = part
+        cores = self._cores
+        cores.phase[core], cores.step[core], cores.steps[core] = CorePhase.ACCESS, 0, len(part)
+        core_ports.begin_step(self._spec, self._state, core)

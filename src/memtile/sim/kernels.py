@@ -1,0 +1,216 @@
+"""Kernels: Python generators that say what the core of a compute tile does.
+
+A kernel acquires and releases locks, reads and writes the memory that its core sees, and states its cycles or
+its accesses. What it reads and writes happens between two of its actions, takes no time and no bank; time and
+banks are those of the actions (docs/timing.md, DEV-CORE-3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.core import CORE, SIDES, WINDOW_WORDS
+from memtile.arch.tiles import COMPUTE, MEMORY, WORD_BYTES
+from memtile.errors import DesignError, Problem
+from memtile.model.state import Spec, State
+from memtile.sim.actions import Accesses, Action, LockOperation, Pattern, Wait, merge
+
+Array = npt.NDArray[Any]
+
+_REACH = "AM020 chapter 4: a core reaches its own, north, south and west data memory"
+
+
+class Piece(Protocol):
+    """A named array in the data memory of a compute tile, like ``design.buffers.Buffer``."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    @property
+    def offset(self) -> int:
+        """First byte in the tile's own memory."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """NumPy shape, last dimension contiguous."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type."""
+
+
+class Core:
+    """What a kernel sees of its core.
+
+    Tiles are named by their model index; ``None`` is the core's own. Every method raises :class:`DesignError`
+    for a tile, lock or byte that the core cannot reach.
+
+    Args:
+        spec: fixed tables of the model.
+        state: its state.
+        tile: model index of the core's tile.
+        kernel: name of the kernel, for messages.
+    """
+
+    def __init__(self, spec: Spec, state: State, tile: int, kernel: str) -> None:
+        self._spec, self._state, self.tile = spec, state, tile
+        self.name = f"core {place(spec, tile)}, kernel {kernel!r}"
+
+    # time ------------------------------------------------------------------------------------------------
+
+    def cycles(self, count: int) -> Wait:
+        """Compute for ``count`` cycles, 1 or more."""
+        if count < 1:
+            raise self._error("kernel_cycles", "cycles", str(count), "1 or more", "a core takes time")
+        return Wait(int(count))
+
+    def acquire(self, lock: int, value: int = -1, *, tile: int | None = None) -> LockOperation:
+        """Acquire ``lock`` of ``tile``: below 0 wait for at least ``-value``, else for exactly ``value``."""
+        return LockOperation(self._lock(lock, value, tile), int(value), True)
+
+    def release(self, lock: int, value: int = 1, *, tile: int | None = None) -> LockOperation:
+        """Add ``value`` to ``lock`` of ``tile``."""
+        return LockOperation(self._lock(lock, value, tile), int(value), False)
+
+    def access(self, *loads: Pattern, store: Pattern | None = None) -> Accesses:
+        """Let the address generators make accesses step by step, the last step of the longest one ends it.
+
+        Args:
+            loads: patterns of the load units, up to two.
+            store: pattern of the store unit.
+        """
+        for pattern in (*loads, *([store] if store else [])):
+            self._check_addresses(pattern)
+        return merge(self.name, loads, store)
+
+    def walk(self, piece: Piece, bits: int = CORE.vector_bits, *, tile: int | None = None) -> Pattern:
+        """Accesses of ``bits`` one after another through all of a buffer."""
+        first = (
+            self._first_byte(piece, tile) + CORE.memory_windows[self._side(tile, f"buffer {piece.name!r}")]
+        )
+        nbytes = prod(piece.shape) * piece.dtype.itemsize
+        return Pattern(np.arange(first, first + nbytes, max(bits // 8, 1), dtype=np.int64), bits)
+
+    # data ------------------------------------------------------------------------------------------------
+
+    def view(self, piece: Piece, *, tile: int | None = None) -> Array:
+        """The buffer itself, little endian; what is written into it is in memory at once."""
+        self._side(tile, f"buffer {piece.name!r}")
+        first = self._first_byte(piece, tile)
+        base = int(self._spec.tiles.memory_base[self.tile if tile is None else tile])
+        memory = self._state.memory[base : base + WINDOW_WORDS].view(np.uint8)
+        dtype = piece.dtype.newbyteorder("<")
+        return memory[first : first + prod(piece.shape) * dtype.itemsize].view(dtype).reshape(piece.shape)
+
+    def read(self, piece: Piece, *, tile: int | None = None) -> Array:
+        """A copy of the buffer as it is now."""
+        return self.view(piece, tile=tile).copy()
+
+    def write(self, piece: Piece, values: npt.ArrayLike, *, tile: int | None = None) -> None:
+        """Fill the buffer; ``values`` must have its shape and convert to its type without loss of kind."""
+        view = self.view(piece, tile=tile)
+        given = np.asarray(values)
+        if given.shape != view.shape or not np.can_cast(given.dtype, view.dtype, "same_kind"):
+            text = f"{given.dtype} {given.shape}"
+            allowed = f"{piece.dtype} {tuple(piece.shape)}"
+            raise self._error("kernel_values", f"buffer {piece.name!r}", text, allowed, "NumPy, same kind")
+        view[...] = given
+
+    # reach -----------------------------------------------------------------------------------------------
+
+    def _side(self, tile: int | None, what: str) -> str:
+        """On which side of the core ``tile`` is."""
+        if tile is None:
+            return SIDES[-1]
+        seen = [int(t) for t in self._spec.tiles.core_reach[self.tile]]
+        if tile in seen and tile >= 0:
+            return SIDES[seen.index(tile)]
+        given = (
+            f"in tile {place(self._spec, tile)}" if 0 <= tile < len(self._spec.tiles.kind) else f"tile {tile}"
+        )
+        there = [f"{side} {place(self._spec, t)}" for side, t in zip(SIDES, seen, strict=True) if t >= 0]
+        raise self._error("kernel_reach", what, given, ", ".join(there), _REACH)
+
+    def _first_byte(self, piece: Piece, tile: int | None) -> int:
+        """First byte of the buffer in its tile, if all of it is in memory."""
+        last = piece.offset + prod(piece.shape) * piece.dtype.itemsize
+        if piece.offset < 0 or last > COMPUTE.memory_bytes:
+            where = place(self._spec, self.tile if tile is None else tile)
+            given = f"bytes {piece.offset:#x}..{last:#x} of tile {where}"
+            allowed = f"0..{COMPUTE.memory_bytes:#x}"
+            raise self._error("kernel_bytes", f"buffer {piece.name!r}", given, allowed, _REACH)
+        return piece.offset
+
+    def _lock(self, lock: int, value: int, tile: int | None) -> int:
+        """Id of the tile's lock as the core sees it."""
+        side = self._side(tile, f"lock {lock}")
+        if not 0 <= lock < COMPUTE.locks:
+            allowed = f"0..{COMPUTE.locks - 1}"
+            raise self._error("kernel_lock", "lock", str(lock), allowed, "AM020: locks of a compute tile")
+        if not -MEMORY.lock_value_max - 1 <= value <= MEMORY.lock_value_max:
+            allowed = f"{-MEMORY.lock_value_max - 1}..{MEMORY.lock_value_max}"
+            raise self._error(
+                "kernel_lock", f"value for lock {lock}", str(value), allowed, "AM020: lock operand"
+            )
+        return CORE.lock_windows[side] + int(lock)
+
+    def _check_addresses(self, pattern: Pattern) -> None:
+        """Refuse addresses outside the windows of tiles that are there."""
+        used = pattern.at[pattern.at >= 0]
+        side = used // (WINDOW_WORDS * WORD_BYTES) - CORE.memory_windows[SIDES[0]] // (
+            WINDOW_WORDS * WORD_BYTES
+        )
+        seen = np.asarray(self._spec.tiles.core_reach[self.tile])
+        inside = (side >= 0) & (side < len(SIDES))
+        wrong = used[~inside | (seen[np.clip(side, 0, len(SIDES) - 1)] < 0)]
+        if len(wrong):
+            there = [f"{s} {CORE.memory_windows[s]:#x}" for s, t in zip(SIDES, seen, strict=True) if t >= 0]
+            raise self._error("kernel_reach", "address", f"{wrong[0]:#x}", ", ".join(there), _REACH)
+
+    def _error(self, reason: str, field: str, given: str, allowed: str, source: str) -> DesignError:
+        return DesignError(Problem(reason, self.name, field, given, allowed, source))
+
+
+Kernel = Callable[[Core], Iterator[Action]]
+
+
+def place(spec: Spec, tile: int) -> str:
+    """Column and row of a tile, as people write them."""
+    return f"({spec.tiles.column[tile]}, {spec.tiles.row[tile]})"
+
+
+def calls(
+    function: Callable[[Core], None],
+    *,
+    acquire: Sequence[tuple[int, int]] = (),
+    release: Sequence[tuple[int, int]] = (),
+    cycles: int,
+    times: int | None = None,
+) -> Kernel:
+    """A kernel that calls a function again and again.
+
+    Args:
+        function: reads and writes memory; called at the end of its cycles.
+        acquire: locks of the own tile and operands, in order, before each call.
+        release: locks of the own tile and changes, in order, after each call.
+        cycles: what a call takes between the last acquire and the first release.
+        times: how often; None = without end.
+    """
+
+    def kernel(core: Core) -> Iterator[Action]:
+        done = 0
+        while times is None or done < times:
+            yield from [core.acquire(lock, value) for lock, value in acquire]
+            yield core.cycles(cycles)
+            function(core)
+            yield from [core.release(lock, value) for lock, value in release]
+            done += 1
+
+    kernel.__name__ = getattr(function, "__name__", "kernel")
+    return kernel

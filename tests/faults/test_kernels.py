@@ -1,0 +1,177 @@
+"""Does every wrong kernel get an error that names the core, what it asked for, and what it may have?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core_designs import COLUMN, CROSS, EAST, OWN, Piece
+from memtile.arch.core import CORE
+from memtile.errors import DesignError
+from memtile.model.construct import Placed
+from memtile.sim.actions import Action, Pattern
+from memtile.sim.engine import Engine
+from memtile.sim.kernels import Core
+from memtile.sim.outcome import outcome
+from memtile.sim.results import Status
+
+BASE = CORE.memory_windows["own"]
+
+
+def told(ask: Callable[[Core], Any], placed: list[Placed] = CROSS) -> str:
+    """Message of the error that a kernel raises by asking for something wrong in cycle 3."""
+    engine = Engine(placed)
+
+    def add(core: Core) -> Iterator[Action]:
+        yield core.cycles(3)
+        yield ask(core)
+
+    engine.attach_kernel(OWN, add)
+    with pytest.raises(DesignError) as caught:
+        engine.run(10)
+    assert engine.now == 3
+    (note,) = caught.value.__notes__
+    assert note == "in core (1, 3), kernel 'add', before cycle 3"
+    return str(caught.value).removeprefix("core (1, 3), kernel 'add': ")
+
+
+REACH = " (AM020 chapter 4: a core reaches its own, north, south and west data memory)"
+SEEN = "south (1, 2), west (0, 3), north (1, 4), own (1, 3) allowed"
+
+
+@pytest.mark.feature("F28")
+def test_memory_that_the_core_does_not_see_names_core_buffer_and_tile() -> None:
+    x = Piece("x", 0)
+    text = f"buffer 'x': in tile (2, 3) given, {SEEN}{REACH}"
+    assert told(lambda core: core.read(x, tile=EAST)) == text
+    assert told(lambda core: core.write(x, [0] * 8, tile=EAST)) == text
+    assert told(lambda core: core.walk(x, tile=EAST)) == text
+    assert told(lambda core: core.acquire(2, tile=EAST)) == text.replace("buffer 'x'", "lock 2")
+    assert told(lambda core: core.read(x, tile=77)) == text.replace("in tile (2, 3)", "tile 77")
+
+
+@pytest.mark.parametrize(
+    ("ask", "text"),
+    [
+        (
+            lambda core: core.read(Piece("x", 0xFFF0)),
+            f"buffer 'x': bytes 0xfff0..0x10010 of tile (1, 3) given, 0..0x10000 allowed{REACH}",
+        ),
+        (
+            lambda core: core.write(Piece("x", 0), np.zeros(8)),
+            "buffer 'x': float64 (8,) given, int32 (8,) allowed (NumPy, same kind)",
+        ),
+        (
+            lambda core: core.write(Piece("x", 0), np.zeros(7, dtype=np.int32)),
+            "buffer 'x': int32 (7,) given, int32 (8,) allowed (NumPy, same kind)",
+        ),
+        (lambda core: core.acquire(16), "lock: 16 given, 0..15 allowed (AM020: locks of a compute tile)"),
+        (
+            lambda core: core.release(1, 64),
+            "value for lock 1: 64 given, -64..63 allowed (AM020: lock operand)",
+        ),
+        (lambda core: core.cycles(0), "cycles: 0 given, 1 or more allowed (a core takes time)"),
+        (
+            lambda core: core.access(Pattern(np.array([BASE + 4]), 256)),
+            "load 0: address 0x70004 given, multiples of 32 for 256 bits allowed"
+            " (AM020 chapter 4: load and store units)",
+        ),
+        (
+            lambda core: core.access(store=Pattern(np.array([BASE]), 64)),
+            "store: 64 bits given, 256, 32, 16, 8 bits allowed (AM020 chapter 4: load and store units)",
+        ),
+        (
+            lambda core: core.access(*[core.walk(Piece("x", 0))] * 3),
+            "loads: 3 given, at most 2 allowed (AM020 chapter 4: load and store units)",
+        ),
+        (
+            lambda core: core.access(Pattern(np.array([0x80000]), 32)),
+            "address: 0x80000 given, south 0x40000, west 0x50000, north 0x60000, own 0x70000"
+            f" allowed{REACH}",
+        ),
+        (
+            lambda core: core.tile,
+            "yield: 0 given, what core.cycles, acquire, release or a non-empty access returns"
+            " allowed (kernels of memtile)",
+        ),
+    ],
+    ids=[
+        "end of memory", "kind", "shape", "lock", "operand", "no time", "alignment", "width", "loads",
+        "address", "no action",
+    ],
+)  # fmt: skip
+def test_what_a_core_does_not_have_is_refused(ask: Callable[[Core], Any], text: str) -> None:
+    assert told(ask) == text
+
+
+def idle(core: Core) -> Iterator[Action]:
+    yield core.acquire(0)
+
+
+def test_a_kernel_needs_a_core_of_its_own() -> None:
+    engine = Engine([*COLUMN, Placed("memory")])
+    for tile in (3, 4, -1):
+        with pytest.raises(
+            DesignError, match=rf"^kernel 'idle': tile: tile {tile} given, a compute tile allowed"
+        ):
+            engine.attach_kernel(tile, idle)
+    engine.attach_kernel(0, idle)
+    engine.run(100)
+    with pytest.raises(DesignError, match=r"^core \(1, 2\): kernel 'idle': kernel 'idle' still runs given"):
+        engine.attach_kernel(0, idle)
+
+
+def test_an_error_of_the_kernel_itself_comes_out_with_its_place() -> None:
+    engine = Engine(COLUMN)
+
+    def wrong(core: Core) -> Iterator[Action]:
+        yield core.cycles(2)
+        raise ZeroDivisionError("mine")
+
+    engine.attach_kernel(1, wrong)
+    with pytest.raises(ZeroDivisionError, match="mine") as caught:
+        engine.run(100)
+    assert caught.value.__notes__ == ["in core (1, 3), kernel 'wrong', before cycle 2"]
+
+
+def greedy(core: Core) -> Iterator[Action]:
+    yield core.cycles(2)
+    yield core.acquire(3, -2, tile=1)
+
+
+def test_a_stuck_design_names_the_core_its_kernel_and_the_lock() -> None:
+    engine = Engine(COLUMN)
+    engine.attach_kernel(0, greedy)
+    engine.attach_kernel(2, idle)
+    result = outcome(engine, engine.run(1000), {}, [])
+    assert result.status is Status.STUCK
+    assert result.waiting == (
+        "core (1, 2), kernel 'greedy': waits for lock 3 of tile (1, 3) >= 2, it is 0",
+        "core (1, 4), kernel 'idle': waits for lock 0 >= 1, it is 0",
+    )
+    lines = [
+        "core (1, 2), kernel 'greedy': 3 running, 1 lock stall",
+        "core (1, 4), kernel 'idle': 1 running, 3 lock stall",
+        *(f"waiting: {line}" for line in result.waiting),
+    ]
+    assert [line for line in str(result).splitlines() if "core" in line] == lines
+
+
+def test_an_interrupted_core_says_what_it_does() -> None:
+    engine = Engine(COLUMN)
+    engine.attach_kernel(0, greedy)
+    result = outcome(engine, engine.run(1), {}, [])
+    assert (result.status, result.waiting) == (Status.LIMIT, ("core (1, 2), kernel 'greedy': running",))
+    assert result.as_json()["cores"] == [
+        {"core": "core (1, 2)", "kernel": "greedy", "cycles": {"running": 1}}
+    ]
+
+
+def test_an_endless_kernel_that_waits_for_work_has_finished() -> None:
+    engine = Engine(COLUMN)
+    engine.attach_kernel(0, idle, endless=True)
+    result = outcome(engine, engine.run(1000), {}, [])
+    assert (result.status, result.waiting) == (Status.FINISHED, ())
