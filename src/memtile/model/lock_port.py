@@ -8,7 +8,7 @@ from __future__ import annotations
 from memtile.model import core
 from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_LOCK_UNAVAILABLE
-from memtile.model.jit import jit
+from memtile.model.jit import inlined, jit
 from memtile.model.locks import add, bid, resolve, satisfied, take, won
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
@@ -75,7 +75,7 @@ def release(spec: Spec, st: State, ch: int) -> None:
         st.clock[ACTIVITY] += 1
 
 
-@jit
+@inlined
 def serve(spec: Spec, st: State) -> None:
     """All lock traffic of one cycle: acquires, then releases."""
     c, roster = st.channels, st.active_channels

@@ -69,7 +69,7 @@ def retire_cores(st: State) -> None:
     roster[0] = kept
 
 
-@jit
+@inlined
 def retire_channels(st: State) -> None:
     """Drop the channels that rest from the list."""
     roster = st.active_channels

@@ -104,16 +104,18 @@ def settle(st: State) -> None:
     core.settle(st)
 
 
-@jit
+@inlined
 def step(spec: Spec, st: State) -> None:
     """One cycle of the array clock, but for the books of idle channels."""
     st.clock[ACTIVITY] = 0
-    finish_zeroisation(st)
+    if st.zeroising[0] > 0:
+        finish_zeroisation(st)
     ask_memory(spec, st)
     if st.asked_interfaces[0] > 0:
         neighbours.arbitrate(st)
     use_memory(spec, st)
-    switch.step(spec, st)
+    if st.active_ports[0] > 0:
+        switch.step(spec, st)
     lock_port.serve(spec, st)
     account(st, 1)
     retire_channels(st)
