@@ -52,3 +52,13 @@ def test_the_transpose_lies_in_the_compute_tiles_without_a_core() -> None:
     matrix = np.arange(64 * 64, dtype=np.int32).reshape(64, 64)
     words = array.door.block_read32(array.door.address(0, 3), 16 * 64)
     np.testing.assert_array_equal(words.view(np.int32).reshape(16, 64), matrix.T[16:32])
+
+
+@pytest.mark.feature("F19", "F44")
+def test_packets_fan_out_and_in_over_one_link_each_way() -> None:
+    array = made("packets.py")
+    result = array.run()
+    assert result.good
+    assert len(result.checks) == 5
+    links = {port for tree in array.route().values() for port in tree if port.is_master and port.row == 1}
+    assert {port.name for port in links} == {"NORTH0", "DMA0"}

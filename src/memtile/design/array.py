@@ -22,6 +22,7 @@ from memtile.design.circuits import Circuits
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.object_fifo import ObjectFifo, check_closed
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
+from memtile.design.packet_bus import PacketBus
 from memtile.design.router import Flow, Tree
 from memtile.design.tile import Site, Tile
 from memtile.errors import DesignError, Problem
@@ -64,6 +65,7 @@ class Array(Bench):
         self.door = ArrayDoor(
             lambda column, row: self.engine.door(self._number(column, row)), self.columns, self.rows
         )
+        self._buses: list[PacketBus] = []
         self._fifos: list[ObjectFifo] = []
         self._tiles: dict[tuple[int, int], Tile] = {}
         self.circuits = Circuits(found, self.columns, self.door)
@@ -142,6 +144,23 @@ class Array(Bench):
         self._fifos.append(fifo)
         return fifo
 
+    def packet_bus(
+        self, name: str, *routes: tuple[Channel, Sequence[Channel]], keep_headers: bool = False
+    ) -> PacketBus:
+        """Streams of packets that share links, each from one channel to others; routed by :meth:`route`.
+
+        Args:
+            name: for messages.
+            routes: per stream, whose id is its number, the MM2S channel and the S2MM channels.
+            keep_headers: leave the header in the stream for the receivers.
+
+        Raises:
+            DesignError: more streams than ids, or an end that another flow has.
+        """
+        bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers)
+        self._buses.append(bus)
+        return bus
+
     def route(self) -> Mapping[Flow, Tree]:
         """Find circuits for the flows that have none yet and write the registers; all circuits so far.
 
@@ -150,6 +169,9 @@ class Array(Bench):
         """
         check_closed(self._fifos)
         self.circuits.apply()
+        for bus in self._buses:
+            bus.configure(self.circuits, self.door)
+        self._buses.clear()
         return MappingProxyType(self.circuits.trees)
 
     def run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from memtile.arch.devices import Device
@@ -48,10 +49,11 @@ class Circuits:
         self._flows: list[Flow] = []
         self._taken: dict[Port, str] = {}
         self._drivers: dict[Port, Port] = {}
+        self._arbiters: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
         self.trees: dict[Flow, Tree] = {}
 
-    def connect(self, source: Channel, targets: Sequence[Channel]) -> Flow:
-        """Ask for a circuit from an MM2S channel to S2MM channels.
+    def connect(self, source: Channel, targets: Sequence[Channel], bus: str = "") -> Flow:
+        """Ask for a circuit from an MM2S channel to S2MM channels, or for a way for packets of a ``bus``.
 
         Raises:
             DesignError: a channel of the wrong direction, or that is part of another flow; no interface DMA.
@@ -60,6 +62,7 @@ class Circuits:
             f"{source.name} -> {', '.join(target.name for target in targets)}",
             port_of(source),
             tuple(port_of(target) for target in targets),
+            bus,
         )
         problems = [*self._wrong(flow, source, targets), *self._shared(flow)]
         if problems:
@@ -109,10 +112,16 @@ class Circuits:
         if not self._flows:
             return
         for flow, tree in self._route().items():
-            self._write(tree, flow.name)
+            if not flow.bus:
+                self._write(tree, flow.name)
             self._attach(flow)
             self.trees[flow] = tree
+            self._taken.update(dict.fromkeys((flow.source, *tree), flow.owner))
         self._flows.clear()
+
+    def arbiters(self, place: tuple[int, int]) -> list[str]:
+        """Who has the packet arbiters of a switch, lowest first; to be added to."""
+        return self._arbiters[place]
 
     def _route(self) -> dict[Flow, Tree]:
         """Circuits near the columns of the flows, or else anywhere."""
@@ -162,10 +171,10 @@ class Circuits:
 
     def _shared(self, flow: Flow) -> Iterator[Problem]:
         """Ends that another flow has: two masters of one port, or a second circuit from one source."""
-        owners = {port: other.name for other in self._flows for port in (other.source, *other.targets)}
+        owners = {port: other.owner for other in self._flows for port in (other.source, *other.targets)}
         owners |= self._taken
         for port in (flow.source, *flow.targets):
-            if port in owners:
+            if owners.get(port, flow.bus) != flow.bus:
                 step = f"it has {owners[port]}"
                 if port == flow.source:
                     step += "; name all destinations in one call"

@@ -17,6 +17,7 @@ from memtile.errors import DesignError, Problem
 
 _ROUNDS = 30
 _SHOWN = 8
+_SHARED = 0.5
 _RANK = {  # among equal ports the lowest number is cheapest, by a little
     name: int(name.removeprefix(port_kind(name))) / 1000
     for ports in PORTS.values()
@@ -33,11 +34,18 @@ class Flow:
         name: for messages.
         source: the slave port at which the words enter the switches.
         targets: the master ports at which they leave.
+        bus: flows of packets with the same bus may share ports; empty = a circuit.
     """
 
     name: str
     source: Port
     targets: tuple[Port, ...]
+    bus: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Who has the ports of the flow."""
+        return self.bus or self.name
 
     def __str__(self) -> str:
         return self.name
@@ -61,25 +69,41 @@ def route(graph: SwitchGraph, flows: Sequence[Flow], taken: Mapping[Port, str]) 
     trees: dict[Flow, Tree] = {}
     history: Counter[Port] = Counter()
     for round_number in range(_ROUNDS):
-        use = Counter(port for tree in trees.values() for port in tree)
         for flow in flows:
-            use.subtract(trees.get(flow, {}).keys())
-            trees[flow] = _tree(graph, flow, _prices(use, history, taken, 1 << round_number), taken)
-            use.update(trees[flow].keys())
-        full = {port for port, count in use.items() if count > 1}
+            trees.pop(flow, None)
+            use = _owners(trees)
+            price = _prices(flow.owner, use, history, taken, 1 << round_number)
+            trees[flow] = _tree(graph, flow, price, taken)
+        full = {port for port, owners in _owners(trees).items() if len(owners) > 1}
         if not full:
             return trees
         history.update(full)
     raise DesignError(_full(full, trees, taken))
 
 
+def _owners(trees: Mapping[Flow, Tree]) -> dict[Port, set[str]]:
+    """Who wants each port."""
+    owners: defaultdict[Port, set[str]] = defaultdict(set)
+    for flow, tree in trees.items():
+        for port in (flow.source, *tree):
+            owners[port].add(flow.owner)
+    return owners
+
+
 def _prices(
-    use: Counter[Port], history: Counter[Port], taken: Mapping[Port, str], pressure: int
+    owner: str,
+    use: Mapping[Port, set[str]],
+    history: Counter[Port],
+    taken: Mapping[Port, str],
+    pressure: int,
 ) -> Callable[[Port], float]:
     def price(port: Port) -> float:
-        if port in taken:
+        if taken.get(port, owner) != owner:
             return CLOSED
-        return (1.0 + _RANK[port.name] + history[port]) * (1.0 + pressure * use[port])
+        wanting = use.get(port, set())
+        others = len(wanting) - (owner in wanting)
+        shared = _SHARED if owner in wanting else 1.0  # packets of one bus prefer the links that it has
+        return shared * (1.0 + _RANK[port.name] + history[port]) * (1.0 + pressure * others)
 
     return price
 

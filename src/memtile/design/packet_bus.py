@@ -1,0 +1,220 @@
+"""A packet bus: streams of packets that share links, told apart by the stream id in their headers.
+
+Each stream goes from one MM2S channel to one or more S2MM channels. Ids are handed out in the order of the
+streams. In every switch on the way each stream takes a slot of its slave port; streams that meet in a master
+share an arbiter, and each set of masters of an arbiter takes an msel (AM020 chapter 2, AM025 slot and master
+registers).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from memtile.access.tiling import TilingParameters
+from memtile.arch.packets import STREAM_HEADER
+from memtile.arch.packets import field_of as header_field
+from memtile.arch.ports import ARBITERS, MSELS, PORTS, SLOTS_PER_SLAVE, port_kind
+from memtile.arch.registers import Field
+from memtile.arch.switch_registers import (
+    MASTER_CONFIG,
+    PACKET_CONFIGURATION,
+    SLAVE_CONFIG,
+    SLAVE_CONFIG_OFFSET,
+    SLOT,
+    SLOT_OFFSET,
+)
+from memtile.arch.tiles import WORD_BYTES
+from memtile.bd.descriptor import Packet
+from memtile.design.buffers import Buffer
+from memtile.design.channels import Channel
+from memtile.design.circuits import Circuits
+from memtile.design.router import Flow
+from memtile.design.switch_graph import Port
+from memtile.design.transfers import Transfer
+from memtile.errors import DesignError, Problem, raise_if
+from memtile.sim.array_door import ArrayDoor
+
+_SOURCE = "AM020 chapter 2: packet-switched streams"
+_IDS = header_field(STREAM_HEADER, "Stream_ID").maximum + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Packets with one id.
+
+    Attributes:
+        id: stream id in the header.
+        source: the channel that sends them.
+        flow: where they go.
+    """
+
+    id: int
+    source: Channel
+    flow: Flow
+
+    def packets(self, transfer: Transfer, kind: int = 0) -> Transfer:
+        """The same transfer with a header before each of its descriptors; ``kind`` is the packet type."""
+        tagged = tuple(d.but(packet=Packet(self.id, kind)) for d in transfer.descriptors)
+        return Transfer(tagged, transfer.runs)
+
+
+class PacketBus:
+    """Streams that share links; made by ``Array.packet_bus``.
+
+    Args:
+        name: for messages.
+        circuits: where the ways are found.
+        routes: per stream its source and its targets.
+        keep_headers: leave the header in the stream for the receivers.
+
+    Raises:
+        DesignError: more streams than there are ids, or an end that others have.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        circuits: Circuits,
+        routes: Iterable[tuple[Channel, Sequence[Channel]]],
+        *,
+        keep_headers: bool,
+    ) -> None:
+        self.name, self._keep = f"packet bus {name}", keep_headers
+        self.streams = tuple(
+            Stream(number, source, circuits.connect(source, targets, self.name))
+            for number, (source, targets) in enumerate(routes)
+        )
+        if len(self.streams) > _IDS:
+            given, allowed = f"{len(self.streams)} streams", f"{_IDS} ids"
+            raise DesignError(Problem("packet_ids", self.name, "streams", given, allowed, _SOURCE))
+
+    def split(self, buffer: Buffer, tilings: Sequence[TilingParameters]) -> tuple[Transfer, ...]:
+        """What the source reads of a buffer: per tiling the packets of the stream that it names.
+
+        Args:
+            buffer: of the source's tile.
+            tilings: UG1603 tilings; ``packet_port_id`` is the number of the stream.
+
+        Raises:
+            DesignError: a port that is no stream of this bus.
+        """
+        count = len(self.streams)
+        problems = [
+            Problem(
+                "packet_port",
+                self.name,
+                f"tiling {n}",
+                f"packet_port_id {t.packet_port_id}",
+                f"0..{count - 1}",
+                _SOURCE,
+            )
+            for n, t in enumerate(tilings)
+            if not 0 <= t.packet_port_id < count
+        ]
+        raise_if(problems, DesignError)
+        chosen = [(self.streams[t.packet_port_id], t) for t in tilings]
+        return tuple(stream.packets(stream.source.tile.read(buffer, tiling)) for stream, tiling in chosen)
+
+    def configure(self, circuits: Circuits, door: ArrayDoor) -> None:
+        """Write slots, arbiters and msels of every switch on the way.
+
+        Raises:
+            DesignError: a slave with too many streams, or a switch without an arbiter or msel left.
+        """
+        ways: defaultdict[tuple[int, int], dict[tuple[Port, int], set[Port]]] = defaultdict(dict)
+        for stream in self.streams:
+            for port, before in circuits.trees[stream.flow].items():
+                if port.is_master:
+                    ways[port.column, port.row].setdefault((before, stream.id), set()).add(port)
+        for place, hops in ways.items():
+            at = door.address(*place, PORTS[next(iter(hops))[0].tile].base)
+            for offset, value in self._registers(hops, circuits.arbiters(place)):
+                door.write32(at + offset, value)
+
+    def _registers(
+        self, hops: Mapping[tuple[Port, int], set[Port]], arbiters: list[str]
+    ) -> Iterator[tuple[int, int]]:
+        groups = _groups(hops.values())
+        problems = self._room(hops, groups, arbiters)
+        raise_if(problems, DesignError)
+        numbers = range(len(arbiters), len(arbiters) + len(groups))
+        arbiters += [self.name] * len(groups)
+        slots: defaultdict[Port, int] = defaultdict(int)
+        for number, group in zip(numbers, groups, strict=True):
+            sets = _sets(hops, group)
+            for master in sorted(group):
+                mask = sum(1 << msel for msel, masters in enumerate(sets) if master in masters)
+                yield _master(master, number, mask, drop=not self._keep and _is_end(master))
+            for (slave, stream), masters in hops.items():
+                if masters <= group:
+                    yield _slot(slave, slots[slave], stream, sets.index(frozenset(masters)), number)
+                    slots[slave] += 1
+        for slave in slots:
+            yield _slave(slave)
+
+    def _room(
+        self, hops: Mapping[tuple[Port, int], set[Port]], groups: Sequence[set[Port]], arbiters: Sequence[str]
+    ) -> list[Problem]:
+        problems = []
+        for slave in sorted({slave for slave, _ in hops}):
+            count = sum(other == slave for other, _ in hops)
+            if count > SLOTS_PER_SLAVE:
+                problems.append(self._full(str(slave), f"{count} streams", f"{SLOTS_PER_SLAVE} slots"))
+        place = next(iter(hops))[0].place
+        if len(groups) + len(arbiters) > ARBITERS:
+            others = ", ".join(sorted(set(arbiters)))
+            problems.append(
+                self._full(
+                    place, f"{len(groups)} more arbiters", f"{ARBITERS}, of which others have {others}"
+                )
+            )
+        for group in groups:
+            count = len(_sets(hops, group))
+            if count > MSELS:
+                problems.append(self._full(place, f"{count} sets of masters", f"{MSELS} msels of an arbiter"))
+        return problems
+
+    def _full(self, where: str, given: str, allowed: str) -> Problem:
+        return Problem("packet_room", self.name, where, given, allowed, _SOURCE, "use two buses")
+
+
+def _groups(sets: Iterable[set[Port]]) -> list[set[Port]]:
+    """Masters that need one arbiter because a stream joins them."""
+    groups: list[set[Port]] = []
+    for masters in sets:
+        touching = [group for group in groups if group & masters]
+        groups = [group for group in groups if not group & masters] + [masters.union(*touching)]
+    return groups
+
+
+def _sets(hops: Mapping[tuple[Port, int], set[Port]], group: set[Port]) -> list[frozenset[Port]]:
+    """The different sets of masters within a group, in the order of the streams."""
+    return list(dict.fromkeys(frozenset(masters) for masters in hops.values() if masters <= group))
+
+
+def _is_end(master: Port) -> bool:
+    return port_kind(master.name) == "DMA" or master.tile == "interface"
+
+
+def _pack(layout: tuple[Field, ...], **values: int) -> int:
+    fields = {field.name: field for field in layout}
+    return sum(value << fields[name].lsb for name, value in values.items())
+
+
+def _master(port: Port, arbiter: int, mask: int, *, drop: bool) -> tuple[int, int]:
+    inner = _pack(PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
+    word = _pack(MASTER_CONFIG, Master_Enable=1, Packet_Enable=1, Drop_Header=int(drop), Configuration=inner)
+    return PORTS[port.tile].master(port.name) * WORD_BYTES, word
+
+
+def _slave(port: Port) -> tuple[int, int]:
+    index = PORTS[port.tile].slave(port.name)
+    return SLAVE_CONFIG_OFFSET + index * WORD_BYTES, _pack(SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
+
+
+def _slot(port: Port, number: int, stream: int, msel: int, arbiter: int) -> tuple[int, int]:
+    index = PORTS[port.tile].slave(port.name) * SLOTS_PER_SLAVE + number
+    word = _pack(SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
+    return SLOT_OFFSET + index * WORD_BYTES, word

@@ -1,0 +1,79 @@
+"""Is a packet bus that the switches cannot carry refused, with what is full?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile import Array, MemtileError, TilingParameters
+
+
+def refused(call: object) -> str:
+    with pytest.raises(MemtileError) as caught:
+        call()  # type: ignore[operator]
+    return str(caught.value)
+
+
+def test_more_streams_than_slots_of_a_slave() -> None:
+    array = Array("npu1", columns=2)
+    targets = [array.compute_tile(column, row).s2mm[0] for row in range(2, 5) for column in (0, 1)]
+    array.packet_bus("b", *((array.memory_tile(0).mm2s[0], [target]) for target in targets))
+    text = refused(array.route)
+    assert text.startswith("packet bus b: memory(0,1) slave DMA0: 6 streams given, 4 slots allowed ")
+    assert text.splitlines()[0].endswith("(AM020 chapter 2: packet-switched streams); use two buses")
+
+
+def test_more_streams_than_ids() -> None:
+    array = Array("npu1")
+    tiles = [array.compute_tile(column, row) for column in range(4) for row in range(2, 6)]
+    routes = [(channel, [array.memory_tile(0).s2mm[0]]) for tile in tiles for channel in tile.mm2s]
+    routes.append((array.memory_tile(1).mm2s[0], [array.memory_tile(0).s2mm[0]]))
+    assert refused(lambda: array.packet_bus("b", *routes)) == (
+        "packet bus b: streams: 33 streams given, 32 ids allowed (AM020 chapter 2: packet-switched streams)"
+    )
+
+
+def test_a_port_that_the_bus_does_not_have() -> None:
+    array = Array("npu1", columns=1)
+    memory = array.memory_tile(0)
+    bus = array.packet_bus("b", (memory.mm2s[0], [array.compute_tile(0, 2).s2mm[0]]))
+    buffer = memory.buffer("m", 16)
+    tilings = [TilingParameters((16,), (8,), packet_port_id=n) for n in (0, 1, -1)]
+    assert refused(lambda: bus.split(buffer, tilings)).splitlines() == [
+        "packet bus b: tiling 1: packet_port_id 1 given, 0..0 allowed (AM020 chapter 2: packet-switched streams)",
+        "packet bus b: tiling 2: packet_port_id -1 given, 0..0 allowed (AM020 chapter 2: packet-switched streams)",
+    ]
+
+
+def test_an_end_of_a_bus_is_not_free_for_a_circuit() -> None:
+    array = Array("npu1", columns=1)
+    memory, worker = array.memory_tile(0), array.compute_tile(0, 2)
+    array.packet_bus("b", (memory.mm2s[0], [worker.s2mm[0]]))
+    assert refused(lambda: array.connect(memory.mm2s[1], worker.s2mm[0])).endswith("; it has packet bus b")
+
+
+@pytest.mark.feature("F19")
+def test_streams_with_different_sets_of_targets_share_an_arbiter_with_msels() -> None:
+    array = Array("npu1", columns=1)
+    memory, workers = array.memory_tile(0), [array.compute_tile(0, row) for row in (2, 3, 4)]
+    first, second, third = (worker.s2mm[0] for worker in workers)
+    bus = array.packet_bus(
+        "b",
+        (memory.mm2s[0], [first, second]),
+        (memory.mm2s[0], [second, third]),
+        (memory.mm2s[1], [first]),
+        keep_headers=False,
+    )
+    data = np.arange(24, dtype=np.int32).reshape(3, 8)
+    parts = [memory.buffer(f"part {n}", 8, data=data[n]) for n in range(3)]
+    sent = [stream.packets(memory.read(part)) for stream, part in zip(bus.streams, parts, strict=True)]
+    memory.mm2s[0].start(*sent[:2])
+    for worker, words in zip(workers, (16, 16, 8), strict=True):
+        came = worker.buffer("came", words)
+        worker.s2mm[0].start(worker.write(came))
+    memory.mm2s[1].start(sent[2])
+    array.run()
+    got = [set(worker.door.block_read32(0, 16).tolist()) for worker in workers]
+    assert got[0] == {*data[0], *data[2]}
+    assert got[1] == {*data[0], *data[1]}
+    assert got[2] == {*data[1], 0}
