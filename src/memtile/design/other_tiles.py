@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memtile.arch.tiles import COMPUTE, INTERFACE
 from memtile.design.tile import Site, Tile
+from memtile.sim.kernels import Kernel
 
 
 class ComputeTile(Tile):
@@ -15,6 +16,18 @@ class ComputeTile(Tile):
 
     def __init__(self, site: Site) -> None:
         super().__init__(COMPUTE, site)
+
+    def run_kernel(self, kernel: Kernel, *, endless: bool = False) -> None:
+        """Have the core run a kernel from the next cycle on.
+
+        Args:
+            kernel: generator function over a :class:`~memtile.sim.kernels.Core`.
+            endless: it serves as long as there is work: a run may end while it waits for a lock.
+
+        Raises:
+            DesignError: the core runs a kernel that has not ended.
+        """
+        self.engine.attach_kernel(self.index, kernel, endless=endless)
 
 
 class InterfaceTile(Tile):
