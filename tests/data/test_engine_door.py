@@ -93,3 +93,34 @@ def test_reserved_bits_and_read_only_registers_keep_nothing() -> None:
     assert rig.door.read32(0x96048) == 0b10
     rig.door.write32(rig.status_offset(0), 0xFFFFFFFF)
     assert rig.status(0) == 0
+
+
+@pytest.mark.feature("F21")
+@pytest.mark.parametrize(("offset", "data"), [(0x41, b"\x11"), (0x42, b"\x22\x33\x44\x55\x66"), (0x40, b"")])
+def test_byte_enables_on_data_memory(offset: int, data: bytes) -> None:
+    """DEV-AXI-2."""
+    rig = Rig()
+    rig.door.block_write32(0x40, [0xA3A2A1A0, 0xB3B2B1B0])
+    wanted = bytearray(bytes.fromhex("a0a1a2a3b0b1b2b3"))
+    wanted[offset - 0x40 : offset - 0x40 + len(data)] = data
+    rig.door.write_bytes(offset, data)
+    assert rig.door.block_read32(0x40, 2).tobytes() == bytes(wanted)
+
+
+@pytest.mark.parametrize("offset", [-1, DATA_BYTES - 1, 0xA0000])
+def test_byte_enables_elsewhere(offset: int) -> None:
+    rig = Rig()
+    text = (
+        f"^memory tile: bytes: {offset:#07x}..{offset + 1:#07x} given, bytes of data memory, 0..0x7ffff "
+        r"allowed \(AM025 memory map\); registers take whole 32-bit words$"
+    )
+    with pytest.raises(RegisterError, match=text):
+        rig.door.write_bytes(offset, b"\x01\x02")
+    assert rig.door.read32(DATA_BYTES - 4) == 0
+
+
+def test_privileged_registers_answer() -> None:
+    """DEV-AXI-1: Memory_Control is privileged."""
+    rig = Rig()
+    rig.door.write32(0x96048, 0)
+    assert rig.door.read32(0x96048) == 0

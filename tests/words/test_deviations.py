@@ -11,7 +11,8 @@ import pytest
 
 from memtile.arch.events import BROADCAST_CHANNELS, EVENTS, GROUPS
 from memtile.arch.grades import Grade
-from memtile.arch.register_map import register_map, register_named
+from memtile.arch.mirrors import mirrors
+from memtile.arch.register_map import BEYOND, register_map, register_named
 from memtile.arch.registers import Access
 from oracle_files import load
 
@@ -124,6 +125,23 @@ def header_resets() -> None:
     assert all(register_map(module)[r["offset"]].reset == 0 for module, r in found)
 
 
+def undescribed_core_registers() -> None:
+    found = {r.offset: r.name for r in BEYOND["compute"]()}
+    assert found == {0x36060: "Accumulator_Control", 0x36070: "Core_Memory_Control"}
+    assert not any(r["offset"] in found for r in MODULES["core"])
+    assert not BEYOND["memory"]()
+    assert not BEYOND["interface"]()
+
+
+def mirrored_registers() -> None:
+    counts = {m: len(list(mirrors(register_map(m).values()))) for m in MODULES}
+    assert counts == {"memory_tile": 16, "memory": 8, "core": 8, "pl": 24, "noc": 2}
+    for module in MODULES:
+        for mirror in mirrors(register_map(module).values()):
+            assert mirror.register.access is Access.WO
+            assert mirror.value.access is Access.RO
+
+
 def back_pressure_order(module: str, register: str) -> Callable[[], None]:
     def check() -> None:
         assert bit_names(module, register)[18:22] == [
@@ -172,6 +190,8 @@ STILL_THERE: dict[str, Callable[[], None]] = {
     "DEV-REG-6": side_effects,
     "DEV-REG-7": counter_names,
     "DEV-REG-8": header_resets,
+    "DEV-REG-9": undescribed_core_registers,
+    "DEV-REG-10": mirrored_registers,
     "DEV-EVT-1": back_pressure_order("memory", "Event_Group_DMA_Enable"),
     "DEV-EVT-2": back_pressure_order("pl", "Event_Group_DMA_Activity_Enable"),
     "DEV-EVT-3": stall_order,

@@ -1,7 +1,8 @@
 """The compute tile's register map: AM025 modules ``memory`` (data memory, DMA, locks) and ``core``.
 
-Of the core module only the stream switch, events, timer, counters, trace and tile control are here. Registers
-graded ``driver`` are in the driver's register header only; their access is our choice (DEV-REG-5).
+Of the core module only the stream switch, events, timer, counters, trace and tile control are described in
+public; two more that the driver writes stand apart (DEV-REG-9). Registers graded ``driver`` are in the
+driver's register header only; their access is our choice (DEV-REG-5).
 """
 
 from __future__ import annotations
@@ -86,6 +87,14 @@ def core_table() -> Table:
         Register("Tile_Control", 0x36030, flags(ISOLATION), reset=0xF),
         *switch_registers("compute"),
         Register("Module_Clock_Control", 0x60000, fields(_CLOCKS), reset=0x37),
+    )
+
+
+def undescribed_core_table() -> Table:
+    """Core registers that the driver uses and no public description covers (DEV-REG-9)."""
+    return (
+        Register("Accumulator_Control", 0x36060, fields("Outgoing 1, Incoming 0"), grade=Grade.DRIVER),
+        Register("Core_Memory_Control", 0x36070, fields("Memory_Zeroisation 0 wo"), grade=Grade.DRIVER),
     )
 
 

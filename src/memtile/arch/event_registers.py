@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memtile.arch.events import BROADCAST_CHANNELS, EventUnit
+from memtile.arch.events import BROADCAST_CHANNELS, EVENT_STATUS, EventUnit
 from memtile.arch.registers import WORD_BITS, Access, Field, Register, array, fields
 from memtile.arch.tiles import WORD_BYTES
 
@@ -89,7 +89,7 @@ def status_registers(unit: EventUnit) -> Iterator[Register]:
         first = n * WORD_BITS
         bits = fields(f"Event_{first + WORD_BITS - 1}_{first}_Status 31:0", Access.WTC)
         reset = 0 if n else _TRUE_PENDING
-        yield Register(f"Event_Status{n}", unit.base + 0x200 + n * WORD_BYTES, bits, reset)
+        yield Register(f"Event_Status{n}", unit.base + EVENT_STATUS + n * WORD_BYTES, bits, reset)
 
 
 def combination_registers(unit: EventUnit) -> Iterator[Register]:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from memtile.arch.registers import WORD_BITS, ModuleName
-from memtile.arch.tiles import COMPUTE, INTERFACE, MEMORY, WORD_BYTES
+from memtile.arch.tiles import COMPUTE, INTERFACE, MEMORY, WORD_BYTES, TileName
 
 BROADCAST_CHANNELS = 16
 PORT_SELECTORS = 8  # stream switch ports that a module can watch at once
 NO_EVENT = "-"
-GROUP_ENABLE = 0x500  # first group enable register, bytes above the event block
+EVENT_STATUS = 0x200  # first sticky status register, bytes above the event block
+GROUP_ENABLE = 0x500  # first group enable register, likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,11 @@ class EventUnit:
     def status_words(self) -> int:
         """Number of event status registers."""
         return max(self.events.values()) // WORD_BITS + 1
+
+    def sticky_status(self, event: str) -> tuple[int, int]:
+        """Byte offset in the tile and bit of the sticky status of an event."""
+        word, bit = divmod(self.events[event], WORD_BITS)
+        return self.base + EVENT_STATUS + word * WORD_BYTES, bit
 
 
 _Row = tuple[str, int, int, Sequence[str]]  # group, its number, number of the first member, members
@@ -241,3 +247,13 @@ EVENTS: Mapping[ModuleName, Mapping[str, int]] = MappingProxyType(
 GROUPS: Mapping[ModuleName, tuple[EventGroup, ...]] = MappingProxyType(
     {module: unit.groups for module, unit in EVENT_UNITS.items()}
 )
+
+_SLAVE_ERROR = "AXI_MM_SLAVE_ERROR"
+_SLAVE_ERROR_MODULE: Mapping[TileName, ModuleName] = MappingProxyType(
+    {"memory": "memory_tile", "compute": "core", "interface": "pl"}
+)
+
+
+def slave_error_status(tile: TileName) -> tuple[int, int]:
+    """Byte offset and bit of the sticky status of an access that nothing in the tile answers."""
+    return EVENT_UNITS[_SLAVE_ERROR_MODULE[tile]].sticky_status(_SLAVE_ERROR)

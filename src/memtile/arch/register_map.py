@@ -25,6 +25,15 @@ _TABLES: Mapping[ModuleName, Callable[[], Table]] = MappingProxyType(
     }
 )
 
+BEYOND: Mapping[TileName, Callable[[], Table]] = MappingProxyType(
+    {
+        "memory": tuple,
+        "compute": compute_registers.undescribed_core_table,
+        "interface": tuple,
+    }
+)
+"""Registers of a tile kind that answer although no module's public description has them."""
+
 
 @cache
 def register_map(module: ModuleName) -> Mapping[int, Register]:
@@ -65,7 +74,7 @@ def register_at(tile: TileName, offset: int) -> Register | None:
         for register in (found,) if found else _windows(module):
             if register.offset <= offset < register.offset + register.span:
                 return register
-    return None
+    return next((register for register in BEYOND[tile]() if register.offset == offset), None)
 
 
 @cache

@@ -31,6 +31,8 @@ class Block(IntEnum):
     MEMORY_CONTROL = 9
     SWITCH = 10
     MERGE = 11
+    SETS = 14  # sets bits of another register, ``argument``
+    CLEARS = 15
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -41,6 +43,7 @@ _WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = (
 )
 _LOCK_OVERFLOW, _LOCK_UNDERFLOW = int(Block.LOCK_OVERFLOW), int(Block.LOCK_UNDERFLOW)
 _MEMORY_CONTROL, _SWITCH, _MERGE = int(Block.MEMORY_CONTROL), int(Block.SWITCH), int(Block.MERGE)
+_SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
 
 OKAY, SLAVE_ERROR = 0, -1
 
@@ -60,6 +63,25 @@ def store(spec: Spec, st: State, tile: int, register: int, value: int) -> int:
     cleared = spec.register_map.clear_mask[kind, register] & value
     st.registers[at] = ((st.registers[at] & ~kept) | (value & kept)) & ~cleared
     return int(at)
+
+
+@jit
+def refuse(spec: Spec, st: State, tile: int) -> int:
+    """Answer an access that nothing answers; the tile's sticky error status says so."""
+    kind = spec.tiles.kind[tile]
+    at = spec.tiles.register_base[tile] + spec.kinds.slave_error_status[kind]
+    st.registers[at] |= 1 << spec.kinds.slave_error_bit[kind]
+    return SLAVE_ERROR
+
+
+@jit
+def mirror(spec: Spec, st: State, tile: int, block: int, register: int, value: int) -> None:
+    """Set or clear the written bits in another register of the tile."""
+    at = spec.tiles.register_base[tile] + register
+    if block == _SETS:
+        st.registers[at] |= value & spec.register_map.read_mask[spec.tiles.kind[tile], register]
+    else:
+        st.registers[at] &= ~value
 
 
 @entry
@@ -83,7 +105,7 @@ def write_program(spec: Spec, st: State, tile: int, offset: int, value: int) -> 
     """Write a word of program memory, where there is one."""
     word = program_word(spec, tile, offset)
     if word < 0:
-        return SLAVE_ERROR
+        return refuse(spec, st, tile)
     st.program[word] = value
     return OKAY
 
@@ -92,25 +114,34 @@ def write_program(spec: Spec, st: State, tile: int, offset: int, value: int) -> 
 def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
     """What the write does beyond keeping bits; ``at`` is the register's index in the state."""
     ch = spec.tiles.channel_base[tile] + argument
-    lock = spec.tiles.lock_base[tile] + argument
     if block == _QUEUE:
         task_queue.push(st, ch, value)
     elif block == _CONTROL:
         dma.write_control(st, ch, st.registers[at])
     elif block == _STATUS:
         dma.clear_status(st, ch, value)
-    elif block == _LOCK_VALUE:
+    elif _LOCK_VALUE <= block <= _LOCK_UNDERFLOW:
+        write_lock(spec, st, tile, block, argument, value)
+    elif block == _SWITCH:
+        switch_config.configure(spec, st, tile)
+    elif block == _MERGE:
+        packet_switch.restart_merge(spec, st, tile, argument)
+    elif block in (_SETS, _CLEARS):
+        mirror(spec, st, tile, block, argument, value)
+    elif block == _MEMORY_CONTROL:
+        memory_control.write_control(spec, st, tile, at)
+
+
+@jit
+def write_lock(spec: Spec, st: State, tile: int, block: int, argument: int, value: int) -> None:
+    """Act on a write to a register of the locks; ``argument`` is the first lock it is about."""
+    lock = spec.tiles.lock_base[tile] + argument
+    if block == _LOCK_VALUE:
         lock_registers.set_value(st, lock, value)
     elif block == _LOCK_OVERFLOW:
         lock_registers.clear_flags(st.locks.overflow, lock, spec.tiles.locks[tile], value)
     elif block == _LOCK_UNDERFLOW:
         lock_registers.clear_flags(st.locks.underflow, lock, spec.tiles.locks[tile], value)
-    elif block == _SWITCH:
-        switch_config.configure(spec, st, tile)
-    elif block == _MERGE:
-        packet_switch.restart_merge(spec, st, tile, argument)
-    elif block == _MEMORY_CONTROL:
-        memory_control.write_control(spec, st, tile, at)
 
 
 @entry
@@ -121,7 +152,7 @@ def read(spec: Spec, st: State, tile: int, offset: int) -> int:
     register = register_of(spec, tile, offset)
     if register < 0:
         word = program_word(spec, tile, offset)
-        return SLAVE_ERROR if word < 0 else int(st.program[word])
+        return refuse(spec, st, tile) if word < 0 else int(st.program[word])
     kind = spec.tiles.kind[tile]
     block = spec.register_map.block[kind, register]
     value = st.registers[spec.tiles.register_base[tile] + register]

@@ -11,6 +11,7 @@ import numpy as np
 
 from memtile.arch.bd_layout import BdField
 from memtile.arch.core import CORE
+from memtile.arch.events import slave_error_status
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, PORTS
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
@@ -117,6 +118,7 @@ def _register_named(name: TileName, register: str) -> int:
 
 def _kinds(maps: Ints) -> Kinds:
     kinds = [TILE_KINDS[name] for name in KIND_NAMES]
+    errors = [slave_error_status(name) for name in KIND_NAMES]
     halves = [[k.bd_banks[parity % len(k.bd_banks)] for parity in (0, 1)] for k in kinds]
     return table(
         Kinds,
@@ -133,6 +135,8 @@ def _kinds(maps: Ints) -> Kinds:
         slave_config=[
             _register(maps, row, PORTS[k.name].base + SLAVE_CONFIG_OFFSET) for row, k in enumerate(kinds)
         ],
+        slave_error_status=[_register(maps, row, word) for row, (word, _) in enumerate(errors)],
+        slave_error_bit=[bit for _, bit in errors],
         tile_control=[_register_named(k.name, "Tile_Control") for k in kinds],
         slot_config=[_register(maps, row, PORTS[k.name].base + SLOT_OFFSET) for row, k in enumerate(kinds)],
         merge_config=[

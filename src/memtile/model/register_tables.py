@@ -7,8 +7,9 @@ from functools import cache
 
 import numpy as np
 
+from memtile.arch.mirrors import mirrors
 from memtile.arch.ports import MERGE_ARBITERS, PORTS
-from memtile.arch.register_map import register_map
+from memtile.arch.register_map import BEYOND, register_map
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import MM2S, S2MM, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileKind, TileName
@@ -27,7 +28,8 @@ _UNMAPPED = -1
 @cache
 def registers_of(name: TileName) -> tuple[Register, ...]:
     """Every 32-bit register of a tile kind in address order, windows included, data memory not."""
-    found = [r for module in MODULES[name] for r in register_map(module).values() if r.width == WORD_BITS]
+    described = [r for module in MODULES[name] for r in register_map(module).values()]
+    found = [r for r in (*described, *BEYOND[name]()) if r.width == WORD_BITS]
     return tuple(sorted(found, key=lambda r: r.offset))
 
 
@@ -82,8 +84,16 @@ def _switch_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
     return merges | dict.fromkeys((*masters, *slaves), (Block.SWITCH, 0))
 
 
+def _mirror_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
+    """Module by module: the two of a compute tile use the same names."""
+    place = {register.offset: index for index, register in enumerate(registers_of(name))}
+    found = [mirror for module in MODULES[name] for mirror in mirrors(register_map(module).values())]
+    return {m.register.offset: (Block.SETS if m.sets else Block.CLEARS, place[m.value.offset]) for m in found}
+
+
 def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:
     """Byte offset -> (hardware block, instance) of the registers that do more than hold a value."""
     kind = TILE_KINDS[name]
     controls = {r.offset: (Block.MEMORY_CONTROL, 0) for r in registers_of(name) if r.name == "Memory_Control"}
-    return _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name) | controls
+    own = _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name)
+    return own | _mirror_blocks(name) | controls

@@ -85,6 +85,8 @@ class Kinds(NamedTuple):
     tile_control: Ints  # register index of Tile_Control
     slot_config: Ints  # and of the first packet slot
     merge_config: Merges  # and of each deterministic merge
+    slave_error_status: Ints  # register index and bit of the sticky status of an access that nothing answers
+    slave_error_bit: Ints
     interleaves: Ints  # 1 = Memory_Control chooses between interleaved and linear banks
 
 

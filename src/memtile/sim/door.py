@@ -1,7 +1,8 @@
 """The door of a tile: memory-mapped AXI4 accesses in process, with the driver's forms of access.
 
 Everything that configures a tile goes through here; nothing else sets a descriptor or a lock. An access
-takes no cycle and no bank (DEV-ARB-2).
+takes no cycle and no bank (DEV-ARB-2), and comes from a privileged master (DEV-AXI-1). A 128-bit beat of a
+burst is four words of a block write.
 """
 
 from __future__ import annotations
@@ -73,6 +74,18 @@ class Door:
         for index, word in enumerate(data):
             self.write32(offset + index * WORD_BYTES, int(word))
 
+    def write_bytes(self, offset: int, data: bytes) -> None:
+        """Write ``data`` from byte ``offset`` on, wherever that is in data memory: byte enables (DEV-AXI-2).
+
+        Raises:
+            RegisterError: some byte lies outside data memory; nothing is written.
+        """
+        if not 0 <= offset <= offset + len(data) <= self._kind.memory_bytes:
+            raise RegisterError(self._beyond_memory(offset, len(data)))
+        memory = self._memory(0, self._kind.memory_words)
+        assert memory is not None
+        memory.view(np.uint8)[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
+
     def block_read32(self, offset: int, words: int) -> Words:
         """Read ``words`` consecutive words from byte ``offset`` on; uint32[words]."""
         memory = self._memory(offset, words)
@@ -102,6 +115,12 @@ class Door:
             return
         allowed = f"multiples of {WORD_BYTES} in 0..{TILE_BYTES - WORD_BYTES:#x}"
         raise RegisterError(Problem("address", self._kind.title, "offset", hex(offset), allowed, _SOURCE))
+
+    def _beyond_memory(self, offset: int, count: int) -> Problem:
+        allowed = f"bytes of data memory, 0..{self._kind.memory_bytes - 1:#x}"
+        given = f"{offset:#07x}..{offset + count - 1:#07x}"
+        fix = "registers take whole 32-bit words"
+        return Problem("byte_enables", self._kind.title, "bytes", given, allowed, _SOURCE, fix)
 
     def _unmapped(self, offset: int) -> RegisterError:
         return RegisterError(
