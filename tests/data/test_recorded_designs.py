@@ -67,7 +67,7 @@ def state_of(engine: Engine) -> list[Any]:
 
 
 def _plain(part: Any) -> Any:
-    return [_plain(inner) for inner in part] if isinstance(part, tuple) else np.asarray(part).tolist()
+    return [_plain(inner) for inner in part] if isinstance(part, tuple) else np.asarray(part).tobytes()
 
 
 def recorded_design() -> tuple[MemoryTile, Recording, Any]:
