@@ -116,6 +116,21 @@ def egress() -> dict[str, str]:
     return {"MM2S 0": rig.timeline(m), "held": "".join(f"{n:x}" for n in rig.held(m))}
 
 
+def compression() -> dict[str, str]:
+    rig = Rig()
+    s, m = rig.s2mm(), rig.mm2s()
+    dense = [0x01010101] * 8
+    rig.fill(64, dense)
+    rig.catch(m)
+    rig.feed(s, [0xFFFFFFFF, *dense, 0])
+    for bd, ch in enumerate((s, m)):
+        rig.write_bd(bd, words(16, 64 * bd, compression=True))
+        rig.door.write32(rig.kind.control_base + ch * rig.kind.channel_stride, 1 << 4)
+        rig.issue(ch, bd)
+    rig.step(22)
+    return {"S2MM 0": rig.timeline(s), "MM2S 0": rig.timeline(m)}
+
+
 def ports() -> dict[str, str]:
     rig, (s,) = started(("S2MM", 0, words(4)))
     m = rig.mm2s()
@@ -144,6 +159,7 @@ SCENARIOS: dict[str, Callable[[], dict[str, str]]] = {
     "neighbour": neighbour,
     "ingress": ingress,
     "egress": egress,
+    "compression": compression,
     "ports": ports,
     "zeroisation": zeroisation,
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from memtile.model.banks import bank_of
 from memtile.model.jit import inlined
-from memtile.model.neighbours import interface_to
 from memtile.model.state import Spec, State
-from memtile.model.windows import NOWHERE, memory_owner
+from memtile.model.windows import memory_owner
 
 
 @inlined
@@ -18,6 +17,6 @@ def aim(spec: Spec, st: State, ch: int, address: int) -> bool:
         return False
     word = address & (spec.tiles.memory_words[owner] - 1)
     st.granules.target[ch] = spec.tiles.memory_base[owner] + word
-    st.granules.via[ch] = NOWHERE if owner == c.tile[ch] else interface_to(spec, st, ch, owner)
+    st.granules.owner[ch] = owner
     st.granules.bank[ch] = bank_of(spec, st, owner, word)
     return True

@@ -10,7 +10,14 @@ from enum import IntEnum
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
-from memtile.model import lock_registers, memory_control, packet_switch, switch_config, task_queue
+from memtile.model import (
+    lock_registers,
+    memory_control,
+    packet_switch,
+    switch_config,
+    task_queue,
+    windows,
+)
 from memtile.model.jit import entry, jit
 from memtile.model.program_memory import program_word
 from memtile.model.state import Spec, State
@@ -31,6 +38,7 @@ class Block(IntEnum):
     MEMORY_CONTROL = 9
     SWITCH = 10
     MERGE = 11
+    TILE_CONTROL = 13
     SETS = 14  # sets bits of another register, ``argument``
     CLEARS = 15
 
@@ -43,6 +51,7 @@ _WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = (
 )
 _LOCK_OVERFLOW, _LOCK_UNDERFLOW = int(Block.LOCK_OVERFLOW), int(Block.LOCK_UNDERFLOW)
 _MEMORY_CONTROL, _SWITCH, _MERGE = int(Block.MEMORY_CONTROL), int(Block.SWITCH), int(Block.MERGE)
+_TILE_CONTROL = int(Block.TILE_CONTROL)
 _SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
 
 OKAY, SLAVE_ERROR = 0, -1
@@ -122,14 +131,10 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
         dma.clear_status(st, ch, value)
     elif _LOCK_VALUE <= block <= _LOCK_UNDERFLOW:
         write_lock(spec, st, tile, block, argument, value)
-    elif block == _SWITCH:
-        switch_config.configure(spec, st, tile)
-    elif block == _MERGE:
-        packet_switch.restart_merge(spec, st, tile, argument)
     elif block in (_SETS, _CLEARS):
         mirror(spec, st, tile, block, argument, value)
-    elif block == _MEMORY_CONTROL:
-        memory_control.write_control(spec, st, tile, at)
+    else:
+        act_on_tile(spec, st, tile, block, argument, at)
 
 
 @jit
@@ -142,6 +147,19 @@ def write_lock(spec: Spec, st: State, tile: int, block: int, argument: int, valu
         lock_registers.clear_flags(st.locks.overflow, lock, spec.tiles.locks[tile], value)
     elif block == _LOCK_UNDERFLOW:
         lock_registers.clear_flags(st.locks.underflow, lock, spec.tiles.locks[tile], value)
+
+
+@jit
+def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at: int) -> None:
+    """The same for the registers that concern the tile as a whole."""
+    if block == _SWITCH:
+        switch_config.configure(spec, st, tile)
+    elif block == _MERGE:
+        packet_switch.restart_merge(spec, st, tile, argument)
+    elif block == _MEMORY_CONTROL:
+        memory_control.write_control(spec, st, tile, at)
+    elif block == _TILE_CONTROL:
+        windows.set_isolation(spec, st, tile, st.registers[at])
 
 
 @entry

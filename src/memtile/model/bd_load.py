@@ -12,7 +12,7 @@ from memtile.arch.tiles import MM2S
 from memtile.model import bd_fields as f
 from memtile.model.address_generator import restart
 from memtile.model.bd_fields import read_field, write_field
-from memtile.model.dma_registers import ERROR_BD_INVALID, ERROR_BD_UNAVAILABLE
+from memtile.model.dma_registers import COMPRESSION_LSB, ERROR_BD_INVALID, ERROR_BD_UNAVAILABLE
 from memtile.model.jit import jit
 from memtile.model.state import ACTIVITY, Spec, State
 from memtile.model.states import Phase
@@ -99,6 +99,7 @@ def load_bd(spec: Spec, st: State, ch: int, bd: int) -> None:
     c.moved[ch] = -c.header_due[ch]
     c.tlast_suppress[ch] = fields[ch, f.TLAST_SUPPRESS]
     c.next_bd[ch] = fields[ch, f.NEXT_BD] if fields[ch, f.USE_NEXT_BD] else -1
+    c.packed[ch] = fields[ch, f.ENABLE_COMPRESSION] & (c.control[ch] >> COMPRESSION_LSB)
     load_locks(st, ch)
     load_walk(st, ch, iterate(spec, st, ch, bd))
     c.phase[ch] = _ACQUIRE

@@ -24,6 +24,7 @@ from memtile.model.state import (
     Arbiters,
     Banks,
     Channels,
+    Codecs,
     Fifos,
     Granules,
     Interfaces,
@@ -111,11 +112,6 @@ def _register(maps: Ints, row: int, offset: int) -> int:
     return int(maps[row, offset // WORD_BYTES])
 
 
-def _register_named(name: TileName, register: str) -> int:
-    """Index of the register that AM025 calls ``register``."""
-    return [r.name for r in register_tables.registers_of(name)].index(register)
-
-
 def _kinds(maps: Ints) -> Kinds:
     kinds = [TILE_KINDS[name] for name in KIND_NAMES]
     errors = [slave_error_status(name) for name in KIND_NAMES]
@@ -137,7 +133,6 @@ def _kinds(maps: Ints) -> Kinds:
         ],
         slave_error_status=[_register(maps, row, word) for row, (word, _) in enumerate(errors)],
         slave_error_bit=[bit for _, bit in errors],
-        tile_control=[_register_named(k.name, "Tile_Control") for k in kinds],
         slot_config=[_register(maps, row, PORTS[k.name].base + SLOT_OFFSET) for row, k in enumerate(kinds)],
         merge_config=[
             [
@@ -213,6 +208,7 @@ def _memories(placed: Sequence[Placed]) -> Memories:
         ],
         group_mask=[k.banks // banks - 1 if banks else 0 for k, banks in zip(kinds, spread, strict=True)],
         group_banks=spread,
+        reach=[[_NONE, tile, _NONE] for tile in range(len(placed))],  # isolated, as after reset
         busy_until=_NONE,
         control=_NONE,
     )
@@ -268,6 +264,7 @@ def build(
         cores=cores,
         accesses=np.zeros((cored, CORE_STEPS, CORE.ports, 2), dtype=np.int64),
         core_spent=np.zeros((cored, len(CoreCause)), dtype=np.int64),
+        codecs=table(Codecs, n),
         banks=table(Banks, banks, tile=owner, winner=_NONE, stamp=_NONE),
         interfaces=table(Interfaces, INTERFACES * len(placed), stamp=_NONE),
         memories=_memories(placed),

@@ -20,6 +20,7 @@ QUEUE_START_BD_MASK = _QUEUE.field("Start_BD_ID").mask
 QUEUE_REPEAT_LSB = _QUEUE.field("Repeat_Count").lsb
 QUEUE_REPEAT_MASK = _QUEUE.field("Repeat_Count").maximum
 RESET_MASK = _CONTROL.field("Reset").mask
+COMPRESSION_LSB = _CONTROL.field("Decompression_Enable").lsb  # the place of MM2S Compression_Enable too
 INTERLEAVE_MASK = _MEMORY_CONTROL.field("Memory_Interleaving").mask
 ZEROISE_MASK = _MEMORY_CONTROL.field("Memory_Zeroisation").mask
 
@@ -93,3 +94,5 @@ def reset(st: State, ch: int) -> None:
     st.granules.port_count[ch] = 0
     st.granules.port_bank[ch] = -1
     st.fifos.held[ch] = 0
+    st.codecs.held[ch] = 0
+    st.codecs.coded_held[ch] = 0

@@ -36,6 +36,8 @@ def finish(spec: Spec, st: State, ch: int) -> None:
 def supplied(st: State, ch: int, room: int) -> bool:
     """Whether ingress buffer and stream port can give, or the port take, all words of the BD at once."""
     held = st.fifos.held[ch]
+    if st.channels.packed[ch] == 1 and st.channels.direction[ch] == S2MM:
+        return True  # only the words themselves tell how many the BD takes
     if st.channels.direction[ch] == S2MM:
         return bool(st.channels.length[ch] <= held + room)
     return bool(st.channels.length[ch] <= room and held == 0)

@@ -7,10 +7,12 @@ asked for when its last word leaves (docs/timing.md, DEV-MM2S-1, DEV-EGRESS-1).
 
 from __future__ import annotations
 
+from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, GRANULE_WORDS
 from memtile.model import banks, neighbours
 from memtile.model.access_port import aim
 from memtile.model.address_generator import form_access
 from memtile.model.bd_load import halt
+from memtile.model.coder import gather, packed_moved, pass_on
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
 from memtile.model.fifo import drop, put, space
 from memtile.model.host_ports import deliver, takes
@@ -38,7 +40,7 @@ def drain(spec: Spec, st: State, ch: int) -> None:
         head = st.fifos.head[ch]
         deliver(st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
         drop(st.fifos, ch)
-        c.moved[ch] += 1
+        c.moved[ch] = c.moved[ch] + 1 if c.packed[ch] == 0 else packed_moved(st, ch)
         c.why[ch] = _MOVING
     else:
         c.why[ch] = _BLOCKED
@@ -50,12 +52,22 @@ def drain(spec: Spec, st: State, ch: int) -> None:
 
 @inlined
 def emit(spec: Spec, st: State, ch: int, word: int, later: int) -> None:
-    """Put a word into the egress buffer; ``later`` words of the BD follow it."""
-    last = 1 if later == 0 and st.channels.tlast_suppress[ch] == 0 else 0
-    put(st.fifos, ch, word, last)
+    """Put a word into the egress buffer, or first into the coder; ``later`` words of the BD follow it."""
+    if st.channels.packed[ch] == 1:
+        gather(st.codecs, ch, word)
+    else:
+        put(st.fifos, ch, word, 1 if later == 0 and st.channels.tlast_suppress[ch] == 0 else 0)
     st.clock[ACTIVITY] += 1
     if later == 0:
         post_release(spec, st, ch)
+
+
+@inlined
+def room(st: State, ch: int) -> int:
+    """Words that the egress buffer, or the coder before it, can take."""
+    if st.channels.packed[ch] == 1:
+        return GRANULE_WORDS if st.codecs.held[ch] < COMPRESSED_GROUP_WORDS else 0
+    return space(st.fifos, ch)
 
 
 @inlined
@@ -96,7 +108,11 @@ def ask(spec: Spec, st: State, ch: int) -> None:
     if c.header_due[ch] == 1:
         send_header(spec, st, ch)
         return
-    if c.phase[ch] != _RUN or not form(spec, st, ch) or space(st.fifos, ch) < g.formed[ch]:
+    if c.phase[ch] != _RUN:
+        return
+    if c.packed[ch] == 1:
+        pass_on(st, ch)
+    if not form(spec, st, ch) or room(st, ch) < g.formed[ch]:
         return
     c.fetch_why[ch] = _SWITCH
     if g.is_pad[ch] == 1:
@@ -104,8 +120,8 @@ def ask(spec: Spec, st: State, ch: int) -> None:
         emit(spec, st, ch, 0, st.walks.left[ch])
     elif banks.busy(st, g.bank[ch]):
         c.fetch_why[ch] = _BUSY
-    elif g.via[ch] >= 0:
-        neighbours.ask(spec, st, ch, g.via[ch], g.bank[ch])
+    elif g.owner[ch] != c.tile[ch]:
+        neighbours.ask(spec, st, ch, g.owner[ch], g.bank[ch])
     else:
         g.port_bank[ch] = g.bank[ch]
         banks.request(st, ch)

@@ -9,7 +9,7 @@ later than one to the channel's own memory would (DEV-NBR-2); one access of a ch
 from __future__ import annotations
 
 from memtile.model import banks
-from memtile.model.jit import inlined, jit
+from memtile.model.jit import jit
 from memtile.model.roster import append
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause
@@ -21,7 +21,7 @@ _PER_DIRECTION = 2
 _SWITCH, _NEIGHBOUR = int(Cause.BD_SWITCH), int(Cause.NEIGHBOUR_BUSY)
 
 
-@inlined
+@jit
 def interface_to(spec: Spec, st: State, ch: int, owner: int) -> int:
     """The interface through which the channel reaches tile ``owner``, a neighbour."""
     tile = st.channels.tile[ch]
@@ -30,14 +30,15 @@ def interface_to(spec: Spec, st: State, ch: int, owner: int) -> int:
 
 
 @jit
-def ask(spec: Spec, st: State, ch: int, interface: int, bank: int) -> None:
-    """Enter an access to the neighbour's ``bank`` into the interface's arbitration of this cycle."""
+def ask(spec: Spec, st: State, ch: int, owner: int, bank: int) -> None:
+    """Enter an access to ``bank`` of the neighbour ``owner`` into its interface's arbitration."""
     now = st.clock[NOW]
     st.channels.fetch_why[ch] = _NEIGHBOUR
     if now < st.granules.since[ch] + spec.timing[NEIGHBOUR_LATENCY]:
         st.clock[ACTIVITY] += 1
         return
     st.granules.guest_bank[ch] = bank
+    interface = interface_to(spec, st, ch, owner)
     table = st.interfaces
     rank = ch - table.turn[interface]
     if rank < 0:

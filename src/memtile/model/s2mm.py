@@ -36,8 +36,8 @@ def ask(spec: Spec, st: State, ch: int) -> None:
     if banks.busy(st, g.pending_bank[ch]):
         st.channels.fetch_why[ch] = _BUSY
         return
-    if g.port_via[ch] >= 0:
-        neighbours.ask(spec, st, ch, g.port_via[ch], g.pending_bank[ch])
+    if g.port_owner[ch] != st.channels.tile[ch]:
+        neighbours.ask(spec, st, ch, g.port_owner[ch], g.pending_bank[ch])
         return
     g.port_bank[ch] = g.pending_bank[ch]
     banks.request(st, ch)
@@ -78,7 +78,7 @@ def hand_over(st: State, ch: int) -> None:
     g.port_target[ch] = g.target[ch]
     g.port_count[ch] = g.formed[ch]
     g.pending_bank[ch] = g.bank[ch]
-    g.port_via[ch] = g.via[ch]
+    g.port_owner[ch] = g.owner[ch]
     g.since[ch] = st.clock[NOW] + 1  # phase 2a of this cycle is over
     for i in range(g.formed[ch]):
         g.port_words[ch, i] = g.words[ch, i]
@@ -105,18 +105,27 @@ def consume(spec: Spec, st: State, ch: int) -> None:
 @inlined
 def collect(spec: Spec, st: State, ch: int) -> None:
     """Put the oldest ingress word into the channel's access."""
-    c, g, walks = st.channels, st.granules, st.walks
+    place(spec, st, ch, st.fifos.words[ch, st.fifos.head[ch]])
+    if st.channels.phase[ch] == _RUN:
+        drop(st.fifos, ch)
+        st.channels.why[ch] = _MOVING
+
+
+@inlined
+def place(spec: Spec, st: State, ch: int, word: int) -> bool:
+    """Put a word into the channel's access; whether that completed it. Halts at an address out of reach."""
+    g, walks = st.granules, st.walks
     address = walks.address[ch]
     if g.formed[ch] == 0 and not aim(spec, st, ch, address):
         halt(st, ch, ERROR_MEMORY_UNAVAILABLE)
-        return
-    g.words[ch, g.formed[ch]] = st.fifos.words[ch, st.fifos.head[ch]]
+        return False
+    g.words[ch, g.formed[ch]] = word
     g.formed[ch] += 1
-    drop(st.fifos, ch)
-    c.moved[ch] += 1
-    c.why[ch] = _MOVING
+    st.channels.moved[ch] += 1
     st.clock[ACTIVITY] += 1
     advance(walks, ch)
-    if not joins(walks, ch, address):
-        g.closed[ch] = 1
-        hand_over(st, ch)
+    if joins(walks, ch, address):
+        return False
+    g.closed[ch] = 1
+    hand_over(st, ch)
+    return True

@@ -12,37 +12,37 @@ local word.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.core import CORE, VECTOR_BANKS
-from memtile.arch.ports import MERGE_ARBITERS, MSELS
-from memtile.arch.tiles import GRANULE_WORDS, MEMORY
+from memtile.model.columns import CORE_REQUESTS as CORE_REQUESTS
+from memtile.model.columns import CORE_STEPS as CORE_STEPS
+from memtile.model.columns import FIFO_SLOTS as FIFO_SLOTS
+from memtile.model.columns import PORT_SLOTS as PORT_SLOTS
+from memtile.model.columns import (
+    Coded,
+    Four,
+    Granule,
+    Group,
+    Merges,
+    Msels,
+    PortRing,
+    Queue,
+    Requests,
+    Ring,
+    Three,
+)
+from memtile.model.columns import Ints as Ints
 from memtile.model.tables import plain as plain
 from memtile.model.tables import table as table
 
-Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint32]
 Shorts = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 
 NOW, ACTIVITY, QUIET, ASKING = 0, 1, 2, 3  # entries of State.clock
-FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
-PORT_SLOTS = 16  # the same for switch ports; the stream FIFO is the deepest
-CORE_STEPS = 256  # steps of an access pattern that a core is given at a time
-CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
-
-Three = Annotated[Ints, (3,)]
-Four = Annotated[Ints, (4,)]
-Granule = Annotated[Ints, (GRANULE_WORDS,)]
-PortRing = Annotated[Ints, (PORT_SLOTS,)]
-Msels = Annotated[Ints, (MSELS,)]
-Merges = Annotated[Ints, (MERGE_ARBITERS,)]
-Requests = Annotated[Ints, (CORE_REQUESTS,)]
-Queue = Annotated[Ints, (MEMORY.queue_depth,)]
-Ring = Annotated[Ints, (FIFO_SLOTS,)]
 
 
 class Tiles(NamedTuple):
@@ -82,7 +82,6 @@ class Kinds(NamedTuple):
     lock_shift: Ints  # log2 of the locks of one lock window
     master_config: Ints  # register index of the first stream switch master
     slave_config: Ints  # and of the first slave
-    tile_control: Ints  # register index of Tile_Control
     slot_config: Ints  # and of the first packet slot
     merge_config: Merges  # and of each deterministic merge
     slave_error_status: Ints  # register index and bit of the sticky status of an access that nothing answers
@@ -131,6 +130,7 @@ class Channels(NamedTuple):
     header_due: Ints  # MM2S: 1 = the packet header is still to be sent
     length: Ints  # stream words of the BD
     moved: Ints  # stream words of the BD moved so far, -1 = its packet header is the next
+    packed: Ints  # 1 = the stream side is compressed; then ``length`` and ``moved`` count memory words
     fetch_why: Ints  # why memory brought or took no word last time
     finished_bd: Ints  # cycle of the last FINISHED_BD event
     bds_done: Ints
@@ -158,14 +158,14 @@ class Granules(NamedTuple):
     bank: Ints
     formed: Ints  # words in it so far
     closed: Ints  # 1 = complete
-    via: Ints  # interface to the neighbour that it goes through, -1 = own memory
+    owner: Ints  # tile whose memory it goes to
     since: Ints  # cycle from which an access to a neighbour is on its way
     guest_bank: Ints  # the neighbour's bank that it wants in this cycle
     is_pad: Ints  # MM2S: 1 = one padding word, no access
     words: Granule  # S2MM
     port_bank: Ints  # bank asked in this cycle, -1 = none
     pending_bank: Ints  # S2MM: bank of the access waiting to be written
-    port_via: Ints  # S2MM: its interface to the neighbour, -1 = own memory
+    port_owner: Ints  # S2MM: tile whose memory it goes to
     port_target: Ints
     port_count: Ints  # S2MM: words waiting to be written, 0 = port free
     port_words: Granule  # S2MM
@@ -179,6 +179,16 @@ class Fifos(NamedTuple):
     head: Ints
     held: Ints
     depth: Ints  # usable words
+
+
+class Codecs(NamedTuple):
+    """What each channel has between its accesses and a compressed stream, see ``compression``."""
+
+    words: Group  # memory words: MM2S gathered, S2MM expanded
+    held: Ints
+    coded: Coded  # stream words of a group, the mask first
+    coded_held: Ints  # MM2S: still to be sent; S2MM: come so far
+    at: Ints  # next one of ``coded`` (MM2S) or of ``words`` (S2MM)
 
 
 class SwitchPorts(NamedTuple):
@@ -261,6 +271,7 @@ class Interfaces(NamedTuple):
 class Memories(NamedTuple):
     """Memory control of each tile."""
 
+    reach: Three  # tile whose memory and locks its DMA finds to the west, at home, to the east; -1 = none
     shift: Ints  # word address >> shift & mask is the bank, or the bank within its group
     mask: Ints
     group_shift: Ints  # word address >> group_shift & group_mask is the group of banks
@@ -323,6 +334,7 @@ class State(NamedTuple):
     walks: Walks
     granules: Granules
     fifos: Fifos
+    codecs: Codecs
     switch: SwitchPorts
     arbiters: Arbiters
     cores: Cores

@@ -11,7 +11,7 @@ from memtile.model.jit import inlined, jit
 from memtile.model.state import Spec, State
 
 NOWHERE = -1
-WEST, OWN, EAST = 0, 1, 2  # columns of Tiles.neighbour
+WEST, OWN, EAST = 0, 1, 2  # columns of Tiles.neighbour and Memories.reach
 _SIDES = 3
 _TILE_CONTROL = register_named("memory_tile", "Tile_Control")
 _FROM_WEST = _TILE_CONTROL.field("Isolate_From_West").mask
@@ -19,10 +19,13 @@ _FROM_EAST = _TILE_CONTROL.field("Isolate_From_East").mask
 
 
 @jit
-def isolated(spec: Spec, st: State, owner: int, side: int) -> bool:
-    """Whether ``owner``, which stands on ``side`` of the requester, blocks what arrives from there."""
-    control = st.registers[spec.tiles.register_base[owner] + spec.kinds.tile_control[spec.tiles.kind[owner]]]
-    return bool(control & (_FROM_EAST if side == WEST else _FROM_WEST))
+def set_isolation(spec: Spec, st: State, tile: int, control: int) -> None:
+    """Act on a write to Tile_Control: the neighbours reach ``tile``, or they no longer do."""
+    west, east = spec.tiles.neighbour[tile, WEST], spec.tiles.neighbour[tile, EAST]
+    if west >= 0:
+        st.memories.reach[west, EAST] = NOWHERE if control & _FROM_WEST else tile
+    if east >= 0:
+        st.memories.reach[east, WEST] = NOWHERE if control & _FROM_EAST else tile
 
 
 @inlined
@@ -32,10 +35,8 @@ def reach(spec: Spec, st: State, tile: int, number: int, window: int) -> int:
     side = window + spec.kinds.first_window[kind]
     if side >= _SIDES:
         return NOWHERE
-    owner = spec.tiles.neighbour[tile, side]
-    if owner == tile:
-        return int(owner)
-    if owner < 0 or number >= spec.kinds.neighbour_channels[kind] or isolated(spec, st, owner, side):
+    owner = st.memories.reach[tile, side]
+    if owner != tile and number >= spec.kinds.neighbour_channels[kind]:
         return NOWHERE
     return int(owner)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
-from memtile.model import core, lock_port, mm2s, neighbours, s2mm, switch
+from memtile.model import core, lock_port, mm2s, neighbours, s2mm, switch, unpack
 from memtile.model.host_ports import offer, sink_full
 from memtile.model.jit import entry, inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
@@ -78,7 +78,10 @@ def use_memory(spec: Spec, st: State) -> None:
             mm2s.receive(spec, st, ch)
         else:
             s2mm.write(spec, st, ch)
-            s2mm.consume(spec, st, ch)
+            if c.packed[ch] == 1:
+                unpack.consume(spec, st, ch)
+            else:
+                s2mm.consume(spec, st, ch)
             offer(st, ch)
     core.use_memory(spec, st)
 

@@ -157,6 +157,14 @@ class Engine:
             count -= len(parts[-1])
         return parts[-1] if len(parts[-1]) == sum(map(len, parts)) else np.concatenate(parts)
 
+    def peek(self, ch: int, count: int) -> Words:
+        """The next :meth:`pending` words of the S2MM channel, ``count`` at most; they stay there."""
+        at = int(self._ports.source_position[ch])
+        parts = [self.state.source[at : min(at + count, int(self._ports.source_end[ch]))]]
+        for chunk, _ in self._feeds.get(ch, []):
+            parts.append(chunk[: count - sum(map(len, parts))])
+        return np.concatenate(parts)
+
     def _attach(self) -> None:
         """Lay new feeds, sinks and patterns out as the clock loop wants them."""
         ports = self._ports

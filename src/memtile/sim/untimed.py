@@ -15,9 +15,10 @@ from contextlib import contextmanager
 import numpy as np
 
 from memtile.access.boxes import check_range
+from memtile.access.compression import LONGEST_GROUP, compress, compressed_length, decompress
 from memtile.access.move import gather, scatter
 from memtile.access.walk import Walk
-from memtile.arch.tiles import S2MM
+from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.model.executions import BARRED, MOVED, NOTHING, advance
 from memtile.model.state import FIFO_SLOTS, NOW, State, Words, plain
 from memtile.model.states import Cause
@@ -107,13 +108,35 @@ class _Mover:
             self._orders[ch] = BARRED  # the clock loop finds the word at which it leaves the window
             return 0
         memory, window = self._memories[self._orders[ch]], self._window(ch, walk.base)
+        packed = bool(self._channels.packed[ch])
         if self._receives[ch]:
-            scatter(memory, walk, self._receive(ch, walk.length), window)
+            stream = self._stream_words(ch, walk.length) if packed else walk.length
+            if stream is None:
+                self._orders[ch] = BARRED  # the clock loop takes what there is
+                return 0
+            words = self._receive(ch, stream)
+            scatter(memory, walk, decompress(words, walk.length) if packed else words, window)
         else:
-            self._engine.deliver(ch, gather(memory, walk, window), not self._channels.tlast_suppress[ch])
+            words = gather(memory, walk, window)
+            words = compress(words) if packed else words
+            stream = len(words)
+            self._engine.deliver(ch, words, not self._channels.tlast_suppress[ch])
         self._orders[ch] = MOVED
-        self._state.spent[ch, _MOVING] += walk.length
+        self._state.spent[ch, _MOVING] += stream
         return max(walk.length, _LEAST)
+
+    def _stream_words(self, ch: int, words: int) -> int | None:
+        """Words of the channel's compressed stream that make ``words`` memory words; None = too few wait."""
+        longest = -(-words // COMPRESSED_GROUP_WORDS) * LONGEST_GROUP
+        held = int(self._fifos.held[ch])
+        waiting = self._engine.peek(ch, max(longest - held, 0))
+        return compressed_length(np.concatenate([self._held(ch, held), waiting]), words)
+
+    def _held(self, ch: int, count: int) -> Words:
+        """The oldest words in the ingress buffer."""
+        slots = (self._fifos.head[ch] + np.arange(count)) % FIFO_SLOTS
+        words: Words = self._fifos.words[ch, slots].astype(np.uint32)
+        return words
 
     def _window(self, ch: int, address: int) -> int:
         shift = int(self._shift[ch])
@@ -148,7 +171,7 @@ class _Mover:
         self._room[ch] -= words - held
         if held == 0:
             return rest
-        slots = (fifos.head[ch] + np.arange(held)) % FIFO_SLOTS
+        first = self._held(ch, held)
         fifos.head[ch] = (fifos.head[ch] + held) % FIFO_SLOTS
         fifos.held[ch] -= held
-        return np.concatenate([fifos.words[ch, slots].astype(np.uint32), rest])
+        return np.concatenate([first, rest])

@@ -1,0 +1,62 @@
+"""Decompression in S2MM, in place of the plain way from ingress buffer to access (``s2mm.consume``).
+
+One stream word a cycle is taken until a group is complete; then its memory words become one access a cycle
+while the next group comes (DEV-COMP-2).
+"""
+
+from __future__ import annotations
+
+from memtile.model import s2mm
+from memtile.model.coder import complete, expand
+from memtile.model.fifo import drop
+from memtile.model.jit import jit
+from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.states import Cause, Phase
+
+_RUN = int(Phase.RUN)
+_MOVING, _STARVED = int(Cause.MOVING), int(Cause.STREAM_STARVED)
+
+
+@jit
+def place(spec: Spec, st: State, ch: int) -> None:
+    """Put expanded words into the channel's access, until it is complete."""
+    codecs, g = st.codecs, st.granules
+    while codecs.held[ch] > 0 and g.closed[ch] == 0:
+        ended = s2mm.place(spec, st, ch, codecs.words[ch, codecs.at[ch]])
+        if st.channels.phase[ch] != _RUN:
+            return
+        codecs.at[ch] += 1
+        codecs.held[ch] -= 1
+        if ended:
+            return
+
+
+@jit
+def take(st: State, ch: int) -> int:
+    """Take a stream word into the group that comes, if it misses one; what the channel did."""
+    c, codecs = st.channels, st.codecs
+    if c.moved[ch] + codecs.held[ch] == c.length[ch] or complete(codecs, ch):
+        return int(c.fetch_why[ch])
+    if st.fifos.held[ch] == 0:
+        return _STARVED
+    codecs.coded[ch, codecs.coded_held[ch]] = st.fifos.words[ch, st.fifos.head[ch]]
+    codecs.coded_held[ch] += 1
+    drop(st.fifos, ch)
+    st.clock[ACTIVITY] += 1
+    return _MOVING
+
+
+@jit
+def consume(spec: Spec, st: State, ch: int) -> None:
+    """S2MM, phase 3: words into the access, a stream word into the group, a complete group into words."""
+    c, codecs = st.channels, st.codecs
+    s2mm.hand_over(st, ch)
+    if c.phase[ch] != _RUN:
+        return
+    place(spec, st, ch)
+    if c.phase[ch] != _RUN:
+        return
+    c.why[ch] = take(st, ch)
+    if codecs.held[ch] == 0 and complete(codecs, ch):
+        expand(codecs, ch, c.length[ch] - c.moved[ch])
+        st.clock[ACTIVITY] += 1
