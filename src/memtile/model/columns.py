@@ -18,6 +18,7 @@ PORT_SLOTS = 16  # the same for switch ports; the stream FIFO is the deepest
 CORE_STEPS = 256  # steps of an access pattern that a core is given at a time
 CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
 
+Pair = Annotated[Ints, (2,)]
 Three = Annotated[Ints, (3,)]
 Four = Annotated[Ints, (4,)]
 Granule = Annotated[Ints, (GRANULE_WORDS,)]

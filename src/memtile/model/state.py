@@ -22,12 +22,11 @@ from memtile.model.columns import CORE_STEPS as CORE_STEPS
 from memtile.model.columns import FIFO_SLOTS as FIFO_SLOTS
 from memtile.model.columns import PORT_SLOTS as PORT_SLOTS
 from memtile.model.columns import (
-    Coded,
     Four,
     Granule,
-    Group,
     Merges,
     Msels,
+    Pair,
     PortRing,
     Queue,
     Requests,
@@ -35,6 +34,8 @@ from memtile.model.columns import (
     Three,
 )
 from memtile.model.columns import Ints as Ints
+from memtile.model.dma_tables import Codecs as Codecs
+from memtile.model.dma_tables import Interfaces as Interfaces
 from memtile.model.tables import plain as plain
 from memtile.model.tables import table as table
 
@@ -74,8 +75,8 @@ class Kinds(NamedTuple):
 
     bd_words: Ints
     bd_register: Ints  # register index of word 0 of BD 0
-    bd_first: Annotated[Ints, (2,)]  # by channel parity (AM020: 24 of 48 BDs per channel)
-    bd_last: Annotated[Ints, (2,)]
+    bd_first: Pair  # by channel parity (AM020: 24 of 48 BDs per channel)
+    bd_last: Pair
     neighbour_channels: Ints  # channels of each direction that reach the neighbours
     first_window: Ints  # column of Tiles.neighbour that DMA window 0 names
     memory_shift: Ints  # log2 of the words of one memory window
@@ -181,16 +182,6 @@ class Fifos(NamedTuple):
     depth: Ints  # usable words
 
 
-class Codecs(NamedTuple):
-    """What each channel has between its accesses and a compressed stream, see ``compression``."""
-
-    words: Group  # memory words: MM2S gathered, S2MM expanded
-    held: Ints
-    coded: Coded  # stream words of a group, the mask first
-    coded_held: Ints  # MM2S: still to be sent; S2MM: come so far
-    at: Ints  # next one of ``coded`` (MM2S) or of ``words`` (S2MM)
-
-
 class SwitchPorts(NamedTuple):
     """Ports of the stream switches: words on their way, and where they go (AM020 chapter 2)."""
 
@@ -256,16 +247,6 @@ class Banks(NamedTuple):
     best: Ints
     winner: Ints  # requester granted this cycle
     stamp: Ints  # cycle of ``winner``
-
-
-class Interfaces(NamedTuple):
-    """Interfaces of the tiles to their neighbours' memories and their arbiters, see ``neighbours``."""
-
-    turn: Ints  # channel served first next time
-    best: Ints
-    winner: Ints
-    stamp: Ints
-    served: Ints  # accesses so far
 
 
 class Memories(NamedTuple):
