@@ -15,6 +15,7 @@ from memtile.model import (
     memory_control,
     packet_switch,
     switch_config,
+    task_end,
     task_queue,
     windows,
 )
@@ -38,6 +39,7 @@ class Block(IntEnum):
     MEMORY_CONTROL = 9
     SWITCH = 10
     MERGE = 11
+    COUNT_POP = 12
     TILE_CONTROL = 13
     SETS = 14  # sets bits of another register, ``argument``
     CLEARS = 15
@@ -53,6 +55,8 @@ _LOCK_OVERFLOW, _LOCK_UNDERFLOW = int(Block.LOCK_OVERFLOW), int(Block.LOCK_UNDER
 _MEMORY_CONTROL, _SWITCH, _MERGE = int(Block.MEMORY_CONTROL), int(Block.SWITCH), int(Block.MERGE)
 _TILE_CONTROL = int(Block.TILE_CONTROL)
 _SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
+
+_COUNT_POP = int(Block.COUNT_POP)
 
 OKAY, SLAVE_ERROR = 0, -1
 
@@ -188,6 +192,8 @@ def live_value(spec: Spec, st: State, tile: int, block: int, argument: int, offs
         return dma.status(st, ch)
     if block == _WRITE_COUNT:
         return int(st.channels.moved[ch])
+    if block == _COUNT_POP:
+        return task_end.pop_count(st, ch)
     if block == _LOCK_VALUE:
         return int(st.locks.value[lock])
     if block == _LOCK_REQUEST:

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.core import CORE, VECTOR_BANKS
-from memtile.arch.ports import MERGE_ARBITERS, MSELS
+from memtile.arch.ports import MERGE_ARBITERS
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, GRANULE_WORDS, MEMORY
 
 Ints = npt.NDArray[np.int64]
 
 FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
-PORT_SLOTS = 16  # the same for switch ports; the stream FIFO is the deepest
 CORE_STEPS = 256  # steps of an access pattern that a core is given at a time
 CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
 
@@ -24,8 +23,6 @@ Four = Annotated[Ints, (4,)]
 Granule = Annotated[Ints, (GRANULE_WORDS,)]
 Group = Annotated[Ints, (COMPRESSED_GROUP_WORDS + GRANULE_WORDS,)]  # one, and what an access brings beyond it
 Coded = Annotated[Ints, (COMPRESSED_GROUP_WORDS + 1,)]
-PortRing = Annotated[Ints, (PORT_SLOTS,)]
-Msels = Annotated[Ints, (MSELS,)]
 Merges = Annotated[Ints, (MERGE_ARBITERS,)]
 Requests = Annotated[Ints, (CORE_REQUESTS,)]
 Queue = Annotated[Ints, (MEMORY.queue_depth,)]

@@ -20,14 +20,11 @@ import numpy.typing as npt
 from memtile.model.columns import CORE_REQUESTS as CORE_REQUESTS
 from memtile.model.columns import CORE_STEPS as CORE_STEPS
 from memtile.model.columns import FIFO_SLOTS as FIFO_SLOTS
-from memtile.model.columns import PORT_SLOTS as PORT_SLOTS
 from memtile.model.columns import (
     Four,
     Granule,
     Merges,
-    Msels,
     Pair,
-    PortRing,
     Queue,
     Requests,
     Ring,
@@ -36,6 +33,7 @@ from memtile.model.columns import (
 from memtile.model.columns import Ints as Ints
 from memtile.model.dma_tables import Codecs as Codecs
 from memtile.model.dma_tables import Interfaces as Interfaces
+from memtile.model.stream_state import Arbiters, Controls, Counts, SwitchPorts
 from memtile.model.tables import plain as plain
 from memtile.model.tables import table as table
 
@@ -116,6 +114,9 @@ class Channels(NamedTuple):
     queue: Queue  # queue words, oldest first
     queue_count: Ints
     task_bd: Ints  # start BD of the running task, -1 = none
+    task_token: Ints  # 1 = the running task issues a token
+    token_due: Ints  # 1 = a token waits for the tile to take it
+    token_counts: Ints  # 1 = word counts follow the token
     runs_left: Ints  # further runs of the task's chain
     bd: Ints  # current BD
     next_bd: Ints  # -1 = chain ends
@@ -180,47 +181,6 @@ class Fifos(NamedTuple):
     head: Ints
     held: Ints
     depth: Ints  # usable words
-
-
-class SwitchPorts(NamedTuple):
-    """Ports of the stream switches: words on their way, and where they go (AM020 chapter 2)."""
-
-    tile: Ints
-    number: Ints  # port index among its tile's slaves or masters
-    is_master: Ints
-    latency: Ints  # cycles before a word may leave
-    depth: Ints
-    words: PortRing
-    last: PortRing  # TLAST
-    entered: PortRing  # cycle in which the word came
-    head: Ints
-    held: Ints
-    popped: Ints  # cycle of the last word that left
-    active: Ints  # 1 = in State.active_ports
-    mode: Ints  # switch_config.OFF, CIRCUIT or PACKET
-    targets: Ints  # slave in circuit mode: bit mask of the masters that it feeds
-    link: Ints  # master: slave port at the other end of the wire, -1 = none
-    channel: Ints  # master: S2MM channel that it feeds, -1 = none
-    drop_header: Ints  # master in packet mode: 1 = takes packets without their header
-    arbiter: Ints  # slave: arbiter that its packet holds, -1 = none; ``targets`` are the packet's masters
-    asked: Ints  # slave: arbiter that its header asks in this cycle, -1 = none
-    in_header: Ints  # slave: 1 = the next word is the packet's header
-    ready_at: Ints  # slave: cycle from which the packet may move
-    unrouted: Ints  # slave: 1 = its header matches no slot, or no master takes it
-
-
-class Arbiters(NamedTuple):
-    """Packet arbiters of the stream switches, ``ARBITERS`` for each tile."""
-
-    masters: Msels  # by msel: bit mask of the masters
-    holder: Ints  # slave port whose packet is on its way, -1 = none
-    turn: Ints  # number of the slave served first next time
-    best: Ints
-    winner: Ints
-    stamp: Ints
-    packets: Ints  # packets passed
-    position: Ints  # of deterministic merge
-    served: Ints  # packets of that position so far
 
 
 class Cores(NamedTuple):
@@ -303,6 +263,7 @@ class State(NamedTuple):
     clock: Ints  # [NOW] cycle; [ACTIVITY] changes in this cycle; [QUIET] cycles without any; [ASKING] cores
     # that need an action
     active_channels: Ints  # [0] how many; then the channels that have something to do
+    active_controls: Ints  # [0] how many; then the tiles with something to do at their tile-control ports
     active_ports: Ints  # [0] how many; then the switch ports that hold words
     asked_interfaces: Ints  # [0] how many; then the interfaces to neighbours asked for in this cycle
     active_cores: Ints  # [0] how many; then the cores whose kernel is not done
@@ -321,6 +282,8 @@ class State(NamedTuple):
     cores: Cores
     accesses: Ints  # (core, step, address generator, [word as the core sees it, CoreMode])
     core_spent: Ints  # (core, CoreCause) cycles
+    controls: Controls
+    counts: Counts
     banks: Banks
     interfaces: Interfaces
     memories: Memories
@@ -330,5 +293,6 @@ class State(NamedTuple):
     source_last: Bytes  # TLAST of each word
     sink: Words  # (port row, words)
     sink_last: Bytes  # (port row, words) TLAST of each word
+    host_words: Ints  # [0, 0] how many; then (port, word, TLAST) for the host to take
     pattern: Ints
     spent: Ints  # (channel, cause) cycles

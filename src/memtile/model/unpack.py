@@ -22,7 +22,7 @@ def place(spec: Spec, st: State, ch: int) -> None:
     """Put expanded words into the channel's access, until it is complete."""
     codecs, g = st.codecs, st.granules
     while codecs.held[ch] > 0 and g.closed[ch] == 0:
-        ended = s2mm.place(spec, st, ch, codecs.words[ch, codecs.at[ch]])
+        ended = s2mm.place(spec, st, ch, codecs.words[ch, codecs.at[ch]], 0)
         if st.channels.phase[ch] != _RUN:
             return
         codecs.at[ch] += 1
