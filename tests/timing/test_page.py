@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memtile.arch.timing import Timing
@@ -142,6 +143,19 @@ def ports() -> dict[str, str]:
     return {"S2MM 0": rig.timeline(s), "MM2S 0": rig.timeline(m)}
 
 
+def external() -> dict[str, str]:
+    rig = Rig("interface", timing=Timing(external_latency=5, external_write_latency=5))
+    buffer = rig.engine.external.add("buffer", np.zeros(16, np.uint32))
+    s, m = rig.s2mm(), rig.mm2s()
+    rig.catch(m)
+    rig.feed(s, 6)
+    for bd, ch in enumerate((m, s)):
+        rig.write_bd(bd, Descriptor("interface", 6, buffer.at(8 * bd)))
+        rig.issue(ch, bd)
+    rig.step(20)
+    return {"MM2S 0": rig.timeline(m), "S2MM 0": rig.timeline(s)}
+
+
 def zeroisation() -> dict[str, str]:
     rig, (m,) = started(("MM2S", 0, words(4)), rig=Rig(timing=Timing(zeroisation=10)))
     rig.door.write32(MEMORY_CONTROL, 0b11)
@@ -161,6 +175,7 @@ SCENARIOS: dict[str, Callable[[], dict[str, str]]] = {
     "egress": egress,
     "compression": compression,
     "ports": ports,
+    "external": external,
     "zeroisation": zeroisation,
 }
 

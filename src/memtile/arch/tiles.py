@@ -65,6 +65,9 @@ class TileKind:
     has_padding: bool
     has_compression: bool
     has_channel_reset: bool
+    axi_masters: int = (
+        0  # 128-bit masters to external memory: one a direction, shared by its channels (AM020)
+    )
     bank_group: int = 0  # banks that are interleaved with each other whatever the mode; 0 = chosen by mode
     queue_depth: int = 4  # AM020: "queue depth is four tasks per channel"
     max_repeat: int = 256
@@ -208,7 +211,10 @@ INTERFACE = TileKind(
     has_padding=False,
     has_compression=False,
     has_channel_reset=False,
+    axi_masters=2,
 )
+
+EXTERNAL_PAGE = 4096  # bytes; an AXI burst never crosses such a boundary (AMBA AXI), so buffers begin at one
 
 TILE_KINDS: Mapping[TileName, TileKind] = MappingProxyType(
     {"memory": MEMORY, "compute": COMPUTE, "interface": INTERFACE}

@@ -50,6 +50,19 @@ class Timing:
         1, 0, 16, "cycles", "arbitration of a core's lock operation, also when uncontended", Grade.SILICON
     )
 
+    external_latency: int = _constant(
+        100, 1, 1 << 16, "cycles", "external read granted to its words at the stream; varies", Grade.ASSUMED
+    )
+    external_write_latency: int = _constant(
+        100, 1, 1 << 16, "cycles", "external write granted to its response; varies", Grade.ASSUMED
+    )
+    external_egress_words: int = _constant(
+        128, 8, 256, "words", "enough to cover external_latency at one word a cycle", Grade.ASSUMED
+    )
+    external_burst_overhead: int = _constant(
+        1, 0, 64, "cycles", "AXI master busy for each burst beside its beats", Grade.ASSUMED
+    )
+
     external_port_latency: int = _constant(
         2, 1, 8, "cycles", "AM020 chapter 2: stream switch, external master and slave ports", Grade.MANUAL
     )

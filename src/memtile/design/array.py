@@ -220,7 +220,14 @@ def _placed(device: Device, columns: int) -> list[Placed]:
         return column * device.rows + row if row in device.memory_rows and 0 <= column < columns else _NO_TILE
 
     return [
-        Placed(device.tile(column, row), beside(column - 1, row), beside(column + 1, row), column, row)
+        Placed(
+            device.tile(column, row),
+            beside(column - 1, row),
+            beside(column + 1, row),
+            column,
+            row,
+            device.has_interface_dma(column),
+        )
         for column in range(columns)
         for row in range(device.rows)
     ]

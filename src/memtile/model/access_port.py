@@ -1,4 +1,4 @@
-"""The 128-bit memory port of a channel: where a formed access goes."""
+"""The 128-bit memory port of a channel: where a formed access goes, a bank or an AXI master."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from memtile.model.windows import memory_owner
 def aim(spec: Spec, st: State, ch: int, address: int) -> bool:
     """Point the channel's access at DMA word address ``address``; False when out of reach."""
     c = st.channels
+    if c.external[ch] >= 0:  # the AXI master finds out whether anybody answers there
+        st.granules.target[ch] = address
+        st.granules.bank[ch] = spec.tiles.bank_base[c.tile[ch]] + c.direction[ch]
+        return True
     owner = memory_owner(spec, st, c.tile[ch], c.number[ch], address)
     if owner < 0:
         return False

@@ -11,6 +11,7 @@ from enum import IntEnum
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
 from memtile.model import (
+    interface_mux,
     lock_registers,
     memory_control,
     packet_switch,
@@ -43,6 +44,7 @@ class Block(IntEnum):
     TILE_CONTROL = 13
     SETS = 14  # sets bits of another register, ``argument``
     CLEARS = 15
+    MUX = 16
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -57,14 +59,19 @@ _TILE_CONTROL = int(Block.TILE_CONTROL)
 _SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
 
 _COUNT_POP = int(Block.COUNT_POP)
+_MUX = int(Block.MUX)
 
 OKAY, SLAVE_ERROR = 0, -1
 
 
 @jit
 def register_of(spec: Spec, tile: int, offset: int) -> int:
-    """Index of the register at byte ``offset`` within its kind's tables, or -1."""
-    return int(spec.register_index[spec.tiles.kind[tile], offset // WORD_BYTES])
+    """Index of the register at byte ``offset`` within its kind's tables, or -1 where nothing answers."""
+    kind = spec.tiles.kind[tile]
+    register = spec.register_index[kind, offset // WORD_BYTES]
+    if register >= 0 and spec.register_map.needs_dma[kind, register] > spec.tiles.has_dma[tile]:
+        return -1
+    return int(register)
 
 
 @jit
@@ -128,9 +135,9 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
     """What the write does beyond keeping bits; ``at`` is the register's index in the state."""
     ch = spec.tiles.channel_base[tile] + argument
     if block == _QUEUE:
-        task_queue.push(st, ch, value)
+        task_queue.push(st, ch, value & spec.kinds.queue_mask[spec.tiles.kind[tile]])
     elif block == _CONTROL:
-        dma.write_control(st, ch, st.registers[at])
+        dma.write_control(spec, st, ch, st.registers[at])
     elif block == _STATUS:
         dma.clear_status(st, ch, value)
     elif _LOCK_VALUE <= block <= _LOCK_UNDERFLOW:
@@ -160,6 +167,8 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
         switch_config.configure(spec, st, tile)
     elif block == _MERGE:
         packet_switch.restart_merge(spec, st, tile, argument)
+    elif block == _MUX:
+        interface_mux.configure(spec, st, tile)
     elif block == _MEMORY_CONTROL:
         memory_control.write_control(spec, st, tile, at)
     elif block == _TILE_CONTROL:

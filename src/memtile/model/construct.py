@@ -13,11 +13,14 @@ from memtile.arch.bd_layout import BdField
 from memtile.arch.core import CORE
 from memtile.arch.events import slave_error_status
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, PORTS
+from memtile.arch.register_map import register_named
+from memtile.arch.registers import Access
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
 from memtile.model import core_tables, register_tables
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
+from memtile.model.external_state import Externals, Region
 from memtile.model.neighbours import INTERFACES
 from memtile.model.state import (
     CORE_STEPS,
@@ -45,6 +48,8 @@ from memtile.model.wiring import Site, feeding_ports, switch_ports
 
 _NONE = -1
 HOST_WORDS = 1 << 10  # words of switch ports that wait for the host before the clock loop returns
+_RESET = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Reset")
+_STAGED_WORDS = 2 * GRANULE_WORDS  # of the words that wait in an interface channel, those next to its port
 SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empty it
 
 
@@ -59,6 +64,7 @@ class Placed(NamedTuple):
     east: int = _NONE
     column: int = 0
     row: int = 0
+    has_dma: bool = True  # False: an interface tile without DMA (``Device.has_interface_dma``)
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
@@ -68,7 +74,7 @@ def _starts(sizes: Sequence[int]) -> list[int]:
 def _tiles(placed: Sequence[Placed]) -> Tiles:
     kinds = [TILE_KINDS[p.name] for p in placed]
     channels = [2 * k.channels for k in kinds]
-    locks, banks = [k.locks for k in kinds], [k.banks for k in kinds]
+    locks, banks = [k.locks for k in kinds], [k.banks + k.axi_masters for k in kinds]
     words = [k.memory_words for k in kinds]
     slaves = [len(PORTS[p.name].slaves) for p in placed]
     masters = [len(PORTS[p.name].masters) for p in placed]
@@ -95,6 +101,7 @@ def _tiles(placed: Sequence[Placed]) -> Tiles:
         slaves=slaves,
         master_base=[first + count for first, count in zip(first_port, slaves, strict=True)],
         masters=masters,
+        has_dma=[p.has_dma for p in placed],
     )
 
 
@@ -116,6 +123,11 @@ def _register(maps: Ints, row: int, offset: int) -> int:
 def _register_ending(name: TileName, ending: str) -> int:
     """Index of the register whose name ends so."""
     return next(n for n, r in enumerate(register_tables.registers_of(name)) if r.name.endswith(ending))
+
+
+def _queue_mask(maps: Ints, row: int, kind: TileKind) -> int:
+    register = register_tables.registers_of(kind.name)[_register(maps, row, kind.queue_base)]
+    return register.mask_of(Access.WO)
 
 
 def _kinds(maps: Ints) -> Kinds:
@@ -147,6 +159,9 @@ def _kinds(maps: Ints) -> Kinds:
             ]
             for row, k in enumerate(kinds)
         ],
+        external=[k.axi_masters > 0 for k in kinds],
+        queue_mask=[_queue_mask(maps, row, k) for row, k in enumerate(kinds)],
+        reset_mask=[_RESET.mask * k.has_channel_reset for k in kinds],
         interleaves=[k.name == "memory" for k in kinds],
     )
 
@@ -155,12 +170,13 @@ def _register_map() -> RegisterMap:
     width = max(len(register_tables.registers_of(name)) for name in KIND_NAMES)
     records = table(RegisterMap, len(KIND_NAMES), width)
     for row, name in enumerate(KIND_NAMES):
-        special = register_tables.blocks_of(name)
+        special, noc = register_tables.blocks_of(name), register_tables.noc_offsets(name)
         for index, register in enumerate(register_tables.registers_of(name)):
             records.write_mask[row, index] = register.writable
             records.clear_mask[row, index] = register.clearable
             records.read_mask[row, index] = register.readable
             records.block[row, index], records.argument[row, index] = special.get(register.offset, (0, 0))
+            records.needs_dma[row, index] = register.offset in noc
     return records
 
 
@@ -183,6 +199,8 @@ def _tables() -> Spec:
 def _buffer_depth(name: TileName, direction: int, timing: Timing) -> int:
     if direction == S2MM:
         return timing.ingress_words
+    if name == "interface":
+        return _STAGED_WORDS
     return timing.memory_egress_words if name == "memory" else timing.compute_egress_words
 
 
@@ -194,7 +212,9 @@ def _channels(placed: Sequence[Placed], timing: Timing) -> tuple[Channels, Fifos
         for number in range(TILE_KINDS[p.name].channels)
     ]
     tile, direction, number, depth = zip(*rows, strict=True)
-    where = {"tile": tile, "direction": direction, "number": number}
+    outside = np.array([placed[t].name == "interface" for t in tile])
+    external = np.where(outside, np.cumsum(outside) - 1, _NONE)
+    where = {"tile": tile, "direction": direction, "number": number, "external": external}
     channels = table(Channels, len(rows), **where, why=Cause.IDLE, task_bd=_NONE, next_bd=_NONE)
     return channels, table(Fifos, len(rows), depth=depth)
 
@@ -268,6 +288,7 @@ def build(
     controls = _controls(placed, tiles)
     switch.hosted[controls.slave_port] = not switched
     owner = np.repeat(np.arange(len(placed)), tiles.banks)
+    outside = int((channels.external >= 0).sum())
     state = State(
         clock=np.zeros(4, dtype=np.int64),
         memory=np.zeros(int(tiles.memory_words.sum()), dtype=np.uint32),
@@ -282,6 +303,7 @@ def build(
         zeroising=_roster(len(placed)),
         walks=table(Walks, n),
         granules=table(Granules, n, port_bank=_NONE),
+        externals=table(Externals, outside, following=_NONE),
         fifos=fifos,
         cores=cores,
         accesses=np.zeros((cored, CORE_STEPS, CORE.ports, 2), dtype=np.int64),
@@ -298,6 +320,8 @@ def build(
         arbiters=table(Arbiters, len(placed) * ARBITERS, holder=_NONE, winner=_NONE, stamp=_NONE),
         locks=table(Locks, locks, winner=_NONE, stamp=_NONE),
         ports=table(Ports, n, sink_row=_NONE),
+        external=np.zeros(0, dtype=np.uint32),
+        regions=np.zeros((0, len(Region)), dtype=np.int64),
         source=np.zeros(1, dtype=np.uint32),
         source_last=np.zeros(1, dtype=np.uint8),
         sink=np.zeros((1, SINK_WORDS), dtype=np.uint32),

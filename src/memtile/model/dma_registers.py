@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from memtile.arch.register_map import register_named
 from memtile.model.jit import jit
-from memtile.model.state import State
+from memtile.model.state import Spec, State
 from memtile.model.states import Cause, Phase
 
 _QUEUE = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
 _CONTROL = register_named("memory_tile", "DMA_S2MM_0_Ctrl")
 _STATUS = register_named("memory_tile", "DMA_S2MM_Status_0")
+_INTERFACE_CONTROL = register_named("noc", "DMA_S2MM_0_Ctrl")
+_INTERFACE_STATUS = register_named("noc", "DMA_S2MM_Status_0")
 _MEMORY_CONTROL = register_named("memory_tile", "Memory_Control")
 
 QUEUE_START_BD_MASK = _QUEUE.field("Start_BD_ID").mask
 QUEUE_REPEAT_LSB = _QUEUE.field("Repeat_Count").lsb
 QUEUE_REPEAT_MASK = _QUEUE.field("Repeat_Count").maximum
-RESET_MASK = _CONTROL.field("Reset").mask
 COMPRESSION_LSB = _CONTROL.field("Decompression_Enable").lsb  # the place of MM2S Compression_Enable too
 OUT_OF_ORDER_MASK = _CONTROL.field("Enable_Out_of_Order").mask
 FOT_MASK = _CONTROL.field("FoT_Mode").mask
@@ -35,8 +36,14 @@ ERROR_MEMORY_UNAVAILABLE = _STATUS.field("Error_DM_Access_to_Unavailable").lsb
 ERROR_LENGTH_EXCEEDED = _STATUS.field("Error_FoT_Length_Exceeded").lsb
 ERROR_BDS_PER_TASK = _STATUS.field("Error_FoT_BDs_per_Task").lsb
 ERROR_LOCK_UNAVAILABLE = _STATUS.field("Error_Lock_Access_to_Unavailable").lsb
+ERROR_AXI_DECODE = _INTERFACE_STATUS.field("AXI_MM_Decode_Error").lsb
+ERROR_AXI_SLAVE = _INTERFACE_STATUS.field("AXI_MM_Slave_Error").lsb
+PAUSE_MEMORY_MASK = _INTERFACE_CONTROL.field("Pause_Mem").mask
+PAUSE_STREAM_MASK = _INTERFACE_CONTROL.field("Pause_Stream").mask
 
-_CLEARABLE = _STATUS.clearable
+_CLEARABLE = _STATUS.clearable | _INTERFACE_STATUS.clearable
+_STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)  # the errors that halt a channel
+_HALTED = int(Phase.HALTED)
 _CUR_BD = _STATUS.field("Cur_BD").lsb
 _QUEUE_SIZE = _STATUS.field("Task_Queue_Size").lsb
 _RUNNING = _STATUS.field("Channel_Running").lsb
@@ -72,26 +79,38 @@ def status(st: State, ch: int) -> int:
 
 @jit
 def clear_status(st: State, ch: int, value: int) -> None:
-    """Clear the sticky bits that are written 1."""
-    st.channels.errors[ch] &= ~(value & _CLEARABLE)
+    """Clear the sticky bits that are written 1.
+
+    With no error left a halted channel drops its task and goes on with the next one (DEV-EXT-3).
+    """
+    c = st.channels
+    c.errors[ch] &= ~(value & _CLEARABLE)
+    if c.phase[ch] == _HALTED and c.errors[ch] & _STOPPING == 0:
+        drop_task(st, ch)
 
 
 @jit
-def write_control(st: State, ch: int, control: int) -> None:
+def write_control(spec: Spec, st: State, ch: int, control: int) -> None:
     """A write to the control register; while Reset is 1 the channel holds nothing and starts nothing."""
     st.channels.control[ch] = control
-    if control & RESET_MASK:
+    if control & spec.kinds.reset_mask[spec.tiles.kind[st.channels.tile[ch]]]:
         reset(st, ch)
 
 
 @jit
 def reset(st: State, ch: int) -> None:
     """Clear queue, state machine, stream buffers and errors; locks, BDs and memory stay (DEV-RESET-1)."""
+    st.channels.errors[ch] = 0
+    st.channels.queue_count[ch] = 0
+    drop_task(st, ch)
+
+
+@jit
+def drop_task(st: State, ch: int) -> None:
+    """Forget the running task and all words that are on their way."""
     c = st.channels
     c.phase[ch] = _IDLE
     c.why[ch] = _CAUSE_IDLE
-    c.errors[ch] = 0
-    c.queue_count[ch] = 0
     c.bd[ch] = 0
     c.task_bd[ch] = -1
     c.runs_left[ch] = 0
@@ -108,3 +127,8 @@ def reset(st: State, ch: int) -> None:
     st.fifos.held[ch] = 0
     st.codecs.held[ch] = 0
     st.codecs.coded_held[ch] = 0
+    row = c.external[ch]
+    if row >= 0:
+        st.externals.held[row] = 0
+        st.externals.arrived[row] = 0
+        st.externals.buffered[row] = 0

@@ -52,6 +52,8 @@ def order(spec: Spec, st: State, ch: int, room: int) -> int:
     c = st.channels
     if c.control[ch] & FOT_MASK or token_blocked(st, ch):
         return NOTHING  # ends where a TLAST is, or cannot end yet
+    if c.external[ch] >= 0:
+        return NOTHING  # external memory is left to the clock loop
     if c.phase[ch] != _RUN or c.moved[ch] != 0 or st.walks.left[ch] != c.length[ch]:
         return NOTHING
     tile, number = c.tile[ch], c.number[ch]

@@ -92,10 +92,20 @@ def _mirror_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
     return {m.register.offset: (Block.SETS if m.sets else Block.CLEARS, place[m.value.offset]) for m in found}
 
 
+def _mux_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
+    found = [r for r in registers_of(name) if r.name in ("Mux_Config", "Demux_Config")]
+    return {register.offset: (Block.MUX, 0) for register in found}
+
+
+def noc_offsets(name: TileName) -> frozenset[int]:
+    """Byte offsets of the registers that only interface tiles with a DMA have."""
+    return frozenset(r.offset for r in register_map("noc").values()) if name == "interface" else frozenset()
+
+
 def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:
     """Byte offset -> (hardware block, instance) of the registers that do more than hold a value."""
     kind = TILE_KINDS[name]
     named = {"Memory_Control": Block.MEMORY_CONTROL, "Tile_Control": Block.TILE_CONTROL}
     controls = {r.offset: (named[r.name], 0) for r in registers_of(name) if r.name in named}
-    own = _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name)
+    own = _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name) | _mux_blocks(name)
     return own | _mirror_blocks(name) | controls

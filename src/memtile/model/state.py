@@ -6,8 +6,8 @@ describes one NumPy record array: ``st.channels.phase[ch]`` is the same expressi
 under Numba. The classes stand in a module of their own because the compiled cache names them.
 
 Index spaces: ``tile`` over the tiles of the model; ``ch`` over all DMA channels, S2MM before MM2S within a
-tile; ``bank`` and ``lock`` over all tiles; a word in ``memory`` is ``tiles.memory_base[tile]`` plus the tile-
-local word.
+tile; ``bank`` and ``lock`` over all tiles, the AXI masters of interface tiles among the banks; a word in
+``memory`` is ``tiles.memory_base[tile]`` plus the tile-local word.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from memtile.model.columns import (
 from memtile.model.columns import Ints as Ints
 from memtile.model.dma_tables import Codecs as Codecs
 from memtile.model.dma_tables import Interfaces as Interfaces
+from memtile.model.external_state import Externals
 from memtile.model.stream_state import Arbiters, Controls, Counts, SwitchPorts
 from memtile.model.tables import plain as plain
 from memtile.model.tables import table as table
@@ -63,6 +64,7 @@ class Tiles(NamedTuple):
     slaves: Ints
     master_base: Ints
     masters: Ints
+    has_dma: Ints  # 0 = interface tile without DMA, locks and multiplexers
     neighbour: Three  # west, own, east tile index; -1 = none
     core: Ints  # index into State.cores, -1 = none
     core_reach: Four  # tiles whose memory and locks the core sees, in the order of arch.core.SIDES; -1 = none
@@ -85,6 +87,9 @@ class Kinds(NamedTuple):
     merge_config: Merges  # and of each deterministic merge
     slave_error_status: Ints  # register index and bit of the sticky status of an access that nothing answers
     slave_error_bit: Ints
+    external: Ints  # 1 = the channels work on external memory
+    queue_mask: Ints  # bits of the start queue register
+    reset_mask: Ints  # Reset bit of the channels' control register; 0 = the kind has none
     interleaves: Ints  # 1 = Memory_Control chooses between interleaved and linear banks
 
 
@@ -96,6 +101,7 @@ class RegisterMap(NamedTuple):
     read_mask: Ints  # bits that a read returns
     block: Ints  # which hardware block answers, see axi.Block
     argument: Ints  # channel or first lock within the block
+    needs_dma: Ints  # 1 = belongs to the interface tile's NoC module, which not every column has
 
 
 class Channels(NamedTuple):
@@ -103,6 +109,7 @@ class Channels(NamedTuple):
 
     tile: Ints
     active: Ints  # 1 = in State.active_channels
+    external: Ints  # row in State.externals, -1 = the channel works on data memory
     switch_port: Ints  # MM2S: the slave port it feeds, -1 = none; S2MM: -1
     direction: Ints  # arch.tiles.S2MM or MM2S
     number: Ints  # channel number within its direction
@@ -207,6 +214,7 @@ class Banks(NamedTuple):
     best: Ints
     winner: Ints  # requester granted this cycle
     stamp: Ints  # cycle of ``winner``
+    free_at: Ints  # AXI master: busy with a burst before this cycle
 
 
 class Memories(NamedTuple):
@@ -275,6 +283,7 @@ class State(NamedTuple):
     fields: Ints  # (channel, field) logical values of the descriptor it loaded last
     walks: Walks
     granules: Granules
+    externals: Externals
     fifos: Fifos
     codecs: Codecs
     switch: SwitchPorts
@@ -289,6 +298,8 @@ class State(NamedTuple):
     memories: Memories
     locks: Locks
     ports: Ports
+    external: Words  # all external buffers, one after the other
+    regions: Ints  # (buffer, Region)
     source: Words
     source_last: Bytes  # TLAST of each word
     sink: Words  # (port row, words)

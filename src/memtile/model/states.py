@@ -35,6 +35,7 @@ class Cause(IntEnum):
     HALTED = 9
     NEIGHBOUR_BUSY = 10  # the interface to a neighbour serves another channel, or the access is on its way
     TOKEN_BLOCKED = 11  # a token or a count waits to be taken before the BD can end
+    EXTERNAL = 12  # interface tile: external memory has not brought or taken the words yet
 
 
 class CorePhase(IntEnum):
@@ -83,4 +84,5 @@ CAUSE_TEXT = {
     Cause.HALTED: "halted by an error",
     Cause.TOKEN_BLOCKED: "token or count not taken",
     Cause.NEIGHBOUR_BUSY: "interface to the neighbour",
+    Cause.EXTERNAL: "external memory",
 }

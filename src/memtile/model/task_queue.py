@@ -13,7 +13,6 @@ from memtile.model.dma_registers import (
     QUEUE_REPEAT_MASK,
     QUEUE_START_BD_MASK,
     QUEUE_TOKEN_LSB,
-    RESET_MASK,
 )
 from memtile.model.jit import inlined, jit
 from memtile.model.out_of_order import turn_to
@@ -62,11 +61,18 @@ def start_task(st: State, ch: int) -> int:
 
 
 @inlined
+def in_reset(spec: Spec, st: State, ch: int) -> bool:
+    """Whether the channel is held in reset; interface channels have none, their bit there means a pause."""
+    kind = spec.tiles.kind[st.channels.tile[ch]]
+    return bool(st.channels.control[ch] & spec.kinds.reset_mask[kind])
+
+
+@inlined
 def wake(spec: Spec, st: State, ch: int) -> None:
     """Let an idle channel with a queued task start it, ``task_start`` cycles later."""
     c = st.channels
     if c.phase[ch] == _IDLE:
-        if c.queue_count[ch] == 0 or c.control[ch] & RESET_MASK:
+        if c.queue_count[ch] == 0 or in_reset(spec, st, ch):
             return
         c.phase[ch] = _STARTING
         c.until[ch] = st.clock[NOW] + spec.timing[TASK_START]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtile.arch.ports import DMA_MASTERS, DMA_SLAVES, FIFO_WORDS, PORTS, WIRES, port_kind
+from memtile.arch.ports import FIFO_WORDS, PORTS, WIRES, port_kind
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
 from memtile.arch.timing import Timing
 from memtile.model.state import Ints, table
@@ -70,15 +70,16 @@ def _link(port: _Port, sites: Sequence[Site], places: Mapping[tuple[int, int], i
 
 
 def _channel(port: _Port, sites: Sequence[Site]) -> int:
-    """The S2MM channel behind a master or the MM2S channel behind a slave, or -1."""
+    """The S2MM channel behind a master or the MM2S channel behind a slave, or -1.
+
+    Interface tiles connect theirs by register (``interface_mux``).
+    """
     site = sites[port.site]
-    names = DMA_MASTERS if port.is_master else DMA_SLAVES
-    if site.name == "interface":
-        number = names.index(port.name) if port.name in names else _NONE
-    else:
-        number = int(port.name.removeprefix("DMA")) if port.name.startswith("DMA") else _NONE
+    if not port.name.startswith("DMA"):
+        return _NONE
     direction = S2MM if port.is_master else MM2S
-    return _NONE if number < 0 else site.channel_base + direction * TILE_KINDS[site.name].channels + number
+    number = int(port.name.removeprefix("DMA"))
+    return site.channel_base + direction * TILE_KINDS[site.name].channels + number
 
 
 def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:

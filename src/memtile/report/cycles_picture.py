@@ -25,6 +25,7 @@ COLOURS = {
     Cause.STREAM_BLOCKED: "#CC79A7",
     Cause.HALTED: "#8B0000",
     Cause.TOKEN_BLOCKED: "#7B3F99",
+    Cause.EXTERNAL: "#009E73",
 }
 _SUFFIXES = (".png", ".svg", ".pdf")
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
-from memtile.arch.register_map import register_named
-from memtile.arch.tiles import S2MM, TILE_KINDS, TileKind
+from memtile.arch.register_map import TILE_MODULES, register_named
+from memtile.arch.registers import Field
+from memtile.arch.tiles import S2MM, TILE_KINDS, TileKind, TileName
 from memtile.bd.windows import place_of_lock
 from memtile.model import bd_fields
 from memtile.model.bd_fields import KIND_NAMES, read_field
 from memtile.model.states import CAUSE_TEXT, Cause, Phase
 from memtile.sim.engine import Engine
 
-_ERRORS = [f for f in register_named("memory_tile", "DMA_S2MM_Status_0").fields if f.name.startswith("Error")]
-_OVERFLOW = register_named("memory_tile", "DMA_S2MM_Status_0").field("Task_Queue_Overflow")
+_OVERFLOW = "Task_Queue_Overflow"
+
+
+@cache
+def _errors(name: TileName) -> tuple[Field, ...]:
+    """Error bits of a tile kind's channels, the overflow bit last."""
+    fields = register_named(TILE_MODULES[name][0], "DMA_S2MM_Status_0").fields
+    return (
+        *(f for f in fields if f.name.startswith(("Error", "AXI"))),
+        *(f for f in fields if f.name == _OVERFLOW),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,7 @@ class ChannelView:
     def errors(self) -> tuple[str, ...]:
         """AM025 names of the error bits that are set, and the overflow bit."""
         word = int(self.engine.state.channels.errors[self.ch])
-        return tuple(f.name for f in (*_ERRORS, _OVERFLOW) if f.get(word))
+        return tuple(f.name for f in _errors(self.kind.name) if f.get(word))
 
     @property
     def endless(self) -> bool:
@@ -87,10 +98,14 @@ class ChannelView:
         why = Cause(int(c.why[self.ch]))
         text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
         if self.errors:
-            return f"{text}: halted by {', '.join(self.errors)}; reset the channel"
+            return f"{text}: halted by {', '.join(self.errors)}; {self._way_out}"
         if why is Cause.LOCK_ACQUIRE:
             return f"{text}: {self._lock_wait()}"
         return f"{text}: {CAUSE_TEXT[why]}"
+
+    @property
+    def _way_out(self) -> str:
+        return "reset the channel" if self.kind.has_channel_reset else "clear the status bits"
 
     def _lock_wait(self) -> str:
         c = self.engine.state.channels

@@ -8,7 +8,18 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
-from memtile.model import control_packets, core, lock_port, mm2s, neighbours, s2mm, switch, unpack
+from memtile.model import (
+    control_packets,
+    core,
+    external_read,
+    external_write,
+    lock_port,
+    mm2s,
+    neighbours,
+    s2mm,
+    switch,
+    unpack,
+)
 from memtile.model.host_ports import offer, sink_full
 from memtile.model.jit import entry, inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
@@ -18,6 +29,7 @@ from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
 
 _IDLE, _STARTING, _HALTED = int(Phase.IDLE), int(Phase.STARTING), int(Phase.HALTED)
+_RUN = int(Phase.RUN)
 _CAUSE_IDLE, _CAUSE_START = int(Cause.IDLE), int(Cause.TASK_START)
 _CAUSE_HALTED, _CAUSE_SWITCH = int(Cause.HALTED), int(Cause.BD_SWITCH)
 _SETTLED = (
@@ -52,6 +64,26 @@ def presume(st: State, ch: int) -> None:
     st.channels.why[ch] = why
 
 
+@jit
+def ask_external(spec: Spec, st: State, ch: int) -> None:
+    """Phases 1 and 2a of an interface tile channel."""
+    if st.channels.direction[ch] == MM2S:
+        external_read.ask(spec, st, ch)
+    else:
+        external_write.ask(st, ch)
+
+
+@jit
+def use_external(spec: Spec, st: State, ch: int) -> None:
+    """Phases 2b to 4 of an interface tile channel."""
+    if st.channels.direction[ch] == MM2S:
+        external_read.receive(spec, st, ch)
+    else:
+        external_write.write(spec, st, ch)
+        external_write.consume(spec, st, ch)
+        offer(st, ch)
+
+
 @inlined
 def ask_memory(spec: Spec, st: State) -> None:
     """Phases 1 and 2a: tasks start, words leave to the streams, accesses are asked for."""
@@ -60,7 +92,9 @@ def ask_memory(spec: Spec, st: State) -> None:
         ch = roster[slot]
         wake(spec, st, ch)
         presume(st, ch)
-        if c.direction[ch] == MM2S:
+        if c.external[ch] >= 0:
+            ask_external(spec, st, ch)
+        elif c.direction[ch] == MM2S:
             mm2s.drain(spec, st, ch)
             mm2s.ask(spec, st, ch)
         else:
@@ -74,7 +108,9 @@ def use_memory(spec: Spec, st: State) -> None:
     c, roster = st.channels, st.active_channels
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
-        if c.direction[ch] == MM2S:
+        if c.external[ch] >= 0:
+            use_external(spec, st, ch)
+        elif c.direction[ch] == MM2S:
             mm2s.receive(spec, st, ch)
         else:
             s2mm.write(spec, st, ch)
@@ -136,6 +172,19 @@ def cycle(spec: Spec, st: State) -> None:
 
 
 @jit
+def channel_timer(st: State, ch: int) -> int:
+    """Cycle in which something happens to the channel by itself, or -1."""
+    phase = st.channels.phase[ch]
+    if phase == _STARTING:
+        return int(st.channels.until[ch])
+    if phase != _RUN or st.channels.external[ch] < 0:
+        return -1
+    if st.channels.direction[ch] == MM2S:
+        return external_read.next_arrival(st, ch)
+    return external_write.next_response(st, ch)
+
+
+@jit
 def next_timer(st: State) -> int:
     """Earliest future cycle at which something happens by itself, or -1."""
     earliest = zeroisation_end(st)
@@ -144,8 +193,8 @@ def next_timer(st: State) -> int:
         earliest = at
     for slot in range(1, st.active_channels[0] + 1):
         ch = st.active_channels[slot]
-        at = st.channels.until[ch]
-        if st.channels.phase[ch] == _STARTING and (earliest < 0 or at < earliest):
+        at = channel_timer(st, ch)
+        if at >= 0 and (earliest < 0 or at < earliest):
             earliest = at
     return int(earliest)
 

@@ -20,6 +20,7 @@ from memtile.model.state import NOW, QUIET, plain
 from memtile.sim import clock
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
+from memtile.sim.external import ExternalMemory
 from memtile.sim.kernels import Kernel
 from memtile.sim.partition import open_partition
 from memtile.sim.warmup import warm_up
@@ -39,6 +40,9 @@ class Engine:
         timing: timing constants; the defaults if omitted.
         switched: wire the channels to their stream switches.
         booted: start as firmware leaves a partition, see ``sim.partition``; else as after reset.
+
+    Attributes:
+        external: the buffers behind the interface tiles.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class Engine:
     ) -> None:
         self.timing = timing or Timing()
         self.spec, self.state = build(placed, self.timing, switched=switched)
+        self.external = ExternalMemory()
         self._ports = plain(self.state.ports)
         self._feeds: dict[int, list[Offer]] = {}
         self.cores = Cores(self.spec, self.state)
@@ -104,6 +109,7 @@ class Engine:
             DesignError: a kernel asks for something that its core does not have or see.
         """
         self._attach()
+        self.state = self.external.lend(self.state)
         self.state.clock[QUIET] = 0
         self.cores.serve()
         try:
@@ -120,6 +126,7 @@ class Engine:
                     return stop
         finally:
             self._empty_sinks()
+            self.external.take_back(self.state)
 
     def caught(self, ch: int) -> Words:
         """Words taken from the MM2S channel's port so far; uint32."""

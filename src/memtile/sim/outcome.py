@@ -19,6 +19,10 @@ _SHOWS_AS = {
     "zeroisation": Cause.MEMORY_BUSY,
     "token_words": Cause.TOKEN_BLOCKED,
     "count_fifo_words": Cause.TOKEN_BLOCKED,
+    "external_latency": Cause.EXTERNAL,
+    "external_write_latency": Cause.EXTERNAL,
+    "external_egress_words": Cause.EXTERNAL,
+    "external_burst_overhead": Cause.EXTERNAL,
 }
 
 

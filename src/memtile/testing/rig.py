@@ -38,6 +38,7 @@ LETTERS = {
     Cause.HALTED: "x",
     Cause.TOKEN_BLOCKED: "T",
     Cause.NEIGHBOUR_BUSY: "n",
+    Cause.EXTERNAL: "E",
 }
 """One letter per cause, for timelines."""
 

@@ -1,0 +1,113 @@
+"""MM2S of an interface tile: external memory to stream.
+
+Per cycle: words that external memory brings enter a ring, one read of it moves on to the egress buffer, one
+word leaves to the stream, and one beat may be asked of the AXI master. Reads run ahead of the stream by
+``external_egress_words``; the BD counts as finished when its last words have come (DEV-EXT-5).
+"""
+
+from __future__ import annotations
+
+from memtile.model import external, mm2s
+from memtile.model.external_state import EXTERNAL_SLOTS
+from memtile.model.fifo import put, space
+from memtile.model.jit import jit
+from memtile.model.lock_port import post_release
+from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.states import Cause, Phase
+from memtile.model.timing_index import EXTERNAL_EGRESS_WORDS, EXTERNAL_LATENCY
+
+_RUN = int(Phase.RUN)
+_EXTERNAL, _BLOCKED = int(Cause.EXTERNAL), int(Cause.STREAM_BLOCKED)
+
+
+@jit
+def arrive(spec: Spec, st: State, ch: int, row: int) -> None:
+    """Take the words of the oldest read under way, when their time has come."""
+    x = st.externals
+    slot = (x.head[row] + x.arrived[row]) % EXTERNAL_SLOTS
+    if x.arrived[row] == x.held[row] or st.clock[NOW] < x.ready[row, slot]:
+        return
+    for i in range(x.length[row, slot]):
+        x.words[row, slot, i] = st.external[x.target[row, slot] + i]
+    x.arrived[row] += 1
+    st.clock[ACTIVITY] += 1
+    if x.last[row, slot] == 1:
+        post_release(spec, st, ch)
+
+
+@jit
+def stage(st: State, ch: int, row: int) -> None:
+    """Move the words of the oldest read that has come to the egress buffer."""
+    x = st.externals
+    slot = x.head[row]
+    count = x.length[row, slot]
+    if x.arrived[row] == 0 or space(st.fifos, ch) < count:
+        return
+    ends = 1 if x.last[row, slot] == 1 and st.channels.tlast_suppress[ch] == 0 else 0
+    for i in range(count):
+        put(st.fifos, ch, x.words[row, slot, i], ends if i == count - 1 else 0)
+    x.head[row] = (slot + 1) % EXTERNAL_SLOTS
+    x.held[row] -= 1
+    x.arrived[row] -= 1
+    x.buffered[row] -= count
+    st.clock[ACTIVITY] += 1
+
+
+@jit
+def request(spec: Spec, st: State, ch: int, row: int) -> None:
+    """Ask the AXI master for the next beat, if its words would find room."""
+    g = st.granules
+    g.port_bank[ch] = -1
+    if st.channels.header_due[ch] == 1:
+        mm2s.send_header(spec, st, ch)
+        return
+    if st.channels.phase[ch] != _RUN or not mm2s.form(spec, st, ch):
+        return
+    st.channels.fetch_why[ch] = _EXTERNAL
+    waiting = st.externals.buffered[row] + st.fifos.held[ch] + g.formed[ch]
+    if waiting > spec.timing[EXTERNAL_EGRESS_WORDS] or external.paused_memory(st, ch):
+        return
+    if external.locate(st, ch, g.target[ch], g.formed[ch], False) >= 0:
+        external.ask(st, ch, g.bank[ch])
+
+
+@jit
+def ask(spec: Spec, st: State, ch: int) -> None:
+    """Phases 1 and 2a of an MM2S channel."""
+    row = st.channels.external[ch]
+    if st.channels.phase[ch] == _RUN:
+        arrive(spec, st, ch, row)
+        stage(st, ch, row)
+        if external.paused_stream(st, ch):
+            st.channels.why[ch] = _BLOCKED
+        else:
+            mm2s.drain(spec, st, ch)
+    request(spec, st, ch, row)
+
+
+@jit
+def receive(spec: Spec, st: State, ch: int) -> None:
+    """Phase 2b: send the read off if the master served the channel."""
+    g, x = st.granules, st.externals
+    address, count = g.target[ch], g.formed[ch]
+    if not external.granted(spec, st, ch, address, count):
+        return
+    row = st.channels.external[ch]
+    slot = (x.head[row] + x.held[row]) % EXTERNAL_SLOTS
+    x.ready[row, slot] = st.clock[NOW] + spec.timing[EXTERNAL_LATENCY]
+    x.target[row, slot] = external.locate(st, ch, address, count, False)
+    x.length[row, slot] = count
+    x.last[row, slot] = 1 if st.walks.left[ch] == 0 else 0
+    x.held[row] += 1
+    x.buffered[row] += count
+    g.closed[ch] = 0
+
+
+@jit
+def next_arrival(st: State, ch: int) -> int:
+    """Cycle in which the next words come, or -1."""
+    row = st.channels.external[ch]
+    x = st.externals
+    if x.arrived[row] == x.held[row]:
+        return -1
+    return int(x.ready[row, (x.head[row] + x.arrived[row]) % EXTERNAL_SLOTS])

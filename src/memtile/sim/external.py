@@ -1,0 +1,172 @@
+"""External memory: named buffers behind the interface tiles, NumPy arrays or files, at 48-bit byte addresses.
+
+The engine works on one flat copy of all buffers; arrays and files are copied in when a run begins and back
+when it ends, so between runs they are the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import EXTERNAL_PAGE, INTERFACE, WORD_BYTES
+from memtile.bd.windows import DmaAddress
+from memtile.errors import DesignError, InputFileError, Problem, raise_if
+from memtile.model.external_state import Region
+from memtile.model.state import State, Words
+
+Array = npt.NDArray[Any]
+_END = INTERFACE.dma_address_words * WORD_BYTES
+_SOURCE = "AM025 DMA_BDn_1 and DMA_BDn_2 of the interface tile"
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalBuffer:
+    """A buffer in external memory.
+
+    Attributes:
+        name: unique within the engine.
+        address: byte address, a multiple of 4.
+        array: its contents, C-contiguous; of any shape and dtype.
+        writable: False: a write gets an AXI slave error.
+    """
+
+    name: str
+    address: int
+    array: Array = field(repr=False, compare=False)
+    writable: bool
+
+    @property
+    def words(self) -> int:
+        """Length in 32-bit words."""
+        return self.array.nbytes // WORD_BYTES
+
+    @property
+    def end(self) -> int:
+        """Byte address behind the last word."""
+        return self.address + self.array.nbytes
+
+    def at(self, word: int = 0) -> DmaAddress:
+        """Word address of the buffer's word ``word``, as interface tile descriptors want it.
+
+        Raises:
+            DesignError: the buffer has no such word.
+        """
+        if not 0 <= word < self.words:
+            raise DesignError(_problem("external_word", self.name, "word", str(word), f"0..{self.words - 1}"))
+        return DmaAddress(self.address // WORD_BYTES + word)
+
+    @property
+    def flat(self) -> Words:
+        """The contents as words; uint32[words], a view."""
+        return self.array.reshape(-1).view(np.uint32)
+
+
+def _problem(reason: str, name: str, what: str, given: str, allowed: str) -> Problem:
+    return Problem(reason, f"external buffer {name}", what, given, allowed, _SOURCE)
+
+
+class ExternalMemory:
+    """The external buffers of an engine."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, ExternalBuffer] = {}
+
+    @property
+    def buffers(self) -> Mapping[str, ExternalBuffer]:
+        """All buffers by name."""
+        return MappingProxyType(self._buffers)
+
+    def add(self, name: str, array: Array, address: int | None = None) -> ExternalBuffer:
+        """Let the interface tiles reach an array; runs change it in place.
+
+        Args:
+            name: of the buffer.
+            array: whole words, C-contiguous; read-only arrays become read-only memory.
+            address: byte address; the next free page if omitted.
+
+        Raises:
+            DesignError: a name used twice, no whole words, an address that is unaligned, beyond 48 bits or
+                within another buffer; all problems at once.
+        """
+        at = self._free() if address is None else address
+        buffer = ExternalBuffer(name, at, array, bool(array.flags.writeable))
+        raise_if(list(self._faults(buffer)), DesignError)
+        self._buffers[name] = buffer
+        return buffer
+
+    def add_file(
+        self,
+        name: str,
+        path: Path | str,
+        dtype: npt.DTypeLike = np.uint32,
+        *,
+        writable: bool = True,
+        address: int | None = None,
+    ) -> ExternalBuffer:
+        """Let the interface tiles reach a file by memory map; it is written when a run ends.
+
+        Args:
+            name: of the buffer.
+            path: an existing file of whole words.
+            dtype: of the elements of ``array``.
+            writable: False opens the file read-only.
+            address: byte address; the next free page if omitted.
+
+        Raises:
+            InputFileError: the file cannot be opened or mapped.
+            DesignError: as for :meth:`add`.
+        """
+        try:
+            mapped = np.memmap(path, dtype=dtype, mode="r+" if writable else "r")
+        except (OSError, ValueError) as error:
+            raise InputFileError(f"{path}: cannot be mapped: {error}") from None
+        return self.add(name, mapped, address)
+
+    def lend(self, st: State) -> State:
+        """The state with all buffers copied in."""
+        if not self._buffers:
+            return st
+        contents = [buffer.flat for buffer in self._buffers.values()]
+        regions = np.zeros((len(contents), len(Region)), dtype=np.int64)
+        regions[:, Region.FIRST] = [buffer.at() for buffer in self._buffers.values()]
+        regions[:, Region.WORDS] = [len(words) for words in contents]
+        regions[:, Region.BASE] = np.cumsum([0, *map(len, contents[:-1])])
+        regions[:, Region.WRITABLE] = [buffer.writable for buffer in self._buffers.values()]
+        return st._replace(external=np.concatenate(contents), regions=regions)
+
+    def take_back(self, st: State) -> None:
+        """Copy the writable buffers of the state back."""
+        for buffer, row in zip(self._buffers.values(), st.regions, strict=True):
+            if buffer.writable:
+                buffer.flat[:] = st.external[row[Region.BASE] :][: row[Region.WORDS]]
+            if isinstance(buffer.array, np.memmap):
+                buffer.array.flush()
+
+    def _free(self) -> int:
+        """The first page behind all buffers; page 0 stays empty, so that address 0 is never a buffer."""
+        last = max((buffer.end for buffer in self._buffers.values()), default=1)
+        return -(-last // EXTERNAL_PAGE) * EXTERNAL_PAGE
+
+    def _faults(self, new: ExternalBuffer) -> Iterator[Problem]:
+        size, flags = new.array.nbytes, new.array.flags
+        if new.name in self._buffers:
+            yield _problem("external_name", new.name, "name", "used twice", "a name of its own")
+        if size == 0 or size % WORD_BYTES:
+            yield _problem("external_size", new.name, "size", f"{size} bytes", "whole 32-bit words")
+        if not flags.c_contiguous:
+            yield _problem("external_layout", new.name, "array", "not contiguous", "a C-contiguous array")
+        if new.address % WORD_BYTES or not 0 <= new.address <= _END - size:
+            allowed = f"multiples of {WORD_BYTES} in 0..{_END - size:#x}"
+            yield _problem("external_address", new.name, "address", hex(new.address), allowed)
+        for other in self._buffers.values():
+            if new.address < other.end and other.address < new.end:
+                given = f"{new.address:#x}..{new.end:#x}"
+                taken = f"outside {other.name}, {other.address:#x}..{other.end:#x}"
+                yield _problem("external_overlap", new.name, "address", given, taken)
