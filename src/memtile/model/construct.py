@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -266,6 +266,21 @@ def _roster(most: int) -> Ints:
     return np.zeros(most + 1, dtype=np.int64)
 
 
+def _outside(n: int) -> dict[str, Any]:
+    """What the test bench at ``n`` channels and external memory begin with: nothing."""
+    return {
+        "host_words": np.zeros((HOST_WORDS + 1, 3), dtype=np.int64),
+        "ports": table(Ports, n, sink_row=_NONE),
+        "external": np.zeros(0, dtype=np.uint32),
+        "regions": np.zeros((0, len(Region)), dtype=np.int64),
+        "source": np.zeros(1, dtype=np.uint32),
+        "source_last": np.zeros(1, dtype=np.uint8),
+        "sink": np.zeros((1, SINK_WORDS), dtype=np.uint32),
+        "sink_last": np.zeros((1, SINK_WORDS), dtype=np.uint8),
+        "pattern": np.ones(1, dtype=np.int64),
+    }
+
+
 def build(
     placed: Sequence[Placed], timing: Timing | None = None, *, switched: bool = False
 ) -> tuple[Spec, State]:
@@ -316,17 +331,9 @@ def build(
         controls=controls,
         counts=table(Counts, n),
         active_controls=_roster(len(placed)),
-        host_words=np.zeros((HOST_WORDS + 1, 3), dtype=np.int64),
         arbiters=table(Arbiters, len(placed) * ARBITERS, holder=_NONE, winner=_NONE, stamp=_NONE),
         locks=table(Locks, locks, winner=_NONE, stamp=_NONE),
-        ports=table(Ports, n, sink_row=_NONE),
-        external=np.zeros(0, dtype=np.uint32),
-        regions=np.zeros((0, len(Region)), dtype=np.int64),
-        source=np.zeros(1, dtype=np.uint32),
-        source_last=np.zeros(1, dtype=np.uint8),
-        sink=np.zeros((1, SINK_WORDS), dtype=np.uint32),
-        sink_last=np.zeros((1, SINK_WORDS), dtype=np.uint8),
-        pattern=np.ones(1, dtype=np.int64),
         spent=np.zeros((n, len(Cause)), dtype=np.int64),
+        **_outside(n),
     )
     return _tables()._replace(tiles=tiles, timing=constants), state
