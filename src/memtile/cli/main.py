@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from memtile import __version__
-from memtile.cli import bd, exit_codes, info, lower, run
+from memtile.cli import bd, disasm, exit_codes, info, lower, run
 from memtile.errors import MemtileError
 
 
@@ -41,6 +41,7 @@ app.add_typer(bd.app, name="bd")
 app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
+app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
 
 
 def _show_version(wanted: bool) -> None:

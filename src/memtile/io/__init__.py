@@ -1,0 +1,1 @@
+"""Files that configure an array: transactions, CDO, register dumps, in and out."""

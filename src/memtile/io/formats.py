@@ -1,0 +1,119 @@
+"""Any file of register accesses as a program; which format it is, unless said, is found out by looking.
+
+Transactions may also be text, a word of eight hexadecimal digits a line, as mlir-aie prints them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from struct import Struct
+from types import MappingProxyType
+from typing import Literal
+
+from memtile.errors import InputFileError, Problem
+from memtile.io.cdo import IDENTIFICATION, read_cdo
+from memtile.io.json_text import parse_json
+from memtile.io.operations import ArrayShape, Operation
+from memtile.io.register_dump import read_json, read_text
+from memtile.io.transaction import read_transaction
+from memtile.io.transaction_format import GENERATIONS, HEADER, LAYOUTS, Header
+
+Format = Literal["txn", "cdo", "dump"]
+_HEX_WORDS = re.compile(rb"(?:[0-9a-fA-F]{8}\s+)*[0-9a-fA-F]{8}\s*")
+_IDENTIFICATION = Struct("<4xI")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a file says.
+
+    Attributes:
+        name: of the file.
+        format: ``txn``, ``cdo`` or ``dump``.
+        title: the format in words, with what the header says.
+        operations: in order.
+        shape: of the array, where the file says it.
+    """
+
+    name: str
+    format: Format
+    title: str
+    operations: tuple[Operation, ...]
+    shape: ArrayShape | None = None
+
+
+def read_program(data: bytes, name: str, format: Format | None = None, base: int = 0) -> Program:
+    """The program in ``data``.
+
+    Args:
+        data: all bytes of the file.
+        name: of the file, for messages.
+        format: of the file; None = find out.
+        base: address of the array in a CDO file.
+
+    Raises:
+        InputFileError: it is not a file of that format.
+    """
+    return _READERS[format or _format_of(data, name)](data, name, base)
+
+
+def _format_of(data: bytes, name: str) -> Format:
+    if len(data) >= _IDENTIFICATION.size and _IDENTIFICATION.unpack_from(data) == (IDENTIFICATION,):
+        return "cdo"
+    if tuple(data[:2]) in LAYOUTS or _is_hex_words(data):
+        return "txn"
+    if b"\0" in data or not _is_text(data):
+        given = f"bytes {data[: HEADER.size].hex(' ')}"
+        allowed = "a transaction, a CDO file or a register dump"
+        raise InputFileError(Problem("format", name, "format", given, allowed, "their headers"))
+    return "dump"
+
+
+def _is_hex_words(data: bytes) -> bool:
+    return _HEX_WORDS.fullmatch(data) is not None
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _transaction(data: bytes, name: str, _base: int) -> Program:
+    if _is_hex_words(data):
+        words = [int(word, 16) for word in data.split()]
+        data = Struct(f"<{len(words)}I").pack(*words)
+    read = read_transaction(data, name)
+    return Program(name, "txn", _title(read.header), read.operations, read.header.shape)
+
+
+def _title(header: Header) -> str:
+    major, minor = header.version
+    generation = GENERATIONS.get(header.generation, "unknown")
+    return (
+        f"transaction {major}.{minor}, generation {header.generation} ({generation}), "
+        f"{header.columns} columns, {header.rows} rows, {header.memory_tile_rows} of them memory tiles"
+    )
+
+
+def _cdo(data: bytes, name: str, base: int) -> Program:
+    return Program(name, "cdo", "CDO version 2", read_cdo(data, name, base))
+
+
+def _dump(data: bytes, name: str, _base: int) -> Program:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputFileError(f"{name}: not UTF-8 text, see byte {error.start}") from None
+    if text.lstrip()[:1] in ("[", "{"):
+        return Program(name, "dump", "register dump, JSON", read_json(parse_json(text, name), name))
+    return Program(name, "dump", "register dump, text", read_text(text, name))
+
+
+_READERS: Mapping[Format, Callable[[bytes, str, int], Program]] = MappingProxyType(
+    {"txn": _transaction, "cdo": _cdo, "dump": _dump}
+)

@@ -1,0 +1,35 @@
+"""JSON text, strict, with errors that name the file and the place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from memtile.errors import InputFileError
+
+
+def parse_json(text: str, name: str) -> Any:
+    """The JSON value in ``text`` of the file ``name``.
+
+    Raises:
+        InputFileError: it is not JSON, which names line and column, or an object has a key twice.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=lambda pairs: _object(name, pairs))
+    except json.JSONDecodeError as error:
+        place = f"{name}, line {error.lineno}, column {error.colno}"
+        raise InputFileError(f"{place}: not JSON: {error.msg}") from None
+    except ValueError as error:
+        raise InputFileError(f"{name}: not JSON that can be read: {error}") from None
+    except RecursionError:
+        raise InputFileError(f"{name}: not JSON that can be read: nested too deeply") from None
+
+
+def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, refusing a key given twice, of which one value would be lost."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise InputFileError(f'{name}: key "{twice}" is given twice in one object')
+    return result

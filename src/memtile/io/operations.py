@@ -1,0 +1,136 @@
+"""Register accesses as data: what transactions, CDO files and register dumps all say, in one form.
+
+Addresses are absolute byte addresses of the array, ``column << 25 | row << 20 | offset`` (AM020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+from memtile.arch.devices import INTERFACE_ROWS, Device
+from memtile.arch.registers import WORD_BITS
+from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, TileName
+
+WORD_MAX = (1 << WORD_BITS) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One step of a program; ``place`` says where in the file it stands and does not count for equality."""
+
+    place: str = field(default="", compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Write(Operation):
+    """Write one 32-bit word."""
+
+    address: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockWrite(Operation):
+    """Write consecutive 32-bit words."""
+
+    address: int
+    words: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskWrite(Operation):
+    """Replace the bits of ``mask`` by those of ``value``."""
+
+    address: int
+    mask: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class MaskPoll(Operation):
+    """Wait until ``word & mask == value``; ``busy`` only tells two encodings apart."""
+
+    address: int
+    mask: int
+    value: int
+    busy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Other(Operation):
+    """A step that is no register access.
+
+    Attributes:
+        name: as AMD's tools call it.
+        payload: all bytes of the operation as the file has them.
+        details: named numbers found in it.
+        acts: whether leaving it out would change what the program does.
+    """
+
+    name: str
+    payload: bytes
+    details: tuple[tuple[str, int], ...] = ()
+    acts: bool = True
+
+
+class Location(NamedTuple):
+    """Where an absolute address leads: tile coordinates and the byte offset in the tile."""
+
+    column: int
+    row: int
+    offset: int
+
+
+class Word(NamedTuple):
+    """One register word that an operation writes: the bits of ``mask`` become those of ``value``."""
+
+    address: int
+    value: int
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayShape:
+    """How many columns and rows there are; row 0 holds interface tiles, then come the memory tiles."""
+
+    columns: int
+    rows: int
+    memory_tile_rows: int
+
+    @classmethod
+    def of(cls, device: Device) -> Self:
+        """The shape of a device, as a design sees it."""
+        return cls(device.columns, device.rows, device.memory_tile_rows)
+
+    def tile(self, column: int, row: int) -> TileName | None:
+        """Kind of the tile at ``(column, row)``; None where there is none."""
+        if not (0 <= column < self.columns and 0 <= row < self.rows):
+            return None
+        if row < INTERFACE_ROWS:
+            return "interface"
+        return "memory" if row < INTERFACE_ROWS + self.memory_tile_rows else "compute"
+
+
+def locate(address: int) -> Location:
+    """Tile and offset of an absolute byte address."""
+    column, rest = divmod(address, 1 << COLUMN_SHIFT)
+    return Location(column, rest >> ROW_SHIFT, rest % TILE_BYTES)
+
+
+def address_of(column: int, row: int, offset: int = 0) -> int:
+    """Absolute byte address of byte ``offset`` of the tile at ``(column, row)``."""
+    return column << COLUMN_SHIFT | row << ROW_SHIFT | offset
+
+
+def words_written(operation: Operation) -> Iterator[Word]:
+    """The words that an operation writes, in order; none for polls and operations that write nothing."""
+    match operation:
+        case Write(address, value):
+            yield Word(address, value, WORD_MAX)
+        case MaskWrite(address, mask, value):
+            yield Word(address, value, mask)
+        case BlockWrite(address, words):
+            for index, value in enumerate(words):
+                yield Word(address + index * WORD_BYTES, value, WORD_MAX)

@@ -1,0 +1,314 @@
+"""Does every broken file get an error that names the byte, with nothing of it done?"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtile.errors import InputFileError, SimulationError
+from memtile.io.cdo import read_cdo
+from memtile.io.formats import Program, read_program
+from memtile.io.operations import ArrayShape, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
+from memtile.io.register_dump import dump_text
+from memtile.io.register_writes import apply
+from memtile.io.transaction import Transaction, read_transaction
+from memtile.io.transaction_export import transaction_bytes
+from memtile.io.transaction_format import Header
+from memtile.report.disassembly import disassembly_json, disassembly_lines
+
+FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
+FILES = {path.stem: path.read_bytes() for path in sorted(FOLDER.glob("*.bin"))}
+SHAPE = ArrayShape(4, 6, 1)
+DRIVER, MLIR = Header((0, 1), 2, 6, 4, 1), Header((1, 0), 3, 6, 4, 1)
+SOURCE = "(aie-rt and mlir-aie transaction format)"
+OPERATIONS = (
+    Write(0x021A0000, 1),
+    BlockWrite(0x021A0020, (1, 2, 3)),
+    MaskWrite(0x021A0004, 3, 1),
+    MaskPoll(0x021A0660, 1, 0),
+    Other("CUSTOM_200", struct.pack("<4I", 200, 16, 1, 2)),
+)
+
+
+class Refusing:
+    """Takes nothing: whatever reaches it was not checked before."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        raise AssertionError(f"{name} was called")
+
+
+def message_of(call: Callable[[], object]) -> str:
+    with pytest.raises(InputFileError) as caught:
+        call()
+    return str(caught.value)
+
+
+def cdo(*body: int) -> bytes:
+    head = [4, 0x004F4443, 0x200, len(body)]
+    return struct.pack(f"<{5 + len(body)}I", *head, ~sum(head) & 0xFFFF_FFFF, *body)
+
+
+def boundaries(data: bytes) -> set[int]:
+    places = [operation.place for operation in read_transaction(data).operations]
+    return {int(place.rpartition(" ")[2], 16) for place in places} | {len(data)}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_cut_at_any_byte_is_refused(name: str) -> None:
+    for end in range(len(FILES[name])):
+        message = message_of(lambda end=end: read_transaction(FILES[name][:end], "f"))
+        assert message.startswith("f, byte 0x00"), end
+
+
+@pytest.mark.parametrize("header", [DRIVER, MLIR])
+def test_a_cut_file_with_a_matching_size_is_refused_where_it_ends(header: Header) -> None:
+    data = transaction_bytes(Transaction(header, OPERATIONS))
+    whole = boundaries(data)
+    for end in range(16, len(data)):
+        cut = data[:12] + struct.pack("<I", end) + data[16:end]
+        message = message_of(lambda cut=cut: read_transaction(cut, "f"))
+        if end in whole:
+            count = sorted(whole).index(end)
+            expected = f"f, byte 0x0008: operation count: 5 given, {count}, as counted allowed {SOURCE}"
+            assert message == expected
+        else:
+            start = max(at for at in whole if at < end)
+            assert message.startswith(f"f, byte {start:#06x}: "), end
+            assert " bytes left given, " in message
+
+
+@pytest.mark.parametrize("header", [DRIVER, MLIR, Header((0, 1), 3, 6, 4, 1)])
+def test_unknown_opcodes_are_refused_with_their_place(header: Header) -> None:
+    data = transaction_bytes(Transaction(header, OPERATIONS))
+    later = sorted(boundaries(data))[-2]
+    known = {0, 1, 3, 4} if header == DRIVER else {0, 1, *range(3, 14)}
+    for opcode in set(range(128)) - known:
+        bad = bytearray(data)
+        bad[later] = opcode
+        message = message_of(lambda bad=bad: read_transaction(bytes(bad), "f"))
+        assert message.startswith(f"f, byte {later:#06x}: opcode: {opcode} given, 0, 1, 3, 4"), opcode
+
+
+def test_messages_of_broken_transactions() -> None:
+    good = transaction_bytes(Transaction(DRIVER, OPERATIONS[:1]))
+    assert message_of(lambda: read_transaction(b"\0\1\2", "f")) == (
+        "f, byte 0x0000: header: 3 bytes left given, 16 bytes allowed (the file's format)"
+    )
+    assert message_of(lambda: read_transaction(b"\0\2" + good[2:] + b"\0", "f")) == (
+        f"f, byte 0x0000: version: 0.2 given, 0.1 or 1.0 allowed {SOURCE}\n"
+        f"f, byte 0x000c: total size: 40 bytes given, 41, the length of the file allowed {SOURCE}"
+    )
+    assert message_of(lambda: read_transaction(good[:36] + b"\x19\0\0\0", "f")) == (
+        f"f, byte 0x0010: write size: 25 bytes given, 24 bytes allowed {SOURCE}"
+    )
+    block = transaction_bytes(Transaction(DRIVER, OPERATIONS[1:2]))
+    for size in (0, 16, 19, 0xFFFF_FFFF):
+        bad = block[:28] + struct.pack("<I", size) + block[32:]
+        assert message_of(lambda bad=bad: read_transaction(bad, "f")) == (
+            f"f, byte 0x0010: block write size: {size} bytes given, 16 and 4 for each word allowed {SOURCE}"
+        )
+    custom = transaction_bytes(Transaction(DRIVER, OPERATIONS[4:]))
+    assert message_of(lambda: read_transaction(custom[:20] + b"\7\0\0\0" + custom[24:], "f")) == (
+        f"f, byte 0x0010: custom size: 7 bytes given, at least 8 allowed {SOURCE}"
+    )
+
+
+def test_operations_that_a_version_cannot_store_are_refused_together() -> None:
+    operations = (
+        MaskPoll(4, 1, 1, busy=True),
+        Write(1 << 32, 0),
+        Other("NOOP", b"\5\0\0\0"),
+        BlockWrite(0, ()),
+    )
+    assert message_of(lambda: transaction_bytes(Transaction(DRIVER, operations))).splitlines() == [
+        f"transaction, operation 0: operation: MASKPOLL_BUSY given, those of aie-rt allowed {SOURCE}; "
+        "choose version 1.0",
+        f"transaction, operation 1: address: 0x100000000 given, 0..0xffffffff allowed {SOURCE}",
+        f"transaction, operation 2: operation: NOOP given, those of aie-rt allowed {SOURCE}; "
+        "choose version 1.0",
+        f"transaction, operation 3: block write: 0 words given, 1 or more allowed {SOURCE}",
+    ]
+    unknown = Header((2, 0), 2, 6, 4, 1)
+    assert message_of(lambda: transaction_bytes(Transaction(unknown, ()))) == (
+        f"transaction: version: 2.0 given, 0.1 or 1.0 allowed {SOURCE}"
+    )
+
+
+def test_a_cdo_file_cut_at_any_byte_is_refused() -> None:
+    data = cdo(3 << 16 | 0x105, 0, 0x02100000, 7, 2 << 16 | 0x103, 0x021C0000, 1)
+    assert len(read_cdo(data)) == 2
+    for end in range(len(data)):
+        assert message_of(lambda end=end: read_cdo(data[:end], "f")).startswith("f, byte 0x00"), end
+
+
+def test_messages_of_broken_cdo_files() -> None:
+    good = cdo(2 << 16 | 0x103, 0x021C0000, 1)
+    words = [5, 0x584C4E58, 0x300, 9, 0]
+    assert message_of(lambda: read_cdo(struct.pack("<5I", *words) + good[20:], "f")) == (
+        "f, byte 0x0000: header length: 0x5 given, 0x4 allowed (CDO version 2)\n"
+        "f, byte 0x0004: identification: 0x584c4e58 given, 0x4f4443 allowed (CDO version 2)\n"
+        "f, byte 0x0008: version: 0x300 given, 0x200 allowed (CDO version 2)\n"
+        f"f, byte 0x0010: checksum: 0x0 given, {~sum(words) & 0xFFFF_FFFF:#x} allowed (CDO version 2)\n"
+        "f, byte 0x000c: length: 9 words given, 12 bytes, as the file has allowed (CDO version 2)"
+    )
+    assert message_of(lambda: read_cdo(cdo(0x111, 1 << 16 | 0x1FE, 0), "f")) == (
+        "f, byte 0x0018: command: 0x1fe given, 0x102, 0x103, 0x105, 0x107, 0x108, 0x111 allowed "
+        "(CDO version 2)"
+    )
+    assert message_of(lambda: read_cdo(cdo(1 << 16 | 0x103, 0), "f")) == (
+        "f, byte 0x0014: write length: 1 words given, 2 words allowed (CDO version 2)"
+    )
+    assert message_of(lambda: read_cdo(cdo(2 << 16 | 0x105, 0, 0), "f")) == (
+        "f, byte 0x0014: DMA write length: 2 words given, 3 words or more allowed (CDO version 2)"
+    )
+    assert message_of(lambda: read_cdo(cdo(255 << 16 | 0x111), "f")) == (
+        "f, byte 0x0018: length: 0 bytes left given, 4 bytes allowed (the file's format)"
+    )
+    assert message_of(lambda: read_cdo(cdo(255 << 16 | 0x105, 0xFFFF_FFFF, 0, 0, 0), "f")) == (
+        "f, byte 0x001c: DMA write: 12 bytes left given, 17179869180 bytes allowed (the file's format)"
+    )
+    assert message_of(lambda: read_cdo(good, "f", base=0x4000_0000)) == (
+        "f, byte 0x0014: address: 0x21c0000 given, 0x40000000 or more allowed (the base address given)"
+    )
+
+
+def test_a_wrong_checksum_is_refused_whatever_bit_is_wrong() -> None:
+    good = cdo(2 << 16 | 0x103, 0x021C0000, 1)
+    for bit in range(32):
+        (checksum,) = struct.unpack_from("<I", good, 16)
+        bad = good[:16] + struct.pack("<I", checksum ^ 1 << bit) + good[20:]
+        assert message_of(lambda bad=bad: read_cdo(bad, "f")).startswith("f, byte 0x0010: checksum: ")
+
+
+def test_messages_of_broken_dumps() -> None:
+    allowed = "an address and values of 0..0xffffffff allowed (register dump format)"
+    assert message_of(lambda: read_program(b"1 2\n0x10\nx 1\n4 0x100000000\n", "f")) == (
+        f"f, line 2: register: 0x10 given, {allowed}\n"
+        f"f, line 3: register: x 1 given, {allowed}\n"
+        f"f, line 4: register: 4 0x100000000 given, {allowed}"
+    )
+    assert message_of(lambda: read_program(b'[{"address": 4}, 7, [1], {"address": true}]', "f")) == "\n".join(
+        f"f, item {n}: register: {given} given, {allowed}"
+        for n, given in enumerate(("4 None", "7", "[1]", "True None"))
+    )
+    assert message_of(lambda: read_program(b'{"4": -1, "-4": 1}', "f")) == (
+        f"f, item 0: register: 4 -1 given, {allowed}\nf, item 1: register: -4 1 given, {allowed}"
+    )
+    assert message_of(lambda: read_program(b"{", "f")).startswith("f, line 1, column 2: not JSON: ")
+    assert message_of(lambda: read_program(b'{"4": 1, "4": 2}', "f")) == (
+        'f: key "4" is given twice in one object'
+    )
+    assert message_of(lambda: read_program(b"[" * 100_000, "f")).startswith("f: not JSON that can be read: ")
+    assert message_of(lambda: read_program(b"7", "f", "dump")) == f"f, line 1: register: 7 given, {allowed}"
+    assert message_of(lambda: read_program(b'"x"', "f", "dump")).startswith("f, line 1: register: ")
+    assert message_of(lambda: read_program(b"\xff", "f", "dump")) == "f: not UTF-8 text, see byte 0"
+    assert message_of(lambda: read_program(b"\xff\xd8 picture", "f")) == (
+        "f: format: bytes ff d8 20 70 69 63 74 75 72 65 given, "
+        "a transaction, a CDO file or a register dump allowed (their headers)"
+    )
+    assert message_of(lambda: dump_text(OPERATIONS)) == "\n".join(
+        f"operation {n}: operation: {name} given, plain writes allowed (register dump format)"
+        for n, name in ((2, "MaskWrite"), (3, "MaskPoll"), (4, "Other"))
+    )
+
+
+def test_a_program_that_the_array_cannot_do_is_refused_as_a_whole() -> None:
+    operations: list[Operation] = [
+        Write(0x021A0000, 1),
+        Write(0x081A0000, 1, place="f, byte 0x0010"),
+        MaskWrite(0x0060_0000, 1, 1),
+        MaskPoll(0x021A0002, 1, 1),
+        BlockWrite(0x021F_FFFC, (1, 2)),
+        BlockWrite(0x0217_FFFC, (1, 2)),
+        Write(0x021A0000, 1 << 32),
+        Other("DDR_PATCH", bytes(24)),
+        Other("NOOP", bytes(4), acts=False),
+    ]
+    unmapped = "data memory and registers of the map allowed (AM025 memory map)"
+    assert message_of(lambda: apply(operations, Refusing(), SHAPE)).splitlines() == [
+        "f, byte 0x0010: address: 0x081a0000 (column 4, row 1) given, "
+        "columns 0..3, rows 0..5 allowed (AM025 memory map)",
+        "program: address: 0x00600000 (column 0, row 6) given, "
+        "columns 0..3, rows 0..5 allowed (AM025 memory map)",
+        "program: address: 0x021a0002 given, multiples of 4 allowed (AM025 memory map)",
+        "program: size: 2 words from 0x021ffffc on given, words of one tile allowed (AM025 memory map)",
+        f"program: address: offset 0x80000 of the memory tile at column 1, row 1 given, {unmapped}",
+        "program: 0x021a0000: 0x100000000 given, 0..0xffffffff allowed (AM025 memory map)",
+        "program: operation: DDR_PATCH given, register accesses allowed (the model's door); "
+        "run what this operation asks for yourself",
+    ]
+
+
+class Never:
+    """A target whose registers read 0 for ever."""
+
+    def poll(self, _address: int, mask: int, value: int, advance: Callable[[], bool]) -> bool:
+        while value & mask:
+            if not advance():
+                return False
+        return True
+
+
+def test_a_poll_that_never_comes_true_says_so() -> None:
+    turns = iter([True, True, False])
+    with pytest.raises(SimulationError) as caught:
+        apply([MaskPoll(0x021A0660, 3, 2)], Never(), SHAPE, advance=lambda: next(turns))  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "program: mask poll: a word at 0x021a0660 that never had it given, "
+        "0x2 in the bits of 0x3 allowed (the program itself)"
+    )
+    assert list(turns) == []
+
+
+def test_a_handler_gets_what_is_no_register_access() -> None:
+    seen: list[Other] = []
+    wait = Other("TOKEN_WAIT", bytes(16))
+    apply([wait, Other("NOOP", bytes(4), acts=False)], Refusing(), SHAPE, handle=seen.append)
+    assert [other.name for other in seen] == ["TOKEN_WAIT", "NOOP"]
+
+
+BEGINNINGS = st.sampled_from(
+    [
+        b"",
+        b"\0\1\2\6\4\1\0\0",
+        b"\1\0\3\6\4\1\0\0",
+        cdo()[:12],
+        b"[",
+        b"{",
+        b"0x10 ",
+        *(data[:100] for data in FILES.values()),
+    ]
+)
+
+
+def read_or_refuse(data: bytes, format: Any) -> Program | None:
+    """The program; None when it is refused with a message that names the file."""
+    try:
+        return read_program(data, "f", format)
+    except InputFileError as error:
+        message = str(error)
+    assert message.startswith("f: " if format != "txn" and not message.startswith("f, ") else "f, ")
+    return None
+
+
+@given(BEGINNINGS, st.binary(max_size=200), st.sampled_from([None, "txn", "cdo", "dump"]))
+def test_random_bytes_never_crash(start: bytes, rest: bytes, format: Any) -> None:
+    program = read_or_refuse(start + rest, format)
+    if program is not None:
+        list(disassembly_lines(program, SHAPE))
+
+
+@given(st.lists(st.integers(0, 255) | st.sampled_from([0, 1, 3, 4, 16, 24, 32]), max_size=80), st.booleans())
+def test_random_operations_under_a_right_header_never_crash(body: list[int], mlir: bool) -> None:
+    version = b"\1\0\3\6\4\1\0\0" if mlir else b"\0\1\2\6\4\1\0\0"
+    for count in range(1, 4):
+        data = version + struct.pack("<II", count, 16 + len(body)) + bytes(body)
+        program = read_or_refuse(data, "txn")
+        if program is not None:
+            disassembly_json(program, SHAPE)
