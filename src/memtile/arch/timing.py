@@ -63,6 +63,13 @@ class Timing:
         1, 0, 8, "cycles", "header at the front of its port to header moving; once a packet", Grade.ASSUMED
     )
 
+    token_words: int = _constant(
+        16, 1, 64, "words", "tokens and answers that a tile holds; GT-16: eight never stall", Grade.ASSUMED
+    )
+    count_fifo_words: int = _constant(
+        8, 1, 16, "words", "finish-on-TLAST counts that a channel holds", Grade.ASSUMED
+    )
+
     def __post_init__(self) -> None:
         """Check every constant against its range."""
         problems = [

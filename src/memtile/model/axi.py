@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
-from memtile.model import lock_registers, memory_control, packet_switch, switch_config, task_queue
+from memtile.model import lock_registers, memory_control, packet_switch, switch_config, task_end, task_queue
 from memtile.model.jit import entry, jit
 from memtile.model.program_memory import program_word
 from memtile.model.state import Spec, State
@@ -31,6 +31,7 @@ class Block(IntEnum):
     MEMORY_CONTROL = 9
     SWITCH = 10
     MERGE = 11
+    COUNT_POP = 12
     SETS = 14  # sets bits of another register, ``argument``
     CLEARS = 15
 
@@ -44,6 +45,8 @@ _WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = (
 _LOCK_OVERFLOW, _LOCK_UNDERFLOW = int(Block.LOCK_OVERFLOW), int(Block.LOCK_UNDERFLOW)
 _MEMORY_CONTROL, _SWITCH, _MERGE = int(Block.MEMORY_CONTROL), int(Block.SWITCH), int(Block.MERGE)
 _SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
+
+_COUNT_POP = int(Block.COUNT_POP)
 
 OKAY, SLAVE_ERROR = 0, -1
 
@@ -170,6 +173,8 @@ def live_value(spec: Spec, st: State, tile: int, block: int, argument: int, offs
         return dma.status(st, ch)
     if block == _WRITE_COUNT:
         return int(st.channels.moved[ch])
+    if block == _COUNT_POP:
+        return task_end.pop_count(st, ch)
     if block == _LOCK_VALUE:
         return int(st.locks.value[lock])
     if block == _LOCK_REQUEST:

@@ -21,7 +21,6 @@ from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.neighbours import INTERFACES
 from memtile.model.state import (
     CORE_STEPS,
-    Arbiters,
     Banks,
     Channels,
     Fifos,
@@ -40,9 +39,11 @@ from memtile.model.state import (
     table,
 )
 from memtile.model.states import Cause, CoreCause
+from memtile.model.stream_state import Arbiters, Controls, Counts
 from memtile.model.wiring import Site, feeding_ports, switch_ports
 
 _NONE = -1
+HOST_WORDS = 1 << 10  # words of switch ports that wait for the host before the clock loop returns
 SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empty it
 
 
@@ -114,6 +115,11 @@ def _register(maps: Ints, row: int, offset: int) -> int:
 def _register_named(name: TileName, register: str) -> int:
     """Index of the register that AM025 calls ``register``."""
     return [r.name for r in register_tables.registers_of(name)].index(register)
+
+
+def _register_ending(name: TileName, ending: str) -> int:
+    """Index of the register whose name ends so."""
+    return next(n for n, r in enumerate(register_tables.registers_of(name)) if r.name.endswith(ending))
 
 
 def _kinds(maps: Ints) -> Kinds:
@@ -225,6 +231,20 @@ def _sites(placed: Sequence[Placed], tiles: Tiles) -> list[Site]:
     return [Site(p.name, p.column, p.row, *base) for p, base in zip(placed, bases, strict=True)]
 
 
+def _controls(placed: Sequence[Placed], tiles: Tiles) -> Controls:
+    """The tile-control ports of each tile."""
+    ports = [PORTS[p.name] for p in placed]
+    handler = {name: _register_ending(name, "Control_Packet_Handler_Status") for name in KIND_NAMES}
+    return table(
+        Controls,
+        len(placed),
+        slave_port=tiles.slave_base + [p.slave("CTRL0") for p in ports],
+        master_port=tiles.master_base + [p.master("CTRL0") for p in ports],
+        status=tiles.register_base + [handler[p.name] for p in placed],
+        sender=_NONE,
+    )
+
+
 def _roster(most: int) -> Ints:
     """An empty list of at most ``most`` numbers, its length first."""
     return np.zeros(most + 1, dtype=np.int64)
@@ -249,6 +269,8 @@ def build(
     channels.switch_port[:] = feeding_ports(switch, n) if switched else _NONE
     cores = core_tables.cores(placed)
     cored = len(cores.tile)
+    controls = _controls(placed, tiles)
+    switch.hosted[controls.slave_port] = not switched
     owner = np.repeat(np.arange(len(placed)), tiles.banks)
     state = State(
         clock=np.zeros(4, dtype=np.int64),
@@ -272,6 +294,10 @@ def build(
         interfaces=table(Interfaces, INTERFACES * len(placed), stamp=_NONE),
         memories=_memories(placed),
         switch=switch,
+        controls=controls,
+        counts=table(Counts, n),
+        active_controls=_roster(len(placed)),
+        host_words=np.zeros((HOST_WORDS + 1, 3), dtype=np.int64),
         arbiters=table(Arbiters, len(placed) * ARBITERS, holder=_NONE, winner=_NONE, stamp=_NONE),
         locks=table(Locks, locks, winner=_NONE, stamp=_NONE),
         ports=table(Ports, n, sink_row=_NONE),

@@ -20,6 +20,10 @@ QUEUE_START_BD_MASK = _QUEUE.field("Start_BD_ID").mask
 QUEUE_REPEAT_LSB = _QUEUE.field("Repeat_Count").lsb
 QUEUE_REPEAT_MASK = _QUEUE.field("Repeat_Count").maximum
 RESET_MASK = _CONTROL.field("Reset").mask
+OUT_OF_ORDER_MASK = _CONTROL.field("Enable_Out_of_Order").mask
+FOT_MASK = _CONTROL.field("FoT_Mode").mask
+FOT_LSB = _CONTROL.field("FoT_Mode").lsb
+QUEUE_TOKEN_LSB = _QUEUE.field("Enable_Token_Issue").lsb
 INTERLEAVE_MASK = _MEMORY_CONTROL.field("Memory_Interleaving").mask
 ZEROISE_MASK = _MEMORY_CONTROL.field("Memory_Zeroisation").mask
 
@@ -27,6 +31,8 @@ ERROR_QUEUE_OVERFLOW = _STATUS.field("Task_Queue_Overflow").lsb
 ERROR_BD_INVALID = _STATUS.field("Error_BD_Invalid").lsb
 ERROR_BD_UNAVAILABLE = _STATUS.field("Error_BD_Unavailable").lsb
 ERROR_MEMORY_UNAVAILABLE = _STATUS.field("Error_DM_Access_to_Unavailable").lsb
+ERROR_LENGTH_EXCEEDED = _STATUS.field("Error_FoT_Length_Exceeded").lsb
+ERROR_BDS_PER_TASK = _STATUS.field("Error_FoT_BDs_per_Task").lsb
 ERROR_LOCK_UNAVAILABLE = _STATUS.field("Error_Lock_Access_to_Unavailable").lsb
 
 _CLEARABLE = _STATUS.clearable
@@ -34,10 +40,12 @@ _CUR_BD = _STATUS.field("Cur_BD").lsb
 _QUEUE_SIZE = _STATUS.field("Task_Queue_Size").lsb
 _RUNNING = _STATUS.field("Channel_Running").lsb
 _STALLED_STREAM = _STATUS.field("Stalled_Stream_Starvation").lsb
+_STALLED_TOKEN = _STATUS.field("Stalled_TCT_or_Count_FIFO_Full").lsb
 _STALLED_ACQUIRE = _STATUS.field("Stalled_Lock_Acq").lsb
 
 _IDLE, _STARTING = int(Phase.IDLE), int(Phase.STARTING)
 _LOCK, _STARVED, _BLOCKED = int(Cause.LOCK_ACQUIRE), int(Cause.STREAM_STARVED), int(Cause.STREAM_BLOCKED)
+_TOKEN = int(Cause.TOKEN_BLOCKED)
 _CAUSE_IDLE = int(Cause.IDLE)
 _STATUS_IDLE, _STATUS_STARTING, _STATUS_RUNNING = 0, 1, 2  # AM025 Status field
 
@@ -54,6 +62,8 @@ def status(st: State, ch: int) -> int:
         word |= 1 << _STALLED_ACQUIRE
     elif why in (_STARVED, _BLOCKED):
         word |= 1 << _STALLED_STREAM
+    elif why == _TOKEN:
+        word |= 1 << _STALLED_TOKEN
     if phase == _STARTING:
         return int(word | _STATUS_STARTING)
     return int(word | (_STATUS_IDLE if phase == _IDLE else _STATUS_RUNNING))
@@ -87,6 +97,8 @@ def reset(st: State, ch: int) -> None:
     c.release_due[ch] = 0
     c.moved[ch] = 0
     c.header_due[ch] = 0
+    if c.token_due[ch] == 0:  # counts that follow a token go with it
+        st.counts.held[ch] = 0
     st.walks.left[ch] = 0
     st.granules.formed[ch] = 0
     st.granules.closed[ch] = 0

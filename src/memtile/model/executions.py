@@ -8,12 +8,15 @@ themselves are moved by whoever calls, between two rounds.
 from __future__ import annotations
 
 from memtile.arch.tiles import S2MM
+from memtile.model import control_packets
+from memtile.model.dma_registers import FOT_MASK
 from memtile.model.jit import entry, jit
 from memtile.model.lock_port import post_release, serve
 from memtile.model.locks import resolve
 from memtile.model.memory_control import finish_zeroisation
 from memtile.model.state import ACTIVITY, NOW, Ints, Spec, State
 from memtile.model.states import Phase
+from memtile.model.task_end import token_blocked
 from memtile.model.task_queue import bd_done, wake
 from memtile.model.timing_index import TASK_START
 from memtile.model.windows import memory_owner
@@ -45,6 +48,8 @@ def supplied(st: State, ch: int, room: int) -> bool:
 def order(spec: Spec, st: State, ch: int, room: int) -> int:
     """The tile whose memory the channel's BD begins in, if all of it can be moved now, else ``NOTHING``."""
     c = st.channels
+    if c.control[ch] & FOT_MASK or token_blocked(st, ch):
+        return NOTHING  # ends where a TLAST is, or cannot end yet
     if c.phase[ch] != _RUN or c.moved[ch] != 0 or st.walks.left[ch] != c.length[ch]:
         return NOTHING
     tile, number = c.tile[ch], c.number[ch]
@@ -72,6 +77,7 @@ def advance(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
         if orders[ch] == MOVED:
             finish(spec, st, ch)
     serve(spec, st)
+    control_packets.step(spec, st)
     for ch in range(orders.shape[0]):
         if orders[ch] != BARRED:
             orders[ch] = order(spec, st, ch, room[ch])

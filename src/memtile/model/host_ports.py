@@ -56,8 +56,23 @@ def deliver(st: State, ch: int, word: int, last: int) -> None:
 
 
 @jit
+def hand_to_host(st: State, port: int, word: int, last: int) -> bool:
+    """Leave a word of a switch port for the host; False when its list is full."""
+    at = st.host_words[0, 0] + 1
+    if at == st.host_words.shape[0]:
+        return False
+    st.host_words[at, 0] = port
+    st.host_words[at, 1] = word
+    st.host_words[at, 2] = last
+    st.host_words[0, 0] = at
+    return True
+
+
+@jit
 def sink_full(st: State) -> bool:
     """Whether some sink must be emptied by the host before its channel can go on."""
+    if st.host_words[0, 0] + 1 == st.host_words.shape[0]:
+        return True
     for slot in range(1, st.active_channels[0] + 1):
         ch = st.active_channels[slot]
         if st.ports.sink_row[ch] >= 0 and st.ports.sink_count[ch] == st.sink.shape[1]:

@@ -19,8 +19,10 @@ from memtile.model.lock_port import post_release
 from memtile.model.packets import header_of
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
+from memtile.model.task_end import token_blocked
 from memtile.model.task_queue import bd_done
 
+_TOKEN = int(Cause.TOKEN_BLOCKED)
 _RUN = int(Phase.RUN)
 _MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
 _BANK, _BUSY, _BLOCKED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(Cause.STREAM_BLOCKED)
@@ -43,6 +45,10 @@ def drain(spec: Spec, st: State, ch: int) -> None:
     else:
         c.why[ch] = _BLOCKED
     if c.moved[ch] == c.length[ch]:
+        if token_blocked(st, ch):
+            if c.why[ch] != _MOVING:
+                c.why[ch] = _TOKEN
+            return
         if c.length[ch] == 0:  # no access was the last one
             post_release(spec, st, ch)
         bd_done(spec, st, ch)

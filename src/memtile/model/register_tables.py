@@ -57,6 +57,7 @@ def _channel_blocks(kind: TileKind) -> dict[int, tuple[Block, int]]:
             blocks[kind.control_base + ch * kind.channel_stride] = (Block.CONTROL, ch)
             blocks[kind.status_base[direction] + number * WORD_BYTES] = (Block.STATUS, ch)
     for number in range(kind.channels):
+        blocks[kind.count_pop_base + number * WORD_BYTES] = (Block.COUNT_POP, number)
         blocks[kind.write_count_base + number * WORD_BYTES] = (Block.WRITE_COUNT, number)
     return blocks
 

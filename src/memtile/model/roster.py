@@ -36,6 +36,14 @@ def wake_port(st: State, port: int) -> None:
         append(st.active_ports, port)
 
 
+@jit
+def wake_control(st: State, tile: int) -> None:
+    """The tile-control ports of the tile have something to do."""
+    if st.controls.active[tile] == 0:
+        st.controls.active[tile] = 1
+        append(st.active_controls, tile)
+
+
 @inlined
 def resting(st: State, ch: int) -> bool:
     """Whether the channel was idle all cycle and has no task, nor a test bench that still offers it words."""

@@ -12,15 +12,17 @@ from memtile.model import banks, neighbours
 from memtile.model.access_port import aim
 from memtile.model.address_generator import advance, joins
 from memtile.model.bd_load import halt
-from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
+from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE, FOT_MASK
 from memtile.model.fifo import drop
 from memtile.model.jit import inlined
 from memtile.model.lock_port import post_release
+from memtile.model.out_of_order import take_header
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
+from memtile.model.task_end import finish_on_tlast, may_end
 from memtile.model.task_queue import bd_done
 
-_RUN = int(Phase.RUN)
+_RUN, _HEADER = int(Phase.RUN), int(Phase.HEADER)
 _MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
 _BANK, _BUSY, _STARVED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(Cause.STREAM_STARVED)
 
@@ -54,7 +56,7 @@ def write(spec: Spec, st: State, ch: int) -> None:
             g.port_count[ch] = 0
         else:
             st.channels.fetch_why[ch] = _BANK
-    if complete(st, ch):
+    if complete(st, ch) and may_end(spec, st, ch):
         post_release(spec, st, ch)
         bd_done(spec, st, ch)
 
@@ -93,6 +95,8 @@ def consume(spec: Spec, st: State, ch: int) -> None:
     hand_over(st, ch)
     c = st.channels
     if c.phase[ch] != _RUN:
+        if c.phase[ch] == _HEADER:
+            take_header(spec, st, ch)
         return
     if c.moved[ch] == c.length[ch] or st.granules.closed[ch] == 1:
         c.why[ch] = c.fetch_why[ch]
@@ -112,11 +116,14 @@ def collect(spec: Spec, st: State, ch: int) -> None:
         return
     g.words[ch, g.formed[ch]] = st.fifos.words[ch, st.fifos.head[ch]]
     g.formed[ch] += 1
+    last = st.fifos.last[ch, st.fifos.head[ch]]
     drop(st.fifos, ch)
     c.moved[ch] += 1
     c.why[ch] = _MOVING
     st.clock[ACTIVITY] += 1
     advance(walks, ch)
+    if c.control[ch] & FOT_MASK:
+        finish_on_tlast(st, ch, last)
     if not joins(walks, ch, address):
         g.closed[ch] = 1
         hand_over(st, ch)

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.core import CORE, VECTOR_BANKS
-from memtile.arch.ports import MERGE_ARBITERS, MSELS
+from memtile.arch.ports import MERGE_ARBITERS
 from memtile.arch.tiles import GRANULE_WORDS, MEMORY
+from memtile.model.stream_state import Arbiters, Controls, Counts, SwitchPorts
 from memtile.model.tables import plain as plain
 from memtile.model.tables import table as table
 
@@ -30,15 +31,12 @@ Bytes = npt.NDArray[np.uint8]
 
 NOW, ACTIVITY, QUIET, ASKING = 0, 1, 2, 3  # entries of State.clock
 FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
-PORT_SLOTS = 16  # the same for switch ports; the stream FIFO is the deepest
 CORE_STEPS = 256  # steps of an access pattern that a core is given at a time
 CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
 
 Three = Annotated[Ints, (3,)]
 Four = Annotated[Ints, (4,)]
 Granule = Annotated[Ints, (GRANULE_WORDS,)]
-PortRing = Annotated[Ints, (PORT_SLOTS,)]
-Msels = Annotated[Ints, (MSELS,)]
 Merges = Annotated[Ints, (MERGE_ARBITERS,)]
 Requests = Annotated[Ints, (CORE_REQUESTS,)]
 Queue = Annotated[Ints, (MEMORY.queue_depth,)]
@@ -116,6 +114,9 @@ class Channels(NamedTuple):
     queue: Queue  # queue words, oldest first
     queue_count: Ints
     task_bd: Ints  # start BD of the running task, -1 = none
+    task_token: Ints  # 1 = the running task issues a token
+    token_due: Ints  # 1 = a token waits for the tile to take it
+    token_counts: Ints  # 1 = word counts follow the token
     runs_left: Ints  # further runs of the task's chain
     bd: Ints  # current BD
     next_bd: Ints  # -1 = chain ends
@@ -179,47 +180,6 @@ class Fifos(NamedTuple):
     head: Ints
     held: Ints
     depth: Ints  # usable words
-
-
-class SwitchPorts(NamedTuple):
-    """Ports of the stream switches: words on their way, and where they go (AM020 chapter 2)."""
-
-    tile: Ints
-    number: Ints  # port index among its tile's slaves or masters
-    is_master: Ints
-    latency: Ints  # cycles before a word may leave
-    depth: Ints
-    words: PortRing
-    last: PortRing  # TLAST
-    entered: PortRing  # cycle in which the word came
-    head: Ints
-    held: Ints
-    popped: Ints  # cycle of the last word that left
-    active: Ints  # 1 = in State.active_ports
-    mode: Ints  # switch_config.OFF, CIRCUIT or PACKET
-    targets: Ints  # slave in circuit mode: bit mask of the masters that it feeds
-    link: Ints  # master: slave port at the other end of the wire, -1 = none
-    channel: Ints  # master: S2MM channel that it feeds, -1 = none
-    drop_header: Ints  # master in packet mode: 1 = takes packets without their header
-    arbiter: Ints  # slave: arbiter that its packet holds, -1 = none; ``targets`` are the packet's masters
-    asked: Ints  # slave: arbiter that its header asks in this cycle, -1 = none
-    in_header: Ints  # slave: 1 = the next word is the packet's header
-    ready_at: Ints  # slave: cycle from which the packet may move
-    unrouted: Ints  # slave: 1 = its header matches no slot, or no master takes it
-
-
-class Arbiters(NamedTuple):
-    """Packet arbiters of the stream switches, ``ARBITERS`` for each tile."""
-
-    masters: Msels  # by msel: bit mask of the masters
-    holder: Ints  # slave port whose packet is on its way, -1 = none
-    turn: Ints  # number of the slave served first next time
-    best: Ints
-    winner: Ints
-    stamp: Ints
-    packets: Ints  # packets passed
-    position: Ints  # of deterministic merge
-    served: Ints  # packets of that position so far
 
 
 class Cores(NamedTuple):
@@ -311,6 +271,7 @@ class State(NamedTuple):
     clock: Ints  # [NOW] cycle; [ACTIVITY] changes in this cycle; [QUIET] cycles without any; [ASKING] cores
     # that need an action
     active_channels: Ints  # [0] how many; then the channels that have something to do
+    active_controls: Ints  # [0] how many; then the tiles with something to do at their tile-control ports
     active_ports: Ints  # [0] how many; then the switch ports that hold words
     asked_interfaces: Ints  # [0] how many; then the interfaces to neighbours asked for in this cycle
     active_cores: Ints  # [0] how many; then the cores whose kernel is not done
@@ -328,6 +289,8 @@ class State(NamedTuple):
     cores: Cores
     accesses: Ints  # (core, step, address generator, [word as the core sees it, CoreMode])
     core_spent: Ints  # (core, CoreCause) cycles
+    controls: Controls
+    counts: Counts
     banks: Banks
     interfaces: Interfaces
     memories: Memories
@@ -337,5 +300,6 @@ class State(NamedTuple):
     source_last: Bytes  # TLAST of each word
     sink: Words  # (port row, words)
     sink_last: Bytes  # (port row, words) TLAST of each word
+    host_words: Ints  # [0, 0] how many; then (port, word, TLAST) for the host to take
     pattern: Ints
     spent: Ints  # (channel, cause) cycles

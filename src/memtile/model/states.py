@@ -17,6 +17,7 @@ class Phase(IntEnum):
     ACQUIRE = 2  # BD loaded, asking for its lock
     RUN = 3  # moving the words of the BD
     HALTED = 4  # an error that only a channel reset ends (AM020: out-of-range requests)
+    HEADER = 5  # out-of-order S2MM: waiting for the header that chooses the BD
 
 
 class Cause(IntEnum):
@@ -33,6 +34,7 @@ class Cause(IntEnum):
     STREAM_BLOCKED = 8  # MM2S: nobody takes the word
     HALTED = 9
     NEIGHBOUR_BUSY = 10  # the interface to a neighbour serves another channel, or the access is on its way
+    TOKEN_BLOCKED = 11  # a token or a count waits to be taken before the BD can end
 
 
 class CorePhase(IntEnum):
@@ -79,5 +81,6 @@ CAUSE_TEXT = {
     Cause.STREAM_STARVED: "no input word",
     Cause.STREAM_BLOCKED: "output not taken",
     Cause.HALTED: "halted by an error",
+    Cause.TOKEN_BLOCKED: "token or count not taken",
     Cause.NEIGHBOUR_BUSY: "interface to the neighbour",
 }

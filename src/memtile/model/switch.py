@@ -6,10 +6,11 @@ Circuit mode: a slave feeds all its masters at once, so one slow receiver stops 
 from __future__ import annotations
 
 from memtile.model.fifo import put, space
+from memtile.model.host_ports import hand_to_host
 from memtile.model.jit import inlined, jit
 from memtile.model.packet_switch import all_have_room, contend, multicast
 from memtile.model.packet_switch import serve as serve_packet
-from memtile.model.roster import retire_ports
+from memtile.model.roster import retire_ports, wake_control
 from memtile.model.state import ACTIVITY, Spec, State
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
@@ -40,6 +41,13 @@ def serve_master(st: State, port: int) -> None:
             pop(st, port)
     elif channel >= 0 and space(st.fifos, channel) > 0:
         put(st.fifos, channel, switch.words[port, head], switch.last[port, head])
+        pop(st, port)
+        st.clock[ACTIVITY] += 1
+    elif switch.control[port] >= 0:
+        wake_control(st, switch.control[port])
+    elif switch.hosted[port] == 1 and hand_to_host(
+        st, port, switch.words[port, head], switch.last[port, head]
+    ):
         pop(st, port)
         st.clock[ACTIVITY] += 1
 

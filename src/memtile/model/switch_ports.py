@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from memtile.model.jit import inlined
 from memtile.model.roster import wake_port
-from memtile.model.state import ACTIVITY, NOW, PORT_SLOTS, State
+from memtile.model.state import ACTIVITY, NOW, State
+from memtile.model.stream_state import PORT_SLOTS
 
 
 @inlined

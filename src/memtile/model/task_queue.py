@@ -7,18 +7,20 @@ running one not among them (DEV-QUEUE-1); a push to a full queue is dropped and 
 from __future__ import annotations
 
 from memtile.arch.tiles import MEMORY
-from memtile.model.bd_load import load_bd
 from memtile.model.dma_registers import (
     ERROR_QUEUE_OVERFLOW,
     QUEUE_REPEAT_LSB,
     QUEUE_REPEAT_MASK,
     QUEUE_START_BD_MASK,
+    QUEUE_TOKEN_LSB,
     RESET_MASK,
 )
 from memtile.model.jit import inlined, jit
+from memtile.model.out_of_order import turn_to
 from memtile.model.roster import wake_channel
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Phase
+from memtile.model.task_end import issue_token
 from memtile.model.timing_index import TASK_START
 
 _IDLE, _STARTING = int(Phase.IDLE), int(Phase.STARTING)
@@ -54,6 +56,7 @@ def start_task(st: State, ch: int) -> int:
     """Make the oldest queued task the running one; return its first BD."""
     word = pop(st, ch)
     st.channels.task_bd[ch] = word & QUEUE_START_BD_MASK
+    st.channels.task_token[ch] = (word >> QUEUE_TOKEN_LSB) & 1
     st.channels.runs_left[ch] = (word >> QUEUE_REPEAT_LSB) & QUEUE_REPEAT_MASK
     return int(st.channels.task_bd[ch])
 
@@ -69,7 +72,7 @@ def wake(spec: Spec, st: State, ch: int) -> None:
         c.until[ch] = st.clock[NOW] + spec.timing[TASK_START]
         st.clock[ACTIVITY] += 1
     elif c.phase[ch] == _STARTING and st.clock[NOW] >= c.until[ch]:
-        load_bd(spec, st, ch, start_task(st, ch))
+        turn_to(spec, st, ch, start_task(st, ch))
 
 
 @jit
@@ -82,6 +85,7 @@ def following(st: State, ch: int) -> int:
         c.runs_left[ch] -= 1
         return int(c.task_bd[ch])
     c.tasks_done[ch] += 1
+    issue_token(st, ch)
     c.task_bd[ch] = NO_BD
     return start_task(st, ch) if c.queue_count[ch] > 0 else NO_BD
 
@@ -95,4 +99,4 @@ def bd_done(spec: Spec, st: State, ch: int) -> None:
     if bd == NO_BD:
         st.channels.phase[ch] = _IDLE
     else:
-        load_bd(spec, st, ch, bd)
+        turn_to(spec, st, ch, bd)

@@ -10,7 +10,8 @@ import numpy as np
 from memtile.arch.ports import DMA_MASTERS, DMA_SLAVES, FIFO_WORDS, PORTS, WIRES, port_kind
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
 from memtile.arch.timing import Timing
-from memtile.model.state import Ints, SwitchPorts, table
+from memtile.model.state import Ints, table
+from memtile.model.stream_state import SwitchPorts
 
 _NONE = -1
 
@@ -94,6 +95,7 @@ def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
         latency=[latency for latency, _ in delays],
         depth=[depth for _, depth in delays],
         popped=_NONE,
+        control=[p.site if p.is_master and port_kind(p.name) == "CTRL" else _NONE for p in ports],
         arbiter=_NONE,
         asked=_NONE,
         link=[_link(port, sites, places) for port in ports],

@@ -24,6 +24,7 @@ COLOURS = {
     Cause.STREAM_STARVED: "#56B4E9",
     Cause.STREAM_BLOCKED: "#CC79A7",
     Cause.HALTED: "#8B0000",
+    Cause.TOKEN_BLOCKED: "#7B3F99",
 }
 _SUFFIXES = (".png", ".svg", ".pdf")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
-from memtile.model import core, lock_port, mm2s, neighbours, s2mm, switch
+from memtile.model import control_packets, core, lock_port, mm2s, neighbours, s2mm, switch
 from memtile.model.host_ports import offer, sink_full
 from memtile.model.jit import entry, inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
@@ -119,6 +119,8 @@ def step(spec: Spec, st: State) -> None:
     lock_port.serve(spec, st)
     account(st, 1)
     retire_channels(st)
+    if st.active_controls[0] > 0:
+        control_packets.step(spec, st)
     st.clock[QUIET] = st.clock[QUIET] + 1 if st.clock[ACTIVITY] == 0 else 0
     st.clock[NOW] += 1
 

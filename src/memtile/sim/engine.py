@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.ports import PORTS
 from memtile.arch.timing import Timing
+from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
 from memtile.model.state import NOW, QUIET, plain
@@ -53,6 +55,7 @@ class Engine:
         self._feeds: dict[int, list[Offer]] = {}
         self.cores = Cores(self.spec, self.state)
         self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
+        self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         warm_up()
         if booted:
@@ -128,6 +131,26 @@ class Engine:
         chunks = [last for _, last in self._caught.get(ch, [])]
         return np.concatenate(chunks) if chunks else np.zeros(0, dtype=np.uint8)
 
+    def tokens(self, tile: int) -> list[int]:
+        """What left the tile-control port of a model without switches: task-complete tokens, answers."""
+        return [word for word, _ in self._left.get(int(plain(self.state.controls).slave_port[tile]), [])]
+
+    def catch_port(self, tile: int, name: str) -> None:
+        """Take every word that leaves master port ``name`` of the tile's switch, where no tile is behind it.
+
+        Raises:
+            DesignError: the switch has no such port.
+        """
+        plain(self.state.switch).hosted[self._master(tile, name)] = 1
+
+    def left_port(self, tile: int, name: str) -> list[tuple[int, int]]:
+        """Words that left master port ``name`` after :meth:`catch_port`, each with its TLAST."""
+        return list(self._left.get(self._master(tile, name), []))
+
+    def _master(self, tile: int, name: str) -> int:
+        tiles = plain(self.spec.tiles)
+        return int(tiles.master_base[tile]) + PORTS[KIND_NAMES[tiles.kind[tile]]].master(name)
+
     def pending(self, ch: int) -> int:
         """Words fed to the S2MM channel's port that it has not taken."""
         waiting = sum(len(words) for words, _ in self._feeds.get(ch, []))
@@ -199,6 +222,10 @@ class Engine:
         return np.concatenate(list(self._patterns.values()))
 
     def _empty_sinks(self) -> None:
+        listed = self.state.host_words
+        for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
+            self._left.setdefault(port, []).append((word, end))
+        listed[0, 0] = 0
         ports, sink, last = self._ports, self.state.sink, self.state.sink_last
         for ch, chunks in self._caught.items():
             row, count = ports.sink_row[ch], ports.sink_count[ch]

@@ -14,7 +14,12 @@ from memtile.sim.engine import Engine
 from memtile.sim.results import Array, ChannelUse, Check, Result, Status
 
 # Cause under which the cycles of an assumed constant are booked; others always count as depended on.
-_SHOWS_AS = {"task_start": Cause.TASK_START, "zeroisation": Cause.MEMORY_BUSY}
+_SHOWS_AS = {
+    "task_start": Cause.TASK_START,
+    "zeroisation": Cause.MEMORY_BUSY,
+    "token_words": Cause.TOKEN_BLOCKED,
+    "count_fifo_words": Cause.TOKEN_BLOCKED,
+}
 
 
 def outcome(

@@ -36,6 +36,7 @@ LETTERS = {
     Cause.STREAM_STARVED: "s",
     Cause.STREAM_BLOCKED: "b",
     Cause.HALTED: "x",
+    Cause.TOKEN_BLOCKED: "T",
     Cause.NEIGHBOUR_BUSY: "n",
 }
 """One letter per cause, for timelines."""
