@@ -130,11 +130,6 @@ def _queue_mask(maps: Ints, row: int, kind: TileKind) -> int:
     return register.mask_of(Access.WO)
 
 
-def _register_ending(name: TileName, ending: str) -> int:
-    """Index of the register whose name ends so."""
-    return next(n for n, r in enumerate(register_tables.registers_of(name)) if r.name.endswith(ending))
-
-
 def _kinds(maps: Ints) -> Kinds:
     kinds = [TILE_KINDS[name] for name in KIND_NAMES]
     errors = [slave_error_status(name) for name in KIND_NAMES]
