@@ -62,3 +62,13 @@ def test_packets_fan_out_and_in_over_one_link_each_way() -> None:
     assert len(result.checks) == 5
     links = {port for tree in array.route().values() for port in tree if port.is_master and port.row == 1}
     assert {port.name for port in links} == {"NORTH0", "DMA0"}
+
+
+@pytest.mark.feature("F36")
+@pytest.mark.parametrize("columns", [1, 4])
+def test_a_product_of_512_x_512_is_exact_on_one_column_and_on_four(columns: int) -> None:
+    array = runpy.run_path(str(EXAMPLES / "gemm.py"))["design"](columns)
+    result = array.run()
+    assert result.status is Status.FINISHED
+    assert [check.elements for check in result.checks if check.exact] == [512 * 512]
+    assert result.cycles < 1.2e6 / columns

@@ -149,3 +149,15 @@ def test_a_stuck_array_names_tiles_and_asks_only_the_own_tile_for_its_lock() -> 
         f"memory(0,1) S2MM 0, BD 0, word 0 of 16: {why}",
         f"compute(0,2) S2MM 0, BD 0, word 0 of 16: {why}",
     )
+
+
+def test_memory_that_two_external_buffers_would_write_back() -> None:
+    array = Array("npu1", columns=1)
+    data = np.zeros(16, np.int32)
+    array.external("all", data)
+    assert refused(lambda: array.external("half", data[:8])) == (
+        "external buffer half: array: memory of all given, memory of its own allowed (NumPy); "
+        "use the buffer all"
+    )
+    text = refused(lambda: array.memory_tile(0).read(array.external("other", np.zeros(8, np.int32))))
+    assert "buffer other given, what is in a window: west or own or east allowed" in text

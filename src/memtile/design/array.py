@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,10 @@ from memtile.arch.devices import device as find_device
 from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import ModuleName
-from memtile.arch.tiles import TileName
+from memtile.arch.tiles import INTERFACE, TileName
 from memtile.arch.timing import Timing
 from memtile.design.bench import MAX_CYCLES, Bench
+from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits
 from memtile.design.memory_tile import MemoryTile
@@ -105,6 +106,26 @@ class Array(Bench):
     def interface_tile(self, column: int) -> InterfaceTile:
         """The interface tile of ``column``."""
         return self._as(InterfaceTile, column, 0, range(INTERFACE_ROWS))
+
+    def external(self, name: str, array: npt.NDArray[Any], address: int | None = None) -> Buffer:
+        """Let all interface tiles reach an array in external memory; runs change it in place.
+
+        Args:
+            name: of the buffer, once per design.
+            array: whole words, C-contiguous; a read-only array is read-only memory.
+            address: byte address; the next free page if omitted.
+
+        Raises:
+            DesignError: a name used twice, no whole words, an address that does not do, or memory that
+                another external buffer has.
+        """
+        for other in self.engine.external.buffers.values():
+            if np.may_share_memory(other.array, array):
+                where, step = f"external buffer {name}", f"use the buffer {other.name}"
+                given, allowed = f"memory of {other.name}", "memory of its own"
+                raise DesignError(Problem("external_twice", where, "array", given, allowed, "NumPy", step))
+        added = self.engine.external.add(name, array, address)
+        return Buffer(name, INTERFACE, added.address, array.shape, array.dtype)
 
     def connect(self, source: Channel, *targets: Channel) -> Flow:
         """Ask for a circuit from an MM2S channel to one or more S2MM channels; routed by :meth:`route`.
@@ -219,15 +240,8 @@ def _placed(device: Device, columns: int) -> list[Placed]:
     def beside(column: int, row: int) -> int:
         return column * device.rows + row if row in device.memory_rows and 0 <= column < columns else _NO_TILE
 
-    return [
-        Placed(
-            device.tile(column, row),
-            beside(column - 1, row),
-            beside(column + 1, row),
-            column,
-            row,
-            device.has_interface_dma(column),
-        )
-        for column in range(columns)
-        for row in range(device.rows)
-    ]
+    def placed(column: int, row: int) -> Placed:
+        sides = beside(column - 1, row), beside(column + 1, row)
+        return Placed(device.tile(column, row), *sides, column, row, device.has_interface_dma(column))
+
+    return [placed(column, row) for column in range(columns) for row in range(device.rows)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from memtile.arch.devices import Device
 from memtile.sim.engine import Engine
 from memtile.sim.outcome import outcome
@@ -30,11 +32,16 @@ class Bench:
     def __init__(self, engine: Engine, device: Device) -> None:
         self.engine, self.device = engine, device
         self._senders: list[Channel] = []
+        self.compared: list[tuple[str, Array, Array]] = []
         self.expected: list[tuple[Tile, Buffer, Array]] = []
 
     def add(self, senders: Sequence[Channel]) -> None:
         """Gather the outputs of one more tile's MM2S channels, too."""
         self._senders += senders
+
+    def expect_array(self, name: str, array: Array, data: Array) -> None:
+        """Compare an array in external memory with ``data`` after a run, element by element in C order."""
+        self.compared.append((name, array, np.ascontiguousarray(data, dtype=array.dtype).ravel()))
 
     def run(
         self,
@@ -64,5 +71,7 @@ class Bench:
 
     def _buffer_checks(self) -> Iterator[Check]:
         """Comparisons of buffers with what they should hold at the end."""
+        for name, array, wanted in self.compared:
+            yield Check.compare(name, array.ravel(), wanted)
         for tile, buffer, data in self.expected:
             yield Check.compare(f"{tile.label}buffer {buffer.name}", tile.load(buffer).ravel(), data)

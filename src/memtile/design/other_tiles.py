@@ -39,3 +39,7 @@ class InterfaceTile(Tile):
 
     def __init__(self, site: Site) -> None:
         super().__init__(INTERFACE, site)
+
+    def _is_behind(self, window: str, place: tuple[int, int] | None) -> bool:
+        """All interface tiles reach the same external memory; its buffers have no place in the array."""
+        return window in self.kind.memory_windows and place is None
