@@ -117,7 +117,11 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
         return OKAY
     register = register_of(spec, tile, offset)
     if register < 0:
-        return write_program(spec, st, tile, offset, value)
+        word = program_word(spec, tile, offset)
+        if word < 0:
+            return refuse(spec, st, tile)
+        st.program[word] = value
+        return OKAY
     kind = spec.tiles.kind[tile]
     argument = spec.register_map.argument[kind, register]
     at = store(spec, st, tile, register, value)
@@ -131,16 +135,6 @@ def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, 
     for n in range(values.shape[0]):
         if tiles[n] >= 0:
             done[n] = write(spec, st, tiles[n], offsets[n], values[n]) == OKAY
-
-
-@jit
-def write_program(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
-    """Write a word of program memory, where there is one."""
-    word = program_word(spec, tile, offset)
-    if word < 0:
-        return refuse(spec, st, tile)
-    st.program[word] = value
-    return OKAY
 
 
 @jit
