@@ -332,8 +332,8 @@ SHAPES: list[tuple[object, list[str]]] = [
     (
         MEMORY | {"tile": "shim"},
         [
-            'descriptor: tile: "shim" given, memory or compute or interface allowed '
-            "(AM020: tile kinds with a DMA)"
+            'descriptor: tile: "shim" given, memory or compute or interface or memory_v2 or compute_v2 or '
+            "interface_v2 allowed (AM020: tile kinds with a DMA)"
         ],
     ),
     (

@@ -46,7 +46,7 @@ def test_encode_undoes_decode_on_all_legal_words(tile: TileName, data: st.DataOb
         with pytest.raises(DescriptorError):
             encode(d)
     else:
-        effective = unpack(kind, words) | dict.fromkeys(idle_fields(kind, words), 0)
+        effective = unpack(kind, words) | {n: kind.limits(n)[0] for n in idle_fields(kind, words)}
         assert encode(d) == pack(kind, effective)
 
 

@@ -8,7 +8,15 @@ from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.events import BROADCAST_CHANNELS, EVENT_UNITS
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_map
-from memtile.arch.tiles import COLUMN_SHIFT, GRANULE_WORDS, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES
+from memtile.arch.tiles import (
+    COLUMN_SHIFT,
+    GRANULE_WORDS,
+    ROW_SHIFT,
+    TILE_BYTES,
+    TILE_KINDS,
+    WORD_BYTES,
+    kinds_of,
+)
 from oracle_files import load
 
 ORACLE = load("devices")
@@ -17,7 +25,7 @@ REGISTERS = {
     module: {r["name"]: r["offset"] for r in rows} for module, rows in load("registers")["modules"].items()
 }
 DMA_MODULE = {"memory": "memory_tile", "compute": "memory", "interface": "noc"}
-TILES = tuple(TILE_KINDS)
+TILES = tuple(kinds_of("AIE-ML"))
 
 
 def test_tile_addresses():

@@ -1,4 +1,4 @@
-"""Buffer-descriptor register layouts of the three tile kinds, bit exact (AM025, DMA_BDn_w registers).
+"""Buffer-descriptor register layouts of the tile kinds, bit exact (AM025 and AM029, DMA_BDn_w registers).
 
 A field is described once: its name in AM025 spelling, the word and bits that hold it (low part first when it
 is split) and how a logical value becomes register bits. Encoder, decoder, legality checks, documentation and
@@ -29,11 +29,15 @@ class BdField:
         name: AM025 field name, e.g. ``"D0_Stepsize"``.
         parts: ``(word, msb, lsb)`` for each register part, least significant part first.
         encoding: how the logical value is stored.
+        registers: what the register reference calls each part, where that is not ``name``.
+        codes: logical value of each code, where the field stores a code.
     """
 
     name: str
     parts: tuple[tuple[int, int, int], ...]
     encoding: Encoding = Encoding.AS_IS
+    registers: tuple[str, ...] = ()
+    codes: tuple[int, ...] = ()
 
     @property
     def bits(self) -> int:
@@ -55,16 +59,19 @@ class BdField:
         return (1 << self.bits) - (0 if self.encoding is Encoding.MINUS_ONE else 1)
 
 
+BURST_BYTES = (64, 128, 256)  # Burst_Length codes 0, 1, 2; code 3 is undefined (AM025)
+BURST_BYTES_V2 = (*BURST_BYTES, 512)  # AM027 has bursts of 512 bytes; code 3 is inferred (DEV-V2-4)
+
 _S, _M = Encoding.SIGNED, Encoding.MINUS_ONE
 
 _Row = tuple[str, int, int, int] | tuple[str, int, int, int, Encoding]
 
 
-def _layout(*rows: _Row, split: tuple[BdField, ...] = ()) -> Mapping[str, BdField]:
+def _layout(*rows: _Row, special: tuple[BdField, ...] = ()) -> Mapping[str, BdField]:
     fields = {
         r[0]: BdField(r[0], ((r[1], r[2], r[3]),), r[4] if len(r) == 5 else Encoding.AS_IS) for r in rows
     }
-    return MappingProxyType(fields | {f.name: f for f in split})
+    return MappingProxyType(fields | {f.name: f for f in special})
 
 
 # Word 5 of the compute tile and word 7 of the interface tile are the same word.
@@ -145,7 +152,6 @@ INTERFACE_BD = _layout(
     ("Secure_Access", 3, 30, 30),
     ("D0_Wrap", 3, 29, 20),
     ("D0_Stepsize", 3, 19, 0, _M),
-    ("Burst_Length", 4, 31, 30),
     ("D1_Wrap", 4, 29, 20),
     ("D1_Stepsize", 4, 19, 0, _M),
     ("SMID", 5, 31, 28),
@@ -156,7 +162,40 @@ INTERFACE_BD = _layout(
     ("Iteration_Wrap", 6, 25, 20, _M),
     ("Iteration_Stepsize", 6, 19, 0, _M),
     *_control_word(7),
-    split=(BdField("Base_Address", ((1, 31, 2), (2, 15, 0))),),  # byte address 47:2, so a word address
+    special=(
+        BdField(  # byte address 47:2, so a word address
+            "Base_Address", ((1, 31, 2), (2, 15, 0)), registers=("Base_Address_Low", "Base_Address_High")
+        ),
+        BdField("Burst_Length", ((4, 31, 30),), codes=BURST_BYTES),
+    ),
 )
 
-BURST_BYTES = (64, 128, 256)  # Burst_Length codes 0, 1, 2; code 3 is undefined (AM025)
+
+# AIE-ML v2 (AM027, AM029). Fields keep the names of AM025, so that one word means one thing everywhere; what
+# AM029 calls their parts stands in ``registers``.
+
+
+def _pad_field(name: str, *parts: tuple[int, int, int]) -> BdField:
+    manual = name.replace("Zero", "Pad")
+    return BdField(name, parts, registers=(manual, f"{manual}_High")[: len(parts)])
+
+
+_PADS_V2 = (
+    _pad_field("D0_Zero_Before", (1, 31, 26)),
+    _pad_field("D1_Zero_Before", (3, 31, 27), (2, 27, 27)),
+    _pad_field("D2_Zero_Before", (4, 30, 27), (2, 29, 28)),
+    _pad_field("D0_Zero_After", (5, 22, 17)),
+    _pad_field("D1_Zero_After", (5, 27, 23), (6, 29, 29)),
+    _pad_field("D2_Zero_After", (5, 31, 28), (6, 31, 30)),
+)
+MEMORY_BD_V2: Mapping[str, BdField] = MappingProxyType(
+    {
+        **MEMORY_BD,
+        **{field.name: field for field in _PADS_V2},
+        "D3_Stepsize_Zero": BdField("D3_Stepsize_Zero", ((2, 30, 30),)),
+    }
+)
+INTERFACE_BD_V2: Mapping[str, BdField] = MappingProxyType(
+    {name: field for name, field in INTERFACE_BD.items() if name != "SMID"}  # a register of its own in v2
+    | {"Burst_Length": BdField("Burst_Length", ((4, 31, 30),), codes=BURST_BYTES_V2)}
+)

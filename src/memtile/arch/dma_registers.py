@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from memtile.arch.registers import WORD_BITS, Access, Field, Register, array, fields, flags
 from memtile.arch.tiles import WORD_BYTES, TileKind
 
-_ADDRESS_PARTS = ("Base_Address_Low", "Base_Address_High")  # AM025 names of a field split over two words
-
 
 @dataclass(frozen=True, slots=True)
 class ChannelFields:
@@ -30,7 +28,7 @@ def bd_registers(kind: TileKind, reserved: tuple[tuple[int, Field], ...] = ()) -
     """``DMA_BDn_w`` of all descriptors; ``reserved`` adds (word, field) pairs that AM025 names Reserved."""
     words: list[list[Field]] = [[] for _ in range(kind.bd_words)]
     for bd_field in kind.bd_fields.values():
-        names = _ADDRESS_PARTS if len(bd_field.parts) > 1 else (bd_field.name,)
+        names = bd_field.registers or (bd_field.name,)
         for name, (word, msb, lsb) in zip(names, bd_field.parts, strict=True):
             words[word].append(Field(name, msb, lsb))
     for word, field in reserved:

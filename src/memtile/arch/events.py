@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from memtile.arch.registers import WORD_BITS, ModuleName
-from memtile.arch.tiles import COMPUTE, INTERFACE, MEMORY, WORD_BYTES, TileName
+from memtile.arch.tiles import COMPUTE, INTERFACE, MEMORY, TILE_KINDS, WORD_BYTES, Role, TileName
 
 BROADCAST_CHANNELS = 16
 PORT_SELECTORS = 8  # stream switch ports that a module can watch at once
@@ -249,11 +249,11 @@ GROUPS: Mapping[ModuleName, tuple[EventGroup, ...]] = MappingProxyType(
 )
 
 _SLAVE_ERROR = "AXI_MM_SLAVE_ERROR"
-_SLAVE_ERROR_MODULE: Mapping[TileName, ModuleName] = MappingProxyType(
+_SLAVE_ERROR_MODULE: Mapping[Role, ModuleName] = MappingProxyType(
     {"memory": "memory_tile", "compute": "core", "interface": "pl"}
 )
 
 
 def slave_error_status(tile: TileName) -> tuple[int, int]:
     """Byte offset and bit of the sticky status of an access that nothing in the tile answers."""
-    return EVENT_UNITS[_SLAVE_ERROR_MODULE[tile]].sticky_status(_SLAVE_ERROR)
+    return EVENT_UNITS[_SLAVE_ERROR_MODULE[TILE_KINDS[tile].role]].sticky_status(_SLAVE_ERROR)

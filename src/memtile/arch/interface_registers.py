@@ -32,7 +32,8 @@ _COMMON_STATUS = """
     Cur_BD 27:24, Task_Queue_Size 22:20, Channel_Running 19, Task_Queue_Overflow 18 wtc,
     AXI_MM_Slave_Error 17 wtc, AXI_MM_Decode_Error 16 wtc, Error_BD_Invalid 11,
     Stalled_Lock_Rel 3, Stalled_Lock_Acq 2, Status 1:0"""
-_CHANNELS = ChannelFields(
+LOCK_SELECTION = "Lock_Select 19:16, Lock_Value 5:0"
+CHANNELS = ChannelFields(
     control=(
         "FoT_Mode 17:16, Controller_ID 15:8, Enable_Out_of_Order 3, Pause_Stream 2, Pause_Mem 1",
         "Controller_ID 15:8, Pause_Stream 2, Pause_Mem 1",
@@ -62,10 +63,10 @@ _RESETS = "CTE_MODULE_RESET 3, PL_INTERFACE_RESET 1, STREAM_SWITCH_RESET 0"
 def noc_table() -> Table:
     """All registers of module ``noc``."""
     return (
-        *lock_registers(INTERFACE, "Lock_Select 19:16, Lock_Value 5:0"),
+        *lock_registers(INTERFACE, LOCK_SELECTION),
         *_second_level_interrupts(),
         *bd_registers(INTERFACE, _ADDRESS_ALIGNMENT),
-        *channel_registers(INTERFACE, _CHANNELS),
+        *channel_registers(INTERFACE, CHANNELS),
         *(
             Register(f"NoC_Interface_AIE_to_NoC_South{n}", 0x1E000 + n * WORD_BYTES, fields("Tdest 9:0"))
             for n in range(2, 6)

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
 
-from memtile.arch.tiles import TileName
+from memtile.arch.tiles import TILE_KINDS, Role, TileName
 from memtile.errors import DesignError, Problem
 
 SLOTS_PER_SLAVE = 4
@@ -125,8 +125,9 @@ _INTERFACE = SwitchPorts(
     fifos=1,
 )
 
+_PORTS: Mapping[Role, SwitchPorts] = {"memory": _MEMORY, "compute": _COMPUTE, "interface": _INTERFACE}
 PORTS: Mapping[TileName, SwitchPorts] = MappingProxyType(
-    {"memory": _MEMORY, "compute": _COMPUTE, "interface": _INTERFACE}
+    {name: _PORTS[kind.role] for name, kind in TILE_KINDS.items()}  # the same ports in AIE-ML v2 (DEV-V2-2)
 )
 
 # Interface tile: what the DMA channels are wired to (AM020 chapter 6; driver). Mux_Config chooses the source

@@ -1,4 +1,4 @@
-"""The register maps of all modules, and how to find a register by name or by address (AM025)."""
+"""The register maps of all modules, and how to find a register by name or by address (AM025, AM029)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
 
-from memtile.arch import compute_registers, interface_registers, memory_tile_registers
+from memtile.arch import compute_registers, interface_registers, memory_tile_registers, registers_v2
 from memtile.arch.registers import ModuleName, Register, Table
-from memtile.arch.tiles import TileName
+from memtile.arch.tiles import Role, TileName
 from memtile.errors import Problem, RegisterError
 
 TILE_MODULES: Mapping[TileName, tuple[ModuleName, ...]] = MappingProxyType(
-    {"memory": ("memory_tile",), "compute": ("memory", "core"), "interface": ("noc", "pl")}
+    {
+        "memory": ("memory_tile",),
+        "compute": ("memory", "core"),
+        "interface": ("noc", "pl"),
+        "memory_v2": ("memory_tile_v2",),
+        "compute_v2": ("memory_v2", "core"),  # core and pl: those of AIE-ML (DEV-V2-2)
+        "interface_v2": ("noc_v2", "pl"),
+    }
 )
 _TABLES: Mapping[ModuleName, Callable[[], Table]] = MappingProxyType(
     {
@@ -22,10 +29,13 @@ _TABLES: Mapping[ModuleName, Callable[[], Table]] = MappingProxyType(
         "core": compute_registers.core_table,
         "noc": interface_registers.noc_table,
         "pl": interface_registers.pl_table,
+        "memory_tile_v2": registers_v2.memory_tile_table,
+        "memory_v2": registers_v2.memory_table,
+        "noc_v2": registers_v2.noc_table,
     }
 )
 
-BEYOND: Mapping[TileName, Callable[[], Table]] = MappingProxyType(
+BEYOND: Mapping[Role, Callable[[], Table]] = MappingProxyType(
     {
         "memory": tuple,
         "compute": compute_registers.undescribed_core_table,

@@ -1,18 +1,28 @@
-"""Tile kinds and their limits (AM020 chapters 2, 3 and 5; AM025; the open driver's tables)."""
+"""Tile kinds of both generations and their limits (AM020, AM025, the driver; AM027 and AM029 for v2)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal, get_args
 
-from memtile.arch.bd_layout import COMPUTE_BD, INTERFACE_BD, MEMORY_BD, BdField
+from memtile.arch.bd_layout import (
+    COMPUTE_BD,
+    INTERFACE_BD,
+    INTERFACE_BD_V2,
+    MEMORY_BD,
+    MEMORY_BD_V2,
+    BdField,
+)
 
-TileName = Literal["memory", "compute", "interface"]
+Role = Literal["memory", "compute", "interface"]
+TileName = Literal["memory", "compute", "interface", "memory_v2", "compute_v2", "interface_v2"]
+Generation = Literal["AIE-ML", "AIE-ML v2"]
+GENERATIONS: tuple[Generation, ...] = get_args(Generation)
 
 WORD_BYTES = 4  # a stream word and the unit of descriptor addresses
-GRANULE_WORDS = 4  # one 128-bit memory access
+GRANULE_WORDS = 4  # one 128-bit memory access of AIE-ML
 COMPRESSED_GROUP_WORDS = 8  # compression works on 256-bit words (AM020)
 TILE_BYTES = 1 << 20  # address space of a tile
 COLUMN_SHIFT, ROW_SHIFT = 25, 20  # tile address = column << 25 | row << 20 | offset
@@ -24,15 +34,20 @@ class TileKind:
     """Limits and register bases of a tile kind; addresses in bytes unless a name says words.
 
     Attributes:
+        role: what the kind is, in whatever generation.
         dimensions: address-generation dimensions beside the iteration; the last has no wrap field.
         bd_banks: BDs a channel may use, by channel parity; a single entry serves all channels.
         memory_windows: DMA window name -> first byte, each ``memory_bytes`` long, in address order.
         lock_windows: DMA lock window name -> first lock id, each ``locks`` long.
         dma_address_words: words a DMA address may span before the walk leaves the address space.
         neighbour_channels: channels of each direction that reach the neighbours' windows.
+        granule_bytes: what a bank reads or writes at once; consecutive ones lie in consecutive banks.
+        stream_words: words that a stream port moves in a cycle.
+        pad_value_base: register with the value of MM2S channel 0's padding; 0 = padding is zeros.
     """
 
     name: TileName
+    role: Role
     title: str
     bd_fields: Mapping[str, BdField]
     bds: int
@@ -77,6 +92,14 @@ class TileKind:
     lock_request_acquire: int = 0x200  # address bit of an acquire; without it the read releases
     lock_request_value_lsb: int = 2  # the signed operand sits above the byte address of a word
     granule_bytes: int = 16
+    stream_words: int = 1
+    pad_value_base: int = 0
+    generation: Generation = "AIE-ML"
+
+    @property
+    def granule_words(self) -> int:
+        """Words of one memory access."""
+        return self.granule_bytes // WORD_BYTES
 
     @property
     def memory_words(self) -> int:
@@ -106,6 +129,7 @@ class TileKind:
 
 MEMORY = TileKind(
     name="memory",
+    role="memory",
     title="memory tile",
     bd_fields=MEMORY_BD,
     bds=48,
@@ -142,6 +166,7 @@ MEMORY = TileKind(
 
 COMPUTE = TileKind(
     name="compute",
+    role="compute",
     title="compute tile",
     bd_fields=COMPUTE_BD,
     bds=16,
@@ -179,6 +204,7 @@ COMPUTE = TileKind(
 
 INTERFACE = TileKind(
     name="interface",
+    role="interface",
     title="interface tile",
     bd_fields=INTERFACE_BD,
     bds=16,
@@ -216,6 +242,44 @@ INTERFACE = TileKind(
 
 EXTERNAL_PAGE = 4096  # bytes; an AXI burst never crosses such a boundary (AMBA AXI), so buffers begin at one
 
-TILE_KINDS: Mapping[TileName, TileKind] = MappingProxyType(
-    {"memory": MEMORY, "compute": COMPUTE, "interface": INTERFACE}
+# Generation 2 moves 64 bits per stream port and cycle, and 256 bits per memory access (AM027).
+_WIDE: dict[str, Any] = {"generation": "AIE-ML v2", "granule_bytes": 32, "stream_words": 2}
+
+MEMORY_V2 = replace(
+    MEMORY,
+    name="memory_v2",
+    title="AIE-ML v2 memory tile",
+    bd_fields=MEMORY_BD_V2,
+    banks=8,
+    bank_bytes=0x10000,
+    pad_value_base=0xA06E0,
+    **_WIDE,
 )
+COMPUTE_V2 = replace(COMPUTE, name="compute_v2", title="AIE-ML v2 compute tile", **_WIDE)
+INTERFACE_V2 = replace(  # AM029 moves everything in module noc
+    INTERFACE,
+    name="interface_v2",
+    title="AIE-ML v2 interface tile",
+    bd_fields=INTERFACE_BD_V2,
+    bd_base=0x9000,
+    bd_stride=0x30,
+    control_base=0x9300,
+    queue_base=0x9304,
+    status_base=(0x9320, 0x9328),
+    write_count_base=0x9330,
+    count_pop_base=0x9338,
+    lock_value_base=0x0,
+    lock_request_base=0xC000,
+    lock_event_base=0x100,
+    lock_overflow_base=0x120,
+    lock_underflow_base=0x128,
+    **_WIDE,
+)
+
+_ALL = (MEMORY, COMPUTE, INTERFACE, MEMORY_V2, COMPUTE_V2, INTERFACE_V2)
+TILE_KINDS: Mapping[TileName, TileKind] = MappingProxyType({kind.name: kind for kind in _ALL})
+
+
+def kinds_of(generation: Generation) -> Mapping[TileName, TileKind]:
+    """The tile kinds of a generation by name."""
+    return {name: kind for name, kind in TILE_KINDS.items() if kind.generation == generation}

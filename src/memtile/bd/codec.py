@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from memtile.arch.bd_layout import BURST_BYTES, BdField, Encoding
+from memtile.arch.bd_layout import BdField, Encoding
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.bd.descriptor import Descriptor, is_whole, unknown_tile
 from memtile.bd.fields import descriptor_of, fields_of
@@ -18,8 +18,12 @@ from memtile.bd.legality import check, shown
 from memtile.errors import DescriptorError, Problem, raise_if
 
 WORD_MAX = (1 << (8 * WORD_BYTES)) - 1
-_UNDEFINED = 0  # bytes of a burst code that AM025 leaves undefined
+_UNDEFINED = 0  # value of a code that AM025 leaves undefined
+_BURST = "Burst_Length"
 GATES = {"Next_BD": "Use_Next_BD", "Packet_ID": "Enable_Packet", "Packet_Type": "Enable_Packet"}
+"""Field -> the bit that gives it an effect."""
+OVERRULED = {"D3_Stepsize": "D3_Stepsize_Zero"}
+"""Field -> the bit that takes its effect away (AM029)."""
 
 
 def encode(descriptor: Descriptor, bd: int | None = None) -> tuple[int, ...]:
@@ -60,9 +64,13 @@ def decode(tile: TileName, words: Sequence[int], bd: int | None = None) -> Descr
 
 
 def idle_fields(kind: TileKind, words: Sequence[int]) -> dict[str, int]:
-    """Fields with a value that has no effect because their enable bit is off, e.g. ``Next_BD``."""
+    """Fields with a value that has no effect because of another bit, e.g. ``Next_BD`` without Use_Next_BD."""
     values = unpack(kind, words)
-    return {name: values[name] for name, gate in GATES.items() if values[name] and not values[gate]}
+    idle = [name for name, gate in GATES.items() if values[name] and not values[gate]]
+    for name, bit in OVERRULED.items():
+        if values.get(bit) and values[name] > kind.limits(name)[0]:
+            idle.append(name)
+    return {name: values[name] for name in idle}
 
 
 def pack(kind: TileKind, values: Mapping[str, int]) -> tuple[int, ...]:
@@ -104,14 +112,14 @@ def used_bits(kind_name: TileName) -> tuple[int, ...]:
 
 
 def _to_bits(field: BdField, value: int) -> int:
-    if field.name == "Burst_Length":
-        return BURST_BYTES.index(value)
+    if field.codes:
+        return field.codes.index(value)
     return value - 1 if field.encoding is Encoding.MINUS_ONE else value
 
 
 def _from_bits(field: BdField, raw: int) -> int:
-    if field.name == "Burst_Length":
-        return BURST_BYTES[raw] if raw < len(BURST_BYTES) else _UNDEFINED
+    if field.codes:
+        return field.codes[raw] if raw < len(field.codes) else _UNDEFINED
     if field.encoding is Encoding.SIGNED and raw > field.maximum:
         return raw - (1 << field.bits)
     return raw + 1 if field.encoding is Encoding.MINUS_ONE else raw
@@ -127,9 +135,9 @@ def _check_words(kind: TileKind, words: Sequence[int], where: str) -> list[Probl
         elif word & ~used:
             given, allowed = f"reserved bits 0x{word & ~used:08X} set", f"bits of 0x{used:08X}"
             problems.append(_problem("reserved_bits", where, f"word {n}", given, allowed))
-    if not problems and unpack(kind, words).get("Burst_Length") == _UNDEFINED:
-        allowed = f"codes 0..{len(BURST_BYTES) - 1}"
-        problems.append(_problem("axi_burst", where, "Burst_Length", f"code {len(BURST_BYTES)}", allowed))
+    if not problems and unpack(kind, words).get(_BURST) == _UNDEFINED:
+        codes = len(kind.bd_fields[_BURST].codes)
+        problems.append(_problem("axi_burst", where, _BURST, f"code {codes}", f"codes 0..{codes - 1}"))
     return problems
 
 

@@ -85,11 +85,12 @@ class Descriptor:
     construction.
 
     Attributes:
-        tile: tile kind, ``"memory"``, ``"compute"`` or ``"interface"``.
+        tile: tile kind, ``"memory"``, ``"compute"`` or ``"interface"``; with ``_v2`` behind it of AIE-ML v2.
         length: stream words of one execution, pad words included.
         address: first word in the DMA's address scheme; memory tile: west 0, own and east windows above it.
         dims: ``(step, wrap)`` from the fastest dimension on; none = contiguous. The last dimension a tile
-            has (D3 on the memory tile, D2 elsewhere) has no wrap.
+            has (D3 on the memory tile, D2 elsewhere) has no wrap. Its step may be 0 on the memory tile of
+            AIE-ML v2: MM2S repeats what is below it (AM029 D3_Stepsize_Zero).
         pad: ``(before, after)`` from dimension 0 on; memory tile MM2S only.
         iteration: offset from one execution to the next.
         next: number of the BD that follows in the chain; ``None`` = the chain ends.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
-from memtile.bd.codec import GATES, decode, idle_fields
+from memtile.bd.codec import GATES, OVERRULED, decode, idle_fields
 from memtile.bd.descriptor import NO_ITERATION, Acquire, Descriptor, Dim, Pad, Release
 from memtile.bd.fields import has_axi
 from memtile.bd.legality import check
@@ -53,11 +53,15 @@ def explain_words(tile: TileName, words: Sequence[int], bd: int | None = None) -
     """
     descriptor = decode(tile, words, bd)
     idle = [
-        Line("without effect", f"{name} holds {value}, but {GATES[name]} is 0")
+        Line("without effect", f"{name} holds {value}, but {_reason(name)}")
         for name, value in idle_fields(TILE_KINDS[tile], words).items()
     ]
     explained = explain(descriptor, bd)
     return Explanation(descriptor, bd, (*explained.lines, *idle), explained.problems)
+
+
+def _reason(idle: str) -> str:
+    return f"{GATES[idle]} is 0" if idle in GATES else f"{OVERRULED[idle]} is 1"
 
 
 def explain(d: Descriptor, bd: int | None = None) -> Explanation:

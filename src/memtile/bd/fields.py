@@ -72,6 +72,7 @@ _PER_DIMENSION = {
     "Wrap": ("dims[{}].wrap", "wrap_d{}", ""),
     "Zero_Before": ("pad[{}].before", "pad_d{}", ""),
     "Zero_After": ("pad[{}].after", "pad_d{}", ""),
+    "Stepsize_Zero": ("dims[{}].step", "step_d{}", "words"),
 }
 
 TERMS: Mapping[str, Term] = MappingProxyType(
@@ -85,6 +86,7 @@ TERMS: Mapping[str, Term] = MappingProxyType(
     }
 )
 """AM025 field -> term, for all fields but the two enable bits that ``next`` and ``packet`` imply."""
+_STILL = "D{}_Stepsize_Zero"  # AIE-ML v2: the last dimension repeats what is below it
 
 _GETTERS = {name: attrgetter(term.name) for name, term in TERMS.items() if "[" not in term.name}
 
@@ -96,7 +98,9 @@ def fields_of(d: Descriptor) -> dict[str, Any]:
     """
     values: dict[str, Any] = {name: _GETTERS[name](d) for name in _ALWAYS}
     for n, dim in enumerate(d.dims[:MAX_DIMENSIONS]):
-        values |= {f"D{n}_Stepsize": dim.step, f"D{n}_Wrap": dim.wrap}
+        still = dim.step == 0 and _STILL.format(n) in d.kind.bd_fields
+        step = {_STILL.format(n): True} if still else {f"D{n}_Stepsize": dim.step}
+        values |= {**step, f"D{n}_Wrap": dim.wrap}
     for n, pad in enumerate(d.pad[:MAX_DIMENSIONS]):
         values |= {f"D{n}_Zero_Before": pad.before, f"D{n}_Zero_After": pad.after}
     if d.next is not None:
@@ -118,7 +122,7 @@ def descriptor_of(kind: TileKind, values: Mapping[str, int]) -> Descriptor:
         tile=kind.name,
         length=v["Buffer_Length"],
         address=DmaAddress(v["Base_Address"]),
-        dims=tuple(Dim(v[f"D{n}_Stepsize"], v.get(f"D{n}_Wrap", 0)) for n in range(kind.dimensions)),
+        dims=tuple(Dim(_step(v, n), v.get(f"D{n}_Wrap", 0)) for n in range(kind.dimensions)),
         pad=tuple(Pad(v[f"D{n}_Zero_Before"], v[f"D{n}_Zero_After"]) for n in range(padded_dimensions(kind))),
         iteration=Iteration(v["Iteration_Stepsize"], v["Iteration_Wrap"], v["Iteration_Current"]),
         next=v["Next_BD"] if v["Use_Next_BD"] else None,
@@ -133,8 +137,13 @@ def descriptor_of(kind: TileKind, values: Mapping[str, int]) -> Descriptor:
     )
 
 
+def _step(v: Mapping[str, int], dimension: int) -> int:
+    return 0 if v.get(_STILL.format(dimension)) else v[f"D{dimension}_Stepsize"]
+
+
 def _axi(v: Mapping[str, int]) -> Axi:
-    return Axi(v["Burst_Length"], v["AxQoS"], v["AxCache"], v["SMID"], bool(v["Secure_Access"]))
+    smid = v.get("SMID", DEFAULT_AXI.smid)
+    return Axi(v["Burst_Length"], v["AxQoS"], v["AxCache"], smid, bool(v["Secure_Access"]))
 
 
 def has_axi(kind: TileKind) -> bool:

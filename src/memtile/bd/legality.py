@@ -12,8 +12,8 @@ from functools import cache
 from math import isfinite
 from typing import Any, NamedTuple, TypeGuard
 
-from memtile.arch.bd_layout import BURST_BYTES, BdField, Encoding
-from memtile.arch.tiles import COMPUTE, TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.arch.bd_layout import BdField, Encoding
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.bd.descriptor import DEFAULT_AXI, Descriptor, is_whole
 from memtile.bd.fields import MAX_DIMENSIONS, TERMS, fields_of, has_axi, padded_dimensions
 from memtile.errors import Problem
@@ -95,15 +95,15 @@ def _field(kind: TileKind, where: str, name: str, value: Any) -> Iterator[Proble
 def _fits(field: BdField, limit: _Limit, value: object) -> bool:
     if field.bits == 1:
         return isinstance(value, bool)
-    if field.name == "Burst_Length":
-        return is_whole(value) and value in BURST_BYTES
+    if field.codes:
+        return is_whole(value) and value in field.codes
     return value in limit
 
 
 def _allowed(field: BdField, limit: _Limit, value: object) -> str:
     if field.bits == 1:
         return "true or false"
-    numbers = ", ".join(map(str, BURST_BYTES)) if field.name == "Burst_Length" else str(limit)
+    numbers = ", ".join(map(str, field.codes)) if field.codes else str(limit)
     return numbers if is_whole(value) else f"a whole number {numbers}"
 
 
@@ -166,6 +166,8 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
         yield _unsupported(kind, where, "compression", f"compression {shown(d.compression)}", fields)
     if d.axi != DEFAULT_AXI and not has_axi(kind):
         yield _unsupported(kind, where, "axi", "AXI properties", "AM025: interface tile BDs only")
+    elif d.axi.smid != DEFAULT_AXI.smid and "SMID" not in kind.bd_fields:
+        yield _unsupported(kind, where, "smid", f"axi.smid {shown(d.axi.smid)}", "AM029: register SMID")
 
 
 def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str) -> Problem:
@@ -178,7 +180,7 @@ def contiguous_end(kind: TileKind) -> int | None:
     The driver checks this against the address space of the kind's BDs. For the compute tile it allows twice
     the memory, which no base and length exceed.
     """
-    return None if kind is COMPUTE else kind.dma_address_words
+    return None if kind.role == "compute" else kind.dma_address_words
 
 
 def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:

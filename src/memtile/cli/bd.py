@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
+from memtile.arch.tiles import TileName
 from memtile.bd.cases import case_of, items_of, refusal, words_of_case
 from memtile.bd.codec import decode as decode_words
 from memtile.bd.word_cases import hex_words, parse_words
@@ -47,9 +48,7 @@ Words = Annotated[
     list[str] | None,
     typer.Argument(metavar="WORD...|FILE|-", help="Register words, word 0 first; or a JSON file."),
 ]
-Tile = Annotated[
-    Literal["memory", "compute", "interface"], typer.Option(help="Tile kind, where the input names none.")
-]
+Tile = Annotated[TileName, typer.Option(help="Tile kind, where the input names none.")]
 
 
 @app.command(epilog=ENCODE_EXAMPLES)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from memtile.arch.devices import DEVICES, Device, device
-from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind
+from memtile.arch.tiles import GENERATIONS, TILE_KINDS, WORD_BYTES, TileKind, kinds_of
 
 T = TypeVar("T")
 
@@ -89,13 +89,15 @@ def info(
 ) -> None:
     """Show the devices, and sizes and limits of their tile kinds."""
     devices = {d.name: d for d in ([device(name)] if name else DEVICES.values())}
-    kinds = {kind.title: kind for kind in TILE_KINDS.values()}
     if as_json:
+        kinds = {kind.title: kind for kind in TILE_KINDS.values()}
         tables = {"devices": _table(devices, DEVICE_ROWS), "tile_kinds": _table(kinds, KIND_ROWS)}
         typer.echo(json.dumps(tables, indent=2))
         return
     _print_table("Devices", _table(devices, DEVICE_ROWS))
-    _print_table("Tile kinds", _table(kinds, KIND_ROWS))
+    for generation in GENERATIONS:
+        titled = {kind.title: kind for kind in kinds_of(generation).values()}
+        _print_table(f"Tile kinds of {generation}", _table(titled, KIND_ROWS))
 
 
 def _table(columns: Mapping[str, T], rows: Mapping[str, Callable[[T], Any]]) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from memtile.arch.tiles import TileName
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import STDIN, read_json
 from memtile.cli.progress import watched
@@ -29,7 +30,7 @@ Examples:
 def lower(
     file: Annotated[str, typer.Argument(metavar="FILE.json|-", help="JSON file; - is standard input.")],
     tile: Annotated[
-        Literal["memory", "compute", "interface"] | None,
+        TileName | None,
         typer.Option(help="Tile kind whose DMA moves the data, whatever the file says."),
     ] = None,
     access: Annotated[

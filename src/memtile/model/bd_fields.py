@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from memtile.arch.bd_layout import COMPUTE_BD, INTERFACE_BD, MEMORY_BD, Encoding
+from memtile.arch.bd_layout import Encoding
 from memtile.arch.tiles import TILE_KINDS
 from memtile.model.jit import jit
 from memtile.model.state import Spec, State
 
 KIND_NAMES = tuple(TILE_KINDS)
-FIELD_NAMES = tuple(dict.fromkeys([*MEMORY_BD, *COMPUTE_BD, *INTERFACE_BD]))
+FIELD_NAMES = tuple(dict.fromkeys(name for kind in TILE_KINDS.values() for name in kind.bd_fields))
 MAX_PARTS = max(len(f.parts) for kind in TILE_KINDS.values() for f in kind.bd_fields.values())
 
 BASE_ADDRESS = FIELD_NAMES.index("Base_Address")

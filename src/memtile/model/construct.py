@@ -162,7 +162,7 @@ def _kinds(maps: Ints) -> Kinds:
         external=[k.axi_masters > 0 for k in kinds],
         queue_mask=[_queue_mask(maps, row, k) for row, k in enumerate(kinds)],
         reset_mask=[_RESET.mask * k.has_channel_reset for k in kinds],
-        interleaves=[k.name == "memory" for k in kinds],
+        interleaves=[k.role == "memory" for k in kinds],
     )
 
 
@@ -199,9 +199,10 @@ def _tables() -> Spec:
 def _buffer_depth(name: TileName, direction: int, timing: Timing) -> int:
     if direction == S2MM:
         return timing.ingress_words
-    if name == "interface":
+    role = TILE_KINDS[name].role
+    if role == "interface":
         return _STAGED_WORDS
-    return timing.memory_egress_words if name == "memory" else timing.compute_egress_words
+    return timing.memory_egress_words if role == "memory" else timing.compute_egress_words
 
 
 def _channels(placed: Sequence[Placed], timing: Timing) -> tuple[Channels, Fifos]:

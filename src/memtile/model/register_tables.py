@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 
 from memtile.arch.mirrors import mirrors
 from memtile.arch.ports import MERGE_ARBITERS, PORTS
-from memtile.arch.register_map import BEYOND, register_map
-from memtile.arch.registers import WORD_BITS, ModuleName, Register
+from memtile.arch.register_map import BEYOND, TILE_MODULES, register_map
+from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import MM2S, S2MM, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.model.axi import Block
 from memtile.model.state import Ints, Shorts
-
-MODULES: Mapping[TileName, tuple[ModuleName, ...]] = {
-    "memory": ("memory_tile",),
-    "compute": ("memory", "core"),
-    "interface": ("noc", "pl"),
-}
 
 _UNMAPPED = -1
 
@@ -28,8 +21,8 @@ _UNMAPPED = -1
 @cache
 def registers_of(name: TileName) -> tuple[Register, ...]:
     """Every 32-bit register of a tile kind in address order, windows included, data memory not."""
-    described = [r for module in MODULES[name] for r in register_map(module).values()]
-    found = [r for r in (*described, *BEYOND[name]()) if r.width == WORD_BITS]
+    described = [r for module in TILE_MODULES[name] for r in register_map(module).values()]
+    found = [r for r in (*described, *BEYOND[TILE_KINDS[name].role]()) if r.width == WORD_BITS]
     return tuple(sorted(found, key=lambda r: r.offset))
 
 
@@ -88,7 +81,7 @@ def _switch_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
 def _mirror_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
     """Module by module: the two of a compute tile use the same names."""
     place = {register.offset: index for index, register in enumerate(registers_of(name))}
-    found = [mirror for module in MODULES[name] for mirror in mirrors(register_map(module).values())]
+    found = [mirror for module in TILE_MODULES[name] for mirror in mirrors(register_map(module).values())]
     return {m.register.offset: (Block.SETS if m.sets else Block.CLEARS, place[m.value.offset]) for m in found}
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
 from memtile.bd.codec import pack
 from memtile.bd.descriptor import Acquire, Axi, Descriptor, Dim, Iteration, Packet, Pad, Release
@@ -58,7 +57,7 @@ def register_words(draw: st.DrawFn, tile: TileName) -> tuple[int, ...]:
     kind = TILE_KINDS[tile]
     values = {name: draw(_field(kind, name)) for name in kind.bd_fields}
     if has_axi(kind):
-        values["Burst_Length"] = draw(st.sampled_from(BURST_BYTES))
+        values["Burst_Length"] = draw(_bursts(kind))
     return pack(kind, values)
 
 
@@ -91,7 +90,8 @@ def _dims(draw: st.DrawFn, kind: TileKind, pad: tuple[Pad, ...]) -> tuple[Dim, .
     dims = []
     for n in range(draw(st.integers(needed, kind.dimensions))):
         wrap = 0 if n == last else draw(_field(kind, f"D{n}_Wrap", low=1 if n < needed else 0))
-        dims.append(Dim(draw(_field(kind, f"D{n}_Stepsize")), wrap))
+        still = f"D{n}_Stepsize_Zero" in kind.bd_fields and draw(st.booleans())
+        dims.append(Dim(0 if still else draw(_field(kind, f"D{n}_Stepsize")), wrap))
     return tuple(dims)
 
 
@@ -104,4 +104,8 @@ def _longest(kind: TileKind, address: int, dims: tuple[Dim, ...]) -> int:
 
 def _axi(kind: TileKind) -> st.SearchStrategy[Axi]:
     qos, cache, smid = (_field(kind, name) for name in ("AxQoS", "AxCache", "SMID"))
-    return st.builds(Axi, st.sampled_from(BURST_BYTES), qos, cache, smid, st.booleans())
+    return st.builds(Axi, _bursts(kind), qos, cache, smid, st.booleans())
+
+
+def _bursts(kind: TileKind) -> st.SearchStrategy[int]:
+    return st.sampled_from(kind.bd_fields["Burst_Length"].codes)

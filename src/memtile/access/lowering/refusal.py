@@ -108,6 +108,7 @@ def _way_out(step: int, request: Request, site: Site) -> str:
     if bits > 1:
         ways.append(f"use elements of {bits} bits")
     for kind in TILE_KINDS.values():
-        if kind is not site.kind and max(Fields(kind).step) >= step:
+        same_array = kind.generation == site.kind.generation
+        if same_array and kind is not site.kind and max(Fields(kind).step) >= step:
             ways.append(f"move it from the {kind.title} (1..{max(Fields(kind).step)} words)")
     return " or ".join(ways)
