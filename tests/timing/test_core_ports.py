@@ -263,7 +263,7 @@ def test_a_long_computation_is_skipped_to_its_very_end() -> None:
 
 
 def test_a_pattern_longer_than_the_core_holds_is_seamless() -> None:
-    steps = 1000
+    steps = 2040  # of the 2048 vectors of a memory
     engine = Engine([Placed("compute")])
 
     def kernel(core: Core) -> Iterator[Action]:

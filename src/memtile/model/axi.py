@@ -112,21 +112,15 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
         return OKAY
     register = register_of(spec, tile, offset)
     if register < 0:
-        return write_program(spec, st, tile, offset, value)
+        word = program_word(spec, tile, offset)
+        if word < 0:
+            return refuse(spec, st, tile)
+        st.program[word] = value
+        return OKAY
     kind = spec.tiles.kind[tile]
     argument = spec.register_map.argument[kind, register]
     at = store(spec, st, tile, register, value)
     act_on_write(spec, st, tile, spec.register_map.block[kind, register], argument, at, value)
-    return OKAY
-
-
-@jit
-def write_program(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
-    """Write a word of program memory, where there is one."""
-    word = program_word(spec, tile, offset)
-    if word < 0:
-        return refuse(spec, st, tile)
-    st.program[word] = value
     return OKAY
 
 

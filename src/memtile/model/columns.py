@@ -14,7 +14,7 @@ from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, GRANULE_WORDS, MEMORY
 Ints = npt.NDArray[np.int64]
 
 FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
-CORE_STEPS = 256  # steps of an access pattern that a core is given at a time
+CORE_STEPS = 1024  # steps of an access pattern that a core is given at a time
 CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
 
 Pair = Annotated[Ints, (2,)]

@@ -35,47 +35,38 @@ _NONE, _VECTOR, _UPDATE = int(CoreMode.NONE), int(CoreMode.VECTOR), int(CoreMode
 
 
 @jit
-def bank_seen(spec: Spec, st: State, core: int, word: int) -> int:
-    """Bank of a word address as the core sees it; the address is one that it can reach."""
-    tile = st.cores.tile[core]
-    owner = spec.tiles.core_reach[tile, (word >> _SHIFT) - _FIRST_WINDOW]
-    return banks.bank_of(spec, st, owner, word & (WINDOW_WORDS - 1))
-
-
-@jit
 def begin_step(spec: Spec, st: State, core: int) -> None:
-    """Note the banks and grants that the accesses of the core's step need."""
-    cores, step = st.cores, st.cores.step[core]
+    """Note the banks and grants that the accesses of the core's step need; all are within its reach."""
+    cores, step, tile = st.cores, st.cores.step[core], st.cores.tile[core]
     for port in range(_PORTS):
-        word, mode = st.accesses[core, step, port, 0], st.accesses[core, step, port, 1]
+        first, mode = st.accesses[core, step, port, 0], st.accesses[core, step, port, 1]
         for part in range(VECTOR_BANKS):
             slot = port * VECTOR_BANKS + part
             cores.wanted[core, slot] = 0
             if mode == _NONE or (part > 0 and mode != _VECTOR):
                 continue
             cores.wanted[core, slot] = 2 if mode == _UPDATE else 1
-            cores.bank[core, slot] = bank_seen(spec, st, core, word + part * GRANULE_WORDS)
+            word = first + part * GRANULE_WORDS
+            owner = spec.tiles.core_reach[tile, (word >> _SHIFT) - _FIRST_WINDOW]
+            cores.bank[core, slot] = banks.bank_of(spec, st, owner, word & (WINDOW_WORDS - 1))
 
 
 @jit
-def first_requester(st: State, core: int) -> int:
-    """Number of the core's first part among the requesters of the banks."""
-    return int(st.channels.phase.shape[0] + core * CORE_REQUESTS)
-
-
-@jit
-def ask(st: State, core: int) -> None:
+def ask(spec: Spec, st: State, core: int) -> None:
     """Enter all parts that are still to be granted into their banks' arbitration."""
-    first = first_requester(st, core)
+    if st.cores.begun[core] == 0:
+        st.cores.begun[core] = 1
+        begin_step(spec, st, core)
+    first = st.channels.phase.shape[0] + core * CORE_REQUESTS  # number among the banks' requesters
     for slot in range(CORE_REQUESTS):
         if st.cores.wanted[core, slot] > 0 and not banks.busy(st, st.cores.bank[core, slot]):
             banks.bid(st, st.cores.bank[core, slot], first + slot)
 
 
 @jit
-def receive(st: State, core: int) -> bool:
-    """Take the grants of this cycle, note what was lost; whether the step is over."""
-    cores, first = st.cores, first_requester(st, core)
+def receive(st: State, core: int) -> None:
+    """Take the grants of this cycle, note what was lost; the next step is due when none is left."""
+    cores, first = st.cores, st.channels.phase.shape[0] + core * CORE_REQUESTS
     left = 0
     for slot in range(CORE_REQUESTS):
         if cores.wanted[core, slot] == 0:
@@ -87,4 +78,6 @@ def receive(st: State, core: int) -> bool:
         elif cores.why[core] == _RUNNING:
             cores.why[core] = _BANK
         left += cores.wanted[core, slot]
-    return left == 0
+    if left == 0:
+        cores.begun[core] = 0
+        cores.step[core] += 1

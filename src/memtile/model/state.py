@@ -199,8 +199,10 @@ class Cores(NamedTuple):
     why: Ints  # CoreCause of the current cycle
     until: Ints  # WAIT: last cycle of it; lock operations: first cycle in which it is decided
     lock: Ints  # lock id as the core sees it
+    target: Ints  # that lock in State.locks
     value: Ints  # operand of the lock operation
-    step: Ints  # position in State.accesses
+    step: Ints  # position in State.accesses; lock operations: cycles of them so far
+    begun: Ints  # 1 = ``bank`` and ``wanted`` are those of the step
     steps: Ints
     bank: Requests  # of each part of each address generator's access
     wanted: Requests  # grants that the part still needs in this step

@@ -99,7 +99,7 @@ def ask_memory(spec: Spec, st: State) -> None:
             mm2s.ask(spec, st, ch)
         else:
             s2mm.ask(spec, st, ch)
-    core.ask_memory(st)
+    core.ask_memory(spec, st)
 
 
 @inlined
@@ -119,7 +119,7 @@ def use_memory(spec: Spec, st: State) -> None:
             else:
                 s2mm.consume(spec, st, ch)
             offer(st, ch)
-    core.use_memory(spec, st)
+    core.use_memory(st)
 
 
 @inlined

@@ -9,7 +9,6 @@ import numpy as np
 
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
-from memtile.model import core_ports
 from memtile.model.roster import retire_cores, wake_core
 from memtile.model.state import ASKING, CORE_STEPS, NOW, Spec, State, plain
 from memtile.model.states import CorePhase
@@ -115,6 +114,9 @@ class Cores:
             cores.phase[core] = CorePhase.ACQUIRE if action.acquire else CorePhase.RELEASE
             cores.until[core] = now + self._spec.timing[CORE_LOCK]
             cores.lock[core], cores.value[core] = action.lock, action.value
+            side, lock = divmod(action.lock, COMPUTE.locks)
+            owner = self._spec.tiles.core_reach[cores.tile[core], side]
+            cores.target[core] = self._spec.tiles.lock_base[owner] + lock
         elif isinstance(action, Accesses) and len(action.steps):
             running.steps = action.steps
         else:
@@ -135,4 +137,4 @@ class Cores:
         self._state.accesses[core, : len(part)] = part
         cores = self._cores
         cores.phase[core], cores.step[core], cores.steps[core] = CorePhase.ACCESS, 0, len(part)
-        core_ports.begin_step(self._spec, self._state, core)
+        cores.begun[core] = 0
