@@ -82,12 +82,15 @@ def serve(spec: Spec, st: State) -> None:
     for slot in range(1, roster[0] + 1):
         if c.phase[roster[slot]] == _ACQUIRE:
             ask(spec, st, roster[slot])
-    core.ask_locks(st)
+    if st.active_cores[0] > 0:
+        core.ask_locks(st)
     for slot in range(1, roster[0] + 1):
         if c.phase[roster[slot]] == _ACQUIRE:
             receive(spec, st, roster[slot])
-    core.receive_locks(st)
+    if st.active_cores[0] > 0:
+        core.receive_locks(st)
     for slot in range(1, roster[0] + 1):
         if c.release_due[roster[slot]] == 1:
             release(spec, st, roster[slot])
-    core.release_locks(st)
+    if st.active_cores[0] > 0:
+        core.release_locks(st)

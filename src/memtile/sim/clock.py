@@ -99,7 +99,8 @@ def ask_memory(spec: Spec, st: State) -> None:
             mm2s.ask(spec, st, ch)
         else:
             s2mm.ask(spec, st, ch)
-    core.ask_memory(spec, st)
+    if st.active_cores[0] > 0:
+        core.ask_memory(spec, st)
 
 
 @inlined
@@ -119,7 +120,8 @@ def use_memory(spec: Spec, st: State) -> None:
             else:
                 s2mm.consume(spec, st, ch)
             offer(st, ch)
-    core.use_memory(st)
+    if st.active_cores[0] > 0:
+        core.use_memory(st)
 
 
 @inlined
@@ -129,7 +131,8 @@ def account(st: State, cycles: int) -> None:
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
         st.spent[ch, st.channels.why[ch]] += cycles
-    core.account(st, cycles)
+    if st.active_cores[0] > 0:
+        core.account(st, cycles)
 
 
 @jit
