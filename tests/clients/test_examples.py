@@ -53,6 +53,14 @@ def test_the_headline_of_the_manual_is_reached() -> None:
         assert result.gigabytes_per_second(direction) == pytest.approx(30, rel=0.005)
 
 
+@pytest.mark.feature("F35")
+def test_v2_frames_an_image_with_a_constant_at_two_words_per_cycle(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    runpy.run_path(str(EXAMPLES / "v2_padding.py"), run_name="__main__")  # it checks itself against NumPy
+    assert capsys.readouterr().out.splitlines()[-1] == "128 words in 64 beats, 8 bytes per cycle"
+
+
 def test_the_feature_map_is_nowhere_zero_so_that_padding_stands_out() -> None:
     picture = feature_map(112, 8)
     assert picture.shape == (112, 112, 8)

@@ -20,8 +20,8 @@ Words = NDArray[np.uint32]
 _STRIDED_FROM = 4  # words in the innermost run from which a strided copy beats an index
 
 
-def gather(memory: Words, walk: Walk, origin: int = 0) -> Words:
-    """The stream that MM2S makes of ``memory``: uint32[length], pad words 0 (AM020 ch. 5).
+def gather(memory: Words, walk: Walk, origin: int = 0, pad: int = 0) -> Words:
+    """The stream that MM2S makes of ``memory``: uint32[length], pad words 0 or ``pad`` (AM020 ch. 5, AM029).
 
     Raises:
         TransferError: when an access falls outside ``memory``.
@@ -29,8 +29,8 @@ def gather(memory: Words, walk: Walk, origin: int = 0) -> Words:
     _check_inside(memory, walk, origin)
     pieces = boxes(walk)
     if not _by_strides(pieces):
-        return _gather_by_index(memory, walk, origin)
-    out = np.zeros(walk.length, np.uint32) if walk.padded else np.empty(walk.length, np.uint32)
+        return _gather_by_index(memory, walk, origin, pad)
+    out = np.full(walk.length, pad, np.uint32) if walk.padded else np.empty(walk.length, np.uint32)
     for box in pieces:
         _stream_view(out, box)[...] = _memory_view(memory, box, origin)
     return out
@@ -54,7 +54,7 @@ def scatter(memory: Words, walk: Walk, data: Words, origin: int = 0) -> None:
         _memory_view(memory, box, origin)[...] = _stream_view(stream, box)
 
 
-def _gather_by_index(memory: Words, walk: Walk, origin: int) -> Words:
+def _gather_by_index(memory: Words, walk: Walk, origin: int, pad: int) -> Words:
     out = np.empty(walk.length, np.uint32)
     done = 0
     for piece in chunks(walk):
@@ -63,7 +63,7 @@ def _gather_by_index(memory: Words, walk: Walk, origin: int) -> Words:
             memory, piece - origin if origin else piece, out=part, mode="wrap"
         )  # the fastest mode; all in range
         if walk.padded:
-            part *= piece != PAD
+            part[piece == PAD] = pad
         done += len(piece)
     return out
 

@@ -77,8 +77,8 @@ class Walk:
         return replace(self, base=self.base + words)
 
     def unpadded(self) -> Walk:
-        """The walk of an S2MM channel, which ignores the padding fields (AM025: MM2S only)."""
-        return replace(self, before=(), after=())
+        """The walk of an S2MM channel: no padding and no step of 0 (AM025, AM029: MM2S only; DEV-V2-8)."""
+        return replace(self, steps=tuple(step or 1 for step in self.steps), before=(), after=())
 
 
 class Loop(NamedTuple):

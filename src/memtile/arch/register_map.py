@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from memtile.arch import compute_registers, interface_registers, memory_tile_registers, registers_v2
 from memtile.arch.registers import ModuleName, Register, Table
-from memtile.arch.tiles import Role, TileName
+from memtile.arch.tiles import TILE_KINDS, Role, TileName
 from memtile.errors import Problem, RegisterError
 
 TILE_MODULES: Mapping[TileName, tuple[ModuleName, ...]] = MappingProxyType(
@@ -84,7 +84,7 @@ def register_at(tile: TileName, offset: int) -> Register | None:
         for register in (found,) if found else _windows(module):
             if register.offset <= offset < register.offset + register.span:
                 return register
-    return next((register for register in BEYOND[tile]() if register.offset == offset), None)
+    return next((register for register in BEYOND[TILE_KINDS[tile].role]() if register.offset == offset), None)
 
 
 @cache

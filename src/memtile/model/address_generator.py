@@ -8,7 +8,6 @@ box (DEV-PAD-1, its limits DEV-PAD-3) and counts in the length (DEV-PAD-2).
 
 from __future__ import annotations
 
-from memtile.arch.tiles import GRANULE_WORDS
 from memtile.model.jit import inlined, jit
 from memtile.model.state import Granules, Walks
 
@@ -59,15 +58,15 @@ def advance(walks: Walks, ch: int) -> None:
 
 @inlined
 def joins(walks: Walks, ch: int, address: int) -> bool:
-    """Whether the next word continues, in the same 128-bit access, a run that ends at ``address``."""
+    """Whether the next word continues, in the same memory access, a run that ends at ``address``."""
     if walks.left[ch] == 0 or walks.padding[ch] == 1 or walks.address[ch] != address + 1:
         return False
-    return bool((address + 1) % GRANULE_WORDS != 0)
+    return bool((address + 1) & (walks.granule_words[ch] - 1) != 0)
 
 
 @inlined
 def form_access(walks: Walks, granules: Granules, ch: int) -> int:
-    """Take the next words that one access can carry, or one padding word; return the first DMA address."""
+    """Take the next words that one access, or the padding that one beat, can carry; the first DMA address."""
     first = walks.address[ch]
     granules.is_pad[ch] = walks.padding[ch]
     granules.formed[ch] = 1
@@ -75,6 +74,10 @@ def form_access(walks: Walks, granules: Granules, ch: int) -> int:
     advance(walks, ch)
     if granules.is_pad[ch] == 0:
         while joins(walks, ch, first + granules.formed[ch] - 1):
+            granules.formed[ch] += 1
+            advance(walks, ch)
+    else:
+        while granules.formed[ch] < walks.stream_words[ch] and walks.left[ch] > 0 and walks.padding[ch] == 1:
             granules.formed[ch] += 1
             advance(walks, ch)
     return int(first)

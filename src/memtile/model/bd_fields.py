@@ -14,6 +14,7 @@ MAX_PARTS = max(len(f.parts) for kind in TILE_KINDS.values() for f in kind.bd_fi
 BASE_ADDRESS = FIELD_NAMES.index("Base_Address")
 BUFFER_LENGTH = FIELD_NAMES.index("Buffer_Length")
 STEP = tuple(FIELD_NAMES.index(f"D{d}_Stepsize") for d in range(4))
+STANDS_STILL = FIELD_NAMES.index("D3_Stepsize_Zero")
 WRAP = tuple(FIELD_NAMES.index(f"D{d}_Wrap") for d in range(3))
 BEFORE = tuple(FIELD_NAMES.index(f"D{d}_Zero_Before") for d in range(3))
 AFTER = tuple(FIELD_NAMES.index(f"D{d}_Zero_After") for d in range(3))

@@ -63,12 +63,14 @@ def iterate(spec: Spec, st: State, ch: int, bd: int) -> int:
 
 @jit
 def load_walk(st: State, ch: int, iteration: int) -> None:
-    """Set the channel's address generator; padding is for MM2S only (AM025)."""
+    """Set the channel's address generator; padding and a step of zero are for MM2S only (AM025, DEV-V2-8)."""
     walks, fields = st.walks, st.fields
     walks.origin[ch] = fields[ch, f.BASE_ADDRESS] + iteration
     padded = 1 if st.channels.direction[ch] == MM2S else 0
     for d in range(len(_STEP)):
         walks.step[ch, d] = fields[ch, _STEP[d]]
+    if padded and fields[ch, f.STANDS_STILL]:
+        walks.step[ch, len(_STEP) - 1] = 0
     for d in range(len(_WRAP)):
         walks.wrap[ch, d] = fields[ch, _WRAP[d]]
         walks.before[ch, d] = fields[ch, _BEFORE[d]] * padded

@@ -16,18 +16,16 @@ from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, PORTS
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import Access
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
-from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
-from memtile.model import core_tables, register_tables
+from memtile.model import channel_tables, core_tables, register_tables
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.external_state import Externals, Region
 from memtile.model.neighbours import INTERFACES
 from memtile.model.state import (
     CORE_STEPS,
     Banks,
-    Channels,
     Codecs,
-    Fifos,
     Granules,
     Interfaces,
     Ints,
@@ -39,7 +37,6 @@ from memtile.model.state import (
     Spec,
     State,
     Tiles,
-    Walks,
     table,
 )
 from memtile.model.states import Cause, CoreCause
@@ -49,7 +46,6 @@ from memtile.model.wiring import Site, feeding_ports, switch_ports
 _NONE = -1
 HOST_WORDS = 1 << 10  # words of switch ports that wait for the host before the clock loop returns
 _RESET = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Reset")
-_STAGED_WORDS = 2 * GRANULE_WORDS  # of the words that wait in an interface channel, those next to its port
 SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empty it
 
 
@@ -162,6 +158,11 @@ def _kinds(maps: Ints) -> Kinds:
         external=[k.axi_masters > 0 for k in kinds],
         queue_mask=[_queue_mask(maps, row, k) for row, k in enumerate(kinds)],
         reset_mask=[_RESET.mask * k.has_channel_reset for k in kinds],
+        granule_words=[k.granule_words for k in kinds],
+        pad_value=[
+            _register(maps, row, k.pad_value_base) if k.pad_value_base else _NONE
+            for row, k in enumerate(kinds)
+        ],
         interleaves=[k.role == "memory" for k in kinds],
     )
 
@@ -196,30 +197,6 @@ def _tables() -> Spec:
     )
 
 
-def _buffer_depth(name: TileName, direction: int, timing: Timing) -> int:
-    if direction == S2MM:
-        return timing.ingress_words
-    role = TILE_KINDS[name].role
-    if role == "interface":
-        return _STAGED_WORDS
-    return timing.memory_egress_words if role == "memory" else timing.compute_egress_words
-
-
-def _channels(placed: Sequence[Placed], timing: Timing) -> tuple[Channels, Fifos]:
-    rows = [
-        (tile, direction, number, _buffer_depth(p.name, direction, timing))
-        for tile, p in enumerate(placed)
-        for direction in (S2MM, MM2S)
-        for number in range(TILE_KINDS[p.name].channels)
-    ]
-    tile, direction, number, depth = zip(*rows, strict=True)
-    outside = np.array([placed[t].name == "interface" for t in tile])
-    external = np.where(outside, np.cumsum(outside) - 1, _NONE)
-    where = {"tile": tile, "direction": direction, "number": number, "external": external}
-    channels = table(Channels, len(rows), **where, why=Cause.IDLE, task_bd=_NONE, next_bd=_NONE)
-    return channels, table(Fifos, len(rows), depth=depth)
-
-
 def _memories(placed: Sequence[Placed]) -> Memories:
     """Bank mapping of each tile after reset; compute tiles interleave the two banks of a pair (AM020)."""
     kinds = [TILE_KINDS[p.name] for p in placed]
@@ -227,7 +204,7 @@ def _memories(placed: Sequence[Placed]) -> Memories:
     return table(
         Memories,
         len(placed),
-        shift=GRANULE_WORDS.bit_length() - 1,
+        shift=[k.granule_words.bit_length() - 1 for k in kinds],
         mask=[max(banks, 1) - 1 for banks in spread],
         group_shift=[
             (k.bank_bytes * banks // WORD_BYTES).bit_length() - 1
@@ -295,7 +272,7 @@ def build(
     timing = timing or Timing()
     tiles = _tiles(placed)
     constants = np.array(astuple(timing), dtype=np.int64)
-    channels, fifos = _channels(placed, timing)
+    channels, fifos, walks = channel_tables.channels([p.name for p in placed], timing)
     switch = switch_ports(_sites(placed, tiles), timing)
     n, banks, locks = len(fifos.depth), int(tiles.banks.sum()), int(tiles.locks.sum())
     channels.switch_port[:] = feeding_ports(switch, n) if switched else _NONE
@@ -317,7 +294,7 @@ def build(
         asked_interfaces=_roster(INTERFACES * len(placed)),
         active_cores=_roster(cored),
         zeroising=_roster(len(placed)),
-        walks=table(Walks, n),
+        walks=walks,
         granules=table(Granules, n, port_bank=_NONE),
         externals=table(Externals, outside, following=_NONE),
         fifos=fifos,

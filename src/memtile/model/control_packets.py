@@ -12,11 +12,12 @@ from memtile.arch.packets import CONTROL_HEADER, Operation, field_of
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import TILE_BYTES, WORD_BYTES
 from memtile.model import axi, control_port
+from memtile.model.beats import pop_word
 from memtile.model.jit import jit
 from memtile.model.packets import STREAM_MASK, header_at, odd
 from memtile.model.state import ACTIVITY, Spec, State
 from memtile.model.switch_config import PACKET
-from memtile.model.switch_ports import offers, pop
+from memtile.model.switch_ports import offers
 
 START, CONTROL, DATA, ANSWER, DISCARD = 0, 1, 2, 3, 4  # Controls.stage
 _STATUS = register_named("memory_tile", "Tile_Control_Packet_Handler_Status")
@@ -128,9 +129,7 @@ def handle(spec: Spec, st: State, tile: int) -> None:
     if st.controls.stage[tile] == ANSWER:
         answer(spec, st, tile)
     elif offers(st, port):
-        head = st.switch.head[port]
-        word, last = st.switch.words[port, head], st.switch.last[port, head]
-        pop(st, port)
+        word, last = pop_word(st, port)
         st.clock[ACTIVITY] += 1
         accept(spec, st, tile, word, last)
 

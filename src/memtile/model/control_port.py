@@ -10,7 +10,7 @@ from __future__ import annotations
 from memtile.arch.packets import ACTORS, TOKEN, TOKEN_TYPE, field_of
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import TILE_KINDS
-from memtile.model.host_ports import hand_to_host
+from memtile.model.host_ports import hand_to_host, host_takes
 from memtile.model.jit import inlined, jit
 from memtile.model.packets import with_parity
 from memtile.model.state import ACTIVITY, Spec, State
@@ -20,7 +20,7 @@ from memtile.model.task_end import LAST_IN_TASK, pop_count
 from memtile.model.timing_index import TOKEN_WORDS
 
 NOBODY, HANDLER = -1, -2  # Controls.sender, beside channels
-_ACTORS = tuple(ACTORS[name] for name in TILE_KINDS)
+_ACTORS = tuple(ACTORS[kind.role] for kind in TILE_KINDS.values())
 _MOST = max(len(row) for row in _ACTORS)
 _ACTOR_OF = tuple(actor for row in _ACTORS for actor in (*row, *[0] * (_MOST - len(row))))
 _CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
@@ -66,8 +66,9 @@ def send(st: State, tile: int) -> None:
     port, head = controls.slave_port[tile], controls.head[tile]
     word, last = controls.words[tile, head], controls.last[tile, head]
     if st.switch.hosted[port] == 1:
-        if not hand_to_host(st, port, word, last):
+        if not host_takes(st):
             return
+        hand_to_host(st, port, word, last)
     elif has_room(st, port):
         push(st, port, word, last)
     else:

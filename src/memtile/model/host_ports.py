@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memtile.model.beats import TLAST, lower, upper, words_in
 from memtile.model.fifo import put, space
 from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, NOW, State
@@ -19,7 +20,7 @@ def ready(st: State, ch: int) -> bool:
 
 @inlined
 def offer(st: State, ch: int) -> None:
-    """S2MM: take a word from the port into the ingress buffer, if there is one and it fits."""
+    """S2MM: take a beat from the port into the ingress buffer, if there is one and it fits."""
     ports = st.ports
     at = ports.source_position[ch]
     if at == ports.source_end[ch] or space(st.fifos, ch) == 0:
@@ -28,53 +29,80 @@ def offer(st: State, ch: int) -> None:
     if ready(st, ch):
         put(st.fifos, ch, st.source[at], st.source_last[at])
         ports.source_position[ch] = at + 1
+        if st.walks.stream_words[ch] > 1:
+            offer_rest(st, ch)
+
+
+@jit
+def offer_rest(st: State, ch: int) -> None:
+    """The other words of the beat; TLAST ends it."""
+    ports = st.ports
+    for _ in range(1, st.walks.stream_words[ch]):
+        at = ports.source_position[ch]
+        if at == ports.source_end[ch] or space(st.fifos, ch) == 0 or st.source_last[at - 1] != 0:
+            return
+        put(st.fifos, ch, st.source[at], st.source_last[at])
+        ports.source_position[ch] = at + 1
+
+
+@inlined
+def full(st: State, ch: int) -> bool:
+    """Whether the sink of the channel may have no room for a beat."""
+    return bool(st.ports.sink_count[ch] + st.walks.stream_words[ch] > st.sink.shape[1])
 
 
 @inlined
 def takes(st: State, ch: int) -> bool:
-    """MM2S: whether the sink, or else the switch, takes the word that waits in the egress buffer."""
+    """MM2S: whether the sink, or else the switch, takes the beat that waits in the egress buffer."""
     if st.ports.sink_row[ch] < 0:
         port = st.channels.switch_port[ch]
         return bool(port >= 0 and has_room(st, port))
-    if st.ports.sink_count[ch] == st.sink.shape[1]:
+    if full(st, ch):
         return False
     st.clock[ACTIVITY] += 1
     return ready(st, ch)
 
 
 @inlined
-def deliver(st: State, ch: int, word: int, last: int) -> None:
-    """MM2S: hand a word to whoever takes it."""
+def deliver(st: State, ch: int, entry: int, flags: int) -> None:
+    """MM2S: hand a beat to whoever takes it."""
     row = st.ports.sink_row[ch]
     if row < 0:
-        push(st, st.channels.switch_port[ch], word, last)
+        push(st, st.channels.switch_port[ch], entry, flags)
         return
     at = st.ports.sink_count[ch]
-    st.sink[row, at] = word
-    st.sink_last[row, at] = last
+    st.sink[row, at] = lower(entry)
+    if words_in(flags) > 1:
+        st.sink_last[row, at] = 0
+        at += 1
+        st.sink[row, at] = upper(entry)
+    st.sink_last[row, at] = flags & TLAST
     st.ports.sink_count[ch] = at + 1
 
 
+@inlined
+def host_takes(st: State) -> bool:
+    """Whether the list of words for the host has room."""
+    return bool(st.host_words[0, 0] + 1 < st.host_words.shape[0])
+
+
 @jit
-def hand_to_host(st: State, port: int, word: int, last: int) -> bool:
-    """Leave a word of a switch port for the host; False when its list is full."""
+def hand_to_host(st: State, port: int, word: int, last: int) -> None:
+    """Leave a word of a switch port for the host, whose list has room."""
     at = st.host_words[0, 0] + 1
-    if at == st.host_words.shape[0]:
-        return False
     st.host_words[at, 0] = port
     st.host_words[at, 1] = word
     st.host_words[at, 2] = last
     st.host_words[0, 0] = at
-    return True
 
 
 @jit
 def sink_full(st: State) -> bool:
     """Whether some sink must be emptied by the host before its channel can go on."""
-    if st.host_words[0, 0] + 1 == st.host_words.shape[0]:
+    if not host_takes(st):
         return True
     for slot in range(1, st.active_channels[0] + 1):
         ch = st.active_channels[slot]
-        if st.ports.sink_row[ch] >= 0 and st.ports.sink_count[ch] == st.sink.shape[1]:
+        if st.ports.sink_row[ch] >= 0 and full(st, ch):
             return True
     return False

@@ -1,13 +1,12 @@
 """Memory_Control: bank interleaving and zeroisation (AM025 Memory_Control; AM020 memory tile memory).
 
-Interleaved, consecutive 128-bit granules go to consecutive banks; linear, each bank is one block. Zeroisation
-owns the banks for a time nobody has published (timing constant ``zeroisation``); hardware then clears the
-request bit.
+Interleaved, consecutive granules of the size of an access go to consecutive banks; linear, each bank is one
+block. Zeroisation owns the banks for a time nobody has published (timing constant ``zeroisation``); hardware
+then clears the request bit.
 """
 
 from __future__ import annotations
 
-from memtile.arch.tiles import GRANULE_WORDS
 from memtile.model.dma_registers import INTERLEAVE_MASK, ZEROISE_MASK
 from memtile.model.jit import jit
 from memtile.model.roster import append
@@ -30,7 +29,7 @@ def log2(value: int) -> int:
 def set_interleaving(spec: Spec, st: State, tile: int, control: int) -> None:
     """Choose how word addresses spread over the banks of a memory tile."""
     if control & INTERLEAVE_MASK:
-        st.memories.shift[tile] = log2(GRANULE_WORDS)
+        st.memories.shift[tile] = log2(spec.kinds.granule_words[spec.tiles.kind[tile]])
     else:
         st.memories.shift[tile] = log2(spec.tiles.memory_words[tile] // spec.tiles.banks[tile])
 

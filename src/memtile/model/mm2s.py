@@ -1,20 +1,21 @@
-"""MM2S: memory to stream, through an egress buffer that runs ahead only in whole 128-bit accesses.
+"""MM2S: memory to stream, through an egress buffer that runs ahead only in whole memory accesses.
 
-Per cycle: one word may leave to the stream, then one access may be asked of a bank, or one padding word made.
-The BD counts as finished (lock released, FINISHED_BD) when its last access is granted; the next BD's lock is
-asked for when its last word leaves (docs/timing.md, DEV-MM2S-1, DEV-EGRESS-1).
+Per cycle: one beat may leave to the stream, then one access may be asked of a bank, or a beat of padding be
+made. The BD counts as finished (lock released, FINISHED_BD) when its last access is granted; the next BD's
+lock is asked for when its last word leaves (docs/timing.md, DEV-MM2S-1, DEV-EGRESS-1).
 """
 
 from __future__ import annotations
 
-from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, GRANULE_WORDS
+from memtile.arch.tiles import COMPRESSED_GROUP_WORDS
 from memtile.model import banks, neighbours
 from memtile.model.access_port import aim
 from memtile.model.address_generator import form_access
 from memtile.model.bd_load import halt
+from memtile.model.beats import ready_words, take_beat
 from memtile.model.coder import gather, packed_moved, pass_on
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
-from memtile.model.fifo import drop, put, space
+from memtile.model.fifo import put, space
 from memtile.model.host_ports import deliver, takes
 from memtile.model.jit import inlined, jit
 from memtile.model.lock_port import post_release
@@ -32,17 +33,17 @@ _BANK, _BUSY, _BLOCKED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(C
 
 @inlined
 def drain(spec: Spec, st: State, ch: int) -> None:
-    """Let one word leave to the stream; the last one of a BD completes it."""
+    """Let one beat leave to the stream; the last one of a BD completes it."""
     c = st.channels
     if c.phase[ch] != _RUN:
         return
-    if st.fifos.held[ch] == 0:
+    words = ready_words(st, ch)
+    if words == 0:
         c.why[ch] = c.fetch_why[ch]
     elif takes(st, ch):
-        head = st.fifos.head[ch]
-        deliver(st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
-        drop(st.fifos, ch)
-        c.moved[ch] = c.moved[ch] + 1 if c.packed[ch] == 0 else packed_moved(st, ch)
+        entry, flags = take_beat(st, ch, words)
+        deliver(st, ch, entry, flags)
+        c.moved[ch] = c.moved[ch] + words if c.packed[ch] == 0 else packed_moved(st, ch)
         c.why[ch] = _MOVING
     else:
         c.why[ch] = _BLOCKED
@@ -68,17 +69,35 @@ def emit(spec: Spec, st: State, ch: int, word: int, later: int) -> None:
         post_release(spec, st, ch)
 
 
+@jit
+def pad_value(spec: Spec, st: State, ch: int) -> int:
+    """What the channel pads with: zero, or its constant of AIE-ML v2 (AM029 Constant_Pad_Value)."""
+    tile = st.channels.tile[ch]
+    register = spec.kinds.pad_value[spec.tiles.kind[tile]]
+    if register < 0:
+        return 0
+    return int(st.registers[spec.tiles.register_base[tile] + register + st.channels.number[ch]])
+
+
+@jit
+def emit_padding(spec: Spec, st: State, ch: int) -> None:
+    """Put the padding that was formed into the egress buffer."""
+    value = pad_value(spec, st, ch)
+    for later in range(st.granules.formed[ch] - 1, -1, -1):
+        emit(spec, st, ch, value, st.walks.left[ch] + later)
+
+
 @inlined
 def room(st: State, ch: int) -> int:
     """Words that the egress buffer, or the coder before it, can take."""
     if st.channels.packed[ch] == 1:
-        return GRANULE_WORDS if st.codecs.held[ch] < COMPRESSED_GROUP_WORDS else 0
+        return st.walks.granule_words[ch] if st.codecs.held[ch] < COMPRESSED_GROUP_WORDS else 0
     return space(st.fifos, ch)
 
 
 @inlined
 def form(spec: Spec, st: State, ch: int) -> bool:
-    """Have an access or padding word formed; False when the BD needs none or its address is out of reach."""
+    """Have an access or padding formed; False when the BD needs none or its address is out of reach."""
     g = st.granules
     if g.closed[ch] == 1:
         return True
@@ -107,7 +126,7 @@ def send_header(spec: Spec, st: State, ch: int) -> None:
 
 @inlined
 def ask(spec: Spec, st: State, ch: int) -> None:
-    """Enter this cycle's bank arbitration, or make one padding word."""
+    """Enter this cycle's bank arbitration, or make a beat of padding."""
     g = st.granules
     g.port_bank[ch] = -1
     c = st.channels
@@ -123,7 +142,7 @@ def ask(spec: Spec, st: State, ch: int) -> None:
     c.fetch_why[ch] = _SWITCH
     if g.is_pad[ch] == 1:
         g.closed[ch] = 0
-        emit(spec, st, ch, 0, st.walks.left[ch])
+        emit_padding(spec, st, ch)
     elif banks.busy(st, g.bank[ch]):
         c.fetch_why[ch] = _BUSY
     elif g.owner[ch] != c.tile[ch]:

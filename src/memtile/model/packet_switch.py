@@ -11,6 +11,7 @@ from __future__ import annotations
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, MERGE_POSITIONS, SLOTS_PER_SLAVE
 from memtile.arch.register_map import register_named
 from memtile.arch.switch_registers import SLOT
+from memtile.model.beats import TLAST
 from memtile.model.jit import inlined, jit
 from memtile.model.packets import STREAM_MASK
 from memtile.model.state import ACTIVITY, NOW, Spec, State
@@ -231,5 +232,5 @@ def serve(spec: Spec, st: State, port: int) -> None:
     pop(st, port)
     st.clock[ACTIVITY] += 1
     switch.in_header[port] = 0
-    if last:
+    if last & TLAST:
         release(spec, st, port)

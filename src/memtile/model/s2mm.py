@@ -1,7 +1,7 @@
-"""S2MM: stream to memory, through an ingress buffer and a 128-bit write port.
+"""S2MM: stream to memory, through an ingress buffer and a write port as wide as a bank.
 
-Per cycle: a pending access may be written if its bank is granted, then one word moves from the ingress buffer
-into the access being formed, then one word may enter from the stream. An access is complete when the next
+Per cycle: a pending access may be written if its bank is granted, then one beat moves from the ingress buffer
+into the access being formed, then one beat may enter from the stream. An access is complete when the next
 word does not continue it; it asks for its bank from the next cycle on, while a second one is formed behind
 it. The BD is done when its last access is written (docs/timing.md, GT-6, DEV-INGRESS-1).
 """
@@ -14,7 +14,7 @@ from memtile.model.address_generator import advance, joins
 from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE, FOT_MASK
 from memtile.model.fifo import drop
-from memtile.model.jit import inlined
+from memtile.model.jit import inlined, jit
 from memtile.model.lock_port import post_release
 from memtile.model.out_of_order import take_header
 from memtile.model.state import ACTIVITY, NOW, Spec, State
@@ -91,7 +91,7 @@ def hand_over(st: State, ch: int) -> None:
 
 @inlined
 def consume(spec: Spec, st: State, ch: int) -> None:
-    """Take one word from the ingress buffer into the access being formed, or say why not."""
+    """Take one beat from the ingress buffer into the access being formed, or say why not."""
     hand_over(st, ch)
     c = st.channels
     if c.phase[ch] != _RUN:
@@ -104,6 +104,19 @@ def consume(spec: Spec, st: State, ch: int) -> None:
         c.why[ch] = _STARVED
     else:
         collect(spec, st, ch)
+        if st.walks.stream_words[ch] > 1:
+            collect_rest(spec, st, ch)
+
+
+@jit
+def collect_rest(spec: Spec, st: State, ch: int) -> None:
+    """Take the other words of the beat, as far as the access being formed and the write port allow."""
+    c = st.channels
+    for _ in range(1, st.walks.stream_words[ch]):
+        if c.phase[ch] != _RUN or c.moved[ch] == c.length[ch]:
+            return
+        if st.granules.closed[ch] == 0 and st.fifos.held[ch] > 0:
+            collect(spec, st, ch)
 
 
 @inlined

@@ -90,6 +90,8 @@ class Kinds(NamedTuple):
     external: Ints  # 1 = the channels work on external memory
     queue_mask: Ints  # bits of the start queue register
     reset_mask: Ints  # Reset bit of the channels' control register; 0 = the kind has none
+    granule_words: Ints  # words of one memory access
+    pad_value: Ints  # register index of the pad value of MM2S channel 0, -1 = padding is zeros
     interleaves: Ints  # 1 = Memory_Control chooses between interleaved and linear banks
 
 
@@ -158,10 +160,12 @@ class Walks(NamedTuple):
     address: Ints  # of the next word
     padding: Ints  # 1 = the next word is padding
     left: Ints  # words not yet generated
+    granule_words: Ints  # words of one memory access, a power of two
+    stream_words: Ints  # words that the stream port moves in a cycle
 
 
 class Granules(NamedTuple):
-    """The 128-bit access that each channel forms, and the one that it has at the banks."""
+    """The access that each channel forms, and the one that it has at the banks."""
 
     target: Ints  # first word of the formed access in State.memory
     bank: Ints
@@ -170,7 +174,7 @@ class Granules(NamedTuple):
     owner: Ints  # tile whose memory it goes to
     since: Ints  # cycle from which an access to a neighbour is on its way
     guest_bank: Ints  # the neighbour's bank that it wants in this cycle
-    is_pad: Ints  # MM2S: 1 = one padding word, no access
+    is_pad: Ints  # MM2S: 1 = padding, no access
     words: Granule  # S2MM
     port_bank: Ints  # bank asked in this cycle, -1 = none
     pending_bank: Ints  # S2MM: bank of the access waiting to be written

@@ -5,8 +5,9 @@ Circuit mode: a slave feeds all its masters at once, so one slow receiver stops 
 
 from __future__ import annotations
 
-from memtile.model.fifo import put, space
-from memtile.model.host_ports import hand_to_host
+from memtile.model.beats import pop_word, put_beat, words_in
+from memtile.model.fifo import space
+from memtile.model.host_ports import hand_to_host, host_takes
 from memtile.model.jit import inlined, jit
 from memtile.model.packet_switch import all_have_room, contend, multicast
 from memtile.model.packet_switch import serve as serve_packet
@@ -39,16 +40,15 @@ def serve_master(st: State, port: int) -> None:
         if has_room(st, link):
             push(st, link, switch.words[port, head], switch.last[port, head])
             pop(st, port)
-    elif channel >= 0 and space(st.fifos, channel) > 0:
-        put(st.fifos, channel, switch.words[port, head], switch.last[port, head])
+    elif channel >= 0 and space(st.fifos, channel) >= words_in(switch.last[port, head]):
+        put_beat(st.fifos, channel, switch.words[port, head], switch.last[port, head])
         pop(st, port)
         st.clock[ACTIVITY] += 1
     elif switch.control[port] >= 0:
         wake_control(st, switch.control[port])
-    elif switch.hosted[port] == 1 and hand_to_host(
-        st, port, switch.words[port, head], switch.last[port, head]
-    ):
-        pop(st, port)
+    elif switch.hosted[port] == 1 and host_takes(st):
+        word, last = pop_word(st, port)
+        hand_to_host(st, port, word, last)
         st.clock[ACTIVITY] += 1
 
 

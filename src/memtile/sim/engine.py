@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from memtile.arch.ports import PORTS
 from memtile.arch.timing import Timing
+from memtile.errors import DesignError, raise_if
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
@@ -22,7 +23,7 @@ from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
 from memtile.sim.kernels import Kernel
-from memtile.sim.partition import open_partition
+from memtile.sim.partition import open_partition, unmodelled
 from memtile.sim.warmup import warm_up
 
 _SLICE = 1 << 16  # cycles between looks at the outside world
@@ -53,6 +54,7 @@ class Engine:
         switched: bool = False,
         booted: bool = True,
     ) -> None:
+        raise_if(list(unmodelled(placed)), DesignError)
         self.timing = timing or Timing()
         self.spec, self.state = build(placed, self.timing, switched=switched)
         self.external = ExternalMemory()

@@ -20,6 +20,7 @@ from memtile.access.move import gather, scatter
 from memtile.access.walk import Walk
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.model.executions import BARRED, MOVED, NOTHING, advance
+from memtile.model.mm2s import pad_value
 from memtile.model.state import FIFO_SLOTS, NOW, State, Words, plain
 from memtile.model.states import Cause
 from memtile.sim.clock import Stop
@@ -117,7 +118,7 @@ class _Mover:
             words = self._receive(ch, stream)
             scatter(memory, walk, decompress(words, walk.length) if packed else words, window)
         else:
-            words = gather(memory, walk, window)
+            words = gather(memory, walk, window, int(pad_value(self._spec, self._state, ch)))
             words = compress(words) if packed else words
             stream = len(words)
             self._engine.deliver(ch, words, not self._channels.tlast_suppress[ch])
