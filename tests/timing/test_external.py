@@ -11,7 +11,7 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Axi, Dim, Release
 from memtile.bd.windows import DmaLock
 from memtile.model.states import Cause
-from memtile.sim import clock
+from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.sim.outcome import outcome
 from memtile.testing.rig import LETTERS
@@ -223,6 +223,6 @@ def test_skipped_cycles_are_like_stepped_ones() -> None:
     end = skipping.engine.now
     stepping.engine.run(1)
     for _ in range(1, end):
-        clock.cycle(stepping.engine.spec, stepping.engine.state)
+        machine.cycle(stepping.engine.spec, stepping.engine.state)
     assert fingerprint(skipping) == fingerprint(stepping)
     assert end > 900

@@ -14,7 +14,8 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state import NOW, QUIET
 from memtile.model.states import Cause
-from memtile.sim import clock
+from memtile.sim import machine
+from memtile.sim.clock import Stop
 from memtile.testing.rig import Rig
 from timing.designs import LOCKS, Design, build, designs
 
@@ -39,14 +40,14 @@ def differences(one: Rig, other: Rig) -> set[str]:
     return {name for name in a if a[name] != b[name]}
 
 
-def advance(skipping: Rig, stepping: Rig, until: int) -> clock.Stop:
+def advance(skipping: Rig, stepping: Rig, until: int) -> Stop:
     """Both to the same cycle: one by the loop that skips, one cycle by cycle."""
     for rig in (skipping, stepping):
         rig.engine.run(rig.now)  # lays out what was fed, runs no cycle
     skipping.engine.state.clock[QUIET] = 0
-    stop = clock.Stop(clock.run(skipping.engine.spec, skipping.engine.state, until))
+    stop = machine.run(skipping.engine.spec, skipping.engine.state, until)
     while stepping.now < skipping.now:
-        clock.cycle(stepping.engine.spec, stepping.engine.state)
+        machine.cycle(stepping.engine.spec, stepping.engine.state)
     return stop
 
 
@@ -58,7 +59,7 @@ def test_skipping_is_stepping(design: Design, later: list[tuple[int, int, int]])
     for wait, lock, value in [(CYCLES, 0, 3), *later[:4]]:
         stop = advance(skipping, stepping, skipping.now + wait)
         assert differences(skipping, stepping) == set()
-        if stop is clock.Stop.QUIET:
+        if stop is Stop.QUIET:
             assert_nothing_can_move(stepping)
         for rig in (skipping, stepping):
             rig.set_lock(lock, value)
@@ -69,7 +70,7 @@ def assert_nothing_can_move(rig: Rig) -> None:
     before = arrays(rig.engine.state)
     spent, now = rig.engine.state.spent.copy(), rig.now
     for _ in range(5):
-        clock.cycle(rig.engine.spec, rig.engine.state)
+        machine.cycle(rig.engine.spec, rig.engine.state)
     after = arrays(rig.engine.state)
     assert {name for name in after if after[name] != before[name]} <= {".clock", ".spent"}
     rig.engine.state.spent[:] = spent
@@ -95,7 +96,7 @@ def test_a_long_zeroisation_is_one_jump() -> None:
     rig.catch(m)
     rig.issue(m, 0)
     rig.door.write32(0x96048, 0b11)
-    assert rig.engine.run(1 << 21) is clock.Stop.QUIET
+    assert rig.engine.run(1 << 21) is Stop.QUIET
     assert len(rig.sent(m)) == 4
     assert (1 << 20) < rig.now < (1 << 20) + 20
     assert rig.spent(m)[Cause.MEMORY_BUSY] == (1 << 20) - 5
@@ -104,5 +105,5 @@ def test_a_long_zeroisation_is_one_jump() -> None:
 
 def test_an_idle_tile_stops_at_once() -> None:
     rig = Rig()
-    assert rig.engine.run(10**9) is clock.Stop.QUIET
+    assert rig.engine.run(10**9) is Stop.QUIET
     assert rig.now == 2

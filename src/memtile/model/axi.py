@@ -23,7 +23,7 @@ from memtile.model import (
     task_queue,
     windows,
 )
-from memtile.model.jit import entry, jit
+from memtile.model.jit import jit
 from memtile.model.program_memory import program_word
 from memtile.model.state import Ints, Spec, State
 
@@ -109,7 +109,7 @@ def mirror(spec: Spec, st: State, tile: int, block: int, register: int, value: i
         st.registers[at] &= ~value
 
 
-@entry
+@jit
 def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     """Write one 32-bit word at byte ``offset`` of the tile; ``OKAY`` or ``SLAVE_ERROR``."""
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
@@ -129,7 +129,7 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     return OKAY
 
 
-@entry
+@jit
 def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
     """Write each word at byte ``offsets`` of its tile, -1 = none, in order; ``done`` = something answered."""
     for n in range(values.shape[0]):
@@ -182,7 +182,7 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
         windows.set_isolation(spec, st, tile, st.registers[at])
 
 
-@entry
+@jit
 def read(spec: Spec, st: State, tile: int, offset: int) -> int:
     """Read the 32-bit word at byte ``offset``, with the read's side effects; or ``SLAVE_ERROR``."""
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:

@@ -1,4 +1,4 @@
-"""The tables of the DMA channels after reset: who they are, their stream buffers, their address generators."""
+"""The tables of the DMA channels after reset: who they are, their buffers and address generators."""
 
 from __future__ import annotations
 

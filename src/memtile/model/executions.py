@@ -10,7 +10,7 @@ from __future__ import annotations
 from memtile.arch.tiles import S2MM
 from memtile.model import control_packets
 from memtile.model.dma_registers import FOT_MASK
-from memtile.model.jit import entry, jit
+from memtile.model.jit import jit
 from memtile.model.lock_port import post_release, serve
 from memtile.model.locks import resolve
 from memtile.model.memory_control import finish_zeroisation
@@ -62,7 +62,7 @@ def order(spec: Spec, st: State, ch: int, room: int) -> int:
     return memory_owner(spec, st, tile, number, st.walks.origin[ch]) if supplied(st, ch, room) else NOTHING
 
 
-@entry
+@jit
 def advance(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
     """One round; False when nothing happened.
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from memtile.errors import MemtileError, Problem
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_COMPILED = ("arch", "model", "sim/clock.py")
+_COMPILED = ("arch", "model", "sim/clock.py", "sim/machine.py")
 _KEPT = 4  # directories; other checkouts and running processes may share the place
 _VARIABLE = "MEMTILE_CACHE"
 

@@ -21,7 +21,7 @@ from memtile.model import (
     unpack,
 )
 from memtile.model.host_ports import offer, sink_full
-from memtile.model.jit import entry, inlined, jit
+from memtile.model.jit import inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import retire_channels
 from memtile.model.state import ACTIVITY, ASKING, NOW, QUIET, Spec, State
@@ -167,13 +167,6 @@ def step(spec: Spec, st: State) -> None:
     st.clock[NOW] += 1
 
 
-@entry
-def cycle(spec: Spec, st: State) -> None:
-    """One cycle of the array clock."""
-    step(spec, st)
-    settle(st)
-
-
 @jit
 def channel_timer(st: State, ch: int) -> int:
     """Cycle in which something happens to the channel by itself, or -1."""
@@ -227,7 +220,7 @@ def advance(spec: Spec, st: State, until: int) -> int:
     return _LIMIT
 
 
-@entry
+@jit
 def run(spec: Spec, st: State, until: int) -> int:
     """Advance to cycle ``until`` at most; return a ``Stop`` code."""
     stop = advance(spec, st, until)

@@ -18,6 +18,7 @@ from memtile.errors import Problem, RegisterError
 from memtile.model import axi
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.state import Spec, State
+from memtile.sim import machine
 
 _WORD_MAX = (1 << WORD_BITS) - 1
 _SOURCE = "AM025 memory map"
@@ -49,13 +50,13 @@ class Door:
             raise RegisterError(
                 Problem("register_value", self._kind.title, f"{offset:#07x}", hex(value), allowed, _SOURCE)
             )
-        if axi.write(self._spec, self._state, self._tile, int(offset), int(value)) == axi.SLAVE_ERROR:
+        if machine.write(self._spec, self._state, self._tile, int(offset), int(value)) == axi.SLAVE_ERROR:
             raise self._unmapped(offset)
 
     def read32(self, offset: int) -> int:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
         self._check_offset(offset)
-        value = axi.read(self._spec, self._state, self._tile, int(offset))
+        value = machine.read(self._spec, self._state, self._tile, int(offset))
         if value == axi.SLAVE_ERROR:
             raise self._unmapped(offset)
         return int(value)

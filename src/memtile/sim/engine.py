@@ -18,7 +18,7 @@ from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
 from memtile.model.state import NOW, QUIET, plain
-from memtile.sim import clock
+from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
@@ -117,7 +117,7 @@ class Engine:
         try:
             while True:
                 target = min(until, self.now + _SLICE)
-                stop = clock.Stop(clock.run(self.spec, self.state, target))
+                stop = machine.run(self.spec, self.state, target)
                 if stop is clock.Stop.KERNEL:
                     self.cores.serve()
                     continue

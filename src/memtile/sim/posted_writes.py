@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES
-from memtile.model import axi
 from memtile.model.state import plain
+from memtile.sim import machine
 from memtile.sim.engine import Engine
 
 _NO_TILE = -1
@@ -37,5 +37,5 @@ class PostedWrites:
         tiles = self._tile_at[places >> COLUMN_SHIFT, places >> ROW_SHIFT & (_ROWS - 1)]
         tiles[~inside] = _NO_TILE
         done = np.zeros(len(values), dtype=np.bool_)
-        axi.write_many(self._engine.spec, self._engine.state, tiles, places % TILE_BYTES, values, done)
+        machine.write_many(self._engine.spec, self._engine.state, tiles, places % TILE_BYTES, values, done)
         return done

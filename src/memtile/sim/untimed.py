@@ -19,10 +19,11 @@ from memtile.access.compression import LONGEST_GROUP, compress, compressed_lengt
 from memtile.access.move import gather, scatter
 from memtile.access.walk import Walk
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
-from memtile.model.executions import BARRED, MOVED, NOTHING, advance
+from memtile.model.executions import BARRED, MOVED, NOTHING
 from memtile.model.mm2s import pad_value
 from memtile.model.state import FIFO_SLOTS, NOW, State, Words, plain
 from memtile.model.states import Cause
+from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
 
@@ -90,7 +91,7 @@ class _Mover:
     def run(self, progress: Progress | None, limit: int) -> int:
         """Move until no BD can move as a whole, or ``limit`` is passed; returns the words counted."""
         words = 0
-        while words < limit and advance(self._spec, self._state, self._orders, self._room):
+        while words < limit and machine.execute(self._spec, self._state, self._orders, self._room):
             for ch in np.flatnonzero(self._orders >= 0).tolist():
                 words += self._execute(ch)
             if progress is not None:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import time
 from functools import cache
 
-import numpy as np
-
 from memtile.arch.tiles import MEMORY
-from memtile.model import axi, executions, jit
+from memtile.model import jit
 from memtile.model.construct import Placed, build
 from memtile.model.jit_cache import cache_directory
-from memtile.sim import clock
+from memtile.sim import machine
 
 
 @cache
@@ -24,13 +22,8 @@ def warm_up() -> float:
         return 0.0
     start = time.perf_counter()
     spec, state = build([Placed(MEMORY.name)])
-    orders = np.full(len(state.channels.phase), executions.BARRED)
     with jit.compiling(jit.to_stderr):
-        clock.run(spec, state, 1)
-        executions.advance(spec, state, orders, np.zeros_like(orders))
-        axi.write(spec, state, 0, MEMORY.lock_value_base, axi.read(spec, state, 0, MEMORY.lock_value_base))
-        none = np.zeros(0, dtype=np.int64)
-        axi.write_many(spec, state, none, none, none, none.astype(np.bool_))
+        machine.run(spec, state, 1)
     return time.perf_counter() - start
 
 
