@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memtile.access.compression import compress, compressed_length, decompress
 from memtile.arch.tiles import MEMORY, TileName
-from memtile.bd.descriptor import Descriptor, Dim, Pad
+from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.errors import TransferError
 from memtile.model.states import Cause
@@ -218,6 +218,38 @@ def test_a_reset_leaves_nothing_of_a_group_behind(reads: bool, cut: int) -> None
     assert (rig.sent(ch)[begun:] if reads else rig.memory(0, 40).tolist()) == (
         stream.tolist() if reads else words.tolist()
     )
+
+
+def test_finish_on_tlast_does_not_look_into_a_compressed_stream() -> None:
+    """DEV-COMP-1: the length ends the BD, and reaching it without TLAST is no error."""
+    rig = Rig()
+    words = np.arange(1, 25, dtype=np.uint32)
+    rig.feed(rig.s2mm(), compress(words))
+    rig.write_bd(0, bd("memory", 24))
+    enable(rig, rig.s2mm(), ENABLE | 1 << 16)
+    rig.issue(rig.s2mm(), 0)
+    rig.engine.run(1000)
+    assert rig.memory(0, 24).tolist() == words.tolist()
+    assert rig.status(rig.s2mm()) == 0
+
+
+def test_packets_choose_descriptors_that_decompress() -> None:
+    """Out of order, twice: the header between two compressed BDs is a header, not a mask."""
+    rig = Rig()
+    words = np.arange(1, 11, dtype=np.uint32)
+    header = 3 << 5
+    stream = compress(words).tolist()
+    ends = [0] * len(stream) + [1]
+    rig.engine.feed(
+        rig.s2mm(), np.array([header, *stream, header, *stream], np.uint32), np.array(ends * 2, np.uint8)
+    )
+    walk = bd("memory", 10, iteration=Iteration(100, 2, 0))
+    rig.write_bd(3, walk)
+    enable(rig, rig.s2mm(), ENABLE | 1 << 3)
+    rig.issue(rig.s2mm(), 0, 2)
+    rig.engine.run(1000)
+    assert rig.memory(0, 10).tolist() == rig.memory(100, 10).tolist() == words.tolist()
+    assert rig.status(rig.s2mm(), "Channel_Running") == 0
 
 
 def test_a_stream_that_dries_up_in_a_group_waits_for_more() -> None:

@@ -109,19 +109,21 @@ def consume(spec: Spec, st: State, ch: int) -> None:
 @inlined
 def collect(spec: Spec, st: State, ch: int) -> None:
     """Put the oldest ingress word into the channel's access."""
-    head = st.fifos.head[ch]
-    place(spec, st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
-    if st.channels.phase[ch] == _RUN:
-        drop(st.fifos, ch)
-        st.channels.why[ch] = _MOVING
+    head, address = st.fifos.head[ch], st.walks.address[ch]
+    if not place(spec, st, ch, st.fifos.words[ch, head]):
+        return
+    drop(st.fifos, ch)
+    st.channels.why[ch] = _MOVING
+    if st.channels.control[ch] & FOT_MASK:
+        finish_on_tlast(st, ch, st.fifos.last[ch, head])
+    close(st, ch, address)
 
 
 @inlined
-def place(spec: Spec, st: State, ch: int, word: int, last: int) -> bool:
-    """Put a word into the channel's access; whether that completed it. Halts at an address out of reach."""
+def place(spec: Spec, st: State, ch: int, word: int) -> bool:
+    """Put a word into the channel's access; False and a halt when its address is out of reach."""
     g, walks = st.granules, st.walks
-    address = walks.address[ch]
-    if g.formed[ch] == 0 and not aim(spec, st, ch, address):
+    if g.formed[ch] == 0 and not aim(spec, st, ch, walks.address[ch]):
         halt(st, ch, ERROR_MEMORY_UNAVAILABLE)
         return False
     g.words[ch, g.formed[ch]] = word
@@ -129,10 +131,14 @@ def place(spec: Spec, st: State, ch: int, word: int, last: int) -> bool:
     st.channels.moved[ch] += 1
     st.clock[ACTIVITY] += 1
     advance(walks, ch)
-    if st.channels.control[ch] & FOT_MASK:
-        finish_on_tlast(st, ch, last)
-    if joins(walks, ch, address):
+    return True
+
+
+@inlined
+def close(st: State, ch: int, address: int) -> bool:
+    """Whether the access is complete with the word at ``address``; then the memory port takes it, if free."""
+    if joins(st.walks, ch, address):
         return False
-    g.closed[ch] = 1
+    st.granules.closed[ch] = 1
     hand_over(st, ch)
     return True

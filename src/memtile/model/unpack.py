@@ -22,12 +22,12 @@ def place(spec: Spec, st: State, ch: int) -> None:
     """Put expanded words into the channel's access, until it is complete."""
     codecs, g = st.codecs, st.granules
     while codecs.held[ch] > 0 and g.closed[ch] == 0:
-        ended = s2mm.place(spec, st, ch, codecs.words[ch, codecs.at[ch]], 0)
-        if st.channels.phase[ch] != _RUN:
+        address = st.walks.address[ch]
+        if not s2mm.place(spec, st, ch, codecs.words[ch, codecs.at[ch]]):
             return
         codecs.at[ch] += 1
         codecs.held[ch] -= 1
-        if ended:
+        if s2mm.close(st, ch, address):
             return
 
 
@@ -48,11 +48,9 @@ def take(st: State, ch: int) -> int:
 
 @jit
 def consume(spec: Spec, st: State, ch: int) -> None:
-    """S2MM, phase 3: words into the access, a stream word into the group, a complete group into words."""
+    """S2MM in a BD, phase 3: words into the access, a stream word into a group, a group into words."""
     c, codecs = st.channels, st.codecs
     s2mm.hand_over(st, ch)
-    if c.phase[ch] != _RUN:
-        return
     place(spec, st, ch)
     if c.phase[ch] != _RUN:
         return

@@ -115,7 +115,7 @@ def use_memory(spec: Spec, st: State) -> None:
             mm2s.receive(spec, st, ch)
         else:
             s2mm.write(spec, st, ch)
-            if c.packed[ch] == 1:
+            if c.packed[ch] == 1 and c.phase[ch] == _RUN:
                 unpack.consume(spec, st, ch)
             else:
                 s2mm.consume(spec, st, ch)
