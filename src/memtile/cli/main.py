@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from memtile import __version__
-from memtile.cli import bd, disasm, exit_codes, info, lower, run
+from memtile.cli import bd, disasm, exit_codes, info, lower, run, serve
 from memtile.errors import MemtileError
 
 
@@ -42,6 +42,7 @@ app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
 app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
+app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,1 +1,1 @@
-"""Files that configure an array: transactions, CDO, register dumps, in and out."""
+"""Ways in and out of an array: transactions, CDO, register dumps, the driver's simulator socket."""

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+import numpy.typing as npt
+
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
 from memtile.model import (
@@ -22,7 +25,9 @@ from memtile.model import (
 )
 from memtile.model.jit import entry, jit
 from memtile.model.program_memory import program_word
-from memtile.model.state import Spec, State
+from memtile.model.state import Ints, Spec, State
+
+Bools = npt.NDArray[np.bool_]
 
 
 class Block(IntEnum):
@@ -122,6 +127,14 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     at = store(spec, st, tile, register, value)
     act_on_write(spec, st, tile, spec.register_map.block[kind, register], argument, at, value)
     return OKAY
+
+
+@entry
+def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
+    """Write each word at byte ``offsets`` of its tile, -1 = none, in order; ``done`` = something answered."""
+    for n in range(values.shape[0]):
+        if tiles[n] >= 0:
+            done[n] = write(spec, st, tiles[n], offsets[n], values[n]) == OKAY
 
 
 @jit

@@ -29,6 +29,8 @@ def warm_up() -> float:
         clock.run(spec, state, 1)
         executions.advance(spec, state, orders, np.zeros_like(orders))
         axi.write(spec, state, 0, MEMORY.lock_value_base, axi.read(spec, state, 0, MEMORY.lock_value_base))
+        none = np.zeros(0, dtype=np.int64)
+        axi.write_many(spec, state, none, none, none, none.astype(np.bool_))
     return time.perf_counter() - start
 
 

@@ -1,0 +1,69 @@
+"""How many accesses a second does ``memtile serve`` take from a client, and does it bear a million lines?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from simulator_client import BASE, Server, serving
+from simulator_fuzz import FIRST, fuzz
+
+WRITES, READS, LINES = 100_000, 20_000, 1_000_000
+WRITES_PER_SECOND, READS_PER_SECOND = 20_000, 5_000
+BD = 1 << 25 | 1 << 20 | 0xA0000
+GROWTH_KB = 8192
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("serve")) as running:
+        yield running
+
+
+def writes_per_second(server: Server) -> float:
+    """Single writes, as the driver sends them, until a read shows that all are done."""
+    client = server.client()
+    lines = [b"W 0X%016X 0X%08X\n" % (BASE + BD + n % 32 * 4, n) for n in range(WRITES)]
+    start = time.perf_counter()
+    for line in lines:
+        client.send(line)
+    client.read32(FIRST)
+    seconds = time.perf_counter() - start
+    client.close()
+    return WRITES / seconds
+
+
+def reads_per_second(server: Server) -> float:
+    client = server.client()
+    start = time.perf_counter()
+    for n in range(READS):
+        client.read32(BD + n % 32 * 4)
+    seconds = time.perf_counter() - start
+    client.close()
+    return READS / seconds
+
+
+@pytest.mark.parametrize(
+    ("rate", "wanted"), [(writes_per_second, WRITES_PER_SECOND), (reads_per_second, READS_PER_SECOND)]
+)
+def test_accesses_per_second(benchmark, server: Server, rate, wanted: int) -> None:
+    reached = max(benchmark.pedantic(rate, (server,), rounds=1), *(rate(server) for _ in range(2)))
+    benchmark.extra_info["a second"] = round(reached)
+    assert reached >= wanted
+
+
+def test_a_million_random_lines(benchmark, server: Server) -> None:
+    client = server.client()
+    fuzz(client, LINES // 100, seed=1)
+    before = server.memory_kb()
+    checked = benchmark.pedantic(fuzz, (client, LINES, 2), rounds=1)
+    grown = server.memory_kb() - before
+    benchmark.extra_info |= {"replies checked": checked, "KB grown": grown}
+    client.close()
+    assert checked > LINES // 12
+    assert grown < GROWTH_KB
+    assert server.process.poll() is None
+    assert "Traceback" not in Path(server.log_file).read_text()

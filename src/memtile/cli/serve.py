@@ -1,0 +1,46 @@
+"""``memtile serve``: an array that AMD's open driver programs over its simulator socket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """\b
+Examples:
+  memtile serve
+  memtile serve --device xcve2802 --port 5555
+  memtile serve --port-file run/mesim_output/mesimulator_aximm_port
+"""
+
+
+def serve(
+    device: Annotated[str, typer.Option(help="Device to be, see memtile info.")] = "npu1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="TCP port; 0 takes any free one.")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on; the default is this machine only.")] = "",
+    port_file: Annotated[
+        Path | None,
+        typer.Option(help="File for the port number.", show_default="mesim_output/mesimulator_aximm_port"),
+    ] = None,
+    cycles_per_read: Annotated[
+        int | None, typer.Option(min=0, help="Array cycles before each read.", show_default="200")
+    ] = None,
+) -> None:
+    """Serve an array to AMD's open driver until Ctrl-C; what happens is logged on stderr.
+
+    Time passes with reads alone: the array runs before each of them.
+    """
+    import asyncio
+
+    from memtile.design.array import Array
+    from memtile.io.address_space import CYCLES_PER_READ, AddressSpace
+    from memtile.io.driver_socket import LOOPBACK, PORT_FILE, DriverServer
+
+    cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
+    server = DriverServer(AddressSpace(Array(device), cycles), _log)
+    asyncio.run(server.run(host or LOOPBACK, port, port_file or PORT_FILE))
+
+
+def _log(text: str) -> None:
+    typer.echo(f"memtile serve: {text}", err=True)

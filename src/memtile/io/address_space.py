@@ -1,0 +1,82 @@
+"""The host's view of an array: absolute addresses, and time that passes with every read.
+
+Writes of the driver carry no acknowledgement and its polls are long runs of reads, so the array runs a fixed
+number of cycles before each read is answered, fewer when nothing can move any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from memtile.arch.address_map import ARRAY_BASE, NPI_BASE, NPI_BYTES
+from memtile.arch.tiles import WORD_BYTES
+from memtile.design.array import Array
+from memtile.errors import Problem, RegisterError
+from memtile.sim.posted_writes import PostedWrites
+
+CYCLES_PER_READ = 200  # a poll of the driver reads every 200 us: 5000 reads, a million cycles, a second
+
+
+class AddressSpace:
+    """Reads and writes at absolute byte addresses: the array's, and the NPI registers beside it.
+
+    The NPI registers keep what is written and do nothing (DEV-NPI-1).
+
+    Args:
+        array: what answers.
+        cycles_per_read: array cycles before each read.
+    """
+
+    def __init__(self, array: Array, cycles_per_read: int = CYCLES_PER_READ) -> None:
+        self._array, self._cycles = array, cycles_per_read
+        self._posted = PostedWrites(array.engine)
+        self._npi: dict[int, int] = {}
+
+    @property
+    def now(self) -> int:
+        """Cycles simulated so far."""
+        return self._array.engine.now
+
+    def write32(self, address: int, value: int) -> None:
+        """Write one 32-bit word; raises :class:`RegisterError` where nothing answers."""
+        if self._is_npi(address):
+            self._npi[address] = value
+        else:
+            self._array.door.write32(self._offset(address), value)
+
+    def write_many(self, addresses: Sequence[int], values: Sequence[int]) -> Iterator[RegisterError]:
+        """Write words in order, quickly; gives an error for each that nothing answers.
+
+        What the array does not answer is tried once more alone, after the others: NPI registers do nothing
+        that could come too late, and an error says why.
+        """
+        offsets = np.array(addresses, dtype=np.uint64) - np.uint64(ARRAY_BASE)
+        done = self._posted.write(offsets, np.array(values, dtype=np.int64))
+        for n in np.flatnonzero(~done).tolist():
+            try:
+                self.write32(addresses[n], values[n])
+            except RegisterError as error:
+                yield error
+
+    def read32(self, address: int) -> int:
+        """Let the array run, then read one word; raises :class:`RegisterError` where nothing answers."""
+        engine = self._array.engine
+        engine.run(engine.now + self._cycles)
+        if self._is_npi(address):
+            return self._npi.get(address, 0)
+        return self._array.door.read32(self._offset(address))
+
+    @staticmethod
+    def _is_npi(address: int) -> bool:
+        return NPI_BASE <= address < NPI_BASE + NPI_BYTES and address % WORD_BYTES == 0
+
+    @staticmethod
+    def _offset(address: int) -> int:
+        if address >= ARRAY_BASE:
+            return address - ARRAY_BASE
+        allowed = (
+            f"the array from {ARRAY_BASE:#x}, NPI registers {NPI_BASE:#x}..{NPI_BASE + NPI_BYTES - 1:#x}"
+        )
+        raise RegisterError(Problem("address", "host", "address", f"{address:#x}", allowed, "open driver"))
