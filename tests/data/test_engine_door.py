@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memtile import Array
 from memtile.arch.register_map import register_map
 from memtile.errors import RegisterError
 from memtile.testing.rig import Rig
@@ -124,3 +125,15 @@ def test_privileged_registers_answer() -> None:
     rig = Rig()
     rig.door.write32(0x96048, 0)
     assert rig.door.read32(0x96048) == 0
+
+
+def test_polling_an_array_lets_it_run() -> None:
+    array = Array("npu1", columns=1)
+    control = array.door.address(0, 1, 0x96048)
+    array.door.write32(control, 0b11)
+    assert not array.poll(control, 1, 0, max_cycles=1000)
+    assert array.engine.now == 1000
+    assert array.poll(control, 1, 0)
+    assert 2048 <= array.engine.now <= 2200
+    assert not array.poll(control, 1, 1)
+    assert array.engine.now < 10_000  # nothing moves: it does not wait for the limit

@@ -351,3 +351,40 @@ def test_a_reader_sends_its_packet_header_first() -> None:
     assert field_of(STREAM_HEADER, "Stream_ID").get(header) == 7
     assert field_of(STREAM_HEADER, "Packet_Type").get(header) == 2
     assert words == [1, 2, 3, 4]
+
+
+FINISH_ON_TLAST = register_named("noc", "DMA_S2MM_0_Ctrl").field("FoT_Mode")
+BY_REGISTER = 3
+
+
+def test_a_writer_finishes_on_tlast_and_counts() -> None:
+    column = Column(rows=1, attached=False)
+    last = np.zeros(20, np.uint8)
+    last[[5, 19]] = 1
+    column.engine.feed(column.channel(0, S2MM), counting(20), last)
+    memory = np.zeros(64, np.uint32)
+    target = column.engine.external.add("target", memory)
+    column.control(S2MM, 0, BY_REGISTER << FINISH_ON_TLAST.lsb)
+    for bd in (0, 1):
+        column.start(0, S2MM, 0, bd, 32, target.at(32 * bd))
+    column.engine.run(LIMIT)
+    assert memory.tolist() == [*range(1, 7), *[0] * 26, *range(7, 21), *[0] * 18]
+    pop = register_named("noc", "DMA_S2MM_FoT_Count_FIFO_Pop_0")
+    counts = [column.doors[0].read32(pop.offset) for _ in range(3)]
+    assert [pop.field("Write_Count").get(word) for word in counts] == [6, 14, 0]
+
+
+def test_a_writer_whose_counts_nobody_takes_waits_without_keeping_the_clock_busy() -> None:
+    column = Column(Timing(count_fifo_words=1), rows=1, attached=False)
+    ch = column.channel(0, S2MM)
+    column.engine.feed(ch, counting(8), np.array([0, 0, 0, 1] * 2, np.uint8))
+    target = column.engine.external.add("target", np.zeros(8, np.uint32))
+    column.control(S2MM, 0, BY_REGISTER << FINISH_ON_TLAST.lsb)
+    for bd in (0, 1):
+        column.start(0, S2MM, 0, bd, 4, target.at(4 * bd))
+    assert column.engine.run(LIMIT) is Stop.QUIET
+    assert column.engine.now < 1000
+    assert column.engine.state.channels.why[ch] == Cause.TOKEN_BLOCKED
+    column.doors[0].read32(register_named("noc", "DMA_S2MM_FoT_Count_FIFO_Pop_0").offset)
+    column.engine.run(LIMIT)
+    assert column.engine.state.channels.tasks_done[ch] == 2

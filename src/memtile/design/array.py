@@ -29,9 +29,11 @@ from memtile.design.tile import Site, Tile
 from memtile.errors import DesignError, Problem
 from memtile.model.construct import Placed
 from memtile.sim.array_door import ArrayDoor
+from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.results import Result
 
+POLL_CYCLES = 100  # between two reads of a poll
 _NO_TILE = -1
 _ISOLATING: Mapping[TileName, ModuleName] = {"memory": "memory_tile", "compute": "core", "interface": "pl"}
 Kind = TypeVar("Kind", bound=Tile)
@@ -205,6 +207,26 @@ class Array(Bench):
         """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`."""
         self.route()
         return super().run(max_cycles, untimed=untimed, progress=progress)
+
+    def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
+        """Let the array run until the word at an absolute address has ``value`` under ``mask``.
+
+        The word is read every ``POLL_CYCLES`` cycles, with the side effects of the read. False when it still
+        differs after ``max_cycles``, or when nothing can move any more.
+
+        Raises:
+            RegisterError: nothing answers at the address.
+        """
+        end, quiet = self.engine.now + max_cycles, False
+
+        def advance() -> bool:
+            nonlocal quiet
+            if quiet or self.engine.now >= end:
+                return False
+            quiet = self.engine.run(min(self.engine.now + POLL_CYCLES, end)) is Stop.QUIET
+            return True
+
+        return self.door.poll(address, mask, value, advance)
 
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)

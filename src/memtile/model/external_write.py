@@ -11,6 +11,7 @@ from memtile.model.jit import jit
 from memtile.model.lock_port import post_release
 from memtile.model.state import NOW, Spec, State
 from memtile.model.states import Cause, Phase
+from memtile.model.task_end import may_end
 from memtile.model.task_queue import bd_done
 from memtile.model.timing_index import EXTERNAL_WRITE_LATENCY
 
@@ -43,7 +44,8 @@ def write(spec: Spec, st: State, ch: int) -> None:
             st.external[target + i] = g.port_words[ch, i]
         g.port_count[ch] = 0
         st.externals.response_at[row] = st.clock[NOW] + spec.timing[EXTERNAL_WRITE_LATENCY]
-    if s2mm.complete(st, ch) and st.clock[NOW] >= st.externals.response_at[row]:
+    answered = st.clock[NOW] >= st.externals.response_at[row]
+    if answered and s2mm.complete(st, ch) and may_end(spec, st, ch):
         post_release(spec, st, ch)
         bd_done(spec, st, ch)
 
@@ -61,5 +63,6 @@ def consume(spec: Spec, st: State, ch: int) -> None:
 
 @jit
 def next_response(st: State, ch: int) -> int:
-    """Cycle in which the last write of the BD is answered, or -1."""
-    return int(st.externals.response_at[st.channels.external[ch]]) if s2mm.complete(st, ch) else -1
+    """Cycle in which the last write of the BD is answered, or -1 when none is waited for."""
+    at = st.externals.response_at[st.channels.external[ch]]
+    return int(at) if s2mm.complete(st, ch) and at >= st.clock[NOW] else -1
