@@ -129,14 +129,6 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     return OKAY
 
 
-@entry
-def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
-    """Write each word at byte ``offsets`` of its tile, -1 = none, in order; ``done`` = something answered."""
-    for n in range(values.shape[0]):
-        if tiles[n] >= 0:
-            done[n] = write(spec, st, tiles[n], offsets[n], values[n]) == OKAY
-
-
 @jit
 def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
     """Write each word at byte ``offsets`` of its tile, -1 = none, in order; ``done`` = something answered."""
