@@ -10,6 +10,7 @@ from __future__ import annotations
 from memtile.arch.registers import WORD_BITS
 from memtile.model.coder import all_fetched
 from memtile.model.fifo import drop, put
+from memtile.model.host_ports import deliver
 from memtile.model.jit import inlined, jit
 from memtile.model.state import Fifos, State
 from memtile.model.switch_ports import pop
@@ -19,17 +20,9 @@ _WORD_MASK = (1 << WORD_BITS) - 1
 _WORD_BITS = WORD_BITS
 
 
-@inlined
-def ready_words(st: State, ch: int) -> int:
-    """MM2S: words of the beat that the egress buffer can offer, 0 = none."""
-    if st.walks.stream_words[ch] > 1:
-        return ready_pair(st, ch)
-    return 1 if st.fifos.held[ch] > 0 else 0
-
-
 @jit
-def ready_pair(st: State, ch: int) -> int:
-    """The same where two words make a beat: a word waits for its upper half unless none will come."""
+def ready_words(st: State, ch: int) -> int:
+    """MM2S: words of the beat that the egress buffer offers; a word waits for its upper half if one comes."""
     held = st.fifos.held[ch]
     if held == 0:
         return 0
@@ -45,18 +38,28 @@ def more_follow(st: State, ch: int) -> int:
     return 1 if coding or not all_fetched(st, ch) else 0
 
 
-@inlined
-def take_beat(st: State, ch: int, words: int) -> tuple[int, int]:
-    """MM2S: remove a beat of ``words`` from the egress buffer; its entry and flags."""
+@jit
+def take_word(st: State, ch: int) -> tuple[int, int]:
+    """MM2S: remove a word from the egress buffer; the word and its TLAST."""
     head = st.fifos.head[ch]
-    entry, flags = st.fifos.words[ch, head], st.fifos.last[ch, head]
+    word, last = st.fifos.words[ch, head], st.fifos.last[ch, head]
     drop(st.fifos, ch)
-    if words > 1:
-        head = st.fifos.head[ch]
-        entry |= st.fifos.words[ch, head] << _WORD_BITS
-        flags = st.fifos.last[ch, head] | PAIR
-        drop(st.fifos, ch)
-    return entry, flags
+    return word, last
+
+
+@jit
+def deliver_beat(st: State, ch: int, words: int) -> None:
+    """MM2S: hand a beat of ``words`` to whoever takes it."""
+    word, last = take_word(st, ch)
+    if words == 1:
+        deliver(st, ch, word, last)
+        return
+    high, last = take_word(st, ch)
+    if st.ports.sink_row[ch] < 0:
+        deliver(st, ch, word | (high << _WORD_BITS), last | PAIR)
+    else:
+        deliver(st, ch, word, 0)
+        deliver(st, ch, high, last)
 
 
 @inlined

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from memtile.model.beats import TLAST, lower, upper, words_in
+from memtile.arch.tiles import TILE_KINDS
 from memtile.model.fifo import put, space
 from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.switch_ports import has_room, push
+
+_MOST_WORDS = max(kind.stream_words for kind in TILE_KINDS.values())  # of a beat
 
 
 @inlined
@@ -48,7 +50,7 @@ def offer_rest(st: State, ch: int) -> None:
 @inlined
 def full(st: State, ch: int) -> bool:
     """Whether the sink of the channel may have no room for a beat."""
-    return bool(st.ports.sink_count[ch] + st.walks.stream_words[ch] > st.sink.shape[1])
+    return bool(st.ports.sink_count[ch] + _MOST_WORDS > st.sink.shape[1])
 
 
 @inlined
@@ -64,19 +66,15 @@ def takes(st: State, ch: int) -> bool:
 
 
 @inlined
-def deliver(st: State, ch: int, entry: int, flags: int) -> None:
-    """MM2S: hand a beat to whoever takes it."""
+def deliver(st: State, ch: int, word: int, last: int) -> None:
+    """MM2S: hand a word, or to a switch an entry of ``beats``, to whoever takes it."""
     row = st.ports.sink_row[ch]
     if row < 0:
-        push(st, st.channels.switch_port[ch], entry, flags)
+        push(st, st.channels.switch_port[ch], word, last)
         return
     at = st.ports.sink_count[ch]
-    st.sink[row, at] = lower(entry)
-    if words_in(flags) > 1:
-        st.sink_last[row, at] = 0
-        at += 1
-        st.sink[row, at] = upper(entry)
-    st.sink_last[row, at] = flags & TLAST
+    st.sink[row, at] = word
+    st.sink_last[row, at] = last
     st.ports.sink_count[ch] = at + 1
 
 

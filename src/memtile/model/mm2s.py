@@ -12,10 +12,10 @@ from memtile.model import banks, neighbours
 from memtile.model.access_port import aim
 from memtile.model.address_generator import form_access
 from memtile.model.bd_load import halt
-from memtile.model.beats import ready_words, take_beat
+from memtile.model.beats import deliver_beat, ready_words
 from memtile.model.coder import gather, packed_moved, pass_on
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
-from memtile.model.fifo import put, space
+from memtile.model.fifo import drop, put, space
 from memtile.model.host_ports import deliver, takes
 from memtile.model.jit import inlined, jit
 from memtile.model.lock_port import post_release
@@ -37,13 +37,15 @@ def drain(spec: Spec, st: State, ch: int) -> None:
     c = st.channels
     if c.phase[ch] != _RUN:
         return
-    words = ready_words(st, ch)
-    if words == 0:
+    if st.walks.stream_words[ch] > 1:
+        drain_wide(st, ch)
+    elif st.fifos.held[ch] == 0:
         c.why[ch] = c.fetch_why[ch]
     elif takes(st, ch):
-        entry, flags = take_beat(st, ch, words)
-        deliver(st, ch, entry, flags)
-        c.moved[ch] = c.moved[ch] + words if c.packed[ch] == 0 else packed_moved(st, ch)
+        head = st.fifos.head[ch]
+        deliver(st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
+        drop(st.fifos, ch)
+        c.moved[ch] = c.moved[ch] + 1 if c.packed[ch] == 0 else packed_moved(st, ch)
         c.why[ch] = _MOVING
     else:
         c.why[ch] = _BLOCKED
@@ -55,6 +57,20 @@ def drain(spec: Spec, st: State, ch: int) -> None:
         if c.length[ch] == 0:  # no access was the last one
             post_release(spec, st, ch)
         bd_done(spec, st, ch)
+
+
+@jit
+def drain_wide(st: State, ch: int) -> None:
+    """Let one beat of up to two words leave to the stream."""
+    c, words = st.channels, ready_words(st, ch)
+    if words == 0:
+        c.why[ch] = c.fetch_why[ch]
+    elif takes(st, ch):
+        deliver_beat(st, ch, words)
+        c.moved[ch] = c.moved[ch] + words if c.packed[ch] == 0 else packed_moved(st, ch)
+        c.why[ch] = _MOVING
+    else:
+        c.why[ch] = _BLOCKED
 
 
 @inlined
