@@ -33,7 +33,8 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     package = tmp_path / "lib" / "site-packages" / "memtile"
     for room in ("arch", "model", "sim"):
         (package / room).mkdir(parents=True)
-    (package / "sim" / "clock.py").touch()
+    for name in ("clock.py", "machine.py"):
+        (package / "sim" / name).touch()
     monkeypatch.setattr(jit_cache, "_PACKAGE", package)
     monkeypatch.delenv("MEMTILE_CACHE", raising=False)
     return tmp_path
