@@ -255,8 +255,12 @@ def test_two_core_registers_beyond_the_tables_answer(tile: str) -> None:
     if tile == "compute":
         door.write32(0x36060, ONES)
         assert door.read32(0x36060) == 3
+        door.block_write32(0x20000, [1, 2])
+        door.write32(0x36070, 0)
+        assert door.read32(0x20004) == 2
         door.write32(0x36070, 1)
         assert door.read32(0x36070) == 0
+        assert door.block_read32(0x20000, 2).tolist() == [0, 0]
     described = {found.offset for found in rows(tile)}
     beyond = [r.offset for r in register_tables.registers_of(tile) if r.offset not in described]
     assert beyond == ([0x36060, 0x36070] if tile == "compute" else [])

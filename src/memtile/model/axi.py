@@ -18,13 +18,13 @@ from memtile.model import (
     lock_registers,
     memory_control,
     packet_switch,
+    program_memory,
     switch_config,
     task_end,
     task_queue,
     windows,
 )
 from memtile.model.jit import jit
-from memtile.model.program_memory import program_word
 from memtile.model.state import Ints, Spec, State
 
 Bools = npt.NDArray[np.bool_]
@@ -50,6 +50,7 @@ class Block(IntEnum):
     SETS = 14  # sets bits of another register, ``argument``
     CLEARS = 15
     MUX = 16
+    PROGRAM_CONTROL = 17
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -65,6 +66,7 @@ _SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
 
 _COUNT_POP = int(Block.COUNT_POP)
 _MUX = int(Block.MUX)
+_PROGRAM_CONTROL = int(Block.PROGRAM_CONTROL)
 
 OKAY, SLAVE_ERROR = 0, -1
 
@@ -117,7 +119,7 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
         return OKAY
     register = register_of(spec, tile, offset)
     if register < 0:
-        word = program_word(spec, tile, offset)
+        word = program_memory.program_word(spec, tile, offset)
         if word < 0:
             return refuse(spec, st, tile)
         st.program[word] = value
@@ -152,7 +154,7 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
     elif block in (_SETS, _CLEARS):
         mirror(spec, st, tile, block, argument, value)
     else:
-        act_on_tile(spec, st, tile, block, argument, at)
+        act_on_tile(spec, st, tile, block, argument, at, value)
 
 
 @jit
@@ -168,7 +170,7 @@ def write_lock(spec: Spec, st: State, tile: int, block: int, argument: int, valu
 
 
 @jit
-def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at: int) -> None:
+def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
     """The same for the registers that concern the tile as a whole."""
     if block == _SWITCH:
         switch_config.configure(spec, st, tile)
@@ -178,6 +180,8 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
         interface_mux.configure(spec, st, tile)
     elif block == _MEMORY_CONTROL:
         memory_control.write_control(spec, st, tile, at)
+    elif block == _PROGRAM_CONTROL:
+        program_memory.write_control(spec, st, tile, value)
     elif block == _TILE_CONTROL:
         windows.set_isolation(spec, st, tile, st.registers[at])
 
@@ -189,7 +193,7 @@ def read(spec: Spec, st: State, tile: int, offset: int) -> int:
         return int(st.memory[spec.tiles.memory_base[tile] + offset // WORD_BYTES])
     register = register_of(spec, tile, offset)
     if register < 0:
-        word = program_word(spec, tile, offset)
+        word = program_memory.program_word(spec, tile, offset)
         return refuse(spec, st, tile) if word < 0 else int(st.program[word])
     kind = spec.tiles.kind[tile]
     block = spec.register_map.block[kind, register]

@@ -98,7 +98,11 @@ def noc_offsets(name: TileName) -> frozenset[int]:
 def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:
     """Byte offset -> (hardware block, instance) of the registers that do more than hold a value."""
     kind = TILE_KINDS[name]
-    named = {"Memory_Control": Block.MEMORY_CONTROL, "Tile_Control": Block.TILE_CONTROL}
+    named = {
+        "Memory_Control": Block.MEMORY_CONTROL,
+        "Tile_Control": Block.TILE_CONTROL,
+        "Core_Memory_Control": Block.PROGRAM_CONTROL,
+    }
     controls = {r.offset: (named[r.name], 0) for r in registers_of(name) if r.name in named}
     own = _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name) | _mux_blocks(name)
     return own | _mirror_blocks(name) | controls
