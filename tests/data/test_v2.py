@@ -281,3 +281,12 @@ def test_the_interface_tile_has_no_model():
         "model, tile 1: kind: interface_v2 given, memory, compute, interface, memory_v2, compute_v2 allowed"
         " (its DMA differs and is not modelled: DEV-V2-9)"
     )
+
+
+def test_a_model_has_one_generation():
+    with pytest.raises(DesignError) as caught:
+        Engine([Placed("memory_v2"), Placed("compute_v2"), Placed("compute")])
+    assert str(caught.value) == (
+        "model, tile 2: kind: compute given, memory_v2, compute_v2, interface_v2 allowed"
+        " (tile 0 is of AIE-ML v2)"
+    )

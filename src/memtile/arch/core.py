@@ -6,10 +6,10 @@ No instruction set: a core is modelled by what it asks of memories and locks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from memtile.arch.tiles import COMPUTE, GRANULE_WORDS, WORD_BYTES
+from memtile.arch.tiles import COMPUTE, WORD_BYTES, Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,10 @@ CORE = CoreKind(
     program_bytes=0x4000,
 )
 
+CORES: Mapping[Generation, CoreKind] = MappingProxyType(
+    {"AIE-ML": CORE, "AIE-ML v2": replace(CORE, vector_bits=512)}  # the rest is assumed the same (DEV-V2-9)
+)
+
 SIDES = tuple(CORE.memory_windows)
 """Sides in the order of both kinds of windows; the last is the core's own tile."""
 
@@ -67,5 +71,5 @@ SIDE_STEPS: Mapping[str, tuple[int, int]] = MappingProxyType(
 )
 """Columns and rows from a core to the tile on each side; an eastern neighbour's memory is out of reach."""
 
-VECTOR_BANKS = CORE.vector_bits // 8 // (GRANULE_WORDS * WORD_BYTES)
+VECTOR_BANKS = CORE.vector_bits // 8 // COMPUTE.granule_bytes  # both of a pair, in either generation
 WINDOW_WORDS = COMPUTE.memory_words

@@ -2,7 +2,7 @@
 
 One access per bank and cycle, read or write. Each bank has one round-robin arbiter; a loser asks again in the
 next cycle. The policy among requester classes is not public: plain round robin over all channels, then all
-cores, is assumed (DEV-ARB-1). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
+cores, is assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The address generators of a core: two loads and one store per step, arbitrated in the banks (AM020 ch. 4).
 
-A 256-bit access asks both banks of a pair, a scalar one asks one bank; a store below 32 bit reads, then
+A vector access asks both banks of a pair, a scalar one asks one bank; a store below 32 bit reads, then
 writes its bank (DEV-CORE-2). All parts of a step must be granted before the next step begins; what was
 granted is kept (DEV-CORE-1).
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.arch.core import CORE, SIDES, VECTOR_BANKS, WINDOW_WORDS
-from memtile.arch.tiles import GRANULE_WORDS, WORD_BYTES
+from memtile.arch.tiles import WORD_BYTES
 from memtile.model import banks
 from memtile.model.jit import jit
 from memtile.model.state import CORE_REQUESTS, Spec, State
@@ -38,6 +38,7 @@ _NONE, _VECTOR, _UPDATE = int(CoreMode.NONE), int(CoreMode.VECTOR), int(CoreMode
 def begin_step(spec: Spec, st: State, core: int) -> None:
     """Note the banks and grants that the accesses of the core's step need; all are within its reach."""
     cores, step, tile = st.cores, st.cores.step[core], st.cores.tile[core]
+    granule_words = spec.kinds.granule_words[spec.tiles.kind[tile]]
     for port in range(_PORTS):
         first, mode = st.accesses[core, step, port, 0], st.accesses[core, step, port, 1]
         for part in range(VECTOR_BANKS):
@@ -46,7 +47,7 @@ def begin_step(spec: Spec, st: State, core: int) -> None:
             if mode == _NONE or (part > 0 and mode != _VECTOR):
                 continue
             cores.wanted[core, slot] = 2 if mode == _UPDATE else 1
-            word = first + part * GRANULE_WORDS
+            word = first + part * granule_words
             owner = spec.tiles.core_reach[tile, (word >> _SHIFT) - _FIRST_WINDOW]
             cores.bank[core, slot] = banks.bank_of(spec, st, owner, word & (WINDOW_WORDS - 1))
 

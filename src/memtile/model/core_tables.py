@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from memtile.arch.core import SIDE_STEPS, SIDES
+from memtile.arch.tiles import TILE_KINDS
 from memtile.model.state import Cores, table
 from memtile.model.states import CoreCause
 
@@ -16,17 +17,21 @@ if TYPE_CHECKING:
 _NONE = -1
 
 
+def _has_core(p: Placed) -> bool:
+    return TILE_KINDS[p.name].role == "compute"
+
+
 def core_reach(placed: Sequence[Placed]) -> list[list[int]]:
     """Tiles whose data memory and locks each tile's core sees, by side; -1 where there is none.
 
     Only compute tiles have memory that a core sees: south of the first compute row there is none (UG1603).
     """
-    places = {(p.column, p.row): tile for tile, p in enumerate(placed) if p.name == "compute"}
+    places = {(p.column, p.row): tile for tile, p in enumerate(placed) if _has_core(p)}
     return [_seen(tile, p, places) for tile, p in enumerate(placed)]
 
 
 def _seen(tile: int, p: Placed, places: dict[tuple[int, int], int]) -> list[int]:
-    if p.name != "compute":
+    if not _has_core(p):
         return [_NONE] * len(SIDES)
     steps = [SIDE_STEPS[side] for side in SIDES[:-1]]
     return [*(places.get((p.column + right, p.row + up), _NONE) for right, up in steps), tile]
@@ -34,11 +39,11 @@ def _seen(tile: int, p: Placed, places: dict[tuple[int, int], int]) -> list[int]
 
 def core_numbers(placed: Sequence[Placed]) -> list[int]:
     """Number of each tile's core, -1 where there is none."""
-    counts = accumulate((p.name == "compute" for p in placed), initial=0)
-    return [count if p.name == "compute" else _NONE for p, count in zip(placed, counts, strict=False)]
+    counts = accumulate((_has_core(p) for p in placed), initial=0)
+    return [count if _has_core(p) else _NONE for p, count in zip(placed, counts, strict=False)]
 
 
 def cores(placed: Sequence[Placed]) -> Cores:
     """All cores, without kernels."""
-    tiles = [tile for tile, p in enumerate(placed) if p.name == "compute"]
+    tiles = [tile for tile, p in enumerate(placed) if _has_core(p)]
     return table(Cores, len(tiles), tile=tiles, why=CoreCause.IDLE)

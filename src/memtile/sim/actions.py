@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.core import CORE
+from memtile.arch.core import CoreKind
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.core_ports import CoreMode
@@ -63,37 +63,37 @@ class Pattern(NamedTuple):
     bits: int
 
 
-def merge(who: str, loads: tuple[Pattern, ...], store: Pattern | None) -> Accesses:
+def merge(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Pattern | None) -> Accesses:
     """The patterns of the address generators side by side; those that end first then do nothing.
 
     Raises:
         DesignError: more loads than the core has, a width it has not, or an address not aligned to its width.
     """
-    raise_if(_problems(who, loads, store), DesignError)
-    ports = [*loads, *[None] * (CORE.loads - len(loads)), store]
+    raise_if(_problems(who, kind, loads, store), DesignError)
+    ports = [*loads, *[None] * (kind.loads - len(loads)), store]
     length = max((len(p.at) for p in ports if p is not None), default=0)
-    steps = np.zeros((length, CORE.ports, 2), dtype=np.int64)
+    steps = np.zeros((length, kind.ports, 2), dtype=np.int64)
     for port, pattern in enumerate(ports):
         if pattern is not None:
             used = pattern.at != UNUSED
             steps[: len(used), port, 0] = np.where(used, pattern.at // WORD_BYTES, 0)
-            mode = _mode(pattern.bits, stores=port >= CORE.loads)
+            mode = _mode(kind, pattern.bits, stores=port >= kind.loads)
             steps[: len(used), port, 1] = np.where(used, mode, CoreMode.NONE)
     return Accesses(steps)
 
 
-def _mode(bits: int, *, stores: bool) -> CoreMode:
-    if bits == CORE.vector_bits:
+def _mode(kind: CoreKind, bits: int, *, stores: bool) -> CoreMode:
+    if bits == kind.vector_bits:
         return CoreMode.VECTOR
     return CoreMode.UPDATE if stores and bits < 8 * WORD_BYTES else CoreMode.WORD
 
 
-def _problems(who: str, loads: tuple[Pattern, ...], store: Pattern | None) -> list[Problem]:
+def _problems(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Pattern | None) -> list[Problem]:
     found = []
-    if len(loads) > CORE.loads:
-        found.append(Problem("core_ports", who, "loads", str(len(loads)), f"at most {CORE.loads}", _SOURCE))
+    if len(loads) > kind.loads:
+        found.append(Problem("core_ports", who, "loads", str(len(loads)), f"at most {kind.loads}", _SOURCE))
     patterns = [(f"load {n}", p) for n, p in enumerate(loads)] + ([("store", store)] if store else [])
-    widths = (CORE.vector_bits, *CORE.scalar_bits)
+    widths = (kind.vector_bits, *kind.scalar_bits)
     for name, pattern in patterns:
         if pattern.bits not in widths:
             allowed = f"{', '.join(map(str, widths))} bits"

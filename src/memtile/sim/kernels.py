@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.core import CORE, SIDES, WINDOW_WORDS
-from memtile.arch.tiles import COMPUTE, MEMORY, WORD_BYTES
+from memtile.arch.core import CORE, CORES, SIDES, WINDOW_WORDS
+from memtile.arch.tiles import COMPUTE, MEMORY, TILE_KINDS, WORD_BYTES
 from memtile.errors import DesignError, Problem
+from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.state import Spec, State
 from memtile.sim.actions import Accesses, Action, LockOperation, Pattern, Wait, merge
 
@@ -61,6 +62,7 @@ class Core:
     def __init__(self, spec: Spec, state: State, tile: int, kernel: str) -> None:
         self._spec, self._state, self.tile = spec, state, tile
         self.name = f"core {place(spec, tile)}, kernel {kernel!r}"
+        self._kind = CORES[TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]].generation]
 
     # time ------------------------------------------------------------------------------------------------
 
@@ -87,10 +89,11 @@ class Core:
         """
         for pattern in (*loads, *([store] if store else [])):
             self._check_addresses(pattern)
-        return merge(self.name, loads, store)
+        return merge(self.name, self._kind, loads, store)
 
-    def walk(self, piece: Piece, bits: int = CORE.vector_bits, *, tile: int | None = None) -> Pattern:
-        """Accesses of ``bits`` one after another through all of a buffer."""
+    def walk(self, piece: Piece, bits: int | None = None, *, tile: int | None = None) -> Pattern:
+        """Accesses of ``bits``, or of a vector, one after another through all of a buffer."""
+        bits = self._kind.vector_bits if bits is None else bits
         first = (
             self._first_byte(piece, tile) + CORE.memory_windows[self._side(tile, f"buffer {piece.name!r}")]
         )

@@ -5,10 +5,10 @@ After reset every tile isolates itself from all sides (DEV-REG-1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from memtile.arch.register_map import TILE_MODULES, register_named
-from memtile.arch.tiles import TILE_KINDS
+from memtile.arch.tiles import TILE_KINDS, kinds_of
 from memtile.errors import Problem
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed
@@ -22,13 +22,18 @@ _FROM = {WEST: _CONTROL.field("Isolate_From_West"), EAST: _CONTROL.field("Isolat
 _UNMODELLED = ("interface_v2",)  # DEV-V2-9
 
 
-def unmodelled(placed: Iterable[Placed]) -> Iterator[Problem]:
-    """The tiles whose kind has register tables but no model."""
+def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
+    """The tiles that no model can have: those without one, and those of another generation than the first."""
+    first = TILE_KINDS[placed[0].name].generation
     for tile, (name, *_) in enumerate(placed):
+        where = f"model, tile {tile}"
         if name in _UNMODELLED:
             allowed = ", ".join(kind for kind in TILE_KINDS if kind not in _UNMODELLED)
             why = "its DMA differs and is not modelled: DEV-V2-9"
-            yield Problem("tile", f"model, tile {tile}", "kind", name, allowed, why)
+            yield Problem("tile", where, "kind", name, allowed, why)
+        elif TILE_KINDS[name].generation != first:
+            allowed = ", ".join(kinds_of(first))
+            yield Problem("generation", where, "kind", name, allowed, f"tile 0 is of {first}")
 
 
 def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:
