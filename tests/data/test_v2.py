@@ -127,6 +127,22 @@ def test_padding_has_the_value_of_the_channels_register():
         assert rig.sent(rig.mm2s(channel)) == [p] * 5 + [11, 12, p, p, 13, 14] + [p] * 5
 
 
+def test_a_walk_with_one_access_per_word_moves_one_word_per_cycle():
+    rig = Rig("memory_v2")
+    strided = (Dim(8, 64),)
+    rig.write_bd(0, descriptor(64, dims=strided))
+    rig.write_bd(1, descriptor(64, 4096, dims=strided))
+    rig.issue(rig.mm2s(), 0)
+    rig.issue(rig.s2mm(), 1)
+    rig.catch(rig.mm2s())
+    rig.feed(rig.s2mm(), 64)
+    rig.step(90)
+    assert len(rig.sent(rig.mm2s())) == 64
+    for ch in (rig.mm2s(), rig.s2mm()):
+        moved = rig.cycles(ch, Cause.MOVING)
+        assert 60 <= moved[-1] - moved[0] + 1 <= 66
+
+
 def test_padding_keeps_up_with_the_stream():
     rig = Rig("memory_v2")
     rig.write_bd(0, descriptor(200, dims=(Dim(1, 1), Dim(1, 1)), pad=(Pad(63, 36), Pad(0, 1))))
