@@ -14,7 +14,7 @@ from pathlib import Path
 
 BASE, NPI = 0x20000000000, 0xF70A0000
 REPLY = 11
-START_SECONDS = 120  # the engine may have to compile
+START_SECONDS = 600  # the engine may have to compile, on a busy machine
 
 
 class Client:
