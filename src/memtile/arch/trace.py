@@ -5,8 +5,8 @@ number; whole bytes, most significant first. Bytes fill the payload words of a p
 
 A frame with mask M and delta T: nothing was asserted for T cycles, then M for one. A repeat frame with
 number R: the frame before it, R more times. So equal masks in adjacent cycles are a frame with delta 0,
-repeated. A sync frame lets ``SYNC_CYCLES`` cycles pass in which nothing was asserted (DEV-TRACE-3). A frame of
-up to four bytes lies within one word, fillers see to it (AM020); START takes two words.
+repeated. A sync frame lets ``SYNC_CYCLES`` cycles pass in which nothing was asserted (DEV-TRACE-3). A frame
+of up to four bytes lies within one word, fillers see to it (AM020); START takes two words.
 
 As captures show, the unit sends a repeat for a frame that equals the one before it, delta and all, a new
 repeat when one is full, and STOP after what is pending, then fillers to the end of the packet. The cycle of
