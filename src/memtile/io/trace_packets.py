@@ -1,0 +1,142 @@
+"""Trace packets in a stream of words: found by their headers, sorted by the unit that sent them.
+
+Packets of several units are interleaved as the stream switches merged them. A header is a word of odd parity
+whose unused bits are 0; zeros where a header should stand are memory that nobody wrote. Anything else there
+is skipped up to the next word that a packet can begin with, and reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from memtile.arch.packets import STREAM_HEADER, field_of
+from memtile.arch.registers import WORD_BITS
+from memtile.arch.trace import PACKET_WORDS
+from memtile.errors import Problem
+
+_COLUMN, _ROW = field_of(STREAM_HEADER, "Column"), field_of(STREAM_HEADER, "Row")
+_TYPE, _ID = field_of(STREAM_HEADER, "Packet_Type"), field_of(STREAM_HEADER, "Stream_ID")
+_PARITY = field_of(STREAM_HEADER, "Parity")
+_USED = _PARITY.mask | _COLUMN.mask | _ROW.mask | _TYPE.mask | _ID.mask
+_UNUSED = ((1 << WORD_BITS) - 1) & ~_USED
+_AM020 = "AM020, stream packet header"
+_FOLLOWERS = 2  # headers that must follow one which is found by searching
+
+
+class Sender(NamedTuple):
+    """The trace unit that a packet header names: array coordinates, packet type and stream id."""
+
+    column: int
+    row: int
+    packet_type: int
+    stream_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """One packet.
+
+    Attributes:
+        at: word of the stream where its header stands.
+        sender: from its header.
+        payload: the words after the header; fewer than seven only if the stream ends.
+    """
+
+    at: int
+    sender: Sender
+    payload: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Words of the stream that belong to no packet: what stood there is lost, whoever sent it."""
+
+    at: int
+    words: int
+
+
+def sender_of(word: int) -> Sender | None:
+    """Who sent the packet that begins with ``word``; None if no trace packet can begin with it."""
+    if word & _UNUSED or not word.bit_count() % 2:
+        return None
+    return Sender(_COLUMN.get(word), _ROW.get(word), _TYPE.get(word), _ID.get(word))
+
+
+def packets(words: Sequence[int], name: str, problems: list[Problem]) -> Iterator[Packet | Gap]:
+    """The packets of a stream in order, and where something else stood.
+
+    Args:
+        words: the stream; trailing zeros are memory that nobody wrote.
+        name: of the stream, for messages.
+        problems: what is wrong is appended here, with its word.
+    """
+    end = _written(words)
+    at = 0
+    while at < end:
+        if words[at] == 0:
+            at += 1
+            continue
+        sender = sender_of(words[at])
+        if sender is None:
+            after = _next_header(words, at + 1, end)
+            problems.append(_no_header(name, at, words[at], after - at))
+            yield Gap(at, after - at)
+            at = after
+            continue
+        payload = tuple(words[at + 1 : min(at + PACKET_WORDS, end)])
+        if len(payload) < PACKET_WORDS - 1:
+            problems.append(_cut(name, at, 1 + len(payload)))
+        yield Packet(at, sender, payload)
+        at += PACKET_WORDS
+
+
+def _written(words: Sequence[int]) -> int:
+    end = len(words)
+    while end and words[end - 1] == 0:
+        end -= 1
+    return end
+
+
+def _next_header(words: Sequence[int], first: int, end: int) -> int:
+    """Where the next packet can begin: a header, and after it two more, zeros, or the end, a packet apart."""
+    for at in range(first, end):
+        after = range(at + PACKET_WORDS, end, PACKET_WORDS)[:_FOLLOWERS]
+        if sender_of(words[at]) and all(words[n] == 0 or sender_of(words[n]) for n in after):
+            return at
+    return end
+
+
+def _no_header(name: str, at: int, word: int, skipped: int) -> Problem:
+    return Problem(
+        "trace_header",
+        f"{name}, word {at}",
+        "packet header",
+        f"{word:#010x}",
+        "odd parity, and 0 in the bits without a field",
+        _AM020,
+        f"{skipped} words skipped; times after them are lower bounds",
+    )
+
+
+def _cut(name: str, at: int, words: int) -> Problem:
+    allowed = f"{PACKET_WORDS} words"
+    advice = "the stream ends in the middle of it; a larger trace buffer keeps the rest"
+    return Problem(
+        "trace_packet_cut", f"{name}, word {at}", "packet", f"{words} words", allowed, _AM020, advice
+    )
+
+
+def senders(found: Iterable[Packet | Gap]) -> dict[Sender, list[Packet | Gap]]:
+    """The packets of each sender in order of first appearance, with every gap that its packets may miss."""
+    sorted_: dict[Sender, list[Packet | Gap]] = {}
+    gaps: list[Gap] = []
+    for item in found:
+        if isinstance(item, Gap):
+            gaps.append(item)
+            for items in sorted_.values():
+                items.append(item)
+        else:
+            sorted_.setdefault(item.sender, list(gaps)).append(item)
+    return sorted_

@@ -1,0 +1,182 @@
+"""Does every broken trace file get its message, with the word, and is the rest decoded?"""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from memtile.errors import InputFileError
+from memtile.io.trace_decoder import Origin, decode
+from memtile.io.trace_words import read_words
+from memtile.testing.trace_encoder import TraceEncoder
+
+FILL = 0b11111110
+
+
+def packet(*data, start=True):
+    """Header and 28 bytes; unless told otherwise a Start frame at cycle 0 comes first."""
+    data = [*([0b11110000, *7 * [0]] if start else []), *data]
+    data += [FILL] * (28 - len(data))
+    header = int(TraceEncoder()._header)
+    return [header, *(int.from_bytes(bytes(data[at : at + 4]), "big") for at in range(0, 28, 4))]
+
+
+def messages(words):
+    return [problem.message for problem in decode(words, "t").problems]
+
+
+PULSE = (0b0000_0001, FILL, FILL, FILL)  # slot 0 after one cycle
+FRAMES = "(AM020, trace; frames as decoded by mlir-aie)"
+SKIPPED = "the rest of the word is skipped; times after it are lower bounds"
+
+
+def test_a_byte_that_begins_no_frame():
+    words = packet(*PULSE, 0b11110111, 1, 1, 1, *PULSE)
+    assert messages(words) == [
+        f"t, word 4: frame: byte 0xf7 given, a frame of event-time mode allowed {FRAMES}; {SKIPPED}"
+    ]
+    first, second = decode(words).units[0].segments
+    assert (first.exact, second.exact, second.origin) == (True, False, Origin.LOSS)
+    assert [(run.begin, run.slots) for s in (first, second) for run in s.runs] == [(2, 1), (4, 1)]
+
+
+def test_a_frame_across_words():
+    words = packet(FILL, FILL, 0b10100000, 1, 1, FILL, FILL, FILL)
+    assert messages(words) == [
+        "t, word 3: frame: Single2 of 3 bytes given, 2 bytes to the end of the word allowed "
+        f"{FRAMES}; {SKIPPED}"
+    ]
+
+
+def test_a_start_frame_that_is_cut():
+    words = packet(*5 * PULSE, 0b11110000, 0, 0, 0, start=False)[:7]
+    assert messages(words)[-1] == (
+        f"t, word 6: frame: 4 of 8 bytes of Start given, the whole frame allowed {FRAMES}"
+    )
+
+
+def test_a_repeat_of_nothing():
+    assert messages(packet(0b1110_0011)) == [
+        "t, word 3: Repeat frame: 3 times, with no frame before it given, after a frame with events allowed "
+        "(mlir-aie's decoder); times after it are lower bounds"
+    ]
+
+
+def test_frames_without_a_start():
+    found = decode(packet(*PULSE, start=False), "t")
+    assert [p.message for p in found.problems] == [
+        "t, word 1: trace: frames without a Start frame given, a Start frame first allowed "
+        "(mlir-aie's decoder); times are counted from 0 on and are lower bounds"
+    ]
+    (segment,) = found.units[0].segments
+    assert (segment.origin, segment.exact, segment.runs[0].begin) == (Origin.MIDDLE, False, 2)
+
+
+def test_event_pc_mode_is_told_once():
+    words = [*packet(0, *7 * [0b11110001], start=False), *packet(*PULSE, start=False)]
+    words[1] = 0b11110001 << 24
+    assert messages(words) == [
+        f"t, word 1: trace mode: event-PC given, event-time allowed {FRAMES}; "
+        "nothing of this unit is decoded from here on; set mode 0 in Trace_Control0"
+    ]
+    assert decode(words).units[0].segments == []
+
+
+def test_a_stop_frame_with_something_in_it():
+    assert messages(packet(0b11011100, 0, 0, 7)) == [
+        "t, word 3: Stop frame: 0x7 in the bits after its opcode given, 0, as in all known traces "
+        "(DEV-TRACE-1) allowed (mlir-aie's decoder)"
+    ]
+
+
+def test_a_packet_cut_at_the_end_keeps_its_events():
+    found = decode(packet(*PULSE)[:5], "t")
+    assert [p.message for p in found.problems] == [
+        "t, word 0: packet: 5 words given, 8 words allowed (AM020, stream packet header); "
+        "the stream ends in the middle of it; a larger trace buffer keeps the rest"
+    ]
+    assert list(found.units[0].events()) == [(2, 0)]
+
+
+def test_a_bad_header_is_skipped_with_its_packet():
+    good, bad = packet(*PULSE), packet(*PULSE)
+    bad[0] ^= 1 << 31
+    found = decode([*good, *bad, *good], "t")
+    assert [p.message for p in found.problems] == [
+        f"t, word 8: packet header: {bad[0]:#010x} given, odd parity, and 0 in the bits without a field "
+        "allowed (AM020, stream packet header); 8 words skipped; times after them are lower bounds"
+    ]
+    assert [s.origin for s in found.units[0].segments] == [Origin.START, Origin.LOSS, Origin.START]
+    assert found.packets == 2
+
+
+def test_zeros_between_packets_are_memory_nobody_wrote():
+    words = [*packet(*PULSE), *16 * [0], *packet(0b11011100, 0, 0, 0), *100 * [0]]
+    assert [p.reason for p in decode(words).problems] == ["trace_overrun"]
+
+
+@pytest.mark.parametrize(
+    ("words", "given"), [([], "0 words, none"), ([0] * 9, "9 words, none"), ([5], "1 words, 1")]
+)
+def test_no_packet_at_all(words, given):
+    with pytest.raises(InputFileError) as caught:
+        decode(words, "t")
+    assert str(caught.value) == (
+        f"t: trace: {given} of them not 0 given, at least one trace packet allowed (mlir-aie's decoder); "
+        "nothing was traced: check the start event, the route of the packets and the trace buffer"
+    )
+
+
+def npy(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+DIGITS = "one to eight hexadecimal digits allowed (trace file conventions of mlir-aie)"
+WORDS = np.array([0x220001, 0xF0000000, 0xFFFFFFFF], dtype=np.uint32)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"00220001\nf0000000\nffffffff\n",
+        b"0x220001 0xF0000000\r\n\r\nFFFFFFFF",
+        WORDS.tobytes(),
+        npy(WORDS),
+        npy(WORDS.view(np.int32).reshape(3, 1)),
+    ],
+)
+def test_formats_are_told_apart(data):
+    assert read_words(data, "t").tolist() == WORDS.tolist()
+    assert read_words(data, "t").dtype == np.uint32
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            b"1\nxyz\n\n123456789",
+            f"t, line 2: word: 'xyz' given, {DIGITS}\nt, line 4: word: '123456789' given, {DIGITS}",
+        ),
+        (
+            b"\0\0\0\0\0",
+            "t: length: 5 bytes given, whole words of 4 bytes allowed (trace file conventions of mlir-aie)",
+        ),
+        (
+            npy(np.zeros(3)),
+            "t: array: dtype float64 given, uint32 or int32 allowed (trace file conventions of mlir-aie)",
+        ),
+    ],
+)
+def test_files_that_are_no_words(data, message):
+    with pytest.raises(InputFileError) as caught:
+        read_words(data, "t")
+    assert str(caught.value) == message
+
+
+def test_a_broken_numpy_array():
+    with pytest.raises(InputFileError, match=r"^t: not a NumPy array: "):
+        read_words(npy(WORDS)[:40], "t")
