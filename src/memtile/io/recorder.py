@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.io.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write
+from memtile.design.array import Array
+from memtile.io.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
+from memtile.model.state import plain
+from memtile.sim.door import Door
 
 Words = npt.NDArray[np.uint32]
 
@@ -57,6 +60,21 @@ class Recording:
             base: absolute address of the tile, see ``operations.address_of``; 0 for an array's door.
         """
         return RecordingDoor(door, base, self._operations.append)
+
+
+def record(array: Array) -> Recording:
+    """Record what a design writes to an array, from now on; call it before the design asks for tiles.
+
+    What firmware leaves behind (``Array`` opens the inner edges) is not in the recording.
+    """
+    recording, tiles = Recording(), plain(array.engine.spec.tiles)
+
+    def before(door: Door, tile: int) -> Door:
+        base = address_of(int(tiles.column[tile]), int(tiles.row[tile]))
+        return cast(Door, recording.before(door, base))  # has all of its methods but one for tests
+
+    array.engine.observe(before)
+    return recording
 
 
 class RecordingDoor:
