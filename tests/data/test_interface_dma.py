@@ -198,7 +198,9 @@ def test_an_address_that_nobody_answers_is_a_decode_error(beyond: int) -> None:
     assert column.status(MM2S, 0, "AXI_MM_Decode_Error") == 1
     result = outcome(column.engine, Stop.QUIET, {}, [])
     assert result.status is Status.HALTED
-    assert "halted by AXI_MM_Decode_Error; clear the status bits" in result.waiting[0]
+    beat = max(source.at() + 8 - 3 + beyond, source.at() + 8)  # the first of 128 bits outside
+    where = f"at byte {4 * beat:#x} of external memory"
+    assert f"halted by AXI_MM_Decode_Error {where}; clear the status bits" in result.waiting[0]
     status = register_named("noc", "DMA_MM2S_Status_0")
     column.doors[0].write32(status.offset, status.field("AXI_MM_Decode_Error").mask)
     column.engine.run(2 * LIMIT)

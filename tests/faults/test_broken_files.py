@@ -266,11 +266,15 @@ def test_a_poll_that_never_comes_true_says_so() -> None:
     assert list(turns) == []
 
 
-def test_a_handler_gets_what_is_no_register_access() -> None:
+def test_a_handler_gets_the_operations_that_it_is_for() -> None:
     seen: list[Other] = []
     wait = Other("TOKEN_WAIT", bytes(16))
-    apply([wait, Other("NOOP", bytes(4), acts=False)], Refusing(), SHAPE, handle=seen.append)
-    assert [other.name for other in seen] == ["TOKEN_WAIT", "NOOP"]
+    noop, patch = Other("NOOP", bytes(4), acts=False), Other("DDR_PATCH", bytes(24))
+    apply([wait, noop], Refusing(), SHAPE, handlers={"TOKEN_WAIT": seen.append})
+    assert [other.name for other in seen] == ["TOKEN_WAIT"]
+    with pytest.raises(InputFileError, match="operation: DDR_PATCH given, register accesses allowed"):
+        apply([wait, patch], Refusing(), SHAPE, handlers={"TOKEN_WAIT": seen.append})
+    assert [other.name for other in seen] == ["TOKEN_WAIT"]
 
 
 BEGINNINGS = st.sampled_from(

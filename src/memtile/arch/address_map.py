@@ -1,4 +1,4 @@
-"""Where a host sees the array: absolute addresses of AMD's open driver."""
+"""Where a host sees the array, and the array a host: absolute addresses of AMD's open driver and compiler."""
 
 from __future__ import annotations
 
@@ -9,3 +9,9 @@ ARRAY_SOURCE = Source("usual base address of the open driver for Versal", Grade.
 NPI_BASE = 0xF70A_0000  # the array's registers in the NoC programming interface
 NPI_BYTES = 0x1_0000
 NPI_SOURCE = Source("base: open driver; size: one 64 KB block", Grade.ASSUMED)
+
+HOST_APERTURE = 0x8000_0000  # where the array of an NPU sees address 0 of the host
+TRANSLATED_ARGUMENTS = 5  # whose aperture firmware adds; compilers add that of the others themselves
+APERTURE_SOURCE = Source("mlir-aie: address patches of argument 5 and up", Grade.DRIVER)
+FIRMWARE_PORT = "SOUTH0"  # of an interface tile's switch, where the firmware of an NPU takes tokens
+FIRMWARE_SOURCE = Source("mlir-aie: routes of task-complete tokens", Grade.DRIVER)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from memtile.cli.input_file import name_of, read_bytes
+from memtile.cli.numbers import number
 
 EXAMPLES = """\b
 Examples:
@@ -42,7 +43,7 @@ def disasm(
 
     shape = ArrayShape.of(find_device(device or "npu1"))
     wanted = None if format == "auto" else format
-    origin = _number(base)
+    origin = number(base, "--base")
     programs = [read_program(read_bytes(file), name_of(file), wanted, origin) for file in files]
     shapes = [shape if device else program.shape or shape for program in programs]
     if as_json:
@@ -51,10 +52,3 @@ def disasm(
         return
     for program, its_shape in zip(programs, shapes, strict=True):
         typer.echo("\n".join(disassembly_lines(program, its_shape)))
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number", param_hint="--base") from None

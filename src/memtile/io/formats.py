@@ -35,6 +35,7 @@ class Program:
         title: the format in words, with what the header says.
         operations: in order.
         shape: of the array, where the file says it.
+        generation: of the array, as the header of a transaction numbers it; 0 = not said.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Program:
     title: str
     operations: tuple[Operation, ...]
     shape: ArrayShape | None = None
+    generation: int = 0
 
 
 def read_program(data: bytes, name: str, format: Format | None = None, base: int = 0) -> Program:
@@ -88,7 +90,8 @@ def _transaction(data: bytes, name: str, _base: int) -> Program:
         words = [int(word, 16) for word in data.split()]
         data = Struct(f"<{len(words)}I").pack(*words)
     read = read_transaction(data, name)
-    return Program(name, "txn", _title(read.header), read.operations, read.header.shape)
+    title, header = _title(read.header), read.header
+    return Program(name, "txn", title, read.operations, header.shape, header.generation)
 
 
 def _title(header: Header) -> str:

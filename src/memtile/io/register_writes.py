@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 from memtile.arch.register_map import register_at
@@ -24,6 +25,7 @@ from memtile.io.operations import (
 _MAP = "AM025 memory map"
 Advance = Callable[[], bool]
 Handler = Callable[[Other], None]
+_NO_HANDLERS: Mapping[str, Handler] = MappingProxyType({})
 
 
 class Target(Protocol):
@@ -48,7 +50,7 @@ def apply(
     shape: ArrayShape,
     *,
     advance: Advance = lambda: False,
-    handle: Handler | None = None,
+    handlers: Mapping[str, Handler] = _NO_HANDLERS,
 ) -> None:
     """Do all operations in order on ``target``.
 
@@ -57,13 +59,13 @@ def apply(
         target: the door of an array.
         shape: of that array.
         advance: lets time pass between the reads of a poll; False = nothing will change any more.
-        handle: takes the operations that are no register access; without it those that act are refused.
+        handlers: what to do for operations that are no register access, by name; others that act are refused.
 
     Raises:
         InputFileError: something cannot be done on this array; all problems at once, nothing was written.
         SimulationError: a poll never saw its value; what came before it is done.
     """
-    raise_if(check(operations, shape, handled=handle is not None), InputFileError)
+    raise_if(check(operations, shape, handlers.keys()), InputFileError)
     for operation in operations:
         match operation:
             case Write(address, value):
@@ -75,19 +77,19 @@ def apply(
             case MaskPoll(address, mask, value):
                 if not target.poll(address, mask, value, advance):
                     raise SimulationError(_timed_out(operation))
-            case Other() if handle:
-                handle(operation)
+            case Other(name) if name in handlers:
+                handlers[name](operation)
 
 
-def check(operations: Sequence[Operation], shape: ArrayShape, *, handled: bool = False) -> list[Problem]:
-    """Everything that an array of this shape could not do; operations with ``handled`` may be of any kind."""
+def check(operations: Sequence[Operation], shape: ArrayShape, handled: Collection[str] = ()) -> list[Problem]:
+    """Everything that an array of this shape could not do; ``handled`` names operations that are allowed."""
     return [problem for operation in operations for problem in _problems(operation, shape, handled)]
 
 
-def _problems(operation: Operation, shape: ArrayShape, handled: bool) -> Iterator[Problem]:
+def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str]) -> Iterator[Problem]:
     where = operation.place or "program"
     if isinstance(operation, Other):
-        if operation.acts and not handled:
+        if operation.acts and operation.name not in handled:
             allowed, step = "register accesses", "run what this operation asks for yourself"
             yield Problem("operation", where, "operation", operation.name, allowed, "the model's door", step)
         return

@@ -8,7 +8,7 @@ from functools import cache
 
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import Field
-from memtile.arch.tiles import S2MM, TILE_KINDS, TileKind, TileName
+from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.bd.windows import place_of_lock
 from memtile.model import bd_fields
 from memtile.model.bd_fields import KIND_NAMES, read_field
@@ -98,10 +98,19 @@ class ChannelView:
         why = Cause(int(c.why[self.ch]))
         text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
         if self.errors:
-            return f"{text}: halted by {', '.join(self.errors)}; {self._way_out}"
+            return f"{text}: halted by {', '.join(self.errors)}{self._unanswered}; {self._way_out}"
         if why is Cause.LOCK_ACQUIRE:
             return f"{text}: {self._lock_wait()}"
         return f"{text}: {CAUSE_TEXT[why]}"
+
+    @property
+    def _unanswered(self) -> str:
+        """Where external memory refused the access."""
+        if not any(name.startswith("AXI") for name in self.errors):
+            return ""
+        granules, receives = self.engine.state.granules, self.engine.state.channels.direction[self.ch] == S2MM
+        word = granules.port_target[self.ch] if receives else granules.target[self.ch]
+        return f" at byte {int(word) * WORD_BYTES:#x} of external memory"
 
     @property
     def _way_out(self) -> str:

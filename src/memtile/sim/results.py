@@ -186,7 +186,7 @@ class Result:
         table = Table(
             title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left", title_style="bold"
         )
-        table.add_column("channel")
+        table.add_column("channel", no_wrap=True)
         for cause in causes:
             header = CAUSE_TEXT[cause]
             table.add_column(header, justify="right", min_width=max(map(len, header.split())))

@@ -1,0 +1,93 @@
+"""Arrays of commands: ``NAME=FILE.npy`` on the command line, NumPy files read and written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtile.errors import InputFileError, Problem
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from memtile.io.array_names import Given, Wanted
+
+_SHAPE = re.compile(r"[0-9]+(x[0-9]+)*")
+_SOURCE = "form of the option"
+
+
+def read_given(text: str) -> Given:
+    """The array of ``NAME=FILE.npy``.
+
+    Raises:
+        InputFileError: no such form, or not a NumPy file.
+    """
+    import numpy as np
+
+    from memtile.io.array_names import Given
+
+    name, file = _split(text, "--in", "NAME=FILE.npy")
+    try:
+        with Path(file).open("rb") as stream:
+            array = np.lib.format.read_array(stream, allow_pickle=False)
+    except OSError as error:
+        raise InputFileError(f"{file}: cannot be read: {error.strerror}") from None
+    except (ValueError, EOFError, SyntaxError) as error:
+        raise InputFileError(f"{file}: not a NumPy file of numbers: {error}") from None
+    return Given(name, array)
+
+
+def parse_wanted(text: str) -> tuple[Wanted, Path]:
+    """What ``NAME[:DTYPE][:SHAPE]=FILE.npy`` asks for, and the file.
+
+    Raises:
+        InputFileError: no such form, no such type, or a folder that is not there.
+    """
+    from memtile.io.array_names import Wanted
+
+    head, file = _split(text, "--out", "NAME[:DTYPE][:SHAPE]=FILE.npy")
+    name, *rest = head.split(":")
+    shape = tuple(map(int, rest.pop().split("x"))) if rest and _SHAPE.fullmatch(rest[-1]) else None
+    dtype = _dtype(name, rest.pop()) if rest else None
+    path = Path(file)
+    if rest:
+        raise _error(f"array {name}", "--out", repr(text), "NAME[:DTYPE][:SHAPE]=FILE.npy")
+    if not path.parent.is_dir() or path.is_dir():
+        raise InputFileError(f"{file}: cannot be written: no such folder")
+    return Wanted(name, dtype, shape), path
+
+
+def save(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write an array as a NumPy file of exactly that name."""
+    import numpy as np
+
+    try:
+        with path.open("wb") as stream:
+            np.save(stream, array)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _split(text: str, option: str, form: str) -> tuple[str, str]:
+    name, equals, file = text.partition("=")
+    if not (name and equals and file):
+        raise _error("memtile run", option, repr(text), form)
+    return name, file
+
+
+def _dtype(name: str, text: str) -> np.dtype[Any]:
+    import numpy as np
+
+    try:
+        found = np.dtype(text)
+    except TypeError:
+        found = np.dtype(object)
+    if found.kind not in "iufcb" or not found.itemsize:
+        raise _error(f"array {name}", "type", repr(text), "int8, uint32, float32 and so on") from None
+    return found
+
+
+def _error(where: str, what: str, given: str, allowed: str) -> InputFileError:
+    return InputFileError(Problem("array_option", where, what, given, allowed, _SOURCE))

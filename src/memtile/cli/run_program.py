@@ -1,0 +1,121 @@
+"""Files of register writes for ``memtile run``: read, run on the device that they are for, shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from memtile.cli.array_file import parse_wanted, read_given, save
+from memtile.cli.input_file import name_of, read_bytes
+
+if TYPE_CHECKING:
+    from memtile.io.program_run import ProgramResult
+    from memtile.sim.results import Result
+
+Format = Literal["auto", "txn", "cdo", "dump"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOptions:
+    """The options of ``memtile run`` that are for files of register writes."""
+
+    given: Sequence[str] = ()
+    wanted: Sequence[str] = ()
+    device: str | None = None
+    format: Format = "auto"
+    base: int = 0
+
+
+def run_files(
+    files: Sequence[str], options: ProgramOptions, *, max_cycles: int, untimed: bool, as_json: bool
+) -> Result:
+    """Run files one after another as one program, save the wanted arrays and show what happened."""
+    from memtile.cli.progress import cycles_progress
+    from memtile.design.array import Array
+    from memtile.io.formats import read_program
+    from memtile.io.program_device import device_of
+    from memtile.io.program_run import run_program
+
+    wanted = [parse_wanted(text) for text in options.wanted]
+    given = [read_given(text) for text in options.given]
+    form = None if options.format == "auto" else options.format
+    programs = [read_program(read_bytes(file), name_of(file), form, options.base) for file in files]
+    device, shape = device_of(programs, options.device)
+    operations = [operation for program in programs for operation in program.operations]
+    with cycles_progress() as progress:
+        done = run_program(
+            operations,
+            Array(device.name, shape.columns),
+            given,
+            [each for each, _ in wanted],
+            max_cycles=max_cycles,
+            untimed=untimed,
+            progress=progress,
+        )
+    paths = {each.name: path for each, path in wanted}
+    for name, path in paths.items():
+        save(path, done.arrays[name])
+    if as_json:
+        typer.echo(json.dumps(_json(done, paths, device.name), indent=2))
+    else:
+        _show(done, paths)
+    return done.result
+
+
+def _show(done: ProgramResult, paths: dict[str, Path]) -> None:
+    from rich.console import Console
+
+    Console(highlight=False).print(done.result)
+    for buffer in done.buffers:
+        contents = "given" if buffer.given else "zeros at first"
+        typer.echo(f"buffer {buffer.name}: {buffer.region.text}; {contents}")
+    for name, path in paths.items():
+        array = done.arrays[name]
+        typer.echo(f"saved {name}: {path}, {array.dtype} {_text(array.shape)}")
+    for buffer in done.buffers:
+        if buffer.region.writes and buffer.name not in paths:
+            typer.echo(f"not saved: {buffer.name}, give --out {_option(buffer.name)}=FILE.npy")
+    if done.stopped:
+        typer.echo(f"stopped: {done.stopped}")
+
+
+def _option(name: str) -> str:
+    return name.removeprefix("argument ")
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
+
+
+def _json(done: ProgramResult, paths: dict[str, Path], device: str) -> dict[str, Any]:
+    return done.result.as_json() | {
+        "device": device,
+        "stopped": done.stopped or None,
+        "buffers": [
+            {
+                "name": buffer.name,
+                "argument": buffer.region.argument,
+                "address": None if buffer.region.argument is not None else f"{buffer.region.first:#x}",
+                "bytes": buffer.words.nbytes,
+                "touched": buffer.region.needed,
+                "given": buffer.given,
+                "read_by": buffer.region.reads,
+                "written_by": buffer.region.writes,
+            }
+            for buffer in done.buffers
+        ],
+        "saved": [
+            {
+                "name": name,
+                "file": str(path),
+                "dtype": str(done.arrays[name].dtype),
+                "shape": list(done.arrays[name].shape),
+            }
+            for name, path in paths.items()
+        ],
+    }

@@ -1,0 +1,169 @@
+"""Does ``memtile run`` run files of register writes with arrays from files, and answer bad ones in a line?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from memtile.cli.main import app
+from memtile.io.formats import read_program
+from memtile.io.operations import MaskPoll, words_written
+from memtile.io.register_dump import dump_json, dump_text
+from memtile.io.transaction import Transaction, read_transaction
+from memtile.io.transaction_export import transaction_bytes
+from memtile.io.transaction_format import Header
+
+FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
+TRANSPOSE = FOLDER / "scn_transpose_8x16.bin"
+MATRIX = np.arange(128, dtype=np.int32).reshape(8, 16)
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> str:
+    np.save(tmp_path / "in.npy", MATRIX)
+    return str(tmp_path / "in.npy")
+
+
+def run(*args: object) -> Any:
+    done = CliRunner().invoke(app, ["run", *map(str, args)], env={"COLUMNS": "150"})
+    assert "Traceback" not in done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done
+
+
+def test_arrays_go_in_and_come_out(given: str, tmp_path: Path) -> None:
+    out = tmp_path / "made" / "out"
+    out.parent.mkdir()
+    done = run(TRANSPOSE, "--in", f"x={given}", "--out", f"y:16x8={out}")
+    assert (done.exit_code, done.stderr) == (0, "")
+    np.testing.assert_array_equal(np.load(out), MATRIX.T)
+    lines = done.stdout.splitlines()
+    assert lines[0].strip().endswith(" cycles")
+    assert "status: finished" in lines
+    assert lines[-3:] == [
+        "buffer x: 0x100000000, 512 bytes, read by interface(2,0) MM2S 0, BD 0; given",
+        "buffer y: 0x200000000, 512 bytes, written by interface(2,0) S2MM 0, BD 1; zeros at first",
+        f"saved y: {out}, int32 16 x 8",
+    ]
+
+
+def test_numbers_count_buffers_by_address(given: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.npy"
+    assert run(TRANSPOSE, "--in", f"0={given}", "--out", f"1:uint8={out}").exit_code == 0
+    np.testing.assert_array_equal(np.load(out).view(np.int32), MATRIX.T.ravel())
+
+
+def test_what_is_not_saved_is_said(given: str) -> None:
+    done = run(TRANSPOSE, "--in", f"0x100000000={given}")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[-1] == "not saved: 0x200000000, give --out 0x200000000=FILE.npy"
+
+
+def test_json_has_the_same_facts(given: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.npy"
+    done = run(TRANSPOSE, "--json", "--in", f"x={given}", "--out", f"y={out}")
+    data = json.loads(done.stdout)
+    assert (data["status"], data["stopped"], data["device"]) == ("finished", None, "npu1")
+    assert data["buffers"][0] == {
+        "name": "x",
+        "argument": None,
+        "address": "0x100000000",
+        "bytes": 512,
+        "touched": 512,
+        "given": True,
+        "read_by": ["interface(2,0) MM2S 0, BD 0"],
+        "written_by": [],
+    }
+    assert data["saved"] == [{"name": "y", "file": str(out), "dtype": "int32", "shape": [128]}]
+    assert all(sum(channel["cycles"].values()) == data["cycles"] for channel in data["channels"])
+
+
+def test_every_format_runs(given: str, tmp_path: Path) -> None:
+    """As version 1.0, as words in hexadecimal, and cut into dumps: one program of many files."""
+    transaction = read_transaction(TRANSPOSE.read_bytes())
+    newer = transaction_bytes(Transaction(Header((1, 0), 3, 6, 4, 1), transaction.operations))
+    (tmp_path / "new.bin").write_bytes(newer)
+    words = "".join(f"{int.from_bytes(newer[n : n + 4], 'little'):08x}\n" for n in range(0, len(newer), 4))
+    (tmp_path / "new.txt").write_text(words)
+    poll = next(n for n, op in enumerate(transaction.operations) if isinstance(op, MaskPoll))
+    before = read_program(dump_of(transaction.operations[:poll]).encode(), "f").operations
+    (tmp_path / "before.txt").write_text(dump_text(before))
+    (tmp_path / "after.json").write_text(dump_json(transaction.operations[poll + 1 :]))
+    (tmp_path / "poll.bin").write_bytes(
+        transaction_bytes(Transaction(transaction.header, transaction.operations[poll : poll + 1]))
+    )
+    for files in (["new.bin"], ["new.txt"], ["before.txt", "poll.bin", "after.json"]):
+        out = tmp_path / "out.npy"
+        paths = [tmp_path / file for file in files]
+        done = run(*paths, "--in", f"x={given}", "--out", f"y:16x8={out}")
+        assert done.exit_code == 0, done.output
+        np.testing.assert_array_equal(np.load(out), MATRIX.T)
+        out.unlink()
+
+
+def dump_of(operations: Any) -> str:
+    """Masked writes as plain ones: the other bits of these registers are 0."""
+    words = (word for operation in operations for word in words_written(operation))
+    return "".join(f"{word.address:#x} {word.value & word.mask:#x}\n" for word in words)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("mt_*.bin")) + sorted(FOLDER.glob("ct_*.bin")))
+def test_files_that_only_configure_end_at_once(path: Path) -> None:
+    done = run(path, "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["status"] == "finished"
+
+
+def test_a_program_that_gets_stuck_is_exit_code_one_and_says_where(given: str, tmp_path: Path) -> None:
+    transaction = read_transaction(TRANSPOSE.read_bytes())
+    poll = next(n for n, op in enumerate(transaction.operations) if isinstance(op, MaskPoll))
+    lacking = (*transaction.operations[: poll - 1], *transaction.operations[poll:])  # nobody sends
+    file = tmp_path / "lacking.bin"
+    file.write_bytes(transaction_bytes(Transaction(transaction.header, lacking)))
+    done = run(file, "--in", f"0x100000000={given}")
+    assert done.exit_code == 1
+    assert "status: stuck" in done.stdout
+    assert "waiting: memory(2,1) S2MM 0, BD 0, word 0 of 128: no input word" in done.stdout
+    stopped = done.stdout.splitlines()[-1]
+    assert stopped.startswith(
+        f"stopped: {file}, byte 0x0320: mask poll: a word at 0x041a0660 that never had it"
+    )
+    limited = run(TRANSPOSE, "--in", f"x={given}", "--max-cycles", "50", "--json")
+    assert limited.exit_code == 1
+    assert json.loads(limited.stdout)["status"] == "limit"
+
+
+def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> None:
+    (tmp_path / "text.npy").write_text("hello")
+    np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
+    cut = tmp_path / "cut.bin"
+    cut.write_bytes(TRANSPOSE.read_bytes()[:500])
+    x, folder = ["--in", f"x={given}"], str(tmp_path)
+    cases: list[tuple[list[object], str]] = [
+        ([TRANSPOSE], "error: memtile run: buffer 0x100000000: no array given, 512 bytes, read by interface"),
+        ([TRANSPOSE, "--in", "x"], "error: memtile run: --in: 'x' given, NAME=FILE.npy allowed (form of"),
+        ([TRANSPOSE, "--in", "x=none.npy"], "error: none.npy: cannot be read: No such file or directory"),
+        ([TRANSPOSE, "--in", f"x={folder}/text.npy"], "text.npy: not a NumPy file of numbers: "),
+        ([TRANSPOSE, "--in", f"x={folder}/objects.npy"], "objects.npy: not a NumPy file of numbers: "),
+        ([TRANSPOSE, *x, "--out", "y=none/y.npy"], "none/y.npy: cannot be written: no such folder"),
+        ([TRANSPOSE, "--out", "y:object=y.npy"], "error: array y: type: 'object' given, int8, uint32, fl"),
+        ([TRANSPOSE, "--out", "y:a:int8:4=y.npy"], "error: array y: --out: 'y:a:int8:4=y.npy' given, NAME["),
+        ([cut, *x], "cut.bin, byte 0x000c: total size: 880 bytes given, 500, the length of the"),
+        ([tmp_path / "none.bin"], "none.bin: cannot be read: No such file or directory"),
+        ([TRANSPOSE, "--device", "npu9"], "error: device table: device: 'npu9'"),
+        ([TRANSPOSE, "--base", "x"], "'x' is not a number"),
+        (["a.py", TRANSPOSE], "a design is run alone, without --in, --out, --device, --format, --base"),
+        (["a.py", "--in", "x=y"], "a design is run alone"),
+        ([], "Missing argument"),
+    ]
+    for args, message in cases:
+        done = run(*args)
+        assert done.exit_code == 2, args
+        assert done.stdout == ""
+        assert message in done.stderr.replace("\n", " "), (args, done.stderr)
+    assert not (tmp_path / "y.npy").exists()

@@ -1,0 +1,251 @@
+"""Does every array that does not fit a program get its clear error, with all problems at once?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from memtile import Array
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.windows import DmaAddress
+from memtile.errors import DesignError, InputFileError, MemtileError
+from memtile.io.array_names import Given, Wanted
+from memtile.io.formats import Program as Read
+from memtile.io.operations import ArrayShape, Other, Write
+from memtile.io.program_device import device_of
+from memtile.io.program_run import run_program
+from programs import Program
+
+S2MM, MM2S = 0, 1
+READS, WRITES = 0x1_0000_0000, 0x2_0000_0000
+WORDS = np.arange(16, dtype=np.int32)
+READ = "0x100000000, 64 bytes, read by interface(2,0) MM2S 0, BD 0"
+WRITTEN = "0x200000000, 64 bytes, written by interface(2,0) S2MM 1, BD 1"
+WITHIN = "whole words within 0x80000 bytes allowed"
+LARGEST = "bytes given, 268435456 bytes at most allowed"
+
+
+def program() -> Program:
+    """Reads 64 bytes and writes 64 bytes of external memory."""
+    made = Program()
+    made.bd(2, 0, Descriptor("interface", 16, DmaAddress(READS // 4)))
+    made.bd(2, 1, Descriptor("interface", 16, DmaAddress(WRITES // 4)))
+    made.push(2, 0, S2MM, 1, 1)
+    made.push(2, 0, MM2S, 0, 0)
+    return made
+
+
+def problems(given: list[Given] | None = None, wanted: list[Wanted] | None = None) -> list[str]:
+    array = Array()
+    with pytest.raises(InputFileError) as caught:
+        run_program(program().operations, array, given or [], wanted or [])
+    assert array.engine.now == 0
+    assert array.door.read32(2 << 25 | 0x1D000) == 0  # nothing is done
+    return str(caught.value).splitlines()
+
+
+NEEDED = (
+    "memtile run: buffer 0x100000000: no array given, 64 bytes, read by interface(2,0) MM2S 0, BD 0 allowed"
+)
+
+
+def test_a_missing_array() -> None:
+    assert problems() == [f"{NEEDED} (the program); give --in NAME=FILE.npy"]
+    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program); give --in 0=FILE.npy"]
+
+
+def test_unknown_names_are_told_with_what_there_is() -> None:
+    given = [Given("a", WORDS), Given("b", WORDS), Given("7", WORDS)]
+    wanted = [Wanted("out"), Wanted("more"), Wanted("0x300000000")]
+    assert problems(given, wanted) == [
+        f"array 7: input: '7' given, {READ} allowed (the program)",
+        f"array 0x300000000: output: '0x300000000' given, {WRITTEN} allowed (the program)",
+        f"array b: input: 'b' given, {READ} allowed (the program)",
+        f"array more: output: 'more' given, {WRITTEN} allowed (the program)",
+    ]
+
+
+def test_names_that_are_none() -> None:
+    given = [Given("memory(0,0)+0x0", WORDS), Given("memory(0,1) S2MM 6", WORDS), Given("x(", WORDS)]
+    wanted = [Wanted("compute(4,2)+0x0", shape=(1,)), Wanted("memory(0,1)+0x0")]
+    assert problems([*given, Given("x", WORDS)], wanted) == [
+        "array memory(0,0)+0x0: tile: memory at column 0, row 0 given, interface, which is there, allowed "
+        "(names of arrays)",
+        "array memory(0,1) S2MM 6: channel: 6 given, 0..5 allowed (names of arrays)",
+        "array x(: name: 'x(' given, an argument (0), an external address (0x100000000), a tile memory "
+        "(memory(0,1)+0x0), a stream (memory(0,1) MM2S 0), or a name of your own without brackets allowed "
+        "(names of arrays)",
+        "array compute(4,2)+0x0: tile: compute at column 4, row 2 given, columns 0..3, rows 0..5 allowed "
+        "(names of arrays)",
+        "array memory(0,1)+0x0: shape: none given, a shape allowed (the program); say how much: "
+        "memory(0,1)+0x0:int32:16x8",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (WORDS[:15], f"array x: size: 60 bytes given, 64 bytes or more ({READ}) allowed (the program)"),
+        (np.zeros(67, np.int8), "array x: size: 67 bytes given, whole 32-bit words allowed (the program)"),
+        (WORDS[:0], "array x: size: 0 bytes given, whole 32-bit words allowed (the program)"),
+    ],
+)
+def test_an_array_of_a_wrong_size(array: np.ndarray, message: str) -> None:
+    assert problems([Given("x", array)]) == [message]
+
+
+def test_a_larger_array_is_no_mistake() -> None:
+    done = run_program(program().operations, Array(), [Given("x", np.zeros(1000, np.int8))])
+    assert done.buffers[0].words.nbytes == 1000
+
+
+@pytest.mark.parametrize(
+    ("want", "message"),
+    [
+        (Wanted("y", np.dtype(np.int32), (15,)), f"shape: 60 bytes given, 64 bytes ({WRITTEN}) allowed"),
+        (Wanted("y", np.dtype("c16"), (1 << 25,)), f"size: {1 << 29} {LARGEST}"),
+        (Wanted("memory(0,1)+0x7fffc", shape=(2,)), f"tile memory: 8 bytes from 0x7fffc given, {WITHIN}"),
+        (Wanted("memory(0,1)+2", shape=(2,)), f"tile memory: 8 bytes from 0x2 given, {WITHIN}"),
+        (Wanted("memory(0,1) S2MM 0"), "stream: S2MM given, MM2S with --out allowed"),
+    ],
+)
+def test_an_output_that_cannot_be(want: Wanted, message: str) -> None:
+    assert problems([Given("x", WORDS)], [want]) == [f"array {want.name}: {message} (the program)"]
+
+
+def test_a_type_that_does_not_divide_the_buffer() -> None:
+    made = program()
+    made.bd(2, 1, Descriptor("interface", 15, DmaAddress(WRITES // 4)))
+    made.push(2, 0, S2MM, 0, 1)
+    made.operations = [op for op in made.operations if op != program().operations[2]]
+    with pytest.raises(
+        InputFileError, match=r"array y: size: 60 bytes given, a multiple of 8 bytes, as int64 "
+    ):
+        run_program(made.operations, Array(), [Given("x", WORDS.view(np.int64))], [Wanted("y")])
+
+
+def test_inputs_that_go_nowhere() -> None:
+    given = [Given("x", WORDS), Given("memory(0,1) MM2S 0", WORDS), Given("memory(0,1)+0x7ffe0", WORDS)]
+    assert problems([*given, Given("x", WORDS)]) == [
+        "array x: name: 2 times given, once with --in allowed (the program)",
+        "array memory(0,1) MM2S 0: stream: MM2S given, S2MM with --in allowed (the program)",
+        "array memory(0,1)+0x7ffe0: tile memory: 64 bytes from 0x7ffe0 given, whole words within 0x80000 "
+        "bytes allowed (the program)",
+    ]
+
+
+def test_arrays_that_overlap() -> None:
+    given = [Given("0x100000000", WORDS), Given("0x100000020", WORDS)]
+    with pytest.raises(DesignError, match=r"0x100000020\.\.0x100000060 given, outside 0x100000000, "):
+        run_program(program().operations, Array(), given)
+
+
+def test_a_part_of_a_buffer_by_address_leaves_the_rest_missing() -> None:
+    made = Program()
+    for bd in (0, 1):  # two descriptors read one piece each of what could be one buffer
+        made.bd(2, bd, Descriptor("interface", 8, DmaAddress(READS // 4 + 8 * bd)))
+        made.push(2, 0, MM2S, 0, bd)
+    whole = run_program(made.operations, Array(), [Given("x", WORDS)])
+    assert [(b.name, b.region.needed) for b in whole.buffers] == [("x", 64)]
+    with pytest.raises(
+        InputFileError, match=r"^memtile run: buffer 0x100000020: no array given, 32 bytes, read"
+    ):
+        run_program(made.operations, Array(), [Given("0x100000000", WORDS[:8])])
+    apart = [Given("0x100000020", WORDS[:8]), Given("0x100000000", WORDS[8:])]
+    assert len(run_program(made.operations, Array(), apart).buffers) == 2
+
+
+def test_what_nobody_answers_is_a_decode_error_with_its_address() -> None:
+    """A buffer too large to be made up is not there."""
+    made = program()
+    made.bd(2, 1, Descriptor("interface", 1 << 28, DmaAddress(WRITES // 4)))
+    made.up(2, 0, 0)
+    made.circuit(2, 1, "SOUTH0", "SOUTH1")
+    made.down(2, 1, 1)
+    made.push(2, 0, S2MM, 1, 1)
+    done = run_program(made.operations, Array(), [Given("x", WORDS)])
+    assert done.result.status == "halted"
+    assert "halted by AXI_MM_Decode_Error at byte 0x200000000 of external memory" in done.result.waiting[0]
+
+
+def test_problems_of_program_and_arrays_come_together() -> None:
+    made = program()
+    made.add(Write(0x0210_0000 + 0x8_0000, 1))
+    made.add(Other("LOADPDI", bytes(16), place="f, byte 0x0040"))
+    made.patch(2, 0, 0, 2)
+    made.add(Other("DDR_PATCH", bytes(8), (), place="f, byte 0x0050"))
+    made.wait_token(3, 5, 1, 2)
+    made.wait_token(3, 1, 2, 0)
+    with pytest.raises(InputFileError) as caught:
+        run_program(made.operations, Array(), [Given("x", WORDS[:3])])
+    assert [line.partition(" (")[0] for line in str(caught.value).splitlines()] == [
+        "program: address: offset 0x80000 of the memory tile at column 1, row 1 given, "
+        "data memory and registers of the map allowed",
+        "f, byte 0x0040: operation: LOADPDI given, register accesses allowed",
+        ": argument offset: 2 bytes given, multiples of 4 allowed",
+        "f, byte 0x0050: DDR_PATCH: 8 bytes given, a size that is known allowed",
+        ": TOKEN_WAIT: channel 2 of the tile at column 3, row 5 given, channels of the array allowed",
+        ": TOKEN_WAIT: direction 2, row 1, column 3, rows 1, columns 1, channel 0 given, "
+        "1 or more columns and rows, and direction 0 or 1 allowed",
+        "array x: size: 12 bytes given, 64 bytes or more",
+    ]
+
+
+@pytest.mark.parametrize("register", [0x1D000, 0x1D008, 0x1D204, 0x1D204 + 4, 0xA0004 | 1 << 20])
+def test_a_patch_of_anything_but_an_address(register: int) -> None:
+    details = (("address", register), ("argument", 0), ("offset", 0))
+    with pytest.raises(InputFileError) as caught:
+        run_program([Other("DDR_PATCH", bytes(24), details, place="f")], Array())
+    assert str(caught.value) == (
+        f"f: register: {register:#010x} given, lower halves of Base_Address in interface tile descriptors "
+        "allowed (mlir-aie pointer patches)"
+    )
+
+
+def message(call: Callable[[], object]) -> str:
+    with pytest.raises(MemtileError) as caught:
+        call()
+    return str(caught.value)
+
+
+def read(columns: int, rows: int, memory_rows: int, generation: int) -> Read:
+    return Read("f", "txn", "", (), ArrayShape(columns, rows, memory_rows), generation)
+
+
+def test_the_device_follows_from_the_header_or_is_named() -> None:
+    cases = [
+        ((4, 6, 1, 2), "npu1"),
+        ((2, 6, 1, 3), "npu1"),
+        ((4, 11, 2, 2), "xcve2802"),
+        ((9, 4, 1, 2), "xcve2302"),
+    ]
+    for (columns, *rest), name in cases:
+        device, shape = device_of([read(columns, *rest)])
+        assert (device.name, shape.columns) == (name, columns)
+    dump = Read("d", "dump", "", ())
+    assert device_of([dump])[0].name == "npu1"
+    assert device_of([dump, read(4, 11, 2, 2)])[0].name == "xcve2802"
+    device, shape = device_of([read(8, 6, 1, 4)], "xcve2302")
+    assert (device.name, shape.columns) == ("xcve2302", 17)
+    assert device_of([read(2, 4, 1, 4)], "xcve2302")[1].columns == 2
+
+
+def test_a_header_that_fits_no_device() -> None:
+    known = (
+        "parts of xcve2802 38 x 11 tiles with 2 memory tile rows, xcve2302 17 x 4 tiles with 1 memory tile "
+        "rows, npu1 4 x 6 tiles with 1 memory tile rows allowed (transaction headers); name a --device to "
+        "run it on"
+    )
+    assert message(lambda: device_of([read(8, 6, 1, 4)])) == (
+        f"f: array: 8 x 6 tiles with 1 memory tile rows, generation 4 (NPU2) given, {known}"
+    )
+    for shape in ((5, 6, 1, 2), (4, 6, 1, 1), (4, 6, 2, 3), (0, 6, 1, 2), (4, 6, 1, 9)):
+        assert message(lambda shape=shape: device_of([read(*shape)])).endswith(known)
+    both = [read(4, 6, 1, 2), read(4, 11, 2, 2)]
+    assert message(lambda: device_of(both)).startswith(
+        "f, f: array: 4 x 6 tiles with 1 memory tile rows and 4 x 11"
+    )
+    assert device_of(both, "npu1")[0].name == "npu1"
+    assert "did you mean npu1?" in message(lambda: device_of(both, "npu11"))
