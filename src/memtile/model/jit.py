@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from memtile.model.jit_cache import cache_directory, forget_old
 
@@ -53,10 +53,9 @@ def entry(function: F) -> F:
 def _part(function: F, **options: bool) -> F:
     if not ENABLED:
         return function
-    from numba.extending import register_jitable
+    from memtile.model.jit_parts import Part
 
-    part: F = register_jitable(**_OPTIONS, **options)(function)
-    return part
+    return cast(F, Part(function, {**_OPTIONS, **options}))
 
 
 def jit(function: F) -> F:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from memtile.model import axi, executions
 from memtile.model.jit import entry
+from memtile.model.reference import by_reference
 from memtile.model.state import NOW, Ints, Spec, State
 from memtile.sim import clock
 
@@ -37,8 +38,8 @@ _NOTHING = np.zeros(0, dtype=np.bool_)
 
 @entry
 def operate(
-    spec: Spec,
-    st: State,
+    whole_spec: Spec,
+    whole_state: State,
     operation: int,
     tile: int,
     at: int,
@@ -49,6 +50,7 @@ def operate(
     done: Bools,
 ) -> int:
     """Carry out one operation; which arguments it uses, the functions below say."""
+    spec, st = by_reference(whole_spec), by_reference(whole_state)
     if operation == _RUN:
         return clock.run(spec, st, at)
     if operation == _READ:
