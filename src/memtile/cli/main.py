@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from memtile import __version__
-from memtile.cli import bd, disasm, exit_codes, info, lower, run, serve
+from memtile.cli import bd, disasm, exit_codes, info, lower, run, serve, trace
 from memtile.errors import MemtileError
 
 
@@ -38,6 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(bd.app, name="bd")
+app.add_typer(trace.app, name="trace")
 app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
