@@ -290,8 +290,8 @@ def test_vcd_is_read_back(capture: Path, tmp_path: Path) -> None:
                     start = CORE["start"]
                     spans.setdefault(name, []).append([high.pop(name) // 1000 - start, now // 1000 - start])
     for slot, published in CORE["intervals"].items():
-        assert spans[f"tile2_1.core_1.{NAMES[int(slot)]}"][: len(published)] == published
-    assert "tile2_1.mem_2.slot_4" in spans
+        assert spans[f"tile1_2.core_1.{NAMES[int(slot)]}"][: len(published)] == published
+    assert "tile1_2.mem_2.slot_4" in spans
 
 
 # what is wrong -------------------------------------------------------------------------------------------

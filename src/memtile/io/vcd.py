@@ -106,7 +106,7 @@ def trace_vcd(units: Sequence[NamedUnit], clock_mhz: float) -> str:
 
 def _wires(unit: NamedUnit) -> Iterator[tuple[int, str]]:
     sender = unit.trace.sender
-    scope = f"tile{sender.row}_{sender.column}.{unit.kind}_{sender.stream_id}"
+    scope = f"tile{sender.column}_{sender.row}.{unit.kind}_{sender.stream_id}"
     used = {interval.slot for interval, _ in unit.intervals()}
     for slot in sorted(used):
         event = unit.events[slot].replace(" ", "_")

@@ -1,0 +1,129 @@
+"""Does a value change dump of a run show what the run's own books say?"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from vcd.reader import TokenKind, tokenize
+
+from memtile import MemoryTile
+from memtile.errors import DesignError, MemtileError
+from memtile.io.vcd import Signal, choose, write_vcd
+from memtile.io.waveform import Waveform
+from memtile.model.states import Cause
+
+PERIOD = 800  # ps at 1250 MHz
+
+
+def design() -> MemoryTile:
+    tile = MemoryTile()
+    frame = np.arange(40, dtype=np.int32)
+    buffer = tile.buffer("b", (40,))
+    full = tile.lock(0, "full")
+    tile.s2mm[0].start(tile.write(buffer).guarded(None, full.release()))
+    tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), None))
+    tile.s2mm[0].feed(frame)
+    tile.mm2s[0].expect(frame)
+    return tile
+
+
+def read(path: Path) -> dict[str, list[tuple[int, str]]]:
+    """name -> (time in ps, value), the initial value at time 0 first."""
+    names, scope, now = {}, [], 0
+    found: dict[str, list[tuple[int, str]]] = {}
+    with path.open("rb") as file:
+        for token in tokenize(file):
+            if token.kind is TokenKind.SCOPE:
+                scope.append(token.scope.ident)
+            elif token.kind is TokenKind.UPSCOPE:
+                scope.pop()
+            elif token.kind is TokenKind.VAR:
+                names[token.var.id_code] = ".".join([*scope, token.var.reference])
+            elif token.kind is TokenKind.CHANGE_TIME:
+                now = token.time_change
+            elif token.kind in (TokenKind.CHANGE_SCALAR, TokenKind.CHANGE_VECTOR, TokenKind.CHANGE_STRING):
+                found.setdefault(names[token.data.id_code], []).append((now, str(token.data.value)))
+    found["end"] = [(now, "")]
+    return found
+
+
+def test_cycles_under_each_cause_are_those_of_the_result(tmp_path: Path) -> None:
+    result = design().run()
+    tile = design()
+    waveform = Waveform(tile.engine)
+    waveform.run(result.cycles)
+    waveform.save(tmp_path / "run.vcd")
+    found = read(tmp_path / "run.vcd")
+    assert found["end"] == [(result.cycles * PERIOD, "")]
+    for use in result.channels:
+        scope = f"tile0_0.{use.name.lower().replace(' ', '')}"
+        changes = [*found[f"{scope}.cause"], (result.cycles * PERIOD, "")]
+        spent: Counter[str] = Counter()
+        for (begin, cause), (end, _) in pairwise(changes):
+            spent[cause] += (end - begin) // PERIOD
+        assert {Cause[name.upper()]: n for name, n in spent.items() if n} == {
+            cause: n for cause, n in use.spent.items() if n
+        }
+        assert found[f"{scope}.moving"][-1][1] == "0"
+    assert {value for _, value in found["tile0_0.lock0.value"]} == {"0", "1"}
+
+
+def test_being_watched_changes_nothing() -> None:
+    plain, watched = design(), design()
+    result = plain.run()
+    waveform = Waveform(watched.engine, ["tile*.mm2s0.*"])
+    waveform.run(result.cycles)
+    assert (watched.run().status, result.exact) == (result.status, True)
+    assert watched.mm2s[0].output().tolist() == plain.mm2s[0].output().tolist()
+    assert {name.rpartition(".")[0] for _, name, _ in waveform.changes} == {"tile0_0.mm2s0"}
+
+
+NAMES = ["tile0_1.s2mm0.cause", "tile0_1.s2mm0.bd", "tile0_1.mm2s0.cause", "tile1_1.mm2s0.cause"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "wanted"),
+    [
+        (["*"], NAMES),
+        (["tile*.mm2s0.*"], NAMES[2:]),
+        (["tile0_1"], NAMES[:3]),
+        (["*.bd", "tile1_?.*"], [NAMES[1], NAMES[3]]),
+        (["tile0_1.s2mm0"], NAMES[:2]),
+    ],
+)
+def test_signals_are_chosen_by_pattern(patterns: list[str], wanted: list[str]) -> None:
+    assert [signal.name for signal in choose(map(Signal, NAMES), patterns)] == wanted
+
+
+def test_patterns_that_match_nothing_are_all_told() -> None:
+    with pytest.raises(DesignError) as caught:
+        choose(map(Signal, NAMES), ["tile9*", "*.cause", "mm2s"])
+    scopes = "tile0_1.s2mm0, tile0_1.mm2s0, tile1_1.mm2s0"
+    assert str(caught.value) == (
+        f"signals: pattern: 'tile9*' given, one that matches in {scopes} allowed (glob)\n"
+        f"signals: pattern: 'mm2s' given, one that matches in {scopes} allowed (glob)"
+    )
+
+
+def test_changes_of_signals_that_nobody_chose_are_left_out() -> None:
+    text = io.StringIO()
+    changes = [(1, "a.x", 1), (2, "a.y", 1), (3, "a.x", 0)]
+    write_vcd(text, [Signal("a.x")], changes, clock_mhz=1000, end=5)
+    assert re.findall(r"^(?:#\d+|[01]!)$", text.getvalue(), re.MULTILINE) == [
+        *("#0", "0!", "#1000", "1!", "#3000", "0!", "#5000"),
+    ]
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "vcd"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "vcd", None)
+    with pytest.raises(MemtileError, match=r"^value change dumps need pyvcd: pip install 'memtile\[vcd\]'$"):
+        write_vcd(io.StringIO(), [], [], 1000)
