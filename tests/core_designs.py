@@ -37,6 +37,7 @@ class Piece:
     offset: int
     shape: tuple[int, ...] = (8,)
     dtype: np.dtype[Any] = INT32
+    place: tuple[int, int] | None = None
 
 
 def lock_value(engine: Engine, tile: int, lock: int) -> int:

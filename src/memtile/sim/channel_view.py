@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import Field
-from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
-from memtile.bd.windows import place_of_lock
-from memtile.model import bd_fields
-from memtile.model.bd_fields import KIND_NAMES, read_field
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.states import CAUSE_TEXT, Cause, Phase
 from memtile.sim.engine import Engine
+from memtile.sim.lock_waits import chain, channel_name, lock_seen, next_bd, wait_text
 
 _OVERFLOW = "Task_Queue_Overflow"
 
@@ -53,11 +51,7 @@ class ChannelView:
     @property
     def name(self) -> str:
         """``S2MM 0`` to ``MM2S 5``; in a model of several tiles after the tile, ``memory(0,1) MM2S 5``."""
-        c, tiles = self.engine.state.channels, self.engine.spec.tiles
-        port = f"{'S2MM' if c.direction[self.ch] == S2MM else 'MM2S'} {c.number[self.ch]}"
-        if len(tiles.kind) == 1:
-            return port
-        return f"{self.kind.name}({tiles.column[self.tile]},{tiles.row[self.tile]}) {port}"
+        return channel_name(self.engine, self.ch)
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -68,12 +62,8 @@ class ChannelView:
     @property
     def endless(self) -> bool:
         """Whether the running task's chain loops back on itself and so never ends."""
-        c, seen = self.engine.state.channels, set()
-        bd = int(c.task_bd[self.ch])
-        while bd >= 0 and bd not in seen:
-            seen.add(bd)
-            bd = self._next(bd)
-        return bd >= 0
+        running = chain(self.engine, self.ch)
+        return bool(running) and next_bd(self.engine, self.ch, running[-1]) >= 0
 
     @property
     def at_rest(self) -> bool:
@@ -82,15 +72,6 @@ class ChannelView:
         if c.phase[self.ch] == Phase.IDLE:
             return True
         return self.endless and c.phase[self.ch] != Phase.HALTED and c.moved[self.ch] <= 0
-
-    def chain(self) -> Iterator[int]:
-        """BD numbers of the running task's chain, each once."""
-        seen: set[int] = set()
-        bd = int(self.engine.state.channels.task_bd[self.ch])
-        while bd >= 0 and bd not in seen:
-            seen.add(bd)
-            yield bd
-            bd = self._next(bd)
 
     def waits_for(self) -> str:
         """One line: what the channel does in this cycle and what would let it go on."""
@@ -119,35 +100,10 @@ class ChannelView:
     def _lock_wait(self) -> str:
         c = self.engine.state.channels
         lock_id, operand = int(c.acquire_lock[self.ch]), int(c.acquire_value[self.ch])
-        place = place_of_lock(self.kind, lock_id)
-        wanted = f">= {-operand}" if operand < 0 else f"== {operand}"
-        if place is None or place.window != "own":
-            return f"waits for lock id {lock_id} {wanted}"
-        first = int(self.engine.spec.tiles.lock_base[self.tile])
-        present = int(self.engine.state.locks.value[first + place.local])
-        return f"waits for lock {place.local} {wanted}, it is {present}; {self._releasers(lock_id)}"
-
-    def _releasers(self, lock_id: int) -> str:
-        """Who among the running chains would release the lock."""
-        channels = range(len(self.engine.state.channels.tile))
-        others = [ChannelView(self.engine, ch) for ch in channels if ch != self.ch]
-        reach = [other for other in others if other.tile == self.tile]
-        found = [f"{other.name} (BD {bd})" for other in reach for bd in other._releasing(lock_id)]
-        return f"released by {', '.join(found)}" if found else "no running chain releases it"
-
-    def _releasing(self, lock_id: int) -> Iterator[int]:
-        for bd in self.chain():
-            if (
-                self._field(bd, bd_fields.RELEASE_VALUE) > 0
-                and self._field(bd, bd_fields.RELEASE_ID) == lock_id
-            ):
-                yield bd
-
-    def _next(self, bd: int) -> int:
-        return self._field(bd, bd_fields.NEXT_BD) if self._field(bd, bd_fields.USE_NEXT_BD) else -1
-
-    def _field(self, bd: int, field: int) -> int:
-        return int(read_field(self.engine.spec, self.engine.state, self.tile, bd, field))
+        lock = lock_seen(self.engine, self.tile, lock_id)
+        if lock is None:
+            return f"waits for lock id {lock_id}"
+        return wait_text(self.engine, self.tile, lock, operand, self.name)
 
 
 def views(engine: Engine) -> list[ChannelView]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memtile.arch.core import SIDES
-from memtile.arch.tiles import COMPUTE
 from memtile.model.states import CORE_CAUSE_TEXT, CoreCause, CorePhase
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import place
+from memtile.sim.lock_waits import wait_text
 from memtile.sim.results import CoreUse
 
 
@@ -60,14 +59,9 @@ class CoreView:
         return f"{text}: {self._lock_wait()}"
 
     def _lock_wait(self) -> str:
-        spec, state = self.engine.spec, self.engine.state
-        side, lock = divmod(int(state.cores.lock[self.core]), COMPUTE.locks)
-        operand = int(state.cores.value[self.core])
-        tile = int(spec.tiles.core_reach[state.cores.tile[self.core], side])
-        wanted = f">= {-operand}" if operand < 0 else f"== {operand}"
-        present = int(state.locks.value[spec.tiles.lock_base[tile] + lock])
-        whose = "" if SIDES[side] == "own" else f" of tile {place(spec, tile)}"
-        return f"waits for lock {lock}{whose} {wanted}, it is {present}"
+        cores = self.engine.state.cores
+        tile, lock = int(cores.tile[self.core]), int(cores.target[self.core])
+        return wait_text(self.engine, tile, lock, int(cores.value[self.core]), self.name)
 
 
 def core_views(engine: Engine) -> Iterator[CoreView]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class Running:
         kernel: its name.
         endless: it serves as long as there is work, so waiting for a lock is a good end.
         steps: accesses that the core was not given yet.
+        released: the locks it has released so far, as indices among all locks of the model.
     """
 
     core: Core
@@ -36,6 +37,7 @@ class Running:
     kernel: str
     endless: bool
     steps: Ints
+    released: set[int] = field(default_factory=set)
 
 
 class Cores:
@@ -117,6 +119,8 @@ class Cores:
             side, lock = divmod(action.lock, COMPUTE.locks)
             owner = self._spec.tiles.core_reach[cores.tile[core], side]
             cores.target[core] = self._spec.tiles.lock_base[owner] + lock
+            if not action.acquire:
+                running.released.add(int(cores.target[core]))
         elif isinstance(action, Accesses) and len(action.steps):
             running.steps = action.steps
         else:

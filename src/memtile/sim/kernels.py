@@ -18,7 +18,7 @@ from memtile.arch.core import CORE, CORES, SIDES, WINDOW_WORDS
 from memtile.arch.tiles import COMPUTE, MEMORY, TILE_KINDS, WORD_BYTES
 from memtile.errors import DesignError, Problem
 from memtile.model.bd_fields import KIND_NAMES
-from memtile.model.state import Spec, State
+from memtile.model.state import Spec, State, plain
 from memtile.sim.actions import Accesses, Action, LockOperation, Pattern, Wait, merge
 
 Array = npt.NDArray[Any]
@@ -45,12 +45,28 @@ class Piece(Protocol):
     def dtype(self) -> np.dtype[Any]:
         """Element type."""
 
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Column and row of its tile; None = the core's own."""
+
+
+class Semaphore(Protocol):
+    """A lock of a compute tile, like ``design.locks.Lock``."""
+
+    @property
+    def id(self) -> int:
+        """Number within the tile."""
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Column and row of its tile; None = the core's own."""
+
 
 class Core:
     """What a kernel sees of its core.
 
-    Tiles are named by their model index; ``None`` is the core's own. Every method raises :class:`DesignError`
-    for a tile, lock or byte that the core cannot reach.
+    Buffers and locks of a design know their tile. Of others ``tile`` is the model index, and None the core's
+    own tile. Every method raises :class:`DesignError` for a tile, lock or byte that the core cannot reach.
 
     Args:
         spec: fixed tables of the model.
@@ -72,12 +88,12 @@ class Core:
             raise self._error("kernel_cycles", "cycles", str(count), "1 or more", "a core takes time")
         return Wait(int(count))
 
-    def acquire(self, lock: int, value: int = -1, *, tile: int | None = None) -> LockOperation:
-        """Acquire ``lock`` of ``tile``: below 0 wait for at least ``-value``, else for exactly ``value``."""
+    def acquire(self, lock: int | Semaphore, value: int = -1, *, tile: int | None = None) -> LockOperation:
+        """Acquire ``lock``: below 0 wait for at least ``-value``, else for exactly ``value``."""
         return LockOperation(self._lock(lock, value, tile), int(value), True)
 
-    def release(self, lock: int, value: int = 1, *, tile: int | None = None) -> LockOperation:
-        """Add ``value`` to ``lock`` of ``tile``."""
+    def release(self, lock: int | Semaphore, value: int = 1, *, tile: int | None = None) -> LockOperation:
+        """Add ``value`` to ``lock``."""
         return LockOperation(self._lock(lock, value, tile), int(value), False)
 
     def access(self, *loads: Pattern, store: Pattern | None = None) -> Accesses:
@@ -93,7 +109,7 @@ class Core:
 
     def walk(self, piece: Piece, bits: int | None = None, *, tile: int | None = None) -> Pattern:
         """Accesses of ``bits``, or of a vector, one after another through all of a buffer."""
-        bits = self._kind.vector_bits if bits is None else bits
+        bits, tile = self._kind.vector_bits if bits is None else bits, self._tile_of(piece, tile)
         first = (
             self._first_byte(piece, tile) + CORE.memory_windows[self._side(tile, f"buffer {piece.name!r}")]
         )
@@ -104,6 +120,7 @@ class Core:
 
     def view(self, piece: Piece, *, tile: int | None = None) -> Array:
         """The buffer itself, little endian; what is written into it is in memory at once."""
+        tile = self._tile_of(piece, tile)
         self._side(tile, f"buffer {piece.name!r}")
         first = self._first_byte(piece, tile)
         base = int(self._spec.tiles.memory_base[self.tile if tile is None else tile])
@@ -126,6 +143,15 @@ class Core:
         view[...] = given
 
     # reach -----------------------------------------------------------------------------------------------
+
+    def _tile_of(self, thing: Piece | Semaphore, tile: int | None) -> int | None:
+        """Model index of the tile that has a buffer or lock; None = the core's own."""
+        if tile is not None or thing.place is None:
+            return tile
+        tiles = plain(self._spec.tiles)
+        column, row = thing.place
+        (found,) = np.flatnonzero((tiles.column == column) & (tiles.row == row)).tolist()
+        return None if found == self.tile else int(found)
 
     def _side(self, tile: int | None, what: str) -> str:
         """On which side of the core ``tile`` is."""
@@ -150,8 +176,12 @@ class Core:
             raise self._error("kernel_bytes", f"buffer {piece.name!r}", given, allowed, _REACH)
         return piece.offset
 
-    def _lock(self, lock: int, value: int, tile: int | None) -> int:
+    def _lock(self, semaphore: int | Semaphore, value: int, tile: int | None) -> int:
         """Id of the tile's lock as the core sees it."""
+        if isinstance(semaphore, int | np.integer):
+            lock = int(semaphore)
+        else:
+            lock, tile = semaphore.id, self._tile_of(semaphore, tile)
         side = self._side(tile, f"lock {lock}")
         if not 0 <= lock < COMPUTE.locks:
             allowed = f"0..{COMPUTE.locks - 1}"

@@ -1,0 +1,128 @@
+"""Who waits for a lock, what it is, and who could release it: running BD chains, and kernels.
+
+What a chain releases stands in its descriptors. What a kernel will release only the kernel knows; one that
+has released the lock before is named as a releaser, one that could reach it as one that may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtile.arch.tiles import TILE_KINDS, TileKind
+from memtile.bd.windows import place_of_lock
+from memtile.model import bd_fields
+from memtile.model.bd_fields import KIND_NAMES, read_field
+from memtile.model.state import plain
+from memtile.model.states import CorePhase
+from memtile.sim.engine import Engine
+from memtile.sim.kernels import place
+
+_WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
+
+
+def wait_text(engine: Engine, at: int, lock: int, operand: int, waiting: str) -> str:
+    """One line about a wait.
+
+    Args:
+        engine: the model.
+        at: model index of the tile that waits.
+        lock: index of the lock among all locks of the model, see :func:`owner`.
+        operand: of the acquire; below 0 it waits for at least ``-operand``.
+        waiting: name of who waits, as :func:`channel_name` or ``CoreView.name`` has it.
+    """
+    tile, local = owner(engine, lock)
+    wanted = f">= {-operand}" if operand < 0 else f"== {operand}"
+    whose = "" if tile == at else f" of tile {place(engine.spec, tile)}"
+    present = int(engine.state.locks.value[lock])
+    return f"waits for lock {local}{whose} {wanted}, it is {present}; {_releasers(engine, lock, waiting)}"
+
+
+def owner(engine: Engine, lock: int) -> tuple[int, int]:
+    """Tile and number within it of a lock of the model."""
+    bases = plain(engine.spec.tiles).lock_base
+    tile = int((bases <= lock).nonzero()[0][-1])
+    return tile, lock - int(bases[tile])
+
+
+def lock_seen(engine: Engine, tile: int, dma_id: int) -> int | None:
+    """Index among all locks of the model of what a tile's DMA calls ``dma_id``; None where nothing is."""
+    seen = place_of_lock(_kind(engine, tile), dma_id)
+    if seen is None:
+        return None
+    there = int(engine.spec.tiles.neighbour[tile, _WINDOWS.index(seen.window)])
+    return None if there < 0 else int(engine.spec.tiles.lock_base[there]) + seen.local
+
+
+def chain(engine: Engine, ch: int) -> tuple[int, ...]:
+    """BD numbers of the running task's chain, each once; where it loops, up to the loop."""
+    seen: dict[int, None] = {}
+    bd = int(engine.state.channels.task_bd[ch])
+    while bd >= 0 and bd not in seen:
+        seen[bd] = None
+        bd = next_bd(engine, ch, bd)
+    return tuple(seen)
+
+
+def next_bd(engine: Engine, ch: int, bd: int) -> int:
+    """The BD after ``bd`` in its chain; -1 = none."""
+    linked = _field(engine, ch, bd, bd_fields.USE_NEXT_BD)
+    return _field(engine, ch, bd, bd_fields.NEXT_BD) if linked else -1
+
+
+def channel_name(engine: Engine, ch: int) -> str:
+    """``S2MM 0`` to ``MM2S 5``; in a model of several tiles after the tile, ``memory(0,1) MM2S 5``."""
+    c, tiles = engine.state.channels, engine.spec.tiles
+    port = f"{'MM2S' if c.direction[ch] else 'S2MM'} {c.number[ch]}"
+    if len(tiles.kind) == 1:
+        return port
+    tile = int(c.tile[ch])
+    return f"{_kind(engine, tile).name}({tiles.column[tile]},{tiles.row[tile]}) {port}"
+
+
+def _releasers(engine: Engine, lock: int, waiting: str) -> str:
+    """Who releases a lock, or who may."""
+    known = [*_chains(engine, lock, waiting), *_kernels(engine, lock, waiting)]
+    if known:
+        return f"released by {', '.join(known)}"
+    may = ", ".join(_in_reach(engine, owner(engine, lock)[0], waiting))
+    return f"no running chain releases it; {may} may" if may else "no running chain releases it"
+
+
+def _chains(engine: Engine, lock: int, waiting: str) -> Iterator[str]:
+    channels = engine.state.channels
+    for ch in range(len(channels.tile)):
+        name, tile = channel_name(engine, ch), int(channels.tile[ch])
+        for bd in chain(engine, ch) if name != waiting else ():
+            gives = _field(engine, ch, bd, bd_fields.RELEASE_VALUE) > 0
+            if gives and lock_seen(engine, tile, _field(engine, ch, bd, bd_fields.RELEASE_ID)) == lock:
+                yield f"{name} (BD {bd})"
+
+
+def _kernels(engine: Engine, lock: int, waiting: str) -> Iterator[str]:
+    """Kernels that have released the lock before."""
+    for core, running in sorted(engine.cores.running.items()):
+        if lock in running.released and _core_name(engine, core) != waiting:
+            ended = ", which has ended" if engine.state.cores.phase[core] == CorePhase.DONE else ""
+            yield f"{_core_name(engine, core)} (kernel {running.kernel!r}{ended})"
+
+
+def _in_reach(engine: Engine, tile: int, waiting: str) -> Iterator[str]:
+    """Kernels that have not ended and whose cores reach the locks of a tile."""
+    cores = engine.state.cores
+    for core, running in sorted(engine.cores.running.items()):
+        seen = engine.spec.tiles.core_reach[cores.tile[core]]
+        if cores.phase[core] != CorePhase.DONE and tile in seen and _core_name(engine, core) != waiting:
+            yield f"{_core_name(engine, core)} (kernel {running.kernel!r})"
+
+
+def _core_name(engine: Engine, core: int) -> str:
+    return f"core {place(engine.spec, int(engine.state.cores.tile[core]))}"
+
+
+def _kind(engine: Engine, tile: int) -> TileKind:
+    return TILE_KINDS[KIND_NAMES[engine.spec.tiles.kind[tile]]]
+
+
+def _field(engine: Engine, ch: int, bd: int, field: int) -> int:
+    tile = int(engine.state.channels.tile[ch])
+    return int(read_field(engine.spec, engine.state, tile, bd, field))
