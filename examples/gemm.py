@@ -37,18 +37,18 @@ def worker(a: End, b: End, c: End, blocks: int) -> Kernel:
     def gemm(core: Core) -> Iterator[Action]:
         step = 0
         for block in range(blocks):
-            yield core.acquire(c.free.id)
+            yield core.acquire(c.free)
             total = np.zeros((BAND, WIDE), np.int32)
             for _ in range(STEPS):
-                yield core.acquire(a.full.id)
-                yield core.acquire(b.full.id)
+                yield core.acquire(a.full)
+                yield core.acquire(b.full)
                 yield core.cycles(BAND * DEEP * WIDE // MULTIPLIERS)
                 total += core.read(a.buffer(step)) @ core.read(b.buffer(step))
-                yield core.release(a.free.id)
-                yield core.release(b.free.id)
+                yield core.release(a.free)
+                yield core.release(b.free)
                 step += 1
             core.write(c.buffer(block), total)
-            yield core.release(c.full.id)
+            yield core.release(c.full)
 
     return gemm
 

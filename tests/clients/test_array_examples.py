@@ -72,3 +72,42 @@ def test_a_product_of_512_x_512_is_exact_on_one_column_and_on_four(columns: int)
     assert result.status is Status.FINISHED
     assert [check.elements for check in result.checks if check.exact] == [512 * 512]
     assert result.cycles < 1.2e6 / columns
+
+
+def requantised(image: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The layer of the example once more, over windows and in float64, which holds every sum exactly."""
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(image, ((1, 1), (1, 1), (0, 0))), (3, 3), (0, 1)
+    )
+    sums = np.einsum("rcikl,klio->rco", windows.astype(np.float64), weights.astype(np.float64))
+    return np.clip(np.floor(sums / 256 + 0.5), 0, 127).astype(np.int8)
+
+
+@pytest.mark.feature("F07", "F36", "F40")
+def test_two_layers_of_a_convolution_are_exact_with_halos_and_zeros_around_the_border() -> None:
+    array = made("convolution.py")
+    result = array.run()
+    assert result.good
+    random = np.random.default_rng(seed=33)
+    images = random.integers(-128, 128, (3, 32, 32, 8), dtype=np.int8)
+    weights = random.integers(-20, 20, (2, 3, 3, 8, 8), dtype=np.int8)
+    expected = [requantised(requantised(image, weights[0]), weights[1]) for image in images]
+    assert np.mean(expected[0] > 0) > 0.1
+    np.testing.assert_array_equal(array.engine.external.buffers["results"].array, expected)
+    words = {use.name: use.words for use in result.channels}
+    assert words["memory(0,1) MM2S 1"] == 3 * 18 * 18 * 8 // 4
+
+
+@pytest.mark.feature("F08")
+def test_compressed_weights_are_expanded_where_they_are_used(capsys: pytest.CaptureFixture[str]) -> None:
+    array = made("compressed_weights.py")
+    result = array.run()
+    assert result.good
+    assert [check.elements for check in result.checks] == [128, *[32 * 256] * 4]
+    words = {use.name: use.words for use in result.channels}
+    up = sum(words[f"memory(0,1) MM2S {n}"] for n in range(4))
+    stored = array.engine.external.buffers["weights"].words
+    assert up == words["interface(0,0) MM2S 0"] == stored < 0.45 * 128 * 256 / 4
+    runpy.run_path(str(EXAMPLES / "compressed_weights.py"), run_name="__main__")
+    text = f"8192 words of weights were {stored} in memory and on the streams: 58% saved\n"
+    assert capsys.readouterr().out == text

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile import Array, MemtileError, Status
+from memtile import Array, MemtileError, Status, view
 from memtile.arch.ports import PORTS
 from memtile.bd.codec import decode
 from memtile.design.object_fifo import End
 from memtile.design.tile import Tile
+from memtile.model.states import Cause
 
 
 def column(workers: int = 4) -> tuple[Array, Tile, list[Tile]]:
@@ -130,3 +131,43 @@ def test_a_tile_without_a_free_channel_says_so() -> None:
     assert refused(lambda: array.object_fifo("y", workers[2], workers[1], shape=4)) == (
         "compute tile (0,3): S2MM channels: one more given, 2, all in use allowed (AM020)"
     )
+
+
+@pytest.mark.feature("F35")
+def test_a_design_of_aie_ml_v2_uses_both_words_of_a_beat() -> None:
+    array = Array("xc2ve3858", columns=2)
+    source, shared, sink = array.compute_tile(0, 3), array.memory_tile(1, 2), array.compute_tile(1, 6)
+    whole = array.object_fifo("whole", source, shared, shape=(8, 8))
+    (part,) = whole.split("part", [sink], parts=[np.pad(view((8, 8)), 1)])
+    seen = []
+
+    def fill(core):
+        yield core.acquire(whole.producer.free)
+        core.write(whole.producer.buffer(0), np.arange(64, dtype=np.int32).reshape(8, 8))
+        yield core.release(whole.producer.full)
+
+    def look(core):
+        yield core.acquire(part.consumers[0].full)
+        seen.append(core.read(part.consumers[0].buffer(0)))
+
+    source.run_kernel(fill)
+    sink.run_kernel(look)
+    result = array.run()
+    assert result.good
+    np.testing.assert_array_equal(seen[0], np.pad(np.arange(64).reshape(8, 8), 1))
+    (sent,) = (use for use in result.channels if use.name == "memory_v2(1,2) MM2S 0")
+    assert (sent.words, sent.spent[Cause.MOVING]) == (100, 50)
+    assert "up to S2MM " in str(result)
+
+
+def test_the_interface_tiles_of_aie_ml_v2_have_no_model() -> None:
+    """DEV-V2-9."""
+    array = Array("xc2ve3858", columns=1)
+    text = (
+        "array xc2ve3858: tile: row 0, AIE-ML v2 interface tiles given, rows that have a model allowed "
+        "(DEV-V2-9); start with data in the buffers, or feed a tile alone"
+    )
+    for call in (lambda: array.interface_tile(0), lambda: array.door.read32(0)):
+        with pytest.raises(MemtileError) as caught:
+            call()
+        assert str(caught.value) == text

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from memtile import Descriptor, MemoryTile, MemtileError, Status, Transfer
+from memtile import Descriptor, MemoryTile, MemtileError, Status, Transfer, view
+from memtile.arch.tiles import MEMORY
 from memtile.bd.windows import OWN, DmaAddress
 
 
@@ -131,7 +132,8 @@ def test_the_cycle_limit_keeps_what_is_done() -> None:
 
 def test_a_channel_that_reaches_for_a_missing_neighbour_is_halted_and_named() -> None:
     tile = MemoryTile()
-    tile.mm2s[0].start(Descriptor("memory", 8, DmaAddress(0)))
+    tile.write_bd(0, Descriptor("memory", 8, DmaAddress(0)))
+    tile.door.write32(MEMORY.queue_base + MEMORY.channels * MEMORY.channel_stride, 0)
     tile.mm2s[0].collect()
     result = tile.run()
     assert result.status is Status.HALTED
@@ -173,3 +175,118 @@ def test_a_transfer_of_several_runs_stands_alone() -> None:
     tile.mm2s[0].start(several)
     tile.mm2s[0].collect()
     assert len(tile.run().outputs["MM2S 0"]) == 24
+
+
+def test_a_channel_takes_transfers_and_a_transfer_takes_tilings() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("b", (4, 4))
+    rule = "given, transfers or descriptors allowed (AM020: a task is a BD chain)"
+    assert refused(lambda: tile.mm2s[1].start(buffer)) == (
+        f"memory tile, MM2S 1: work: {buffer!r} {rule}; make one with tile.read(buffer)"
+    )
+    assert refused(lambda: tile.s2mm[1].start(buffer, 7)).splitlines() == [
+        f"memory tile, S2MM 1: work: {piece!r} {rule}; make one with tile.write(buffer)"
+        for piece in (buffer, 7)
+    ]
+    assert refused(lambda: tile.read(buffer, 5)) == (
+        "buffer b: read: 5 given, TilingParameters, or a view allowed (UG1603: tiling parameters); "
+        "such as memtile.view(shape, dtype)[:5]"
+    )
+    assert refused(lambda: tile.write(buffer, view((4, 8)))) == (
+        "buffer b: write: View(shape=(4, 8), 32-bit elements of a buffer of 32) given, "
+        "a view of 16 elements of 32 bits allowed (UG1603: tiling parameters)"
+    )
+    assert refused(lambda: tile.read("b")) == (
+        "memory tile: read: 'b' given, a buffer allowed (a DMA moves words of memory); "
+        "make one with tile.buffer(name, shape)"
+    )
+    assert tile.bd_pool.free(1) == 24
+
+
+def test_a_view_is_as_good_as_a_tiling() -> None:
+    tile = MemoryTile()
+    data = np.arange(48, dtype=np.int16).reshape(6, 8)
+    buffer = tile.buffer("b", data.shape, np.int16, data=data)
+    tile.mm2s[0].start(tile.read(buffer, np.pad(view(data.shape, np.int16), ((1, 0), (0, 2)))[:3, 4:]))
+    tile.mm2s[0].expect(np.pad(data, ((1, 0), (0, 2)))[:3, 4:])
+    assert tile.run().good
+
+
+def test_long_elements_do_not_go_as_two_words_by_accident() -> None:
+    tile = MemoryTile()
+    text = (
+        "S2MM 0: feed: int64 given, elements of 4 bytes or less allowed (AM020: 32-bit streams); "
+        "say dtype=np.int32, or send both halves on purpose with .view(np.uint32)"
+    )
+    assert refused(lambda: tile.s2mm[0].feed(np.arange(4))) == text
+    told = text.replace("S2MM 0: feed", "MM2S 0: expect")
+    assert refused(lambda: tile.mm2s[0].expect(np.arange(4))) == told
+    assert "float64 given" in refused(lambda: tile.s2mm[0].feed([1.5]))
+    assert "object given" in refused(lambda: tile.s2mm[0].feed(np.array([None])))
+    assert not tile.mm2s[0].taken
+
+
+def test_what_a_buffer_should_hold_has_its_shape_and_fits_its_type() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("b", 4, np.int8)
+    assert refused(lambda: tile.expect(buffer, [1, 2, 3, 300])) == (
+        "memory tile, buffer b: data: int64 given, values that int8 holds exactly allowed (NumPy); "
+        "convert them yourself"
+    )
+    assert refused(lambda: tile.expect(buffer, np.zeros(8, np.int8))) == (
+        "memory tile, buffer b: data: (8,) given, (4,) allowed (NumPy shapes)"
+    )
+    assert refused(lambda: tile.bench.expect_array("x", np.zeros(2, np.int8), [1, 200])) == (
+        "array x: data: int64 given, values that int8 holds exactly allowed (NumPy); convert them yourself"
+    )
+    tile.store(buffer, range(4))
+    tile.expect(buffer, range(4))
+    assert tile.run().good
+
+
+def test_a_buffer_whose_first_contents_are_refused_takes_no_room() -> None:
+    tile = MemoryTile()
+    assert "given, (4,) allowed" in refused(lambda: tile.buffer("b", 4, data=[1, 2, 3]))
+    assert tile.buffer("b", 4, data=[1, 2, 3, 4]).offset == 0
+
+
+def test_registers_by_their_names() -> None:
+    tile = MemoryTile()
+    assert tile.register("Memory_Control") == {"Memory_Interleaving": 1, "Memory_Zeroisation": 0}
+    tile.lock(5, id=9)
+    assert tile.register("Lock9_value") == {"Lock_value": 5}
+    assert refused(lambda: tile.register("Memory_Contro")) == (
+        "memory tile: register: 'Memory_Contro' given, one of 722 names allowed (AM025 modules memory_tile); "
+        "did you mean Memory_Control or Timer_Control or Tile_Control?"
+    )
+
+
+def test_a_second_run_goes_on_and_its_result_counts_from_the_beginning() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("b", 8, data=range(8))
+    tile.mm2s[0].collect()
+    results = []
+    for _ in range(2):
+        tile.mm2s[0].start(tile.read(buffer))
+        results.append(tile.run())
+    first, second = results
+    assert (first.before, second.before) == (0, first.cycles)
+    assert second.cycles > first.cycles
+    assert (first.channels[0].words, second.channels[0].words) == (8, 16)
+    title = f"{second.cycles} cycles, {first.cycles} of them before this run"
+    assert str(first).splitlines()[0].strip() == f"{first.cycles} cycles"
+    assert str(second).splitlines()[0].strip() == title
+    assert second.as_json()["cycles_before"] == first.cycles
+
+
+def test_padding_with_a_constant_is_for_the_second_generation() -> None:
+    assert refused(lambda: MemoryTile().mm2s[0].pad_with(7)) == (
+        "memory tile, MM2S 0: pad_with: a word for a memory tile given, tiles of AIE-ML v2 allowed "
+        "(AM020: zeros; AM029 DMA_MM2S_n_Constant_Pad_Value)"
+    )
+    tile = MemoryTile("xc2ve3858")
+    assert refused(lambda: tile.mm2s[0].pad_with(-1)) == (
+        "AIE-ML v2 memory tile, MM2S 0: pad_with: -1 given, 0..4294967295 allowed "
+        "(AM029 DMA_MM2S_n_Constant_Pad_Value)"
+    )
+    assert "S2MM 0 given, MM2S channels allowed" in refused(lambda: tile.s2mm[0].pad_with(1))

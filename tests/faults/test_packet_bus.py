@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile import Array, MemtileError, TilingParameters
+from memtile import Array, Descriptor, MemtileError, TilingParameters
+from memtile.bd.descriptor import Packet
+from memtile.bd.windows import DmaAddress
+from memtile.design.buffers import Buffer
 
 
 def refused(call: object) -> str:
     with pytest.raises(MemtileError) as caught:
         call()  # type: ignore[operator]
     return str(caught.value)
+
+
+def buffer_at(buffer: Buffer) -> DmaAddress:
+    return DmaAddress(buffer.dma_address)
 
 
 def test_more_streams_than_slots_of_a_slave() -> None:
@@ -78,3 +85,52 @@ def test_streams_with_different_sets_of_targets_share_an_arbiter_with_msels() ->
     assert got[0] == {*data[0], *data[2]}
     assert got[1] == {*data[0], *data[1]}
     assert got[2] == {*data[1], 0}
+
+
+def two_streams(*ids: int) -> tuple[Array, list[str]]:
+    array = Array("npu1", columns=1)
+    memory, workers = array.memory_tile(0), [array.compute_tile(0, row) for row in (2, 3)]
+    array.packet_bus("b", *((memory.mm2s[n], [w.s2mm[0]]) for n, w in enumerate(workers)), ids=ids or None)
+    return array, [f"memory(0,1) MM2S {n} -> compute(0,{2 + n}) S2MM 0" for n in range(2)]
+
+
+def test_two_streams_with_one_id() -> None:
+    rule = "(AM020 chapter 2: packet-switched streams)"
+    _, (first, second) = two_streams()
+    assert refused(lambda: two_streams(4, 4)) == (
+        f"packet bus b: {second}: id 4 given, an id of its own allowed {rule}; id 4 is {first}"
+    )
+    assert refused(lambda: two_streams(32, -1)).splitlines() == [
+        f"packet bus b: {first}: id 32 given, 0..31 allowed {rule}",
+        f"packet bus b: {second}: id -1 given, 0..31 allowed {rule}",
+    ]
+    assert refused(lambda: two_streams(1)) == f"packet bus b: streams: 2 streams given, 1 ids allowed {rule}"
+
+
+def test_packets_of_another_stream_are_told_before_they_go_astray() -> None:
+    array, (first, _) = two_streams(9, 5)
+    memory = array.memory_tile(0)
+    buffer = memory.buffer("m", 16)
+    stream = array.packet_bus("other", (memory.mm2s[2], [array.compute_tile(0, 4).s2mm[0]])).streams[0]
+    memory.mm2s[1].start(memory.read(buffer), Descriptor("memory", 4, buffer_at(buffer), packet=Packet(9)))
+    memory.mm2s[0].start(stream.packets(memory.read(buffer)))
+    rule = "(AM020 chapter 2: packet-switched streams)"
+    assert refused(array.run).splitlines() == [
+        f"packet bus b: memory(0,1) MM2S 0: packets of id 0 given, ids 9 allowed {rule}",
+        f"packet bus b: memory(0,1) MM2S 1: words without a header given, ids 5 allowed {rule}",
+        f"packet bus b: memory(0,1) MM2S 1: packets of id 9 given, ids 5 allowed {rule}; id 9 is {first}",
+    ]
+
+
+def test_ids_that_the_design_chooses_are_those_of_the_headers() -> None:
+    array, _ = two_streams(9, 5)
+    memory, workers = array.memory_tile(0), [array.compute_tile(0, row) for row in (2, 3)]
+    (bus,) = array.buses
+    for n, worker in enumerate(workers):
+        source = memory.buffer(f"m{n}", 8, data=np.arange(8) + 10 * n)
+        memory.mm2s[n].start(bus.streams[n].packets(memory.read(source)))
+        came = worker.buffer("came", 8)
+        worker.s2mm[0].start(worker.write(came))
+        worker.expect(came, np.arange(8) + 10 * n)
+    assert [stream.id for stream in bus.streams] == [9, 5]
+    assert array.run().good

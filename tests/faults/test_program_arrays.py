@@ -249,3 +249,10 @@ def test_a_header_that_fits_no_device() -> None:
     )
     assert device_of(both, "npu1")[0].name == "npu1"
     assert "did you mean npu1?" in message(lambda: device_of(both, "npu11"))
+
+
+def test_a_device_of_another_generation_than_the_tables() -> None:
+    assert message(lambda: device_of([read(2, 6, 1, 3)], "xc2ve3858")) == (
+        "device xc2ve3858: generation: AIE-ML v2 given, AIE-ML allowed "
+        "(files of register writes are read with its tables)"
+    )

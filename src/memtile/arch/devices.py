@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from memtile.arch.grades import Grade, Source
-from memtile.arch.tiles import TileName
+from memtile.arch.tiles import Generation, Role, TileKind, TileName, kinds_of
 from memtile.errors import DesignError, Problem
 
 INTERFACE_ROWS = 1
@@ -41,7 +41,7 @@ class Device:
     rows: int
     memory_tile_rows: int
     noc_columns: tuple[int, ...]
-    generation: str
+    generation: Generation
     family: str
     first_column: int
     physical_columns: int
@@ -63,8 +63,12 @@ class Device:
         self._check("column", column, self.columns)
         self._check("row", row, self.rows)
         if row < INTERFACE_ROWS:
-            return "interface"
-        return "memory" if row in self.memory_rows else "compute"
+            return self.kind("interface").name
+        return self.kind("memory" if row in self.memory_rows else "compute").name
+
+    def kind(self, role: Role) -> TileKind:
+        """The tile kind of the device's generation that has a role."""
+        return next(kind for kind in kinds_of(self.generation).values() if kind.role == role)
 
     def has_interface_dma(self, column: int) -> bool:
         """Whether the interface tile of ``column`` moves data between the array and memory outside it."""
@@ -89,6 +93,8 @@ class Device:
 
 _VERSAL = Source("mlir-aie device model; AM020 chapter 1", Grade.DRIVER)
 _ALL = Source("every column of the device belongs to the design", Grade.DRIVER)
+
+_VERSAL_2 = Source("mlir-aie device model of the VE3858 (pull request 3593)", Grade.DRIVER)
 
 _DEVICES = (
     Device(
@@ -131,6 +137,19 @@ _DEVICES = (
         physical_source=Source(
             "measured on Phoenix: column 0 has a memory tile and cores but no interface DMA", Grade.SILICON
         ),
+    ),
+    Device(  # DEV-V2-5: which columns have an interface DMA is not known, and no model has it (DEV-V2-9)
+        name="xc2ve3858",
+        columns=36,
+        rows=7,
+        memory_tile_rows=2,
+        noc_columns=(),
+        generation="AIE-ML v2",
+        family="Versal AI Edge Gen 2",
+        first_column=0,
+        physical_columns=36,
+        source=_VERSAL_2,
+        physical_source=_ALL,
     ),
 )
 DEVICES: Mapping[str, Device] = MappingProxyType({d.name: d for d in _DEVICES})

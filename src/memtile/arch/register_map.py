@@ -76,6 +76,32 @@ def register_named(module: ModuleName, name: str) -> Register:
     )
 
 
+def tile_register(tile: TileName, name: str) -> Register:
+    """The register of a ``tile`` that AM025 calls ``name``, or ``module.name``.
+
+    Raises:
+        RegisterError: there is none, or each module of the tile has one.
+    """
+    module, _, plain = name.rpartition(".")
+    modules = [m for m in TILE_MODULES[tile] if module in ("", m)]
+    found = {m: _by_name(m)[plain] for m in modules if plain in _by_name(m)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    names = [n for m in TILE_MODULES[tile] for n in _by_name(m)]
+    near = [f"{m}.{plain}" for m in found] or get_close_matches(plain, names, 3)
+    raise RegisterError(
+        Problem(
+            "register",
+            TILE_KINDS[tile].title,
+            "register",
+            repr(name),
+            "the name of one register" if found else f"one of {len(names)} names",
+            f"AM025 modules {', '.join(TILE_MODULES[tile])}",
+            f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
+        )
+    )
+
+
 def register_at(tile: TileName, offset: int) -> Register | None:
     """The register or window that answers at byte ``offset`` of a ``tile``; None where nothing does."""
     for module in TILE_MODULES[tile]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -12,11 +12,10 @@ import numpy.typing as npt
 from memtile.arch.devices import INTERFACE_ROWS, Device
 from memtile.arch.devices import device as find_device
 from memtile.arch.memory_tile_registers import ISOLATION
-from memtile.arch.register_map import register_named
-from memtile.arch.registers import ModuleName
-from memtile.arch.tiles import INTERFACE, TileName
+from memtile.arch.register_map import tile_register
+from memtile.arch.tiles import INTERFACE, TILE_KINDS
 from memtile.arch.timing import Timing
-from memtile.design.bench import MAX_CYCLES, Bench
+from memtile.design.bench import MAX_CYCLES, Bench, Undo
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits
@@ -26,16 +25,16 @@ from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.packet_bus import PacketBus
 from memtile.design.router import Flow, Tree
 from memtile.design.tile import Site, Tile
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
 from memtile.model.construct import Placed
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
+from memtile.sim.partition import UNMODELLED
 from memtile.sim.results import Result
 
 POLL_CYCLES = 100  # between two reads of a poll
 _NO_TILE = -1
-_ISOLATING: Mapping[TileName, ModuleName] = {"memory": "memory_tile", "compute": "core", "interface": "pl"}
 Kind = TypeVar("Kind", bound=Tile)
 
 
@@ -64,11 +63,16 @@ class Array(Bench):
         if not 1 <= self.columns <= found.columns:
             allowed, where = f"1..{found.columns}", f"array {found.name}"
             raise DesignError(Problem("columns", where, "columns", str(columns), allowed, found.source.text))
-        super().__init__(Engine(_placed(found, self.columns), timing, switched=True), found)
+        placed = _placed(found, self.columns)
+        self._numbers = {(tile.column, tile.row): number for number, tile in enumerate(placed)}
+        super().__init__(Engine(placed, timing, switched=True), found)
         self.door = ArrayDoor(
-            lambda column, row: self.engine.door(self._number(column, row)), self.columns, self.rows
+            lambda column, row: self.engine.door(self._number(column, row, RegisterError)),
+            self.columns,
+            self.rows,
         )
         self._buses: list[PacketBus] = []
+        self._configured = 0  # buses whose registers are written
         self._fifos: list[ObjectFifo] = []
         self._tiles: dict[tuple[int, int], Tile] = {}
         self.circuits = Circuits(found, self.columns, self.door)
@@ -77,6 +81,11 @@ class Array(Bench):
     def __repr__(self) -> str:
         size = f"{self.columns} x {self.rows} tiles, {len(self._tiles)} in use"
         return f"Array({self.device.name}: {size}, {self.engine.now} cycles run)"
+
+    @property
+    def buses(self) -> tuple[PacketBus, ...]:
+        """The packet buses of the design."""
+        return tuple(self._buses)
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
@@ -94,7 +103,7 @@ class Array(Bench):
         if place not in self._tiles:
             site = Site(self, self._number(column, row), place)
             makers = {"memory": MemoryTile, "compute": ComputeTile, "interface": InterfaceTile}
-            self._tiles[place] = makers[self.device.tile(column, row)](site=site)
+            self._tiles[place] = makers[TILE_KINDS[self.device.tile(column, row)].role](site=site)
         return self._tiles[place]
 
     def memory_tile(self, column: int, row: int = INTERFACE_ROWS) -> MemoryTile:
@@ -163,24 +172,31 @@ class Array(Bench):
         """
         targets = [consumers] if isinstance(consumers, Tile) else list(consumers)
         size = (shape,) if isinstance(shape, int) else tuple(shape)
-        fifo = ObjectFifo(self, name, (producer, targets), depth, size, np.dtype(dtype))
+        with self.all_or_nothing():
+            fifo = ObjectFifo(self, name, (producer, targets), depth, size, np.dtype(dtype))
         self._fifos.append(fifo)
         return fifo
 
     def packet_bus(
-        self, name: str, *routes: tuple[Channel, Sequence[Channel]], keep_headers: bool = False
+        self,
+        name: str,
+        *routes: tuple[Channel, Sequence[Channel]],
+        keep_headers: bool = False,
+        ids: Sequence[int] | None = None,
     ) -> PacketBus:
         """Streams of packets that share links, each from one channel to others; routed by :meth:`route`.
 
         Args:
             name: for messages.
-            routes: per stream, whose id is its number, the MM2S channel and the S2MM channels.
+            routes: per stream the MM2S channel and the S2MM channels.
             keep_headers: leave the header in the stream for the receivers.
+            ids: per stream the id in its headers; its number if omitted.
 
         Raises:
-            DesignError: more streams than ids, or an end that another flow has.
+            DesignError: more streams than ids, ids in conflict, or an end that another flow has.
         """
-        bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers)
+        with self.all_or_nothing():
+            bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers, ids=ids)
         self._buses.append(bus)
         return bus
 
@@ -188,13 +204,15 @@ class Array(Bench):
         """Find circuits for the flows that have none yet and write the registers; all circuits so far.
 
         Raises:
-            DesignError: the links that are full, and who has them; an object FIFO left open.
+            DesignError: the links that are full, and who has them; an object FIFO left open; channels of a
+                packet bus with packets that are not theirs.
         """
         check_closed(self._fifos)
+        raise_if([problem for bus in self._buses for problem in bus.conflicts()], DesignError)
         self.circuits.apply()
-        for bus in self._buses:
+        for bus in self._buses[self._configured :]:
             bus.configure(self.circuits, self.door)
-        self._buses.clear()
+            self._configured += 1
         return MappingProxyType(self.circuits.trees)
 
     def run(
@@ -228,6 +246,9 @@ class Array(Bench):
 
         return self.door.poll(address, mask, value, advance)
 
+    def _remember(self) -> Iterator[Undo]:
+        yield self.circuits.remember()
+
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)
         if not isinstance(tile, kind):
@@ -237,8 +258,13 @@ class Array(Bench):
             raise DesignError(Problem("kind", where, "row", given, allowed, source))
         return tile
 
-    def _number(self, column: int, row: int) -> int:
-        return column * self.rows + row
+    def _number(self, column: int, row: int, error: type[MemtileError] = DesignError) -> int:
+        kind = self.device.tile(column, row)
+        if kind in UNMODELLED:
+            where, step = f"array {self.device.name}", "start with data in the buffers, or feed a tile alone"
+            given, allowed = f"row {row}, {TILE_KINDS[kind].title}s", "rows that have a model"
+            raise error(Problem("unmodelled", where, "tile", given, allowed, "DEV-V2-9", step))
+        return self._numbers[column, row]
 
     def _check(self, column: int, row: int) -> None:
         for name, given, count in (("column", column, self.columns), ("row", row, self.rows)):
@@ -252,18 +278,24 @@ class Array(Bench):
         for column in range(self.columns):
             sides = {west: int(column == 0), east: int(column == self.columns - 1)}
             for row in range(self.rows):
-                register = register_named(_ISOLATING[self.device.tile(column, row)], "Tile_Control")
+                kind = self.device.tile(column, row)
+                if kind in UNMODELLED:
+                    continue
+                register = tile_register(kind, "Tile_Control")
                 self.door.write32(self.door.address(column, row, register.offset), register.pack(**sides))
 
 
 def _placed(device: Device, columns: int) -> list[Placed]:
-    """All tiles, column by column; memory tiles know their neighbours in the row."""
+    """All tiles that have a model, column by column; memory tiles know their neighbours in the row."""
+    places = [(c, r) for c in range(columns) for r in range(device.rows)]
+    places = [(c, r) for c, r in places if device.tile(c, r) not in UNMODELLED]
+    numbers = {place: number for number, place in enumerate(places)}
 
     def beside(column: int, row: int) -> int:
-        return column * device.rows + row if row in device.memory_rows and 0 <= column < columns else _NO_TILE
+        return numbers.get((column, row), _NO_TILE) if row in device.memory_rows else _NO_TILE
 
     def placed(column: int, row: int) -> Placed:
         sides = beside(column - 1, row), beside(column + 1, row)
         return Placed(device.tile(column, row), *sides, column, row, device.has_interface_dma(column))
 
-    return [placed(column, row) for column in range(columns) for row in range(device.rows)]
+    return [placed(*place) for place in places]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from memtile.arch.tiles import TileKind
 from memtile.errors import DesignError, Problem
@@ -50,6 +51,15 @@ class BdPool:
             )
             raise DesignError(problem)
         return tuple(numbers[:count])
+
+    def remember(self) -> Callable[[], None]:
+        """What gives back the BDs taken from now on."""
+        kept = self._taken.copy()
+
+        def give_back() -> None:
+            self._taken = kept
+
+        return give_back
 
     def _numbers(self, channel: int) -> list[int]:
         return [n for n in self._kind.bd_bank(channel) if n not in self._taken]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
+import numpy.typing as npt
 
 from memtile.arch.devices import Device
+from memtile.design.values import exactly
 from memtile.sim.engine import Engine
 from memtile.sim.outcome import outcome
 from memtile.sim.results import Array, Check, Result
@@ -15,10 +17,17 @@ from memtile.sim.untimed import run_untimed
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
-    from memtile.design.channels import Channel
     from memtile.design.tile import Tile
 
 MAX_CYCLES = 10_000_000
+Undo = Callable[[], None]
+
+
+class Holder(Protocol):
+    """Anything of a design that can be claimed and given back."""
+
+    def remember(self) -> Undo:
+        """What gives back the claims made from now on."""
 
 
 class Bench:
@@ -31,17 +40,59 @@ class Bench:
 
     def __init__(self, engine: Engine, device: Device) -> None:
         self.engine, self.device = engine, device
-        self._senders: list[Channel] = []
+        self._members: list[Tile] = []
+        self._posted: list[Undo] | None = None
+        self._run_until = 0  # cycle in which the last run ended
         self.compared: list[tuple[str, Array, Array]] = []
         self.expected: list[tuple[Tile, Buffer, Array]] = []
 
-    def add(self, senders: Sequence[Channel]) -> None:
-        """Gather the outputs of one more tile's MM2S channels, too."""
-        self._senders += senders
+    def add(self, tile: Tile) -> None:
+        """One more tile of the design."""
+        self._members.append(tile)
 
-    def expect_array(self, name: str, array: Array, data: Array) -> None:
-        """Compare an array in external memory with ``data`` after a run, element by element in C order."""
-        self.compared.append((name, array, np.ascontiguousarray(data, dtype=array.dtype).ravel()))
+    def post(self, write: Callable[[], None]) -> None:
+        """Write registers now, or at the end of a step that is all or nothing."""
+        if self._posted is None:
+            write()
+        else:
+            self._posted.append(write)
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """A step that gives back what it claimed when it is refused in its middle, and then writes nothing.
+
+        Buffers, locks, descriptors, channels and flows are claimed as the step goes; registers are written
+        at its end. A step inside another one is part of that.
+        """
+        if self._posted is not None:
+            yield
+            return
+        posted: list[Undo] = []
+        self._posted = posted
+        undo = [*(tile.remember() for tile in self._members), *self._remember()]
+        try:
+            yield
+        except BaseException:
+            for give_back in undo:
+                give_back()
+            raise
+        finally:
+            self._posted = None
+        for write in posted:
+            write()
+
+    def _remember(self) -> Iterator[Undo]:
+        """What a kind of bench has to give back beside its tiles."""
+        return iter(())
+
+    def expect_array(self, name: str, array: Array, data: npt.ArrayLike) -> None:
+        """Compare an array in external memory with ``data`` after a run, element by element in C order.
+
+        Raises:
+            DesignError: another shape, or values that the array's type does not hold exactly.
+        """
+        wanted = exactly(data, array.dtype, f"array {name}", array.shape)
+        self.compared.append((name, array, wanted.ravel()))
 
     def run(
         self,
@@ -51,6 +102,9 @@ class Bench:
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
+
+        A further run goes on where the last one stopped. Its result counts from the beginning of the design:
+        cycles, stalls, outputs and checks; ``Result.before`` says how many cycles were there already.
 
         Args:
             max_cycles: limit of the cycle run.
@@ -64,10 +118,12 @@ class Bench:
                 stop = self.engine.run(self.engine.now + max_cycles, progress)
         except KeyboardInterrupt:
             stop = None
-        taken = [channel for channel in self._senders if channel.taken]
+        taken = [channel for tile in self._members for channel in tile.mm2s if channel.taken]
         outputs = {channel.name: channel.output() for channel in taken}
         checks = [check for channel in taken if (check := channel.check())]
-        return outcome(self.engine, stop, outputs, [*checks, *self._buffer_checks()], timed=not untimed)
+        checks += self._buffer_checks()
+        before, self._run_until = self._run_until, self.engine.now
+        return outcome(self.engine, stop, outputs, checks, timed=not untimed, before=before)
 
     def _buffer_checks(self) -> Iterator[Check]:
         """Comparisons of buffers with what they should hold at the end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -104,6 +105,15 @@ class MemoryMap:
         self._buffers.sort(key=lambda b: b.offset)
         return buffer
 
+    def remember(self) -> Callable[[], None]:
+        """What takes away the buffers placed from now on."""
+        kept = self._buffers.copy()
+
+        def give_back() -> None:
+            self._buffers = kept
+
+        return give_back
+
     def _free(self, nbytes: int, bank: int | None) -> int:
         """First fitting gap; the end of the last buffer when there is none."""
         start = (bank or 0) * self._kind.bank_bytes
@@ -114,7 +124,7 @@ class MemoryMap:
         return start
 
     def _problems(self, buffer: Buffer) -> list[Problem]:
-        where, source = f"{self._title}, buffer {buffer.name}", _SOURCES[self._kind.name]
+        where, source = f"{self._title}, buffer {buffer.name}", _SOURCES[self._kind.role]
         end = buffer.offset + buffer.nbytes
         problems = []
         if buffer.nbytes == 0 or buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.access.boxes import check_walk
-from memtile.access.walk import Walk
 from memtile.arch.register_map import register_at
-from memtile.arch.registers import Register
-from memtile.arch.tiles import S2MM, WORD_BYTES, TileKind
-from memtile.bd.codec import encode
+from memtile.arch.registers import WORD_BITS, Register
+from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
+from memtile.design.chains import chain_words
 from memtile.design.transfers import Transfer, link
-from memtile.errors import DescriptorError, DesignError, Problem, raise_if
+from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.results import Check
 
 if TYPE_CHECKING:
@@ -32,6 +30,9 @@ class Channel:
         tile: the tile it belongs to.
         direction: ``arch.tiles.S2MM`` or ``MM2S``.
         number: 0..5.
+
+    Attributes:
+        packets: ids in the headers of what it was given to send; None among them = words without a header.
     """
 
     def __init__(self, tile: Tile, direction: int, number: int) -> None:
@@ -42,6 +43,7 @@ class Channel:
         self.dtype: np.dtype[Any] = np.dtype(np.uint32)
         self.taken = False
         self.claimed = self._begun = False
+        self.packets: frozenset[int | None] = frozenset()
 
     @property
     def tile(self) -> Tile:
@@ -90,29 +92,64 @@ class Channel:
             DesignError: no free BDs of the channel's parity, task queue full, repeat out of range.
             DescriptorError: a descriptor the tile cannot hold, or whose walk leaves the DMA address space.
         """
-        transfers = [w if isinstance(w, Transfer) else Transfer((w,)) for w in work]
+        transfers = self._transfers(work)
         runs = repeat * transfers[0].runs if len(transfers) == 1 else repeat
         self._check(transfers, runs, loop)
-        self.claimed = True
-        pool, size = self._tile.bd_pool, sum(len(t.descriptors) for t in transfers)
-        numbers = pool.choose(self._number, size, self.port)
-        chain = chain_words(self._tile.kind, numbers, link(transfers, numbers, loop), self._tile.title)
-        pool.take(self._number, size, self.port)  # only now: a refused chain takes and writes nothing
-        for number, words in zip(numbers, chain, strict=True):
-            self._tile.door.block_write32(self._tile.kind.bd_base + number * self._tile.kind.bd_stride, words)
-        self._tile.door.write32(self._queue_register, self._queue_word(numbers[0], runs, token))
-        self._begun = True
-        return numbers
+        return self._start(transfers, runs, loop=loop, token=token)
+
+    def start_out_of_order(self, *work: Transfer | Descriptor, packets: int) -> tuple[int, ...]:
+        """Let the header of each packet choose the descriptor that stores it (AM020: out-of-order S2MM).
+
+        Args:
+            work: where packets may go, one descriptor each; senders name it, see ``Stream.packets``.
+            packets: how many packets to take, 1..256.
+
+        Returns:
+            The BD numbers, in the order of ``work``.
+
+        Raises:
+            DesignError: an MM2S channel, a transfer of several descriptors; and as for :meth:`start`.
+        """
+        self._must_be(S2MM, "start_out_of_order")
+        transfers = self._transfers(work)
+        self._check(transfers, packets, loop=False)
+        if any(len(t.descriptors) > 1 or t.runs > 1 for t in transfers):
+            allowed, source = "one descriptor for each place", "AM020: the header names one BD"
+            raise DesignError(self._problem("work", "a transfer of several descriptors", allowed, source))
+        with self._tile.bench.all_or_nothing():
+            self._control(Enable_Out_of_Order=1)
+            return self._start(transfers, packets, chained=False)
+
+    def pad_with(self, value: int) -> None:
+        """Set the word that this MM2S channel pads with (AIE-ML v2: AM029 DMA_MM2S_n_Constant_Pad_Value).
+
+        Raises:
+            DesignError: an S2MM channel, a tile whose padding is zeros, or no 32-bit word.
+        """
+        self._must_be(1 - S2MM, "pad_with")
+        base = self._tile.kind.pad_value_base
+        source = "AM029 DMA_MM2S_n_Constant_Pad_Value"
+        if not base:
+            given, allowed = f"a word for a {self._tile.kind.title}", "tiles of AIE-ML v2"
+            raise DesignError(self._problem("pad_with", given, allowed, f"AM020: zeros; {source}"))
+        if not 0 <= value < 1 << WORD_BITS:
+            allowed = f"0..{(1 << WORD_BITS) - 1}"
+            raise DesignError(self._problem("pad_with", str(value), allowed, source))
+        self._tile.post_word(base + self._number * WORD_BYTES, value)
 
     def feed(self, data: Array, pattern: Iterable[int] | None = None) -> None:
         """Offer the bytes of ``data`` at the stream port, one word per cycle, or as ``pattern`` allows.
 
         Args:
-            data: any array of whole 32-bit words, taken in C order.
+            data: any array of whole 32-bit words, taken in C order; elements of up to 32 bits.
             pattern: repeating 0/1 readiness per cycle.
+
+        Raises:
+            DesignError: an MM2S channel, no whole words, longer elements.
         """
         self._must_be(S2MM, "feed")
-        self._tile.engine.feed(self.index, _words(data, self.name))
+        given = _stream_elements(data, self.name, "feed")
+        self._tile.engine.feed(self.index, _words(given, self.name))
         self._pace(pattern)
 
     def collect(self, dtype: npt.DTypeLike = np.uint32, pattern: Iterable[int] | None = None) -> None:
@@ -123,9 +160,14 @@ class Channel:
         self._pace(pattern)
 
     def expect(self, data: Array, pattern: Iterable[int] | None = None) -> None:
-        """Collect, and compare what comes with the elements of ``data`` in C order."""
-        self.collect(data.dtype, pattern)
-        flat = np.ascontiguousarray(data).ravel()
+        """Collect, and compare what comes with the elements of ``data`` in C order.
+
+        Raises:
+            DesignError: an S2MM channel, elements of more than 32 bits.
+        """
+        given = _stream_elements(data, self.name, "expect")
+        self.collect(given.dtype, pattern)
+        flat = np.ascontiguousarray(given).ravel()
         self.expected = flat if self.expected is None else np.concatenate([self.expected, flat])
 
     def output(self) -> Array:
@@ -148,6 +190,15 @@ class Channel:
     def started(self) -> bool:
         """Whether it was ever given work."""
         return self._begun
+
+    def remember(self) -> Callable[[], None]:
+        """What gives back the channel as it is now."""
+        kept = self.claimed, self._begun, self.packets
+
+        def give_back() -> None:
+            self.claimed, self._begun, self.packets = kept
+
+        return give_back
 
     @property
     def _depth(self) -> int:
@@ -172,6 +223,55 @@ class Channel:
     def _pace(self, pattern: Iterable[int] | None) -> None:
         if pattern is not None:
             self._tile.engine.pace(self.index, np.asarray(list(pattern), dtype=np.int64))
+
+    def _start(
+        self,
+        transfers: Sequence[Transfer],
+        runs: int,
+        *,
+        loop: bool = False,
+        token: bool = False,
+        chained: bool = True,
+    ) -> tuple[int, ...]:
+        """Write descriptors and push the first one, once nothing can be refused any more."""
+        tile, size = self._tile, sum(len(t.descriptors) for t in transfers)
+        numbers = tile.bd_pool.choose(self._number, size, self.port)
+        chain = link(transfers, numbers, loop) if chained else [t.descriptors[0] for t in transfers]
+        words = chain_words(tile, numbers, chain, self)
+        tile.bd_pool.take(self._number, size, self.port)  # only now: a refused chain takes and writes nothing
+        self.claimed = self._begun = True
+        if not self.receives:
+            self.packets |= {d.packet.id if d.packet else None for d in chain}
+        if any(d.compression for d in chain):
+            self._control(**{f"{'Dec' if self.receives else 'C'}ompression_Enable": 1})
+        for number, bd in zip(numbers, words, strict=True):
+            tile.post_block(tile.kind.bd_base + number * tile.kind.bd_stride, bd)
+        tile.post_word(self._queue_register, self._queue_word(numbers[0], runs, token))
+        return numbers
+
+    def _control(self, **fields: int) -> None:
+        """Set fields of the control register (AM025 DMA_S2MM_n_Ctrl, DMA_MM2S_n_Ctrl)."""
+        register = self._register(self._tile.kind.control_base + self._local * self._tile.kind.channel_stride)
+        mask = sum(register.field(name).mask for name in fields)
+        value = register.pack(**fields)
+        self._tile.bench.post(lambda: self._tile.door.mask_write32(register.offset, mask, value))
+
+    def _transfers(self, work: Sequence[Transfer | Descriptor]) -> list[Transfer]:
+        """Work as transfers; anything else is refused with what would make one of it."""
+        verb = "write" if self.receives else "read"
+        problems = [
+            self._problem(
+                "work",
+                repr(piece),
+                "transfers or descriptors",
+                "AM020: a task is a BD chain",
+                f"make one with tile.{verb}(buffer)",
+            )
+            for piece in work
+            if not isinstance(piece, Transfer | Descriptor)
+        ]
+        raise_if(problems, DesignError)
+        return [piece if isinstance(piece, Transfer) else Transfer((piece,)) for piece in work]
 
     def _check(self, transfers: Sequence[Transfer], runs: int, loop: bool) -> None:
         most = self._tile.kind.max_repeat
@@ -211,37 +311,6 @@ class Channel:
         return Problem(name.replace(" ", "_"), where, name, given, allowed, source, step)
 
 
-def chain_words(
-    kind: TileKind, numbers: Sequence[int], chain: Sequence[Descriptor], title: str
-) -> list[tuple[int, ...]]:
-    """Register words of descriptors for these BDs of a tile, whose walks stay in the DMA address space.
-
-    Raises:
-        DescriptorError: every field of any of them that does not fit, or where a walk leaves the space.
-    """
-    words: list[tuple[int, ...]] = []
-    problems: list[Problem] = []
-    for number, descriptor in zip(numbers, chain, strict=True):
-        try:
-            words.append(_checked_words(kind, number, descriptor, title))
-        except DescriptorError as error:
-            problems += error.problems
-    raise_if(problems, DescriptorError)
-    return words
-
-
-def _checked_words(kind: TileKind, number: int, descriptor: Descriptor, title: str) -> tuple[int, ...]:
-    where = f"{title}, BD {number}"
-    if descriptor.kind != kind:
-        raise DescriptorError(
-            Problem("tile", where, "tile", descriptor.tile, kind.name, "AM025: BDs differ by tile kind")
-        )
-    words = encode(descriptor, number)
-    walks = (Walk.of(descriptor, run) for run in range(descriptor.iteration.wrap))
-    raise_if([p for walk in walks for p in check_walk(walk, kind, where)][:1], DescriptorError)
-    return words
-
-
 def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
     flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
     if len(flat) % WORD_BYTES:
@@ -250,3 +319,19 @@ def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
             Problem("feed", name, "data", given, allowed, "AM020: 32-bit streams", "pad the array")
         )
     return flat.view(np.uint32)
+
+
+def _stream_elements(data: npt.ArrayLike, name: str, verb: str) -> Array:
+    """Data as an array whose elements are no longer than a stream word, so that none goes as two by accident.
+
+    Raises:
+        DesignError: longer elements, such as those of ``np.arange(4)``, or objects.
+    """
+    given = np.asarray(data)
+    if given.dtype.hasobject or given.itemsize > WORD_BYTES:
+        allowed = f"elements of {WORD_BYTES} bytes or less"
+        step = "say dtype=np.int32, or send both halves on purpose with .view(np.uint32)"
+        raise DesignError(
+            Problem("stream_dtype", name, verb, f"{given.dtype}", allowed, "AM020: 32-bit streams", step)
+        )
+    return given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from memtile.arch.devices import Device
 from memtile.arch.ports import (
@@ -16,7 +16,7 @@ from memtile.arch.ports import (
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import Field
 from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
-from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.channels import Channel
 from memtile.design.router import Flow, Tree, route
 from memtile.design.switch_graph import Port, SwitchGraph
@@ -119,6 +119,15 @@ class Circuits:
             self._taken.update(dict.fromkeys((flow.source, *tree), flow.owner))
         self._flows.clear()
 
+    def remember(self) -> Callable[[], None]:
+        """What forgets the flows asked for from now on."""
+        kept = self._flows.copy()
+
+        def give_back() -> None:
+            self._flows = kept
+
+        return give_back
+
     def arbiters(self, place: tuple[int, int]) -> list[str]:
         """Who has the packet arbiters of a switch, lowest first; to be added to."""
         return self._arbiters[place]
@@ -152,7 +161,7 @@ class Circuits:
     def _attach(self, flow: Flow) -> None:
         """Give the switch ports of interface tiles to their DMA."""
         for port in (flow.source, *flow.targets):
-            if port.tile == "interface":
+            if _is_interface(port):
                 register = register_named("noc", "Demux_Config" if port.is_master else "Mux_Config")
                 field = register.field(port.name.capitalize())
                 at = self._door.address(port.column, port.row, register.offset)
@@ -163,7 +172,7 @@ class Circuits:
         if source.receives or not targets or not all(target.receives for target in targets):
             yield Problem("direction", "router", "flow", flow.name, allowed, _SOURCE)
         for port in (flow.source, *flow.targets):
-            if port.tile == "interface" and not self._device.has_interface_dma(port.column):
+            if _is_interface(port) and not self._device.has_interface_dma(port.column):
                 columns = ", ".join(map(str, self._device.noc_columns))
                 yield Problem(
                     "no_dma", "router", str(flow), port.place, f"columns {columns}", self._device.source.text
@@ -183,13 +192,17 @@ class Circuits:
                 )
 
 
+def _is_interface(port: Port) -> bool:
+    return TILE_KINDS[port.tile].role == "interface"
+
+
 def port_of(channel: Channel) -> Port:
     """The switch port of a channel of an array."""
     tile = channel.tile
     if tile.place is None:
         problem = Problem("alone", tile.title, channel.port, "a tile alone", "tiles of an array", _SOURCE)
         raise DesignError(problem)
-    if tile.kind.name == "interface":
+    if tile.kind.role == "interface":
         name = (DMA_MASTERS if channel.receives else DMA_SLAVES)[channel.number]
     else:
         name = f"DMA{channel.number}"

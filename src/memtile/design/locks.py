@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from memtile.arch.tiles import TileKind
@@ -94,6 +95,15 @@ class LockTable:
         lock = Lock(name or f"lock{lock_id}", self._kind, lock_id, self._place)
         self.locks[lock_id] = lock
         return lock
+
+    def remember(self) -> Callable[[], None]:
+        """What gives back the locks taken from now on."""
+        kept = self.locks.copy()
+
+        def give_back() -> None:
+            self.locks = kept
+
+        return give_back
 
     def _way_out(self, lock_id: int | None) -> str:
         """Who has the lock that was asked for, or all of them."""

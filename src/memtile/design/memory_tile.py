@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memtile.arch.devices import device as find_device
-from memtile.arch.register_map import register_named
-from memtile.arch.tiles import MEMORY
+from memtile.arch.register_map import tile_register
 from memtile.arch.timing import Timing
 from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.tile import Site, Tile
 from memtile.model.construct import Placed
 from memtile.sim.engine import Engine
 from memtile.sim.results import Result
-
-_INTERLEAVE = register_named("memory_tile", "Memory_Control").field("Memory_Interleaving")
 
 
 class MemoryTile(Tile):
@@ -40,13 +37,15 @@ class MemoryTile(Tile):
         interleaved: bool = True,
         site: Site | None = None,
     ) -> None:
-        super().__init__(MEMORY, site or _alone(device, timing))
+        site = site or _alone(device, timing)
+        super().__init__(site.bench.device.kind("memory"), site)
         self.interleave(interleaved)
 
     def interleave(self, on: bool) -> None:
         """Spread consecutive 16 bytes over the banks, or have banks of 32 KB in a row."""
-        control = register_named("memory_tile", "Memory_Control").offset
-        self.door.mask_write32(control, _INTERLEAVE.mask, _INTERLEAVE.mask if on else 0)
+        control = tile_register(self.kind.name, "Memory_Control")
+        mask = control.field("Memory_Interleaving").mask
+        self.door.mask_write32(control.offset, mask, mask if on else 0)
 
     def run(
         self,
@@ -67,4 +66,4 @@ class MemoryTile(Tile):
 
 def _alone(device: str, timing: Timing | None) -> Site:
     model = find_device(device)
-    return Site(Bench(Engine([Placed(MEMORY.name)], timing), model), 0)
+    return Site(Bench(Engine([Placed(model.kind("memory").name)], timing), model), 0)

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memtile.access.tiling import TilingParameters
-from memtile.arch.tiles import COMPUTE, MEMORY
+from memtile.access.views import View
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
 from memtile.design.protocols import one_reader, one_writer
 from memtile.design.tile import Tile
-from memtile.errors import DesignError, Problem
+from memtile.design.transfers import Pattern
+from memtile.errors import DesignError, Problem, raise_if
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -57,6 +58,10 @@ class End:
         return self.buffers[number % len(self.buffers)]
 
 
+Ends = tuple[Tile | End, Sequence[Tile | End]]
+"""A producer and its consumers: tiles, or ends that are there already."""
+
+
 class ObjectFifo:
     """Objects of one shape and type on their way; made by ``Array.object_fifo``.
 
@@ -70,7 +75,7 @@ class ObjectFifo:
         self,
         array: Array,
         name: str,
-        ends: tuple[Tile | End, Sequence[Tile | End]],
+        ends: Ends,
         depth: int,
         shape: tuple[int, ...],
         dtype: np.dtype[np.generic],
@@ -93,71 +98,96 @@ class ObjectFifo:
     def open_ends(self) -> tuple[End, ...]:
         """Ends in memory tiles that nothing has been joined to yet."""
         ends = (self.producer, *self.consumers)
-        return tuple(e for e in ends if e.tile.kind is MEMORY and e.buffers and not e.channel.started)
+        return tuple(e for e in ends if e.tile.kind.role == "memory" and e.buffers and not e.channel.started)
 
-    def split(self, name: str, consumers: Consumers, *, depth: int | None = None) -> tuple[ObjectFifo, ...]:
+    def split(
+        self,
+        name: str,
+        consumers: Consumers,
+        *,
+        parts: Sequence[Pattern] | None = None,
+        depth: int | None = None,
+    ) -> tuple[ObjectFifo, ...]:
         """Pass each object on from its memory tile: part n, along the first axis, to ``consumers[n]``.
 
-        With one entry the whole object goes on (forward); an entry may be several tiles (broadcast).
+        With one entry the whole object goes on (forward); an entry may be several tiles (broadcast). With
+        ``parts`` they may overlap and reach beyond the object, where zeros are (halo): tilings, each tile of
+        which is an object of the new FIFO, or views, whose last axes, as many as the object has, are.
 
         Args:
             name: prefix of the new FIFOs' names.
             consumers: per part a tile or the tiles that get it.
+            parts: per part a tiling or a view of the object; equal parts of the first axis if omitted.
             depth: buffers per consumer; as deep as this FIFO if omitted.
 
         Raises:
-            DesignError: it does not end in one memory tile, or the first axis is no multiple of the parts.
+            DesignError: it does not end in one memory tile, the first axis is no multiple of the parts, a
+                part is of something else, or there is no room; then nothing is taken.
+            TransferError: a tiling that no descriptors can express.
         """
         (end,) = self.consumers[:1]
-        parts = self._parts(end, "split", len(consumers), alone=len(self.consumers) == 1)
+        chosen = self._parts(end, "split", len(consumers), parts, alone=len(self.consumers) == 1)
         tile = end.tile
-        senders = [tile.free_channel(receives=False) for _ in consumers]
-        reads = [[tile.read(buffer, part) for buffer in end.buffers] for part in parts]
-        writes = [tile.write(buffer) for buffer in end.buffers]
-        one_writer(tile, self.name, writes, reads).start([end.channel], senders)
-        return tuple(
-            ObjectFifo(
-                self._array,
-                f"{name}[{n}]" if len(consumers) > 1 else name,
-                (End(tile, sender), [entry] if isinstance(entry, Tile) else entry),
-                depth or self.depth,
-                self._part_shape(len(consumers)),
-                self.dtype,
-            )
-            for n, (sender, entry) in enumerate(zip(senders, consumers, strict=True))
-        )
+        with self._array.all_or_nothing():
+            senders = [tile.free_channel(receives=False) for _ in consumers]
+            reads = [[tile.read(buffer, part) for buffer in end.buffers] for part in chosen]
+            writes = [tile.write(buffer) for buffer in end.buffers]
+            one_writer(tile, self.name, writes, reads).start([end.channel], senders)
+            ends = [
+                (End(tile, sender), [entry] if isinstance(entry, Tile) else entry)
+                for sender, entry in zip(senders, consumers, strict=True)
+            ]
+            return self._made(name, ends, chosen, depth)
 
     def gather(
-        self, name: str, producers: Sequence[Tile], *, depth: int | None = None
+        self,
+        name: str,
+        producers: Sequence[Tile],
+        *,
+        parts: Sequence[Pattern] | None = None,
+        depth: int | None = None,
     ) -> tuple[ObjectFifo, ...]:
-        """Fill each object in its memory tile: part n, along the first axis, from ``producers[n]``.
+        """Fill each object in its memory tile: part n, along the first axis or as ``parts`` says, from
+        ``producers[n]``.
 
         Args:
             name: prefix of the new FIFOs' names.
             producers: a tile per part.
+            parts: per part a tiling or a view of the object; equal parts of the first axis if omitted.
             depth: buffers per producer; as deep as this FIFO if omitted.
 
         Raises:
-            DesignError: it does not begin in a memory tile, or the first axis is no multiple of the parts.
+            DesignError: it does not begin in a memory tile, the first axis is no multiple of the parts, a
+                part is of something else, or there is no room; then nothing is taken.
+            TransferError: a tiling that no descriptors can express.
         """
         end = self.producer
-        parts = self._parts(end, "gather", len(producers), alone=True)
+        chosen = self._parts(end, "gather", len(producers), parts, alone=True)
         tile = end.tile
-        receivers = [tile.free_channel(receives=True) for _ in producers]
-        writes = [[tile.write(buffer, part) for buffer in end.buffers] for part in parts]
-        reads = [tile.read(buffer) for buffer in end.buffers]
-        one_reader(tile, self.name, writes, reads).start(receivers, [end.channel])
+        with self._array.all_or_nothing():
+            receivers = [tile.free_channel(receives=True) for _ in producers]
+            writes = [[tile.write(buffer, part) for buffer in end.buffers] for part in chosen]
+            reads = [tile.read(buffer) for buffer in end.buffers]
+            one_reader(tile, self.name, writes, reads).start(receivers, [end.channel])
+            ends = [
+                (producer, [End(tile, receiver)])
+                for producer, receiver in zip(producers, receivers, strict=True)
+            ]
+            return self._made(name, ends, chosen, depth)
+
+    def _made(
+        self, name: str, ends: Sequence[Ends], parts: Sequence[Pattern], depth: int | None
+    ) -> tuple[ObjectFifo, ...]:
+        """The FIFOs of the parts."""
+        names = [f"{name}[{n}]" for n in range(len(ends))] if len(ends) > 1 else [name]
         return tuple(
-            ObjectFifo(
-                self._array,
-                f"{name}[{n}]" if len(producers) > 1 else name,
-                (producer, [End(tile, receiver)]),
-                depth or self.depth,
-                self._part_shape(len(producers)),
-                self.dtype,
-            )
-            for n, (producer, receiver) in enumerate(zip(producers, receivers, strict=True))
+            ObjectFifo(self._array, each, pair, depth or self.depth, self._shape(part), self.dtype)
+            for each, pair, part in zip(names, ends, parts, strict=True)
         )
+
+    def _shape(self, part: Pattern) -> tuple[int, ...]:
+        """Shape of an object that is one part of this FIFO's objects."""
+        return part.shape[-len(self.shape) :] if isinstance(part, View) else tuple(reversed(part.tile))
 
     def _end(self, tile: Tile, *, receives: bool) -> End:
         """Buffers, locks and the ring of one end."""
@@ -165,7 +195,7 @@ class ObjectFifo:
         if not tile.kind.memory_bytes:
             return End(tile, channel)
         buffers = tuple(tile.buffer(f"{self.name}.{n}", self.shape, self.dtype) for n in range(self.depth))
-        if tile.kind is not COMPUTE:
+        if tile.kind.role != "compute":
             return End(tile, channel, buffers)
         free, full = tile.lock(self.depth, f"{self.name}.free"), tile.lock(0, f"{self.name}.full")
         take, give = (free, full) if receives else (full, free)
@@ -173,23 +203,29 @@ class ObjectFifo:
         channel.start(*(move(b).guarded(take.acquire(), give.release()) for b in buffers), loop=True)
         return End(tile, channel, buffers, free, full)
 
-    def _part_shape(self, parts: int) -> tuple[int, ...]:
-        return (self.shape[0] // parts, *self.shape[1:])
-
-    def _parts(self, end: End, verb: str, count: int, *, alone: bool) -> list[TilingParameters]:
-        """The parts of an object as tilings of its buffer."""
+    def _parts(
+        self, end: End, verb: str, count: int, parts: Sequence[Pattern] | None, *, alone: bool
+    ) -> Sequence[Pattern]:
+        """The parts of an object as patterns over its buffer."""
+        whole = tuple(reversed(self.shape))
         problems = []
         if end not in self.open_ends or not alone:
             allowed = "one end in a memory tile, joined once"
             problems.append(_problem(self.name, verb, repr(end.channel.name), allowed))
-        if count < 1 or self.shape[0] % max(count, 1):
+        if parts is not None and len(parts) != count:
+            problems.append(_problem(self.name, verb, f"{len(parts)} parts", f"{count}, one for each tile"))
+        for part in parts or ():
+            if isinstance(part, TilingParameters) and part.buffer_dimension != whole:
+                given = f"a tiling of {part.buffer_dimension}"
+                problems.append(_problem(self.name, verb, given, f"tilings of {whole}"))
+        if parts is None and (count < 1 or self.shape[0] % count):
             allowed = f"a divisor of the first axis, {self.shape[0]}"
             problems.append(_problem(self.name, verb, f"{count} parts", allowed))
-        if problems:
-            raise DesignError(problems)
-        whole, part = tuple(reversed(self.shape)), tuple(reversed(self._part_shape(count)))
-        still = (0,) * (len(whole) - 1)
-        return [TilingParameters(whole, part, (*still, n * part[-1])) for n in range(count)]
+        raise_if(problems, DesignError)
+        if parts is not None:
+            return parts
+        size, still = self.shape[0] // count, (0,) * (len(whole) - 1)
+        return [TilingParameters(whole, (*whole[:-1], size), (*still, n * size)) for n in range(count)]
 
 
 def _problem(name: str, field: str, given: str, allowed: str) -> Problem:
@@ -197,7 +233,7 @@ def _problem(name: str, field: str, given: str, allowed: str) -> Problem:
     return Problem("object_fifo", f"object FIFO {name}", field, given, allowed, source)
 
 
-def _check(fifo: ObjectFifo, ends: tuple[Tile | End, Sequence[Tile | End]]) -> None:
+def _check(fifo: ObjectFifo, ends: Ends) -> None:
     problems = []
     if fifo.depth < 1:
         problems.append(_problem(fifo.name, "depth", str(fifo.depth), "1 or more"))

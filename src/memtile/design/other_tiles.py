@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memtile.arch.tiles import COMPUTE, INTERFACE
 from memtile.design.tile import Site, Tile
 from memtile.sim.kernels import Kernel
 
@@ -15,7 +14,7 @@ class ComputeTile(Tile):
     """
 
     def __init__(self, site: Site) -> None:
-        super().__init__(COMPUTE, site)
+        super().__init__(site.bench.device.kind("compute"), site)
 
     def run_kernel(self, kernel: Kernel, *, endless: bool = False) -> None:
         """Have the core run a kernel from the next cycle on.
@@ -38,7 +37,7 @@ class InterfaceTile(Tile):
     """
 
     def __init__(self, site: Site) -> None:
-        super().__init__(INTERFACE, site)
+        super().__init__(site.bench.device.kind("interface"), site)
 
     def _is_behind(self, window: str, place: tuple[int, int] | None) -> bool:
         """All interface tiles reach the same external memory; its buffers have no place in the array."""

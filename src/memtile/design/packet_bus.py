@@ -25,7 +25,7 @@ from memtile.arch.switch_registers import (
     SLOT,
     SLOT_OFFSET,
 )
-from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.descriptor import Packet
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
@@ -54,9 +54,16 @@ class Stream:
     source: Channel
     flow: Flow
 
-    def packets(self, transfer: Transfer, kind: int = 0) -> Transfer:
-        """The same transfer with a header before each of its descriptors; ``kind`` is the packet type."""
-        tagged = tuple(d.but(packet=Packet(self.id, kind)) for d in transfer.descriptors)
+    def packets(self, transfer: Transfer, kind: int = 0, *, bd: int = 0) -> Transfer:
+        """The same transfer with a header before each of its descriptors.
+
+        Args:
+            transfer: what to send.
+            kind: the packet type.
+            bd: BD that the header names for a receiver which was started out of order; see
+                ``Channel.start_out_of_order``, and ``keep_headers`` of the bus.
+        """
+        tagged = tuple(d.but(packet=Packet(self.id, kind), ooo_id=bd) for d in transfer.descriptors)
         return Transfer(tagged, transfer.runs)
 
 
@@ -80,15 +87,50 @@ class PacketBus:
         routes: Iterable[tuple[Channel, Sequence[Channel]]],
         *,
         keep_headers: bool,
+        ids: Sequence[int] | None = None,
     ) -> None:
         self.name, self._keep = f"packet bus {name}", keep_headers
+        ways = list(routes)
+        numbers = list(range(len(ways)) if ids is None else ids)
+        self._check_ids(ways, numbers)
         self.streams = tuple(
             Stream(number, source, circuits.connect(source, targets, self.name))
-            for number, (source, targets) in enumerate(routes)
+            for number, (source, targets) in zip(numbers, ways, strict=True)
         )
-        if len(self.streams) > _IDS:
-            given, allowed = f"{len(self.streams)} streams", f"{_IDS} ids"
-            raise DesignError(Problem("packet_ids", self.name, "streams", given, allowed, _SOURCE))
+
+    def conflicts(self) -> Iterator[Problem]:
+        """Packets that a channel was given to send and whose id is that of another stream, or of none."""
+        owners = {stream.id: stream for stream in self.streams}
+        for source in dict.fromkeys(stream.source for stream in self.streams):
+            mine = [stream.id for stream in self.streams if stream.source is source]
+            for other in sorted(source.packets - set(mine), key=lambda n: -1 if n is None else n):
+                given = "words without a header" if other is None else f"packets of id {other}"
+                step = f"id {other} is {owners[other].flow}" if other in owners else ""
+                allowed = f"ids {', '.join(map(str, mine))}"
+                yield Problem("packet_id", self.name, source.name, given, allowed, _SOURCE, step)
+
+    def _check_ids(self, ways: Sequence[tuple[Channel, Sequence[Channel]]], ids: Sequence[int]) -> None:
+        """Ids that are one for each stream, its own, and fit the header."""
+        problems = []
+        if len(ways) > _IDS or len(ids) != len(ways):
+            allowed = f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids"
+            problems.append(
+                Problem("packet_ids", self.name, "streams", f"{len(ways)} streams", allowed, _SOURCE)
+            )
+        first: dict[int, str] = {}
+        for number, (source, targets) in zip(ids, ways, strict=False):
+            stream = f"{source.name} -> {', '.join(target.name for target in targets)}"
+            if not 0 <= number < _IDS and len(ways) <= _IDS:
+                problems.append(
+                    Problem("packet_id", self.name, stream, f"id {number}", f"0..{_IDS - 1}", _SOURCE)
+                )
+            elif number in first:
+                step = f"id {number} is {first[number]}"
+                problems.append(
+                    Problem("packet_id", self.name, stream, f"id {number}", "an id of its own", _SOURCE, step)
+                )
+            first.setdefault(number, stream)
+        raise_if(problems, DesignError)
 
     def split(self, buffer: Buffer, tilings: Sequence[TilingParameters]) -> tuple[Transfer, ...]:
         """What the source reads of a buffer: per tiling the packets of the stream that it names.
@@ -195,7 +237,7 @@ def _sets(hops: Mapping[tuple[Port, int], set[Port]], group: set[Port]) -> list[
 
 
 def _is_end(master: Port) -> bool:
-    return port_kind(master.name) == "DMA" or master.tile == "interface"
+    return port_kind(master.name) == "DMA" or TILE_KINDS[master.tile].role == "interface"
 
 
 def _pack(layout: tuple[Field, ...], **values: int) -> int:

@@ -66,9 +66,10 @@ class Guarded:
             if len(channels) != len(rings)
         ]
         raise_if(problems, DesignError)
-        for _, channels, rings in sides:
-            for channel, ring in zip(channels, rings, strict=True):
-                channel.start(*ring, loop=True)
+        with (writers or readers)[0].tile.bench.all_or_nothing():
+            for _, channels, rings in sides:
+                for channel, ring in zip(channels, rings, strict=True):
+                    channel.start(*ring, loop=True)
 
 
 def hand_over(locks: LockMaker, name: str, write: Turns, read: Turns) -> Guarded:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.access.tiling import TilingParameters
+from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
 from memtile.design.bd_pool import BdPool
-from memtile.design.bench import Bench
+from memtile.design.bench import Bench, Holder
 from memtile.design.buffers import Buffer, MemoryMap
-from memtile.design.channels import Channel, chain_words
+from memtile.design.chains import chain_words
+from memtile.design.channels import Channel
 from memtile.design.locks import Lock, LockTable
-from memtile.design.transfers import Transfer, transfer
+from memtile.design.transfers import Pattern, Transfer, transfer
+from memtile.design.values import exactly
 from memtile.errors import DesignError, Problem
 
 Array = npt.NDArray[Any]
+Words = npt.NDArray[np.uint32]
 _COLUMNS_AWAY = {"west": -1, "own": 0, "east": 1}
 
 
@@ -56,7 +60,7 @@ class Tile:
         self._locks = LockTable(kind, self.title, self.place)
         self.s2mm = tuple(Channel(self, S2MM, n) for n in range(kind.channels))
         self.mm2s = tuple(Channel(self, MM2S, n) for n in range(kind.channels))
-        site.bench.add(self.mm2s)
+        site.bench.add(self)
 
     def __repr__(self) -> str:
         buffers, used = self._memory.buffers, sum(b.nbytes for b in self._memory.buffers)
@@ -74,7 +78,7 @@ class Tile:
         *,
         at: int | None = None,
         bank: int | None = None,
-        data: Array | None = None,
+        data: npt.ArrayLike | None = None,
     ) -> Buffer:
         """A buffer in data memory, at byte ``at``, or at the first free place (from ``bank`` on).
 
@@ -90,29 +94,21 @@ class Tile:
             DesignError: it does not fit, overlaps, or is not whole 32-bit words.
         """
         size = (shape,) if isinstance(shape, int) else tuple(shape)
-        placed = self._memory.place(name, size, dtype, at=at, bank=bank)
-        if data is not None:
-            self.store(placed, data)
+        with self.bench.all_or_nothing():
+            placed = self._memory.place(name, size, dtype, at=at, bank=bank)
+            if data is not None:
+                self.store(placed, data)
         return placed
 
-    def store(self, buffer: Buffer, data: Array) -> None:
+    def store(self, buffer: Buffer, data: npt.ArrayLike) -> None:
         """Write an array into a buffer through the memory-mapped port.
 
         Raises:
             DesignError: another shape, or values that the buffer's type does not hold exactly.
         """
         self._must_own(buffer, "store")
-        where = f"{self.title}, buffer {buffer.name}"
-        given = np.asarray(data)
-        if given.shape != buffer.shape:
-            problem = Problem("shape", where, "data", str(given.shape), str(buffer.shape), "NumPy shapes")
-            raise DesignError(problem)
-        with np.errstate(invalid="ignore"):  # a value that does not fit is told below
-            array = np.ascontiguousarray(given, dtype=buffer.dtype)
-        if not np.array_equal(array, given, equal_nan=given.dtype.kind == "f"):
-            allowed, step = f"values that {buffer.dtype} holds exactly", "convert them yourself"
-            raise DesignError(Problem("values", where, "data", str(given.dtype), allowed, "NumPy", step))
-        self.door.block_write32(buffer.offset, array.reshape(-1).view(np.uint8).view(np.uint32))
+        array = exactly(data, buffer.dtype, f"{self.title}, buffer {buffer.name}", buffer.shape)
+        self.post_block(buffer.offset, array.reshape(-1).view(np.uint8).view(np.uint32))
 
     def load(self, buffer: Buffer) -> Array:
         """Read a buffer through the memory-mapped port; array of its shape and dtype."""
@@ -120,10 +116,15 @@ class Tile:
         words = self.door.block_read32(buffer.offset, buffer.words)
         return words.view(buffer.dtype).reshape(buffer.shape)
 
-    def expect(self, buffer: Buffer, data: Array) -> None:
-        """Compare the buffer with ``data`` after a run, element by element in C order."""
+    def expect(self, buffer: Buffer, data: npt.ArrayLike) -> None:
+        """Compare the buffer with ``data`` after a run, element by element in C order.
+
+        Raises:
+            DesignError: another shape, or values that the buffer's type does not hold exactly.
+        """
         self._must_own(buffer, "expect")
-        self.bench.expected.append((self, buffer, np.ascontiguousarray(data, dtype=buffer.dtype).ravel()))
+        array = exactly(data, buffer.dtype, f"{self.title}, buffer {buffer.name}", buffer.shape)
+        self.bench.expected.append((self, buffer, array.ravel()))
 
     def lock(self, initial: int = 0, name: str | None = None, *, id: int | None = None) -> Lock:
         """A lock with an initial value of 0..63, with number ``id`` or the lowest that is free."""
@@ -134,29 +135,29 @@ class Tile:
                 Problem("lock_value", where, "initial", str(initial), allowed, "AM020: six-bit lock state")
             )
         lock = self._locks.take(name, id)
-        self.door.write32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, initial)
+        self.post_word(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, initial)
         return lock
 
     def lock_value(self, lock: Lock) -> int:
         """The present value of a lock of this tile."""
         return self.door.read32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride)
 
-    def read(
-        self, buffer: Buffer, tiling: TilingParameters | None = None, *, iteration: bool = False
-    ) -> Transfer:
+    def read(self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool = False) -> Transfer:
         """What an MM2S channel reads: the whole buffer in order, or a tiling of it.
 
         Args:
             buffer: of this tile; on a memory tile also of its western or eastern neighbour, which channels
                 0 to 3 reach.
-            tiling: UG1603 tiling parameters in elements.
+            tiling: UG1603 tiling parameters in elements, or a view of the buffer (``memtile.view``).
             iteration: allow that one pass takes several runs of the chain.
+
+        Raises:
+            DesignError: not a buffer, or one out of reach.
+            TransferError: every reason why the tile cannot do it.
         """
         return transfer(buffer, tiling, "read", address=self._address(buffer, "read"), iteration=iteration)
 
-    def write(
-        self, buffer: Buffer, tiling: TilingParameters | None = None, *, iteration: bool = False
-    ) -> Transfer:
+    def write(self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool = False) -> Transfer:
         """What an S2MM channel writes: the whole buffer in order, or a tiling of it; see :meth:`read`."""
         return transfer(buffer, tiling, "write", address=self._address(buffer, "write"), iteration=iteration)
 
@@ -188,11 +189,57 @@ class Tile:
         Raises:
             DescriptorError: the tile cannot hold it, or its walk leaves the DMA address space.
         """
-        (words,) = chain_words(self.kind, [number], [descriptor], self.title)
+        (words,) = chain_words(self, [number], [descriptor])
         self.door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
+
+    def remember(self) -> Callable[[], None]:
+        """What gives back all that is claimed of the tile from now on; see ``Bench.all_or_nothing``."""
+        holders: tuple[Holder, ...] = (self._memory, self._locks, self.bd_pool, *self.s2mm, *self.mm2s)
+        undo = [holder.remember() for holder in holders]
+
+        def give_back() -> None:
+            for each in undo:
+                each()
+
+        return give_back
+
+    def post_block(self, offset: int, words: Words | Sequence[int]) -> None:
+        """Write words from a byte offset on, at the end of the step of the design; see ``Bench.post``."""
+        self.bench.post(lambda: self.door.block_write32(offset, words))
+
+    def post_word(self, offset: int, word: int) -> None:
+        """Write one word, at the end of the step of the design; see ``Bench.post``."""
+        self.bench.post(lambda: self.door.write32(offset, word))
+
+    def register(self, name: str) -> dict[str, int]:
+        """Fields of a register of the tile, by their AM025 names, read through the memory-mapped port.
+
+        Args:
+            name: AM025 name, such as ``"Memory_Control"`` or ``"DMA_S2MM_Status_0"``; where both modules
+                of a tile have one of that name, with the module before it: ``"core.Timer_Low"``.
+
+        Raises:
+            RegisterError: no such register, or one in each module.
+        """
+        register = tile_register(self.kind.name, name)
+        return register.unpack(self.door.read32(register.offset))
+
+    def behind(self, window: str) -> str | None:
+        """The tile behind a window of this tile's DMA; None where there is none."""
+        if window == "own":
+            return self.title
+        side = list(_COLUMNS_AWAY).index(window)
+        if self.place is None or self.engine.spec.tiles.neighbour[self.index, side] < 0:
+            return None
+        column, row = self.place
+        return f"{self.kind.title} ({column + _COLUMNS_AWAY[window]},{row})"
 
     def _address(self, buffer: Buffer, verb: str) -> int:
         """First word of a buffer as this tile's DMA sees it."""
+        if not isinstance(buffer, Buffer):
+            allowed, source = "a buffer", "a DMA moves words of memory"
+            step = "make one with tile.buffer(name, shape)"
+            raise DesignError(Problem("buffer", self.title, verb, repr(buffer), allowed, source, step))
         window = self._window(buffer, f"buffer {buffer.name}", verb)
         return (self.kind.memory_windows[window] + buffer.offset) // WORD_BYTES
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from memtile.access.lowering.lower import Access, lower
+from memtile.access.request import Request
 from memtile.access.tiling import TilingParameters
+from memtile.access.views import View
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.design.buffers import Buffer
+from memtile.errors import Problem, TransferError
+
+Pattern = TilingParameters | View
+"""Which elements of a buffer, and in which order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,13 @@ class Transfer:
         """Stream words of one pass."""
         return self.runs * sum(d.length for d in self.descriptors)
 
+    def compressed(self) -> Transfer:
+        """The same transfer over a compressed stream (AM020 chapter 5): MM2S compresses, S2MM decompresses.
+
+        ``words`` still counts memory words; see ``access.compression`` for what they become.
+        """
+        return replace(self, descriptors=tuple(d.but(compression=True) for d in self.descriptors))
+
     def guarded(self, acquire: Acquire | None = None, release: Release | None = None) -> Transfer:
         """The same transfer, taking a lock before its first word and giving one after its last."""
         descriptors = list(self.descriptors)
@@ -44,7 +58,7 @@ class Transfer:
 
 def transfer(
     buffer: Buffer,
-    tiling: TilingParameters | None,
+    tiling: Pattern | None,
     access: Access,
     *,
     address: int | None = None,
@@ -54,7 +68,8 @@ def transfer(
 
     Args:
         buffer: where the data are.
-        tiling: UG1603 tiling parameters in elements of the buffer; None = the whole buffer in order.
+        tiling: UG1603 tiling parameters in elements of the buffer, or a view of it (``memtile.view``); None =
+            the whole buffer in order.
         access: ``"read"`` for MM2S, ``"write"`` for S2MM.
         address: its first word as the DMA sees it; that of the buffer's own tile if omitted.
         iteration: allow that one pass takes several runs of the chain.
@@ -62,15 +77,31 @@ def transfer(
     Raises:
         TransferError: every reason why the tile cannot do it.
     """
-    wanted = tiling or TilingParameters(buffer_dimension=tuple(reversed(buffer.shape)))
     lowered = lower(
-        wanted.request(buffer.dtype.itemsize * 8),
+        _request(buffer, tiling, access),
         buffer.kind.name,
         access,
         address=buffer.dma_address if address is None else address,
         iteration=iteration,
     )
     return Transfer(lowered.descriptors, lowered.runs)
+
+
+def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request:
+    """The loops over a buffer that a pattern asks for."""
+    bits, whole = buffer.dtype.itemsize * 8, prod(buffer.shape)
+    where, source = f"buffer {buffer.name}", "UG1603: tiling parameters"
+    if pattern is None:
+        return TilingParameters(buffer_dimension=tuple(reversed(buffer.shape))).request(bits)
+    if isinstance(pattern, TilingParameters):
+        return pattern.request(bits)
+    if not isinstance(pattern, View):
+        allowed, step = "TilingParameters, or a view", "such as memtile.view(shape, dtype)[:5]"
+        raise TransferError(Problem("tiling", where, access, repr(pattern), allowed, source, step))
+    if (pattern.capacity, pattern.element_bits) != (whole, bits):
+        allowed = f"a view of {whole} elements of {bits} bits"
+        raise TransferError(Problem("view", where, access, repr(pattern), allowed, source))
+    return pattern.request()
 
 
 def link(transfers: Sequence[Transfer], numbers: Sequence[int], loop: bool) -> list[Descriptor]:

@@ -11,9 +11,11 @@ from typing import NamedTuple, Self
 
 from memtile.arch.devices import INTERFACE_ROWS, Device
 from memtile.arch.registers import WORD_BITS
-from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, TileName
+from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, Generation, TileName
+from memtile.errors import DesignError, Problem
 
 WORD_MAX = (1 << WORD_BITS) - 1
+TABLES: Generation = "AIE-ML"  # whose registers files are read with
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,14 @@ class ArrayShape:
 
     @classmethod
     def of(cls, device: Device) -> Self:
-        """The shape of a device, as a design sees it."""
+        """The shape of a device, as a design sees it.
+
+        Raises:
+            DesignError: a device of another generation than the tables that files are read with.
+        """
+        if device.generation != TABLES:
+            where, why = f"device {device.name}", "files of register writes are read with its tables"
+            raise DesignError(Problem("generation", where, "generation", device.generation, TABLES, why))
         return cls(device.columns, device.rows, device.memory_tile_rows)
 
     def tile(self, column: int, row: int) -> TileName | None:

@@ -8,11 +8,12 @@ from memtile.arch.devices import DEVICES, Device
 from memtile.arch.devices import device as find_device
 from memtile.errors import InputFileError, Problem
 from memtile.io.formats import Program
-from memtile.io.operations import ArrayShape
+from memtile.io.operations import TABLES, ArrayShape
 from memtile.io.transaction_format import GENERATIONS
 
 DEFAULT = "npu1"
-_OF_GENERATION = {2: tuple(DEVICES), 3: ("npu1",)}  # by the number in a transaction's header
+_READ = {name: device for name, device in DEVICES.items() if device.generation == TABLES}
+_OF_GENERATION = {2: tuple(_READ), 3: ("npu1",)}  # by the number in a transaction's header
 _SOURCE = "transaction headers"
 
 
@@ -43,7 +44,7 @@ def device_of(programs: Sequence[Program], name: str | None = None) -> tuple[Dev
     if not fitting:
         generation = GENERATIONS.get(program.generation, "unknown")
         given = f"{_text(shapes[0])}, generation {program.generation} ({generation})"
-        known = ", ".join(f"{d.name} {_text(ArrayShape.of(d))}" for d in DEVICES.values())
+        known = ", ".join(f"{d.name} {_text(ArrayShape.of(d))}" for d in _READ.values())
         raise _error(program.name, "array", given, f"parts of {known}", "name a --device to run it on")
     return fitting[0], shapes[0]
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import Field
-from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.states import CAUSE_TEXT, Cause, Phase
 from memtile.sim.engine import Engine

@@ -33,6 +33,7 @@ def outcome(
     checks: Sequence[Check],
     *,
     timed: bool = True,
+    before: int = 0,
 ) -> Result:
     """The result of a run.
 
@@ -42,6 +43,7 @@ def outcome(
         outputs: arrays taken from the MM2S ports, by channel name.
         checks: their comparisons with what was expected.
         timed: False after an untimed run.
+        before: cycles of earlier runs.
     """
     busy = [view for view in views(engine) if _used(view)]
     unfinished = [view for view in busy if not view.at_rest or engine.pending(view.ch) > 0]
@@ -60,6 +62,7 @@ def outcome(
         waiting=() if status is Status.FINISHED else tuple(view.waits_for() for view in waiting),
         assumed=tuple(_assumed(engine)) if timed else (),
         cores=tuple(view.use() for view in core_views(engine)) if timed else (),
+        before=before,
     )
 
 
@@ -89,7 +92,8 @@ def _use(view: ChannelView, timed: bool) -> ChannelUse:
     if not timed:
         spent[Cause.MOVING] = int(state.spent[ch, Cause.MOVING])
     tasks, bds = int(state.channels.tasks_done[ch]), int(state.channels.bds_done[ch])
-    return ChannelUse(view.name, spent, tasks, bds, view.errors)
+    beat_words = view.kind.stream_words if timed else 1  # the untimed run counts words
+    return ChannelUse(view.name, spent, tasks, bds, view.errors, beat_words)
 
 
 def _assumed(engine: Engine) -> Iterator[str]:

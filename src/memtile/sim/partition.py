@@ -19,7 +19,7 @@ from memtile.sim.door import Door
 _CONTROL = register_named("memory_tile", "Tile_Control")
 _FROM = {WEST: _CONTROL.field("Isolate_From_West"), EAST: _CONTROL.field("Isolate_From_East")}
 
-_UNMODELLED = ("interface_v2",)  # DEV-V2-9
+UNMODELLED = ("interface_v2",)  # DEV-V2-9
 
 
 def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
@@ -27,8 +27,8 @@ def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
     first = TILE_KINDS[placed[0].name].generation
     for tile, (name, *_) in enumerate(placed):
         where = f"model, tile {tile}"
-        if name in _UNMODELLED:
-            allowed = ", ".join(kind for kind in TILE_KINDS if kind not in _UNMODELLED)
+        if name in UNMODELLED:
+            allowed = ", ".join(kind for kind in TILE_KINDS if kind not in UNMODELLED)
             why = "its DMA differs and is not modelled: DEV-V2-9"
             yield Problem("tile", where, "kind", name, allowed, why)
         elif TILE_KINDS[name].generation != first:

@@ -64,18 +64,22 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class ChannelUse:
-    """What one channel did: words moved, and cycles by cause, which add up to the elapsed ones."""
+    """What one channel did: words moved, and cycles by cause, which add up to the elapsed ones.
+
+    ``beat_words`` is what its stream port moves in a cycle at most: 1, or 2 in AIE-ML v2.
+    """
 
     name: str
     spent: Mapping[Cause, int]
     tasks: int
     bds: int
     errors: tuple[str, ...] = ()
+    beat_words: int = 1
 
     @property
     def words(self) -> int:
-        """Stream words moved."""
-        return self.spent.get(Cause.MOVING, 0)
+        """Stream words moved; where a beat has two, at most so many."""
+        return self.spent.get(Cause.MOVING, 0) * self.beat_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ class Result:
     Attributes:
         status: how it ended.
         timed: False after an untimed run, which has no cycles.
-        cycles: elapsed cycles of the array clock.
+        cycles: elapsed cycles of the array clock since the design began, all its runs together.
         clock_mhz: clock for the figures in GB/s.
         channels: every channel that did or was asked anything.
         outputs: arrays taken from the MM2S ports, by channel name.
@@ -108,6 +112,7 @@ class Result:
         waiting: one line for each channel that could not finish: what it waits for.
         assumed: timing constants this run depended on that nobody has measured, ``name = value``.
         cores: every core that had a kernel; none after an untimed run.
+        before: cycles of earlier runs; part of ``cycles``, and of what channels and cores did.
     """
 
     status: Status
@@ -120,6 +125,7 @@ class Result:
     waiting: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     cores: tuple[CoreUse, ...] = ()
+    before: int = 0
 
     @property
     def exact(self) -> bool | None:
@@ -146,6 +152,7 @@ class Result:
             "status": self.status.value,
             "timed": self.timed,
             "cycles": self.cycles if self.timed else None,
+            "cycles_before": self.before if self.timed else None,
             "clock_mhz": self.clock_mhz,
             "bytes_per_cycle": {d: self.bytes_per_cycle(d) for d in ("S2MM", "MM2S")},
             "bit_exact": self.exact,
@@ -182,7 +189,8 @@ class Result:
         from rich.table import Table
 
         causes = [c for c in Cause if any(use.spent.get(c) for use in self.channels)]
-        title = f"{self.cycles} cycles" if self.timed else "untimed: words moved"
+        since = f", {self.before} of them before this run" if self.before else ""
+        title = f"{self.cycles} cycles{since}" if self.timed else "untimed: words moved"
         table = Table(
             title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left", title_style="bold"
         )
@@ -194,7 +202,7 @@ class Result:
             table.add_column("busy", justify="right", no_wrap=True)
         for use in self.channels:
             cells = [str(use.spent.get(c, 0) or "-") for c in causes]
-            share = [f"{use.words / max(self.cycles, 1):.1%}"] if self.timed else []
+            share = [f"{use.spent.get(Cause.MOVING, 0) / max(self.cycles, 1):.1%}"] if self.timed else []
             table.add_row(use.name, *cells, *share)
         return table
 
@@ -203,7 +211,8 @@ class Result:
         if self.timed:
             rates = (f"{d} {self.bytes_per_cycle(d):.2f} B/cycle" for d in ("S2MM", "MM2S"))
             speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in ("S2MM", "MM2S"))
-            lines.append(f"{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)")
+            most = "up to " if any(c.beat_words > 1 for c in self.channels) else ""
+            lines.append(f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)")
         lines += [c.text for c in self.cores]
         if self.assumed:
             lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")

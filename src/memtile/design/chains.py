@@ -1,0 +1,107 @@
+"""From a chain of descriptors to register words, once every word and lock is known to be within reach.
+
+A memory tile's channels 0 to 3 reach the memory and locks of the tiles beside it; what is not there, or not
+for this channel, halts the chip (AM025 status bits 8 and 9) and is refused here before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memtile.access.boxes import boxes, check_walk, last_address
+from memtile.access.walk import Walk
+from memtile.bd.codec import encode
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.windows import place_of_address, place_of_lock
+from memtile.errors import DescriptorError, Problem, raise_if
+
+if TYPE_CHECKING:
+    from memtile.design.channels import Channel
+    from memtile.design.tile import Tile
+
+_WINDOWS = "AM020 chapter 5: DMA windows"
+Use = tuple[str, str, tuple[str, ...]]
+"""A field of a descriptor, what it names, and the windows that this lies in."""
+
+
+def chain_words(
+    tile: Tile, numbers: Sequence[int], chain: Sequence[Descriptor], channel: Channel | None = None
+) -> list[tuple[int, ...]]:
+    """Register words of descriptors for these BDs of a tile.
+
+    Args:
+        tile: where they are.
+        numbers: their BD numbers.
+        chain: the descriptors.
+        channel: who executes them; None = not known, so that its reach is not looked at.
+
+    Raises:
+        DescriptorError: every field of any of them that does not fit; where a walk leaves the address space;
+            memory or a lock that is not there or that the channel does not reach.
+    """
+    words: list[tuple[int, ...]] = []
+    problems: list[Problem] = []
+    for number, descriptor in zip(numbers, chain, strict=True):
+        try:
+            words.append(_checked_words(tile, number, descriptor, channel))
+        except DescriptorError as error:
+            problems += error.problems
+    raise_if(problems, DescriptorError)
+    return words
+
+
+def _checked_words(
+    tile: Tile, number: int, descriptor: Descriptor, channel: Channel | None
+) -> tuple[int, ...]:
+    where = f"{tile.title}, BD {number}"
+    if descriptor.kind != tile.kind:
+        raise DescriptorError(
+            Problem("tile", where, "tile", descriptor.tile, tile.kind.name, "AM025: BDs differ by tile kind")
+        )
+    words = encode(descriptor, number)
+    walks = [Walk.of(descriptor, run) for run in range(descriptor.iteration.wrap)]
+    raise_if([p for walk in walks for p in check_walk(walk, tile.kind, where)][:1], DescriptorError)
+    if channel is not None and len(tile.kind.memory_windows) > 1:
+        uses = dict.fromkeys([*_memory(tile, walks), *_locks(tile, descriptor)])
+        raise_if([p for use in uses for p in _beyond(tile, channel, where, use)], DescriptorError)
+    return words
+
+
+def _memory(tile: Tile, walks: Sequence[Walk]) -> Iterator[Use]:
+    """The windows at both ends of each walk; between them lies only the own one."""
+    for walk in walks:
+        highest = last_address(walk)
+        if highest is not None:
+            lowest = min(box.address for box in boxes(walk))
+            places = (place_of_address(tile.kind, address) for address in (lowest, highest))
+            windows = dict.fromkeys(place.window for place in places if place)
+            yield "address walk", f"words {lowest:#x} to {highest:#x}", tuple(windows)
+
+
+def _locks(tile: Tile, descriptor: Descriptor) -> Iterator[Use]:
+    acquire, release = descriptor.acquire, descriptor.release
+    used = [("acquire", acquire.id)] * acquire.enable + [("release", release.id)] * bool(release.value)
+    for field, lock in used:
+        place = place_of_lock(tile.kind, lock)
+        if place is not None:
+            yield field, f"lock id {lock}", (place.window,)
+
+
+def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Problem]:
+    """What is wrong with the windows of one use: nobody is behind them, or they are not for the channel."""
+    field, given, windows = use
+    there = [name for name in tile.kind.memory_windows if tile.behind(name) is not None]
+    beside = [name for name in windows if name != "own"]
+    said = f"{given}, {' and '.join(windows)} window{'s' * (len(windows) > 1)},"
+    for name in beside:
+        if name not in there:
+            missing = f"no memory tile is {name} of {tile.title}"
+            allowed = f"windows with a tile behind them: {', '.join(there)}"
+            yield Problem("missing_neighbour", where, field, said, allowed, _WINDOWS, missing)
+    reach = tile.kind.neighbour_channels
+    if beside and channel.number not in reach:
+        owners = ", ".join(owner for name in beside if (owner := tile.behind(name)))
+        allowed = f"the own window for {channel.port}"
+        step = f"channels {reach[0]} to {reach[-1]} reach {owners or 'neighbours'}"
+        yield Problem("neighbour_channel", where, field, said, allowed, _WINDOWS, step)
