@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,36 +49,60 @@ class Counts:
         return ", ".join(f"{count:,} {name}" for name, count in vars(self).items())
 
 
-async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[list[bytes]]:
-    """Lines with their line feed, as many as have come; what is unfinished at the end without."""
-    rest = b""
-    while data := await reader.read(_CHUNK):
-        *lines, rest = (rest + data).split(b"\n")
-        rest = rest[:_LONGEST]  # of a line that is too long to be a request, its beginning will do
-        yield [line + b"\n" for line in lines]
-    if rest:
-        yield [rest]
+class _Client(asyncio.BufferedProtocol):
+    """One connection; writes wait until something depends on them.
 
+    A buffered protocol, since streams would take as long for each read of a client as the model does.
 
-class _Client:
-    """One connection; writes wait until something depends on them."""
+    Args:
+        space: what the client accesses.
+        log: gets a line of text about everything that a person may want to know.
+        number: of the client.
+        gone: called when the connection is.
+    """
 
-    def __init__(self, space: AddressSpace, log: Log, number: int) -> None:
-        self._space, self._number, self._log = space, number, log
+    def __init__(self, space: AddressSpace, log: Log, number: int, gone: Callable[[_Client], None]) -> None:
+        self._space, self._number, self._log, self._gone = space, number, log, gone
+        self._buffer = bytearray(_CHUNK)
+        self._rest = b""
         self._addresses: list[int] = []
         self._values: list[int] = []
         self._told = 0
+        self.transport: asyncio.Transport | None = None
         self.counts = Counts()
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer until the client goes."""
-        async for lines in _lines(reader):
-            for line in lines:
-                answer = self._answer(line)
-                if answer is not None:
-                    writer.write(reply(answer))
-            self._write()
-            await writer.drain()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self._log(f"client {self._number}: connected")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._rest:
+            self._answer(self._rest)  # an unfinished line
+        self._log(f"client {self._number}: {f'lost ({exc})' if exc else 'gone'}: {self.counts}")
+        self._gone(self)
+
+    def pause_writing(self) -> None:
+        """A client that does not take its answers is not listened to."""
+        assert self.transport is not None
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        assert self.transport is not None
+        self.transport.resume_reading()
+
+    def get_buffer(self, _sizehint: int) -> bytearray:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take as many lines as have come."""
+        assert self.transport is not None
+        *lines, rest = (self._rest + self._buffer[:nbytes]).split(b"\n")
+        self._rest = rest[:_LONGEST]  # of a line that is too long to be a request, its beginning will do
+        answers = [answer for line in lines if (answer := self._answer(line + b"\n")) is not None]
+        self._write()
+        if answers:
+            self.transport.write(b"".join(map(reply, answers)))
 
     def _answer(self, line: bytes) -> int | None:
         request = parse(line)
@@ -135,6 +159,7 @@ class DriverServer:
     log: Log
     clients: int = 0
     counts: Counts = field(default_factory=Counts)
+    _present: list[_Client] = field(default_factory=list)
 
     async def run(self, host: str, port: int, port_file: Path) -> None:
         """Listen on ``host``:``port`` (0: any free one) until SIGINT or SIGTERM; write the port to a file.
@@ -144,17 +169,10 @@ class DriverServer:
         Raises:
             InputFileError: the port is taken or the file cannot be written.
         """
-        stop = asyncio.Event()
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        tasks: set[asyncio.Task[None]] = set()
-
-        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.ensure_future(self._connection(reader, writer))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-        server = await _listen(connected, host, port)
+            loop.add_signal_handler(number, stop.set)
+        server = await _listen(self._connected, host, port)
         bound = server.sockets[0].getsockname()[1]
         try:
             with _published(port_file, bound):
@@ -162,32 +180,26 @@ class DriverServer:
                 await stop.wait()
         finally:
             server.close()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            for client in self._present:
+                if client.transport is not None:
+                    client.transport.abort()
+            await asyncio.sleep(0)  # lets them say that they are gone
         self.log(f"ended after {self.clients} clients: {self.counts}; {self.space.now:,} cycles")
 
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _connected(self) -> _Client:
         self.clients += 1
-        number = self.clients
-        client = _Client(self.space, self.log, number)
-        self.log(f"client {number}: connected")
-        how = "gone"
-        try:
-            await client.serve(reader, writer)
-        except ConnectionError as error:
-            how = f"lost ({error})"
-        finally:
-            self.counts.add(client.counts)
-            writer.close()
-            self.log(f"client {number}: {how}: {client.counts}")
+        client = _Client(self.space, self.log, self.clients, self._parted)
+        self._present.append(client)
+        return client
+
+    def _parted(self, client: _Client) -> None:
+        self._present.remove(client)
+        self.counts.add(client.counts)
 
 
-async def _listen(
-    connected: Callable[[asyncio.StreamReader, asyncio.StreamWriter], None], host: str, port: int
-) -> asyncio.Server:
+async def _listen(connected: Callable[[], _Client], host: str, port: int) -> asyncio.Server:
     try:
-        return await asyncio.start_server(connected, host, port, limit=_CHUNK)
+        return await asyncio.get_running_loop().create_server(connected, host, port)
     except OSError as error:
         given = f"{host}:{port} ({os.strerror(error.errno) if error.errno else error})"
         raise _unusable("port", given, "a free port of this machine; 0 takes any") from None
