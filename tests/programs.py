@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
@@ -18,6 +19,23 @@ DONE = 0x0078003C
 
 def kind_of(row: int) -> str:
     return "interface" if row == 0 else "memory"
+
+
+def cdo_of(operations: Iterable[Operation], base: int = 0) -> bytes:
+    """A CDO file, version 2, of writes."""
+    body: list[int] = []
+    for operation in operations:
+        match operation:
+            case Write(address, value):
+                body += [3 << 16 | 0x108, *divmod(base + address, 1 << 32), value]
+            case MaskWrite(address, mask, value):
+                body += [4 << 16 | 0x107, *divmod(base + address, 1 << 32), mask, value]
+            case BlockWrite(address, words):
+                body += [2 + len(words) << 16 | 0x105, *divmod(base + address, 1 << 32), *words]
+            case _:
+                raise AssertionError(operation)
+    head = [4, 0x004F4443, 0x200, len(body)]
+    return struct.pack(f"<{5 + len(body)}I", *head, ~sum(head) & 0xFFFF_FFFF, *body)
 
 
 class Program:

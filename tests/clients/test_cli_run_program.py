@@ -17,6 +17,7 @@ from memtile.io.register_dump import dump_json, dump_text
 from memtile.io.transaction import Transaction, read_transaction
 from memtile.io.transaction_export import transaction_bytes
 from memtile.io.transaction_format import Header
+from programs import cdo_of
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
 TRANSPOSE = FOLDER / "scn_transpose_8x16.bin"
@@ -84,7 +85,7 @@ def test_json_has_the_same_facts(given: str, tmp_path: Path) -> None:
 
 
 def test_every_format_runs(given: str, tmp_path: Path) -> None:
-    """As version 1.0, as words in hexadecimal, and cut into dumps: one program of many files."""
+    """As version 1.0, as words in hexadecimal, and cut into dumps or CDO files: one program of many files."""
     transaction = read_transaction(TRANSPOSE.read_bytes())
     newer = transaction_bytes(Transaction(Header((1, 0), 3, 6, 4, 1), transaction.operations))
     (tmp_path / "new.bin").write_bytes(newer)
@@ -97,9 +98,18 @@ def test_every_format_runs(given: str, tmp_path: Path) -> None:
     (tmp_path / "poll.bin").write_bytes(
         transaction_bytes(Transaction(transaction.header, transaction.operations[poll : poll + 1]))
     )
-    for files in (["new.bin"], ["new.txt"], ["before.txt", "poll.bin", "after.json"]):
+    base = 0x200_0000_0000
+    for part, name in ((transaction.operations[:poll], "one"), (transaction.operations[poll + 1 :], "two")):
+        (tmp_path / f"{name}.cdo").write_bytes(cdo_of(part, base))
+    programs = (
+        ["new.bin"],
+        ["new.txt"],
+        ["before.txt", "poll.bin", "after.json"],
+        ["--base", hex(base), "one.cdo", "poll.bin", "two.cdo"],
+    )
+    for files in programs:
         out = tmp_path / "out.npy"
-        paths = [tmp_path / file for file in files]
+        paths = [tmp_path / file if "." in file else file for file in files]
         done = run(*paths, "--in", f"x={given}", "--out", f"y:16x8={out}")
         assert done.exit_code == 0, done.output
         np.testing.assert_array_equal(np.load(out), MATRIX.T)

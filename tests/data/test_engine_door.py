@@ -108,6 +108,15 @@ def test_byte_enables_on_data_memory(offset: int, data: bytes) -> None:
     assert rig.door.block_read32(0x40, 2).tobytes() == bytes(wanted)
 
 
+def test_byte_enables_in_an_array() -> None:
+    door = Array("npu1", columns=2).door
+    place = door.address(1, 1, 0x40)
+    door.write_bytes(place + 3, b"\x11\x22")
+    assert door.block_read32(place, 2).tolist() == [0x11000000, 0x22]
+    with pytest.raises(RegisterError, match="array: address: 0x10000000 "):
+        door.write_bytes(8 << 25, b"")
+
+
 @pytest.mark.parametrize("offset", [-1, DATA_BYTES - 1, 0xA0000])
 def test_byte_enables_elsewhere(offset: int) -> None:
     rig = Rig()

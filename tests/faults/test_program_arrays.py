@@ -24,7 +24,7 @@ WORDS = np.arange(16, dtype=np.int32)
 READ = "0x100000000, 64 bytes, read by interface(2,0) MM2S 0, BD 0"
 WRITTEN = "0x200000000, 64 bytes, written by interface(2,0) S2MM 1, BD 1"
 WITHIN = "whole words within 0x80000 bytes allowed"
-LARGEST = "bytes given, 268435456 bytes at most allowed"
+LARGEST = "bytes given, 1..268435456 bytes allowed"
 
 
 def program() -> Program:
@@ -134,6 +134,30 @@ def test_inputs_that_go_nowhere() -> None:
         "array memory(0,1)+0x7ffe0: tile memory: 64 bytes from 0x7ffe0 given, whole words within 0x80000 "
         "bytes allowed (the program)",
     ]
+
+
+def test_two_names_for_one_buffer() -> None:
+    given = [Given("0", WORDS), Given("0x100000000", WORDS)]
+    assert problems(given, [Wanted("y"), Wanted("0x200000000")]) == [
+        "array 0x100000000: buffer: 0x100000000 given, not that of 0 allowed (the program)",
+        f"array y: output: 'y' given, {WRITTEN} allowed (the program)",
+    ]
+
+
+def test_an_argument_that_no_task_uses() -> None:
+    """Something else may start what it is patched into, and nobody knows its size."""
+    made = Program()
+    made.bd(2, 0, Descriptor("interface", 4, DmaAddress(0)))
+    made.patch(2, 0, 3)
+    assert run_program(made.operations, Array()).result.good
+    assert run_program(made.operations, Array(), [Given("3", WORDS)]).buffers[0].words.nbytes == 64
+    sized = run_program(made.operations, Array(), (), [Wanted("3", np.dtype(np.int8), (8,))])
+    assert sized.arrays["3"].tolist() == [0] * 8
+    with pytest.raises(InputFileError) as caught:
+        run_program(made.operations, Array(), (), [Wanted("3")])
+    assert str(caught.value) == (
+        "array 3: size: 0 bytes given, 1..268435456 bytes allowed (the program); say how much: 3:int32:16x8"
+    )
 
 
 def test_arrays_that_overlap() -> None:

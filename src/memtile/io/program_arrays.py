@@ -169,14 +169,18 @@ class _Binder:
     def _find_regions(self) -> None:
         """Which region each name means; names of the user's own take what is left, in order."""
         names = [(n, e, False) for n, e in self._given] + [(n, e, True) for n, e in self._wanted]
+        holders: dict[tuple[str, bool], str] = {}
         for own in (False, True):
             for name, each, writes in names:
                 if isinstance(name, Own) is own and not isinstance(name, TileMemory | Stream):
                     region = self._of_name.get(name) or self._region(name, writes)
                     if region is None:
                         self._unknown(each.name, writes)
-                    else:
-                        self._of_name[name] = region
+                        continue
+                    self._of_name[name] = region
+                    holder = holders.setdefault((region.title, writes), each.name)
+                    if holder != each.name:
+                        self._fault("array_twice", each.name, "buffer", region.title, f"not that of {holder}")
 
     def _region(self, name: Name, writes: bool) -> Region | None:
         if isinstance(name, Address):
@@ -207,8 +211,9 @@ class _Binder:
         size = max(region.needed, (want and self._wanted_bytes(want)) or 0)
         if region.reads and not region.writes:
             self._problems.append(_missing(region, want.name if want else "NAME"))
-        elif size > LARGEST and want:
-            self._fault("array_size", label, "size", f"{size} bytes", f"{LARGEST} bytes at most")
+        elif want and not 0 < size <= LARGEST:
+            allowed, step = f"1..{LARGEST} bytes", "" if size else f"say how much: {label}:int32:16x8"
+            self._fault("array_size", label, "size", f"{size} bytes", allowed, step)
         elif 0 < size <= LARGEST:
             words = np.zeros(-(-size // WORD_BYTES), dtype=np.uint32)
             return ExternalArray(label, region, words, given=False)

@@ -71,7 +71,7 @@ def record(array: Array) -> Recording:
 
     def before(door: Door, tile: int) -> Door:
         base = address_of(int(tiles.column[tile]), int(tiles.row[tile]))
-        return cast(Door, recording.before(door, base))  # has all of its methods but one for tests
+        return cast(Door, recording.before(door, base))  # lacks byte enables, which no file can say
 
     array.engine.observe(before)
     return recording

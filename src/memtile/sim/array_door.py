@@ -53,6 +53,11 @@ class ArrayDoor:
         door, offset = self._find(address)
         door.block_write32(offset, words)
 
+    def write_bytes(self, address: int, data: bytes) -> None:
+        """Write bytes of one tile's data memory: byte enables (DEV-AXI-2)."""
+        door, offset = self._find(address)
+        door.write_bytes(offset, data)
+
     def block_read32(self, address: int, words: int) -> npt.NDArray[np.uint32]:
         """Read ``words`` consecutive words of one tile; uint32[words]."""
         door, offset = self._find(address)
