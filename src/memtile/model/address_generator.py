@@ -14,7 +14,7 @@ from memtile.model.state import Granules, Walks
 _PADDED_DIMENSIONS = 3
 
 
-@inlined
+@jit
 def locate(walks: Walks, ch: int) -> None:
     """Set address and padding flag of the word at the channel's position."""
     address = walks.origin[ch]
@@ -33,6 +33,10 @@ def locate(walks: Walks, ch: int) -> None:
 @jit
 def restart(walks: Walks, ch: int, length: int) -> None:
     """Put the channel at the first word of its walk."""
+    walks.padded[ch] = 0
+    for d in range(_PADDED_DIMENSIONS):
+        if walks.before[ch, d] + walks.after[ch, d] > 0:
+            walks.padded[ch] = 1
     for d in range(_PADDED_DIMENSIONS + 1):
         walks.position[ch, d] = 0
     walks.left[ch] = length
@@ -41,8 +45,19 @@ def restart(walks: Walks, ch: int, length: int) -> None:
 
 @inlined
 def advance(walks: Walks, ch: int) -> None:
-    """Step to the next word."""
+    """Step to the next word; most often it is the next one of dimension 0."""
     walks.left[ch] -= 1
+    following, wrap = walks.position[ch, 0] + 1, walks.wrap[ch, 0]
+    if walks.padded[ch] == 0 and (wrap == 0 or following < wrap):
+        walks.position[ch, 0] = following
+        walks.address[ch] += walks.step[ch, 0]
+    else:
+        turn(walks, ch)
+
+
+@jit
+def turn(walks: Walks, ch: int) -> None:
+    """Step to the next word through counters, carries and padding."""
     carry = True
     for d in range(_PADDED_DIMENSIONS):
         walks.position[ch, d] += 1

@@ -15,6 +15,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
 from memtile.model import (
     interface_mux,
+    lock_port,
     lock_registers,
     memory_control,
     packet_switch,
@@ -184,6 +185,7 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
         program_memory.write_control(spec, st, tile, value)
     elif block == _TILE_CONTROL:
         windows.set_isolation(spec, st, tile, st.registers[at])
+        lock_port.look_again(spec, st)
 
 
 @jit

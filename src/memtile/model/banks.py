@@ -47,7 +47,7 @@ def won(st: State, bank: int, requester: int) -> bool:
     if st.banks.winner[bank] != requester:
         return False
     st.banks.turn[bank] = requester + 1
-    st.clock[ACTIVITY] += 1
+    st.clock[ACTIVITY] = 1
     return True
 
 

@@ -14,6 +14,8 @@ from memtile.model.address_generator import restart
 from memtile.model.bd_fields import read_field, write_field
 from memtile.model.dma_registers import COMPRESSION_LSB, ERROR_BD_INVALID, ERROR_BD_UNAVAILABLE
 from memtile.model.jit import jit
+from memtile.model.locks import resolve
+from memtile.model.roster import wait_for_lock
 from memtile.model.state import ACTIVITY, Spec, State
 from memtile.model.states import Phase
 
@@ -104,5 +106,7 @@ def load_bd(spec: Spec, st: State, ch: int, bd: int) -> None:
     c.packed[ch] = fields[ch, f.ENABLE_COMPRESSION] & (c.control[ch] >> COMPRESSION_LSB)
     load_locks(st, ch)
     load_walk(st, ch, iterate(spec, st, ch, bd))
+    c.lock[ch] = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
     c.phase[ch] = _ACQUIRE
+    wait_for_lock(st, ch)
     st.clock[ACTIVITY] += 1

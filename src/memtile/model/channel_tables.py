@@ -8,6 +8,7 @@ import numpy as np
 
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, TileKind, TileName
 from memtile.arch.timing import Timing
+from memtile.model.columns import ring_wrap
 from memtile.model.state import Channels, Fifos, Walks, table
 from memtile.model.states import Cause
 
@@ -31,7 +32,7 @@ def channels(tiles: Sequence[TileName], timing: Timing) -> tuple[Channels, Fifos
     depths = [_buffer_depth(kind, d, timing) for kind, d in zip(kinds, direction, strict=True)]
     return (
         table(Channels, len(rows), **where, why=Cause.IDLE, task_bd=_NONE, next_bd=_NONE),
-        table(Fifos, len(rows), depth=depths),
+        table(Fifos, len(rows), depth=depths, wrap=[ring_wrap(depth) for depth in depths]),
         table(
             Walks,
             len(rows),

@@ -19,6 +19,12 @@ FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timi
 CORE_STEPS = 1024  # steps of an access pattern that a core is given at a time
 CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
 
+
+def ring_wrap(depth: int) -> int:
+    """Mask of the positions of a ring: few slots stay in the processor's nearest cache."""
+    return (1 << max(depth - 1, 0).bit_length()) - 1
+
+
 Pair = Annotated[Ints, (2,)]
 Three = Annotated[Ints, (3,)]
 Four = Annotated[Ints, (4,)]

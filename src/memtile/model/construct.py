@@ -23,6 +23,7 @@ from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.external_state import Externals, Region
 from memtile.model.neighbours import INTERFACES
 from memtile.model.state import (
+    CLOCK_ENTRIES,
     CORE_STEPS,
     Banks,
     Codecs,
@@ -283,13 +284,17 @@ def build(
     owner = np.repeat(np.arange(len(placed)), tiles.banks)
     outside = int((channels.external >= 0).sum())
     state = State(
-        clock=np.zeros(4, dtype=np.int64),
+        clock=np.zeros(CLOCK_ENTRIES, dtype=np.int64),
         memory=np.zeros(int(tiles.memory_words.sum()), dtype=np.uint32),
         program=np.zeros(cored * CORE.program_words, dtype=np.uint32),
         registers=np.concatenate([register_tables.reset_values(p.name) for p in placed]),
         channels=channels,
         fields=np.zeros((n, len(FIELD_NAMES)), dtype=np.int64),
         active_channels=_roster(n),
+        waiting_channels=_roster(n),
+        bidding=_roster(n + cored),
+        releasing=_roster(n),
+        packet_slaves=_roster(0),
         active_ports=_roster(len(switch.tile)),
         asked_interfaces=_roster(INTERFACES * len(placed)),
         active_cores=_roster(cored),

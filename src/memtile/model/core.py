@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memtile.model import core_ports, locks
 from memtile.model.jit import jit
+from memtile.model.roster import append
 from memtile.model.state import ACTIVITY, ASKING, NOW, Spec, State
 from memtile.model.states import CoreCause, CorePhase
 
@@ -65,17 +66,16 @@ def ask_locks(st: State) -> None:
             lock = cores.target[core]
             if locks.satisfied(st.locks.value[lock], cores.value[core]):
                 locks.bid(st, lock, first + core)
+                append(st.bidding, first + core)
 
 
 @jit
-def receive_locks(st: State) -> None:
-    """Phase 5: take the locks that were granted."""
-    cores, first = st.cores, st.channels.phase.shape[0]
-    for slot in range(1, st.active_cores[0] + 1):
-        core = st.active_cores[slot]
-        if cores.phase[core] == _ACQUIRE and locks.won(st, cores.target[core], first + core):
-            locks.take(st.locks, cores.target[core], cores.value[core])
-            over(st, core)
+def receive_lock(st: State, core: int) -> None:
+    """Phase 5: take the lock if it was granted."""
+    cores = st.cores
+    if locks.won(st, cores.target[core], st.channels.phase.shape[0] + core):
+        locks.take(st.locks, cores.target[core], cores.value[core])
+        over(st, core)
 
 
 @jit

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from memtile.arch.register_map import register_named
 from memtile.model.jit import jit
+from memtile.model.roster import wake_channel
 from memtile.model.state import Spec, State
 from memtile.model.states import Cause, Phase
 
@@ -92,6 +93,7 @@ def clear_status(st: State, ch: int, value: int) -> None:
 @jit
 def write_control(spec: Spec, st: State, ch: int, control: int) -> None:
     """A write to the control register; while Reset is 1 the channel holds nothing and starts nothing."""
+    wake_channel(st, ch)
     st.channels.control[ch] = control
     if control & spec.kinds.reset_mask[spec.tiles.kind[st.channels.tile[ch]]]:
         reset(st, ch)
@@ -109,12 +111,12 @@ def reset(st: State, ch: int) -> None:
 def drop_task(st: State, ch: int) -> None:
     """Forget the running task and all words that are on their way."""
     c = st.channels
+    wake_channel(st, ch)
     c.phase[ch] = _IDLE
     c.why[ch] = _CAUSE_IDLE
     c.bd[ch] = 0
     c.task_bd[ch] = -1
     c.runs_left[ch] = 0
-    c.release_due[ch] = 0
     c.moved[ch] = 0
     c.header_due[ch] = 0
     if c.token_due[ch] == 0:  # counts that follow a token go with it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtile.model.jit import inlined
-from memtile.model.state import FIFO_SLOTS, Fifos
+from memtile.model.state import Fifos
 
 
 @inlined
@@ -15,7 +15,7 @@ def space(fifos: Fifos, ch: int) -> int:
 @inlined
 def put(fifos: Fifos, ch: int, word: int, last: int) -> None:
     """Append a word; the caller has checked the space."""
-    slot = (fifos.head[ch] + fifos.held[ch]) % FIFO_SLOTS
+    slot = (fifos.head[ch] + fifos.held[ch]) & fifos.wrap[ch]
     fifos.words[ch, slot] = word
     fifos.last[ch, slot] = last
     fifos.held[ch] += 1
@@ -24,5 +24,5 @@ def put(fifos: Fifos, ch: int, word: int, last: int) -> None:
 @inlined
 def drop(fifos: Fifos, ch: int) -> None:
     """Remove the oldest word."""
-    fifos.head[ch] = (fifos.head[ch] + 1) % FIFO_SLOTS
+    fifos.head[ch] = (fifos.head[ch] + 1) & fifos.wrap[ch]
     fifos.held[ch] -= 1

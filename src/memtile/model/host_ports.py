@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtile.arch.tiles import TILE_KINDS
 from memtile.model.fifo import put, space
 from memtile.model.jit import inlined, jit
-from memtile.model.state import ACTIVITY, NOW, State
+from memtile.model.state import ACTIVITY, FULL, NOW, State
 from memtile.model.switch_ports import has_room, push
 
 _MOST_WORDS = max(kind.stream_words for kind in TILE_KINDS.values())  # of a beat
@@ -27,7 +27,7 @@ def offer(st: State, ch: int) -> None:
     at = ports.source_position[ch]
     if at == ports.source_end[ch] or space(st.fifos, ch) == 0:
         return
-    st.clock[ACTIVITY] += 1  # a word that only waits for its pattern is no reason to call the tile quiet
+    st.clock[ACTIVITY] = 1  # a word that only waits for its pattern is no reason to call the tile quiet
     if ready(st, ch):
         put(st.fifos, ch, st.source[at], st.source_last[at])
         ports.source_position[ch] = at + 1
@@ -61,7 +61,7 @@ def takes(st: State, ch: int) -> bool:
         return bool(port >= 0 and has_room(st, port))
     if full(st, ch):
         return False
-    st.clock[ACTIVITY] += 1
+    st.clock[ACTIVITY] = 1
     return ready(st, ch)
 
 
@@ -76,6 +76,8 @@ def deliver(st: State, ch: int, word: int, last: int) -> None:
     st.sink[row, at] = word
     st.sink_last[row, at] = last
     st.ports.sink_count[ch] = at + 1
+    if full(st, ch):
+        st.clock[FULL] = 1
 
 
 @inlined
@@ -92,15 +94,5 @@ def hand_to_host(st: State, port: int, word: int, last: int) -> None:
     st.host_words[at, 1] = word
     st.host_words[at, 2] = last
     st.host_words[0, 0] = at
-
-
-@jit
-def sink_full(st: State) -> bool:
-    """Whether some sink must be emptied by the host before its channel can go on."""
     if not host_takes(st):
-        return True
-    for slot in range(1, st.active_channels[0] + 1):
-        ch = st.active_channels[slot]
-        if st.ports.sink_row[ch] >= 0 and full(st, ch):
-            return True
-    return False
+        st.clock[FULL] = 1

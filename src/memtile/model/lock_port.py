@@ -10,6 +10,7 @@ from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_LOCK_UNAVAILABLE
 from memtile.model.jit import inlined, jit
 from memtile.model.locks import add, bid, resolve, satisfied, take, won
+from memtile.model.roster import append, wake_channel
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.timing_index import FINISHED_BD_DELAY
@@ -19,46 +20,74 @@ _MOVING, _LOCK, _SWITCH = int(Cause.MOVING), int(Cause.LOCK_ACQUIRE), int(Cause.
 
 
 @jit
+def rouse(st: State, ch: int) -> None:
+    """Something happens to a channel that waits, in a cycle in which it may have been resting."""
+    if st.channels.active[ch] == 0:
+        wake_channel(st, ch)
+        st.channels.why[ch] = _SWITCH
+
+
+@jit
 def granted(st: State, ch: int) -> None:
     """The BD may move its words from the next cycle on."""
+    rouse(st, ch)
     st.channels.phase[ch] = _RUN
     st.channels.fetch_why[ch] = _SWITCH
     st.clock[ACTIVITY] += 1
 
 
-@jit
-def ask(spec: Spec, st: State, ch: int) -> None:
+@inlined
+def stalled(st: State, ch: int) -> None:
+    """The channel did not get its lock in this cycle."""
+    if st.channels.why[ch] != _MOVING:
+        st.channels.why[ch] = _LOCK
+
+
+@inlined
+def ask(st: State, ch: int) -> None:
     """Ask for the lock of the channel's BD; a BD without acquire goes on at once."""
     c = st.channels
+    lock = c.lock[ch]
     if c.acquire_enable[ch] == 0:
         granted(st, ch)
-        return
-    lock = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
-    if lock < 0:
+    elif lock < 0:
+        rouse(st, ch)
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
     elif satisfied(st.locks.value[lock], c.acquire_value[ch]):
         bid(st, lock, ch)
+        append(st.bidding, ch)
+    else:
+        stalled(st, ch)
 
 
 @jit
-def receive(spec: Spec, st: State, ch: int) -> None:
+def receive(st: State, ch: int) -> None:
     """Take the lock if it was granted, else the channel is stalled on it."""
     c = st.channels
-    lock = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
-    if won(st, lock, ch):
-        take(st.locks, lock, c.acquire_value[ch])
+    if won(st, c.lock[ch], ch):
+        take(st.locks, c.lock[ch], c.acquire_value[ch])
         granted(st, ch)
-    elif c.why[ch] != _MOVING:
-        c.why[ch] = _LOCK
+    else:
+        stalled(st, ch)
+
+
+@jit
+def look_again(spec: Spec, st: State) -> None:
+    """Find the locks of all waiting channels anew: what they can reach has changed."""
+    c = st.channels
+    for slot in range(1, st.waiting_channels[0] + 1):
+        ch = st.waiting_channels[slot]
+        c.lock[ch] = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
 
 
 @jit
 def post_release(spec: Spec, st: State, ch: int) -> None:
     """The BD no longer needs its memory: note its release for the end of this cycle."""
     c = st.channels
-    c.release_due[ch] = 1 if c.release_value[ch] != 0 else 0
-    c.due_lock[ch] = c.release_lock[ch]
-    c.due_value[ch] = c.release_value[ch]
+    if c.release_value[ch] != 0:
+        append(st.releasing, ch)
+        c.due_lock[ch] = c.release_lock[ch]
+        c.due_value[ch] = c.release_value[ch]
     c.finished_bd[ch] = st.clock[NOW] + spec.timing[FINISHED_BD_DELAY]
 
 
@@ -66,7 +95,6 @@ def post_release(spec: Spec, st: State, ch: int) -> None:
 def release(spec: Spec, st: State, ch: int) -> None:
     """Carry out the release noted in this cycle."""
     c = st.channels
-    c.release_due[ch] = 0
     lock = resolve(spec, st, c.tile[ch], c.number[ch], c.due_lock[ch])
     if lock < 0:
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
@@ -76,21 +104,36 @@ def release(spec: Spec, st: State, ch: int) -> None:
 
 
 @inlined
+def ask_all(st: State) -> None:
+    """Let the waiting channels ask; who no longer waits leaves the list."""
+    c, roster = st.channels, st.waiting_channels
+    kept = 0
+    for slot in range(1, roster[0] + 1):
+        ch = roster[slot]
+        if c.phase[ch] == _ACQUIRE:
+            ask(st, ch)
+            kept += 1
+            roster[kept] = ch
+        else:
+            c.waiting[ch] = 0
+    roster[0] = kept
+
+
+@inlined
 def serve(spec: Spec, st: State) -> None:
     """All lock traffic of one cycle: acquires, then releases."""
-    c, roster = st.channels, st.active_channels
-    for slot in range(1, roster[0] + 1):
-        if c.phase[roster[slot]] == _ACQUIRE:
-            ask(spec, st, roster[slot])
+    ask_all(st)
     if st.active_cores[0] > 0:
         core.ask_locks(st)
-    for slot in range(1, roster[0] + 1):
-        if c.phase[roster[slot]] == _ACQUIRE:
-            receive(spec, st, roster[slot])
-    if st.active_cores[0] > 0:
-        core.receive_locks(st)
-    for slot in range(1, roster[0] + 1):
-        if c.release_due[roster[slot]] == 1:
-            release(spec, st, roster[slot])
+    channels = st.channels.phase.shape[0]
+    for slot in range(1, st.bidding[0] + 1):
+        if st.bidding[slot] < channels:
+            receive(st, st.bidding[slot])
+        else:
+            core.receive_lock(st, st.bidding[slot] - channels)
+    st.bidding[0] = 0
+    for slot in range(1, st.releasing[0] + 1):
+        release(spec, st, st.releasing[slot])
+    st.releasing[0] = 0
     if st.active_cores[0] > 0:
         core.release_locks(st)

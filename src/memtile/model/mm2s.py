@@ -80,7 +80,7 @@ def emit(spec: Spec, st: State, ch: int, word: int, later: int) -> None:
         gather(st.codecs, ch, word)
     else:
         put(st.fifos, ch, word, 1 if later == 0 and st.channels.tlast_suppress[ch] == 0 else 0)
-    st.clock[ACTIVITY] += 1
+    st.clock[ACTIVITY] = 1
     if later == 0:
         post_release(spec, st, ch)
 
@@ -137,7 +137,7 @@ def send_header(spec: Spec, st: State, ch: int) -> None:
     c.header_due[ch] = 0
     last = 1 if c.length[ch] == 0 and c.tlast_suppress[ch] == 0 else 0
     put(st.fifos, ch, header_of(spec, st, ch), last)
-    st.clock[ACTIVITY] += 1
+    st.clock[ACTIVITY] = 1
 
 
 @inlined

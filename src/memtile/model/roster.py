@@ -1,15 +1,21 @@
 """Who has something to do: lists of active channels, switch ports and cores, so that idle ones cost nothing.
 
 Entry 0 of a list is its length. The order in a list never matters: every arbiter ranks by number.
+
+A channel rests when it can only repeat its last cycle: without a task, without the lock or without the word
+that it waits for. The cycles in which it rested are booked, under the cause it rests with, when it wakes and
+at the end of a run.
 """
 
 from __future__ import annotations
 
 from memtile.model.jit import inlined, jit
-from memtile.model.state import Ints, State
+from memtile.model.state import BOOKED, NOW, Ints, State
 from memtile.model.states import Cause, CorePhase, Phase
 
 _PHASE_IDLE, _CAUSE_IDLE = int(Phase.IDLE), int(Cause.IDLE)
+_RUN, _HEADER, _STARVED = int(Phase.RUN), int(Phase.HEADER), int(Cause.STREAM_STARVED)
+_ACQUIRE, _LOCK = int(Phase.ACQUIRE), int(Cause.LOCK_ACQUIRE)
 _CORE_DONE = int(CorePhase.DONE)
 
 
@@ -21,11 +27,29 @@ def append(roster: Ints, number: int) -> None:
 
 
 @jit
+def book_rest(st: State, ch: int) -> None:
+    """Book the cycles of a resting channel that are over and not booked yet."""
+    booked = 0
+    for cause in range(st.spent.shape[1]):
+        booked += st.spent[ch, cause]
+    st.spent[ch, st.channels.why[ch]] += st.clock[NOW] + st.clock[BOOKED] - booked
+
+
+@jit
 def wake_channel(st: State, ch: int) -> None:
     """The channel may have something to do from this cycle on."""
     if st.channels.active[ch] == 0:
+        book_rest(st, ch)
         st.channels.active[ch] = 1
         append(st.active_channels, ch)
+
+
+@jit
+def wait_for_lock(st: State, ch: int) -> None:
+    """The channel asks for a lock from this cycle on."""
+    if st.channels.waiting[ch] == 0:
+        st.channels.waiting[ch] = 1
+        append(st.waiting_channels, ch)
 
 
 @inlined
@@ -44,14 +68,31 @@ def wake_control(st: State, tile: int) -> None:
         append(st.active_controls, tile)
 
 
+@jit
+def starving(st: State, ch: int) -> bool:
+    """Whether only a word from the stream can make a difference to the S2MM channel."""
+    c, g = st.channels, st.granules
+    if (c.phase[ch] != _RUN and c.phase[ch] != _HEADER) or c.packed[ch] == 1:
+        return False
+    return bool(st.fifos.held[ch] == 0 and g.closed[ch] == 0 and g.port_count[ch] == 0)
+
+
+@jit
+def offered(st: State, ch: int) -> bool:
+    """Whether a test bench has words for the channel that it has room for."""
+    left = st.ports.source_end[ch] - st.ports.source_position[ch]
+    return bool(left > 0 and st.fifos.held[ch] < st.fifos.depth[ch])
+
+
 @inlined
 def resting(st: State, ch: int) -> bool:
-    """Whether the channel was idle all cycle and has no task, nor a test bench that still offers it words."""
-    c = st.channels
-    if c.phase[ch] != _PHASE_IDLE or c.why[ch] != _CAUSE_IDLE or c.queue_count[ch] > 0:
-        return False
-    offered = st.ports.source_end[ch] - st.ports.source_position[ch]
-    return bool(offered == 0 or st.fifos.held[ch] == st.fifos.depth[ch])
+    """Whether the next cycle of the channel can only be like this one, until somebody wakes it."""
+    c, why = st.channels, st.channels.why[ch]
+    if why == _CAUSE_IDLE:
+        return c.phase[ch] == _PHASE_IDLE and c.queue_count[ch] == 0 and not offered(st, ch)
+    if why == _LOCK:
+        return c.phase[ch] == _ACQUIRE and not offered(st, ch)
+    return why == _STARVED and starving(st, ch) and not offered(st, ch)
 
 
 @jit
@@ -79,11 +120,12 @@ def retire_cores(st: State) -> None:
 
 @inlined
 def retire_channels(st: State) -> None:
-    """Drop the channels that rest from the list."""
+    """Book the cycle under the cause of each active channel; drop those that rest from the list."""
     roster = st.active_channels
     kept = 0
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
+        st.spent[ch, st.channels.why[ch]] += 1
         if resting(st, ch):
             st.channels.active[ch] = 0
         else:

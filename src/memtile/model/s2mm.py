@@ -86,7 +86,7 @@ def hand_over(st: State, ch: int) -> None:
         g.port_words[ch, i] = g.words[ch, i]
     g.formed[ch] = 0
     g.closed[ch] = 0
-    st.clock[ACTIVITY] += 1
+    st.clock[ACTIVITY] = 1
 
 
 @inlined
@@ -142,7 +142,7 @@ def place(spec: Spec, st: State, ch: int, word: int) -> bool:
     g.words[ch, g.formed[ch]] = word
     g.formed[ch] += 1
     st.channels.moved[ch] += 1
-    st.clock[ACTIVITY] += 1
+    st.clock[ACTIVITY] = 1
     advance(walks, ch)
     return True
 

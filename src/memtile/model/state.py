@@ -42,7 +42,8 @@ Words = npt.NDArray[np.uint32]
 Shorts = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 
-NOW, ACTIVITY, QUIET, ASKING = 0, 1, 2, 3  # entries of State.clock
+NOW, ACTIVITY, QUIET, ASKING, BOOKED, FULL = range(6)  # entries of State.clock
+CLOCK_ENTRIES = 6
 
 
 class Tiles(NamedTuple):
@@ -107,21 +108,31 @@ class RegisterMap(NamedTuple):
 
 
 class Channels(NamedTuple):
-    """DMA channels."""
+    """DMA channels; what every cycle looks at stands together, so that it shares cache lines."""
 
-    tile: Ints
-    active: Ints  # 1 = in State.active_channels
-    external: Ints  # row in State.externals, -1 = the channel works on data memory
-    switch_port: Ints  # MM2S: the slave port it feeds, -1 = none; S2MM: -1
-    direction: Ints  # arch.tiles.S2MM or MM2S
-    number: Ints  # channel number within its direction
     phase: Ints
     why: Ints  # Cause of the current cycle
+    direction: Ints  # arch.tiles.S2MM or MM2S
+    external: Ints  # row in State.externals, -1 = the channel works on data memory
+    moved: Ints  # stream words of the BD moved so far, -1 = its packet header is the next
+    length: Ints  # stream words of the BD
+    fetch_why: Ints  # why memory brought or took no word last time
+    packed: Ints  # 1 = the stream side is compressed; then ``length`` and ``moved`` count memory words
+    header_due: Ints  # MM2S: 1 = the packet header is still to be sent
+    switch_port: Ints  # MM2S: the slave port it feeds, -1 = none; S2MM: -1
+    tlast_suppress: Ints
+    queue_count: Ints
+    active: Ints  # 1 = in State.active_channels
+    waiting: Ints  # 1 = in State.waiting_channels
+    lock: Ints  # phase ACQUIRE: the lock in State.locks that it asks for, -1 = out of reach
+    acquire_value: Ints
+    acquire_enable: Ints
+    tile: Ints
+    number: Ints  # channel number within its direction
     until: Ints  # cycle at which STARTING ends
     errors: Ints  # sticky error bits, at their status-register positions
     control: Ints  # control register
     queue: Queue  # queue words, oldest first
-    queue_count: Ints
     task_bd: Ints  # start BD of the running task, -1 = none
     task_token: Ints  # 1 = the running task issues a token
     token_due: Ints  # 1 = a token waits for the tile to take it
@@ -129,20 +140,11 @@ class Channels(NamedTuple):
     runs_left: Ints  # further runs of the task's chain
     bd: Ints  # current BD
     next_bd: Ints  # -1 = chain ends
-    acquire_enable: Ints
     acquire_lock: Ints  # lock id as the DMA sees it
-    acquire_value: Ints
     release_lock: Ints
     release_value: Ints
-    release_due: Ints  # 1 = release ``due_value`` to ``due_lock`` at the end of this cycle
-    due_lock: Ints
+    due_lock: Ints  # where and what a channel in State.releasing releases at the end of this cycle
     due_value: Ints
-    tlast_suppress: Ints
-    header_due: Ints  # MM2S: 1 = the packet header is still to be sent
-    length: Ints  # stream words of the BD
-    moved: Ints  # stream words of the BD moved so far, -1 = its packet header is the next
-    packed: Ints  # 1 = the stream side is compressed; then ``length`` and ``moved`` count memory words
-    fetch_why: Ints  # why memory brought or took no word last time
     finished_bd: Ints  # cycle of the last FINISHED_BD event
     bds_done: Ints
     tasks_done: Ints
@@ -151,15 +153,16 @@ class Channels(NamedTuple):
 class Walks(NamedTuple):
     """Address generators, one a channel; addresses in words as the DMA sees them (AM020, memory tile DMA)."""
 
-    origin: Ints  # base address plus iteration offset
+    address: Ints  # of the next word
+    left: Ints  # words not yet generated
+    padding: Ints  # 1 = the next word is padding
+    padded: Ints  # 1 = the walk has padding
+    position: Four  # padding included
     step: Four
     wrap: Three  # 0 = never
     before: Three
     after: Three
-    position: Four  # padding included
-    address: Ints  # of the next word
-    padding: Ints  # 1 = the next word is padding
-    left: Ints  # words not yet generated
+    origin: Ints  # base address plus iteration offset
     granule_words: Ints  # words of one memory access, a power of two
     stream_words: Ints  # words that the stream port moves in a cycle
 
@@ -187,11 +190,12 @@ class Granules(NamedTuple):
 class Fifos(NamedTuple):
     """Stream-side buffers, one a channel: ingress of S2MM, egress of MM2S."""
 
-    words: Ring
-    last: Ring  # TLAST
     head: Ints
     held: Ints
     depth: Ints  # usable words
+    wrap: Ints  # ring slots in use, less 1
+    words: Ring
+    last: Ring  # TLAST
 
 
 class Cores(NamedTuple):
@@ -274,10 +278,15 @@ class Spec(NamedTuple):
 class State(NamedTuple):
     """Everything that a cycle may change."""
 
-    clock: Ints  # [NOW] cycle; [ACTIVITY] changes in this cycle; [QUIET] cycles without any; [ASKING] cores
-    # that need an action
+    clock: Ints  # [NOW] cycle; [ACTIVITY] 0 = nothing changed in it; [QUIET] cycles without changes;
+    # [ASKING] cores that need an action; [BOOKED] 1 = this cycle's causes are booked; [FULL] 1 = the host
+    # must take words
     active_channels: Ints  # [0] how many; then the channels that have something to do
+    waiting_channels: Ints  # [0] how many; then the channels that ask for a lock
+    bidding: Ints  # [0] how many; then the channels and cores that compete for a lock in this cycle
+    releasing: Ints  # [0] how many; then the channels that release a lock in this cycle
     active_controls: Ints  # [0] how many; then the tiles with something to do at their tile-control ports
+    packet_slaves: Ints  # [0] how many slave ports of switches are in packet mode
     active_ports: Ints  # [0] how many; then the switch ports that hold words
     asked_interfaces: Ints  # [0] how many; then the interfaces to neighbours asked for in this cycle
     active_cores: Ints  # [0] how many; then the cores whose kernel is not done

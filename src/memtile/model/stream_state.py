@@ -11,7 +11,7 @@ from memtile.arch.ports import MSELS
 
 Ints = npt.NDArray[np.int64]
 
-PORT_SLOTS = 16  # ring slots of a switch port; the stream FIFO is the deepest
+PORT_SLOTS = 16  # ring slots of a switch port: a power of two; the stream FIFO is the deepest
 CONTROL_SLOTS = 64  # of a tile's buffer of tokens and answers; the most that Timing allows
 COUNT_SLOTS = 16  # of a channel's finish-on-TLAST counts
 
@@ -22,28 +22,34 @@ Msels = Annotated[Ints, (MSELS,)]
 
 
 class SwitchPorts(NamedTuple):
-    """Ports of the stream switches: words on their way, and where they go (AM020 chapter 2)."""
+    """Ports of the stream switches: words on their way, and where they go (AM020 chapter 2).
 
+    What every cycle looks at stands together, so that it shares cache lines.
+    """
+
+    held: Ints
+    popped: Ints  # cycle of the last word that left
+    depth: Ints
+    active: Ints  # 1 = in State.active_ports
+    head: Ints
+    latency: Ints  # cycles before a word may leave
+    mode: Ints  # switch_config.OFF, CIRCUIT or PACKET
+    is_master: Ints
+    link: Ints  # master: slave port at the other end of the wire, -1 = none
+    feeds: Ints  # slave in circuit mode: the first master that it feeds, -1 = none
+    sibling: Ints  # master in circuit mode: the next one that its slave feeds, -1 = none
+    channel: Ints  # master: S2MM channel that it feeds, -1 = none
+    wrap: Ints  # ring slots in use, less 1
     tile: Ints
     number: Ints  # port index among its tile's slaves or masters
-    is_master: Ints
-    latency: Ints  # cycles before a word may leave
-    depth: Ints
+    control: Ints  # tile whose control packets this master takes, -1 = none
+    hosted: Ints  # 1 = the host takes the words that leave the port
     words: PortRing
     last: PortRing  # TLAST
     entered: PortRing  # cycle in which the word came
-    head: Ints
-    held: Ints
-    popped: Ints  # cycle of the last word that left
-    active: Ints  # 1 = in State.active_ports
-    mode: Ints  # switch_config.OFF, CIRCUIT or PACKET
-    targets: Ints  # slave in circuit mode: bit mask of the masters that it feeds
-    link: Ints  # master: slave port at the other end of the wire, -1 = none
-    channel: Ints  # master: S2MM channel that it feeds, -1 = none
-    control: Ints  # tile whose control packets this master takes, -1 = none
-    hosted: Ints  # 1 = the host takes the words that leave the port
     drop_header: Ints  # master in packet mode: 1 = takes packets without their header
-    arbiter: Ints  # slave: arbiter that its packet holds, -1 = none; ``targets`` are the packet's masters
+    targets: Ints  # slave in packet mode: bit mask of the masters of its packet
+    arbiter: Ints  # slave: arbiter that its packet holds, -1 = none
     asked: Ints  # slave: arbiter that its header asks in this cycle, -1 = none
     in_header: Ints  # slave: 1 = the next word is the packet's header
     ready_at: Ints  # slave: cycle from which the packet may move

@@ -9,24 +9,34 @@ from memtile.model.beats import pop_word, put_beat, words_in
 from memtile.model.fifo import space
 from memtile.model.host_ports import hand_to_host, host_takes
 from memtile.model.jit import inlined, jit
-from memtile.model.packet_switch import all_have_room, contend, multicast
+from memtile.model.packet_switch import contend
 from memtile.model.packet_switch import serve as serve_packet
-from memtile.model.roster import retire_ports, wake_control
+from memtile.model.roster import retire_ports, wake_channel, wake_control
 from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.states import Cause
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
 
+_STARVED = int(Cause.STREAM_STARVED)
+
 
 @inlined
-def serve_slave(spec: Spec, st: State, port: int) -> None:
+def serve_slave(st: State, port: int) -> None:
     """Move the word that a slave port offers to its masters."""
     switch = st.switch
-    targets = switch.targets[port]
-    first = spec.tiles.master_base[switch.tile[port]]
-    if targets == 0 or not all_have_room(st, first, targets):
+    fed = switch.feeds[port]
+    if fed < 0:
         return
+    while fed >= 0:
+        if not has_room(st, fed):
+            return
+        fed = switch.sibling[fed]
     head = switch.head[port]
-    multicast(st, first, targets, switch.words[port, head], switch.last[port, head])
+    word, last = switch.words[port, head], switch.last[port, head]
+    fed = switch.feeds[port]
+    while fed >= 0:
+        push(st, fed, word, last)
+        fed = switch.sibling[fed]
     pop(st, port)
 
 
@@ -42,29 +52,32 @@ def serve_master(st: State, port: int) -> None:
             pop(st, port)
     elif channel >= 0 and space(st.fifos, channel) >= words_in(switch.last[port, head]):
         put_beat(st.fifos, channel, switch.words[port, head], switch.last[port, head])
+        if st.channels.active[channel] == 0 and st.channels.why[channel] == _STARVED:
+            wake_channel(st, channel)
         pop(st, port)
-        st.clock[ACTIVITY] += 1
+        st.clock[ACTIVITY] = 1
     elif switch.control[port] >= 0:
         wake_control(st, switch.control[port])
     elif switch.hosted[port] == 1 and host_takes(st):
         word, last = pop_word(st, port)
         hand_to_host(st, port, word, last)
-        st.clock[ACTIVITY] += 1
+        st.clock[ACTIVITY] = 1
 
 
 @jit
 def step(spec: Spec, st: State) -> None:
     """One cycle of all switches."""
-    contend(spec, st)
+    if st.packet_slaves[0] > 0:
+        contend(spec, st)
     roster = st.active_ports
     for slot in range(1, roster[0] + 1):
         port = roster[slot]
         if not offers(st, port):
-            st.clock[ACTIVITY] += st.switch.held[port]  # only time separates the word from its move
+            st.clock[ACTIVITY] = 1  # only time separates the word from its move
         elif st.switch.is_master[port] == 1:
             serve_master(st, port)
         elif st.switch.mode[port] == PACKET:
             serve_packet(spec, st, port)
         else:
-            serve_slave(spec, st, port)
+            serve_slave(st, port)
     retire_ports(st)

@@ -43,6 +43,16 @@ def mode_of(config: int, enable: int, packet: int) -> int:
 
 
 @jit
+def set_slave_mode(st: State, port: int, mode: int) -> None:
+    """Change the mode of a slave port; counts those that need arbitration."""
+    if st.switch.mode[port] == PACKET:
+        st.packet_slaves[0] -= 1
+    if mode == PACKET:
+        st.packet_slaves[0] += 1
+    st.switch.mode[port] = mode
+
+
+@jit
 def configure(spec: Spec, st: State, tile: int) -> None:
     """Bring the tile's ports in line with its registers."""
     kind = spec.tiles.kind[tile]
@@ -50,8 +60,8 @@ def configure(spec: Spec, st: State, tile: int) -> None:
     slaves = registers + spec.kinds.slave_config[kind]
     for n in range(spec.tiles.slaves[tile]):
         port = spec.tiles.slave_base[tile] + n
-        st.switch.mode[port] = mode_of(st.registers[slaves + n], _SLAVE_ENABLE, _SLAVE_PACKET)
-        st.switch.targets[port] = 0
+        set_slave_mode(st, port, mode_of(st.registers[slaves + n], _SLAVE_ENABLE, _SLAVE_PACKET))
+        st.switch.feeds[port] = -1
         if st.switch.arbiter[port] >= 0:  # a packet that is cut by the new configuration (DEV-PKT-5)
             st.arbiters.holder[st.switch.arbiter[port]] = -1
             st.switch.arbiter[port] = -1
@@ -75,7 +85,9 @@ def join(spec: Spec, st: State, tile: int, slave: int, master: int) -> None:
     """Let a slave in circuit mode feed a master."""
     port = spec.tiles.slave_base[tile] + slave
     if st.switch.mode[port] == CIRCUIT:
-        st.switch.targets[port] |= 1 << master
+        fed = spec.tiles.master_base[tile] + master
+        st.switch.sibling[fed] = st.switch.feeds[port]
+        st.switch.feeds[port] = fed
 
 
 @jit

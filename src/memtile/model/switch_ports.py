@@ -9,7 +9,6 @@ from __future__ import annotations
 from memtile.model.jit import inlined
 from memtile.model.roster import wake_port
 from memtile.model.state import ACTIVITY, NOW, State
-from memtile.model.stream_state import PORT_SLOTS
 
 
 @inlined
@@ -23,12 +22,12 @@ def has_room(st: State, port: int) -> bool:
 def push(st: State, port: int, word: int, last: int) -> None:
     """Put a word into a port that has room."""
     switch = st.switch
-    slot = (switch.head[port] + switch.held[port]) % PORT_SLOTS
+    slot = (switch.head[port] + switch.held[port]) & switch.wrap[port]
     switch.words[port, slot] = word
     switch.last[port, slot] = last
     switch.entered[port, slot] = st.clock[NOW]
     switch.held[port] += 1
-    st.clock[ACTIVITY] += 1
+    st.clock[ACTIVITY] = 1
     wake_port(st, port)
 
 
@@ -45,6 +44,6 @@ def offers(st: State, port: int) -> bool:
 def pop(st: State, port: int) -> None:
     """Let the oldest word leave."""
     switch = st.switch
-    switch.head[port] = (switch.head[port] + 1) % PORT_SLOTS
+    switch.head[port] = (switch.head[port] + 1) & switch.wrap[port]
     switch.held[port] -= 1
     switch.popped[port] = st.clock[NOW]

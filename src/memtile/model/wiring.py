@@ -10,6 +10,7 @@ import numpy as np
 from memtile.arch.ports import FIFO_WORDS, PORTS, WIRES, port_kind
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
 from memtile.arch.timing import Timing
+from memtile.model.columns import ring_wrap
 from memtile.model.state import Ints, table
 from memtile.model.stream_state import SwitchPorts
 
@@ -95,6 +96,9 @@ def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
         is_master=[port.is_master for port in ports],
         latency=[latency for latency, _ in delays],
         depth=[depth for _, depth in delays],
+        wrap=[ring_wrap(depth) for _, depth in delays],
+        feeds=_NONE,
+        sibling=_NONE,
         popped=_NONE,
         control=[p.site if p.is_master and port_kind(p.name) == "CTRL" else _NONE for p in ports],
         arbiter=_NONE,

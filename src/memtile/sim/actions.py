@@ -19,15 +19,13 @@ UNUSED = -1
 _SOURCE = "AM020 chapter 4: load and store units"
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """Compute for a number of cycles."""
 
     cycles: int
 
 
-@dataclass(frozen=True, slots=True)
-class LockOperation:
+class LockOperation(NamedTuple):
     """Acquire or release a lock.
 
     Attributes:

@@ -20,11 +20,11 @@ from memtile.model import (
     switch,
     unpack,
 )
-from memtile.model.host_ports import offer, sink_full
+from memtile.model.host_ports import offer
 from memtile.model.jit import inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
-from memtile.model.roster import retire_channels
-from memtile.model.state import ACTIVITY, ASKING, NOW, QUIET, Spec, State
+from memtile.model.roster import book_rest, retire_channels
+from memtile.model.state import ACTIVITY, ASKING, BOOKED, FULL, NOW, QUIET, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
 
@@ -124,7 +124,7 @@ def use_memory(spec: Spec, st: State) -> None:
         core.use_memory(st)
 
 
-@inlined
+@jit
 def account(st: State, cycles: int) -> None:
     """Book the cycles under the cause of each active channel and core."""
     roster = st.active_channels
@@ -137,18 +137,16 @@ def account(st: State, cycles: int) -> None:
 
 @jit
 def settle(st: State) -> None:
-    """Book the cycles in which a channel was not active: it had no task."""
+    """Book the cycles in which channels rested."""
     for ch in range(st.spent.shape[0]):
-        booked = 0
-        for cause in range(st.spent.shape[1]):
-            booked += st.spent[ch, cause]
-        st.spent[ch, _CAUSE_IDLE] += st.clock[NOW] - booked
+        if st.channels.active[ch] == 0:
+            book_rest(st, ch)
     core.settle(st)
 
 
 @inlined
 def step(spec: Spec, st: State) -> None:
-    """One cycle of the array clock, but for the books of idle channels."""
+    """One cycle of the array clock, but for the books of resting channels."""
     st.clock[ACTIVITY] = 0
     if st.zeroising[0] > 0:
         finish_zeroisation(st)
@@ -159,12 +157,15 @@ def step(spec: Spec, st: State) -> None:
     if st.active_ports[0] > 0:
         switch.step(spec, st)
     lock_port.serve(spec, st)
-    account(st, 1)
     retire_channels(st)
+    if st.active_cores[0] > 0:
+        core.account(st, 1)
+    st.clock[BOOKED] = 1
     if st.active_controls[0] > 0:
         control_packets.step(spec, st)
     st.clock[QUIET] = st.clock[QUIET] + 1 if st.clock[ACTIVITY] == 0 else 0
     st.clock[NOW] += 1
+    st.clock[BOOKED] = 0
 
 
 @jit
@@ -208,7 +209,7 @@ def advance(spec: Spec, st: State, until: int) -> int:
     while st.clock[NOW] < until:
         if st.clock[ASKING] > 0:
             return _KERNEL
-        if sink_full(st):
+        if st.clock[FULL] > 0:
             return _SINK_FULL
         step(spec, st)
         if st.clock[QUIET] >= _SETTLED:

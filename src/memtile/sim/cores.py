@@ -51,6 +51,8 @@ class Cores:
     def __init__(self, spec: Spec, state: State) -> None:
         self._spec, self._state = spec, state
         self._cores = plain(state.cores)
+        self._targets: dict[int, list[int]] = {}  # of each core, by lock id as it sees them; in State.locks
+        self._lock_time = int(spec.timing[CORE_LOCK])
         self.running: dict[int, Running] = {}
 
     def attach(self, tile: int, kernel: Kernel, *, endless: bool) -> None:
@@ -63,6 +65,7 @@ class Cores:
         core = self._free_core(tile, name)
         seen = Core(self._spec, self._state, tile, name)
         self.running[core] = Running(seen, iter(kernel(seen)), name, endless, _NO_STEPS)
+        self._targets[core] = self._locks_of(tile)
         self._cores.phase[core] = CorePhase.NEXT
         wake_core(self._state, core)
 
@@ -75,7 +78,13 @@ class Cores:
                 error.add_note(f"in {self.running[core].core.name}, before cycle {self._state.clock[NOW]}")
                 raise
         self._state.clock[ASKING] = 0
-        retire_cores(self._state)
+
+    def _locks_of(self, tile: int) -> list[int]:
+        """The locks that the core of ``tile`` sees, side by side; what is on no side it cannot name."""
+        tiles = plain(self._spec.tiles)
+        owners = tiles.core_reach[tile]
+        locks: list[int] = (tiles.lock_base[owners][:, None] + np.arange(COMPUTE.locks)).ravel().tolist()
+        return locks
 
     def _free_core(self, tile: int, kernel: str) -> int:
         spec = self._spec
@@ -100,6 +109,7 @@ class Cores:
             action = next(running.actions, None)
             if action is None:
                 self._cores.phase[core] = CorePhase.DONE
+                retire_cores(self._state)
                 return
             self._begin(core, running, action)
         if len(running.steps):
@@ -114,13 +124,11 @@ class Cores:
             cores.until[core] = now + action.cycles - 1
         elif isinstance(action, LockOperation):
             cores.phase[core] = CorePhase.ACQUIRE if action.acquire else CorePhase.RELEASE
-            cores.until[core] = now + self._spec.timing[CORE_LOCK]
+            cores.until[core] = now + self._lock_time
             cores.lock[core], cores.value[core] = action.lock, action.value
-            side, lock = divmod(action.lock, COMPUTE.locks)
-            owner = self._spec.tiles.core_reach[cores.tile[core], side]
-            cores.target[core] = self._spec.tiles.lock_base[owner] + lock
+            cores.target[core] = target = self._targets[core][action.lock]
             if not action.acquire:
-                running.released.add(int(cores.target[core]))
+                running.released.add(target)
         elif isinstance(action, Accesses) and len(action.steps):
             running.steps = action.steps
         else:

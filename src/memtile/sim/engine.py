@@ -17,7 +17,7 @@ from memtile.errors import DesignError, raise_if
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
-from memtile.model.state import NOW, QUIET, plain
+from memtile.model.state import FULL, NOW, QUIET, plain
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
@@ -245,6 +245,7 @@ class Engine:
         return np.concatenate(list(self._patterns.values()))
 
     def _empty_sinks(self) -> None:
+        self.state.clock[FULL] = 0
         listed = self.state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
             self._left.setdefault(port, []).append((word, end))

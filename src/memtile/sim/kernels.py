@@ -77,6 +77,9 @@ class Core:
 
     def __init__(self, spec: Spec, state: State, tile: int, kernel: str) -> None:
         self._spec, self._state, self.tile = spec, state, tile
+        tiles = plain(spec.tiles)
+        self._memory_base = tiles.memory_base
+        self._reach: list[int] = tiles.core_reach[tile].tolist()
         self.name = f"core {place(spec, tile)}, kernel {kernel!r}"
         self._kind = CORES[TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]].generation]
 
@@ -123,7 +126,7 @@ class Core:
         tile = self._tile_of(piece, tile)
         self._side(tile, f"buffer {piece.name!r}")
         first = self._first_byte(piece, tile)
-        base = int(self._spec.tiles.memory_base[self.tile if tile is None else tile])
+        base = int(self._memory_base[self.tile if tile is None else tile])
         memory = self._state.memory[base : base + WINDOW_WORDS].view(np.uint8)
         dtype = piece.dtype.newbyteorder("<")
         return memory[first : first + prod(piece.shape) * dtype.itemsize].view(dtype).reshape(piece.shape)
@@ -157,7 +160,7 @@ class Core:
         """On which side of the core ``tile`` is."""
         if tile is None:
             return SIDES[-1]
-        seen = [int(t) for t in self._spec.tiles.core_reach[self.tile]]
+        seen = self._reach
         if tile in seen and tile >= 0:
             return SIDES[seen.index(tile)]
         given = (

@@ -21,7 +21,7 @@ from memtile.access.walk import Walk
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.model.executions import BARRED, MOVED, NOTHING
 from memtile.model.mm2s import pad_value
-from memtile.model.state import FIFO_SLOTS, NOW, State, Words, plain
+from memtile.model.state import NOW, State, Words, plain
 from memtile.model.states import Cause
 from memtile.sim import machine
 from memtile.sim.clock import Stop
@@ -59,12 +59,13 @@ def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _
 @contextmanager
 def _time_put_back(st: State) -> Iterator[None]:
     """Let everything that waits for a known time happen, and undo the time afterwards."""
-    timed = (st.clock, st.spent, st.core_spent, st.channels.finished_bd)
+    now, timed = st.clock[NOW], (st.spent, st.core_spent, st.channels.finished_bd)
     before = [column.copy() for column in timed]
     st.clock[NOW] = max(st.clock[NOW], st.channels.until.max(), st.memories.busy_until.max())
     try:
         yield
     finally:
+        st.clock[NOW] = now
         moving = st.spent[:, _MOVING].copy()
         for column, values in zip(timed, before, strict=True):
             column[:] = values
@@ -136,7 +137,7 @@ class _Mover:
 
     def _held(self, ch: int, count: int) -> Words:
         """The oldest words in the ingress buffer."""
-        slots = (self._fifos.head[ch] + np.arange(count)) % FIFO_SLOTS
+        slots = (self._fifos.head[ch] + np.arange(count)) & self._fifos.wrap[ch]
         words: Words = self._fifos.words[ch, slots].astype(np.uint32)
         return words
 
@@ -174,6 +175,6 @@ class _Mover:
         if held == 0:
             return rest
         first = self._held(ch, held)
-        fifos.head[ch] = (fifos.head[ch] + held) % FIFO_SLOTS
+        fifos.head[ch] = (fifos.head[ch] + held) & fifos.wrap[ch]
         fifos.held[ch] -= held
         return np.concatenate([first, rest])
