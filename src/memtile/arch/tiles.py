@@ -43,6 +43,7 @@ class TileKind:
         neighbour_channels: channels of each direction that reach the neighbours' windows.
         granule_bytes: what a bank reads or writes at once; consecutive ones lie in consecutive banks.
         stream_words: words that a stream port moves in a cycle.
+        ecc_banks: banks from 0 on with error correction (ECC); the others have parity.
         pad_value_base: register with the value of MM2S channel 0's padding; 0 = padding is zeros.
     """
 
@@ -93,6 +94,7 @@ class TileKind:
     lock_request_value_lsb: int = 2  # the signed operand sits above the byte address of a word
     granule_bytes: int = 16
     stream_words: int = 1
+    ecc_banks: int = 0
     pad_value_base: int = 0
     generation: Generation = "AIE-ML"
 
@@ -105,6 +107,11 @@ class TileKind:
     def memory_words(self) -> int:
         """Data memory in 32-bit words."""
         return self.memory_bytes // WORD_BYTES
+
+    @property
+    def ecc_words(self) -> int:
+        """Words from 0 on with ECC."""
+        return self.ecc_banks * self.bank_bytes // WORD_BYTES
 
     @property
     def own_window_words(self) -> int:
@@ -148,6 +155,7 @@ MEMORY = TileKind(
     memory_bytes=0x80000,
     banks=16,
     bank_bytes=0x8000,
+    ecc_banks=16,
     locks=64,
     lock_value_base=0xC0000,
     lock_request_base=0xD0000,
@@ -185,6 +193,7 @@ COMPUTE = TileKind(
     memory_bytes=0x10000,
     banks=8,
     bank_bytes=0x2000,
+    ecc_banks=2,
     bank_group=2,
     locks=16,
     lock_value_base=0x1F000,
@@ -252,6 +261,7 @@ MEMORY_V2 = replace(
     bd_fields=MEMORY_BD_V2,
     banks=8,
     bank_bytes=0x10000,
+    ecc_banks=8,
     pad_value_base=0xA06E0,
     **_WIDE,
 )

@@ -43,6 +43,9 @@ class Timing:
     zeroisation: int = _constant(
         2048, 1, 1 << 20, "cycles", "one 128-bit write per bank and cycle", Grade.ASSUMED
     )
+    scrub_granules: int = _constant(
+        1, 1, 1 << 15, "accesses", "what one occurrence of the scrubbing event has read", Grade.ASSUMED
+    )
     neighbour_latency: int = _constant(
         0, 0, 16, "cycles", "an access to a neighbour's memory asks so much later", Grade.ASSUMED
     )

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from memtile import __version__
-from memtile.cli import bd, disasm, exit_codes, info, lower, run, serve, trace
+from memtile.cli import bd, disasm, exit_codes, faults, info, lower, run, serve, trace
 from memtile.errors import MemtileError
 
 
@@ -40,6 +40,7 @@ app = typer.Typer(
 app.add_typer(bd.app, name="bd")
 app.add_typer(trace.app, name="trace")
 app.command("run", epilog=run.EXAMPLES)(run.run)
+app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
 app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)

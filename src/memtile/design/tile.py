@@ -21,6 +21,7 @@ from memtile.design.locks import Lock, LockTable
 from memtile.design.transfers import Pattern, Transfer, transfer
 from memtile.design.values import exactly
 from memtile.errors import DesignError, Problem
+from memtile.sim.upsets import Upset
 
 Array = npt.NDArray[Any]
 Words = npt.NDArray[np.uint32]
@@ -99,6 +100,30 @@ class Tile:
             if data is not None:
                 self.store(placed, data)
         return placed
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The buffers of this tile in the order of their places."""
+        return self._memory.buffers
+
+    def upset(self, buffer: Buffer, cycle: int, *bits: int, word: int = 0) -> None:
+        """Let cells of a word of a buffer flip when the run comes to ``cycle``, as radiation flips them.
+
+        Args:
+            buffer: of this tile.
+            cycle: of the array clock; they flip before anything else happens in it.
+            bits: cells: 0 to 31 data, from 32 on check bits, 7 with ECC and 1 with parity.
+            word: of the buffer.
+
+        Raises:
+            DesignError: a word or a cell that is not there, or a cycle that is over.
+        """
+        self._must_own(buffer, "upset")
+        if not 0 <= word < buffer.words:
+            where, allowed = f"{self.title}, buffer {buffer.name}", f"0..{buffer.words - 1}"
+            raise DesignError(Problem("upset_word", where, "word", str(word), allowed, "words of the buffer"))
+        place = buffer.offset // WORD_BYTES + word
+        self.engine.upsets.add([Upset(cycle, self.index, place, bits)])
 
     def store(self, buffer: Buffer, data: npt.ArrayLike) -> None:
         """Write an array into a buffer through the memory-mapped port.

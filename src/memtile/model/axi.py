@@ -14,12 +14,14 @@ import numpy.typing as npt
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
 from memtile.model import (
+    ecc,
     interface_mux,
     lock_port,
     lock_registers,
     memory_control,
     packet_switch,
     program_memory,
+    scrubber,
     switch_config,
     task_end,
     task_queue,
@@ -52,6 +54,7 @@ class Block(IntEnum):
     CLEARS = 15
     MUX = 16
     PROGRAM_CONTROL = 17
+    SCRUBBING = 18
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -67,7 +70,7 @@ _SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
 
 _COUNT_POP = int(Block.COUNT_POP)
 _MUX = int(Block.MUX)
-_PROGRAM_CONTROL = int(Block.PROGRAM_CONTROL)
+_PROGRAM_CONTROL, _SCRUBBING = int(Block.PROGRAM_CONTROL), int(Block.SCRUBBING)
 
 OKAY, SLAVE_ERROR = 0, -1
 
@@ -116,7 +119,10 @@ def mirror(spec: Spec, st: State, tile: int, block: int, register: int, value: i
 def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     """Write one 32-bit word at byte ``offset`` of the tile; ``OKAY`` or ``SLAVE_ERROR``."""
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
-        st.memory[spec.tiles.memory_base[tile] + offset // WORD_BYTES] = value
+        word = spec.tiles.memory_base[tile] + offset // WORD_BYTES
+        st.memory[word] = value
+        if st.guards.unclean[tile] > 0:
+            ecc.overwritten(st, tile, word, 1)
         return OKAY
     register = register_of(spec, tile, offset)
     if register < 0:
@@ -183,6 +189,8 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
         memory_control.write_control(spec, st, tile, at)
     elif block == _PROGRAM_CONTROL:
         program_memory.write_control(spec, st, tile, value)
+    elif block == _SCRUBBING:
+        scrubber.select(st, tile, st.registers[at])
     elif block == _TILE_CONTROL:
         windows.set_isolation(spec, st, tile, st.registers[at])
         lock_port.look_again(spec, st)
@@ -192,7 +200,10 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
 def read(spec: Spec, st: State, tile: int, offset: int) -> int:
     """Read the 32-bit word at byte ``offset``, with the read's side effects; or ``SLAVE_ERROR``."""
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
-        return int(st.memory[spec.tiles.memory_base[tile] + offset // WORD_BYTES])
+        word = spec.tiles.memory_base[tile] + offset // WORD_BYTES
+        if st.guards.unclean[tile] > 0:
+            return ecc.delivered(spec, st, tile, word, True)
+        return int(st.memory[word])
     register = register_of(spec, tile, offset)
     if register < 0:
         word = program_memory.program_word(spec, tile, offset)

@@ -22,6 +22,7 @@ from memtile.model import channel_tables, core_tables, register_tables
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.external_state import Externals, Region
 from memtile.model.neighbours import INTERFACES
+from memtile.model.protection import guards, protections
 from memtile.model.state import (
     CLOCK_ENTRIES,
     CORE_STEPS,
@@ -194,6 +195,7 @@ def _tables() -> Spec:
         bd_encoding=np.array([[f.encoding if f else 0 for f in lay] for lay in layouts], dtype=np.int64),
         register_index=maps,
         register_map=_register_map(),
+        protections=protections({name: register_tables.registers_of(name) for name in KIND_NAMES}),
         timing=np.zeros(0, dtype=np.int64),
     )
 
@@ -260,6 +262,17 @@ def _outside(n: int) -> dict[str, Any]:
     }
 
 
+def _data_memory(placed: Sequence[Placed], words: int) -> dict[str, Any]:
+    """All data memories and their protection; what nobody touches takes no memory of the host."""
+    return {
+        "memory": np.zeros(words, dtype=np.uint32),
+        "flips": np.zeros(words, dtype=np.int64),
+        "fates": np.zeros(words, dtype=np.uint8),
+        "guards": guards([p.name for p in placed]),
+        "guarding": _roster(len(placed)),
+    }
+
+
 def build(
     placed: Sequence[Placed], timing: Timing | None = None, *, switched: bool = False
 ) -> tuple[Spec, State]:
@@ -285,7 +298,7 @@ def build(
     outside = int((channels.external >= 0).sum())
     state = State(
         clock=np.zeros(CLOCK_ENTRIES, dtype=np.int64),
-        memory=np.zeros(int(tiles.memory_words.sum()), dtype=np.uint32),
+        **_data_memory(placed, int(tiles.memory_words.sum())),
         program=np.zeros(cored * CORE.program_words, dtype=np.uint32),
         registers=np.concatenate([register_tables.reset_values(p.name) for p in placed]),
         channels=channels,

@@ -7,6 +7,7 @@ then clears the request bit.
 
 from __future__ import annotations
 
+from memtile.model import ecc
 from memtile.model.dma_registers import INTERLEAVE_MASK, ZEROISE_MASK
 from memtile.model.jit import jit
 from memtile.model.roster import append
@@ -55,6 +56,8 @@ def zeroise(spec: Spec, st: State, tile: int, register: int) -> None:
     first = spec.tiles.memory_base[tile]
     for word in range(first, first + spec.tiles.memory_words[tile]):
         st.memory[word] = 0
+    if st.guards.unclean[tile] > 0:
+        ecc.overwritten(st, tile, first, spec.tiles.memory_words[tile])
 
 
 @jit

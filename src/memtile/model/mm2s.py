@@ -8,7 +8,7 @@ lock is asked for when its last word leaves (docs/timing.md, DEV-MM2S-1, DEV-EGR
 from __future__ import annotations
 
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS
-from memtile.model import banks, neighbours
+from memtile.model import banks, ecc, neighbours
 from memtile.model.access_port import aim
 from memtile.model.address_generator import form_access
 from memtile.model.bd_load import halt
@@ -178,6 +178,9 @@ def receive(spec: Spec, st: State, ch: int) -> None:
         st.channels.fetch_why[ch] = _BANK
         return
     g.closed[ch] = 0
-    count = g.formed[ch]
+    count, owner = g.formed[ch], g.owner[ch]
+    hurt = st.guards.unclean[owner] > 0
     for i in range(count):
-        emit(spec, st, ch, st.memory[g.target[ch] + i], st.walks.left[ch] + count - 1 - i)
+        at = g.target[ch] + i
+        word = ecc.delivered(spec, st, owner, at, False) if hurt else int(st.memory[at])
+        emit(spec, st, ch, word, st.walks.left[ch] + count - 1 - i)

@@ -96,6 +96,14 @@ def resting(st: State, ch: int) -> bool:
 
 
 @jit
+def wake_guard(st: State, tile: int) -> None:
+    """The protection of the tile's memory has something to do from this cycle on."""
+    if st.guards.active[tile] == 0:
+        st.guards.active[tile] = 1
+        append(st.guarding, tile)
+
+
+@jit
 def wake_core(st: State, core: int) -> None:
     """The core has a kernel from this cycle on."""
     if st.cores.active[core] == 0:

@@ -34,6 +34,7 @@ from memtile.model.columns import Ints as Ints
 from memtile.model.dma_tables import Codecs as Codecs
 from memtile.model.dma_tables import Interfaces as Interfaces
 from memtile.model.external_state import Externals
+from memtile.model.protection import Guards, Protections
 from memtile.model.stream_state import Arbiters, Controls, Counts, SwitchPorts
 from memtile.model.tables import plain as plain
 from memtile.model.tables import table as table
@@ -272,6 +273,7 @@ class Spec(NamedTuple):
     bd_encoding: Ints  # (kind, field)
     register_index: Shorts  # (kind, word offset in the tile) -> register index, -1 = unmapped
     register_map: RegisterMap
+    protections: Protections
     timing: Ints  # values in the order of arch.timing.Timing
 
 
@@ -291,7 +293,11 @@ class State(NamedTuple):
     asked_interfaces: Ints  # [0] how many; then the interfaces to neighbours asked for in this cycle
     active_cores: Ints  # [0] how many; then the cores whose kernel is not done
     zeroising: Ints  # [0] how many; then the tiles whose memory is being zeroised
+    guarding: Ints  # [0] how many; then the tiles whose scrubber, or report of errors, has something to do
     memory: Words
+    flips: Ints  # cells of each word of ``memory`` that differ from what was written: data bits, check bits
+    fates: Bytes  # what has become of the flips of each word, see ecc.Fate
+    guards: Guards
     program: Words  # program memories, by core
     registers: Ints
     channels: Channels

@@ -17,6 +17,7 @@ from memtile.model import (
     mm2s,
     neighbours,
     s2mm,
+    scrubber,
     switch,
     unpack,
 )
@@ -101,6 +102,8 @@ def ask_memory(spec: Spec, st: State) -> None:
             s2mm.ask(spec, st, ch)
     if st.active_cores[0] > 0:
         core.ask_memory(spec, st)
+    if st.guarding[0] > 0:
+        scrubber.ask(spec, st)
 
 
 @inlined
@@ -122,6 +125,8 @@ def use_memory(spec: Spec, st: State) -> None:
             offer(st, ch)
     if st.active_cores[0] > 0:
         core.use_memory(st)
+    if st.guarding[0] > 0:
+        scrubber.receive(spec, st)
 
 
 @jit
@@ -197,8 +202,10 @@ def next_timer(st: State) -> int:
 
 
 @jit
-def skip(st: State, until: int) -> None:
-    """Jump to cycle ``until``; every cycle in between is like the last one."""
+def skip(spec: Spec, st: State, until: int) -> None:
+    """Jump to cycle ``until``; every cycle in between is like the last one, but for the scrubbers."""
+    if st.guarding[0] > 0:
+        scrubber.skip(spec, st, until)
     account(st, until - st.clock[NOW])
     st.clock[NOW] = until
 
@@ -217,7 +224,7 @@ def advance(spec: Spec, st: State, until: int) -> int:
             if at < 0:
                 return _QUIET
             if at > st.clock[NOW]:
-                skip(st, min(at, until))
+                skip(spec, st, min(at, until))
     return _LIMIT
 
 

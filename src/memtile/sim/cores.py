@@ -106,6 +106,7 @@ class Cores:
 
     def _next(self, core: int, running: Running) -> None:
         if len(running.steps) == 0:
+            running.core.renew_views()
             action = next(running.actions, None)
             if action is None:
                 self._cores.phase[core] = CorePhase.DONE

@@ -18,7 +18,7 @@ from memtile.errors import Problem, RegisterError
 from memtile.model import axi
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.state import Spec, State
-from memtile.sim import machine
+from memtile.sim import host_memory, machine
 
 _WORD_MAX = (1 << WORD_BITS) - 1
 _SOURCE = "AM025 memory map"
@@ -70,6 +70,7 @@ class Door:
         data = np.asarray(words, dtype=np.uint32)
         memory = self._memory(offset, len(data))
         if memory is not None:
+            host_memory.before_store(self._spec, self._state, self._tile, offset, data.nbytes)
             memory[:] = data
             return
         for index, word in enumerate(data):
@@ -85,13 +86,14 @@ class Door:
             raise RegisterError(self._beyond_memory(offset, len(data)))
         memory = self._memory(0, self._kind.memory_words)
         assert memory is not None
+        host_memory.before_store(self._spec, self._state, self._tile, offset, len(data))
         memory.view(np.uint8)[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
 
     def block_read32(self, offset: int, words: int) -> Words:
         """Read ``words`` consecutive words from byte ``offset`` on; uint32[words]."""
-        memory = self._memory(offset, words)
-        if memory is not None:
-            return memory.copy()
+        if self._memory(offset, words) is not None:
+            first = offset // WORD_BYTES
+            return host_memory.load(self._spec, self._state, self._tile, first, words, twice=True)
         reads = [self.read32(offset + index * WORD_BYTES) for index in range(words)]
         return np.array(reads, dtype=np.uint32)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from memtile.arch.ports import PORTS
 from memtile.arch.timing import Timing
-from memtile.errors import DesignError, raise_if
+from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
@@ -24,6 +24,7 @@ from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
 from memtile.sim.kernels import Kernel
 from memtile.sim.partition import open_partition, unmodelled
+from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 
 _SLICE = 1 << 16  # cycles between looks at the outside world
@@ -44,6 +45,7 @@ class Engine:
 
     Attributes:
         external: the buffers behind the interface tiles.
+        upsets: cells of data memory that flip during a run.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Engine:
         self._ports = plain(self.state.ports)
         self._feeds: dict[int, list[Offer]] = {}
         self.cores = Cores(self.spec, self.state)
+        self.upsets = Upsets(self.spec, self.state)
         self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
@@ -78,6 +81,20 @@ class Engine:
         """The memory-mapped AXI4 port of ``tile``."""
         door = Door(self.spec, self.state, tile)
         return self._observer(door, tile) if self._observer else door
+
+    def without_protection(self) -> None:
+        """Take ECC and parity away, before the first upset: what memory without check bits would do.
+
+        No register of the chip does this; it is for comparison.
+
+        Raises:
+            DesignError: cells are flipped already.
+        """
+        if self.upsets.struck:
+            where, allowed = f"engine at cycle {self.now}", "before the first upset"
+            given = f"after {len(self.upsets.struck)} upsets"
+            raise DesignError(Problem("unprotected", where, "protection", given, allowed, "ECC of AM020"))
+        self.state.guards.enabled[:] = 0
 
     def observe(self, observer: Callable[[Door, int], Door]) -> None:
         """Hand out what ``observer`` puts before the door of a tile, instead of the door, from now on."""
@@ -122,7 +139,8 @@ class Engine:
         self.cores.serve()
         try:
             while True:
-                target = min(until, self.now + _SLICE)
+                self.upsets.strike()
+                target = min(until, self.now + _SLICE, self.upsets.next_cycle)
                 stop = machine.run(self.spec, self.state, target)
                 if stop is clock.Stop.KERNEL:
                     self.cores.serve()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, Protocol
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from memtile.arch.tiles import COMPUTE, MEMORY, TILE_KINDS, WORD_BYTES
 from memtile.errors import DesignError, Problem
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.state import Spec, State, plain
+from memtile.sim import host_memory
 from memtile.sim.actions import Accesses, Action, LockOperation, Pattern, Wait, merge
 
 Array = npt.NDArray[Any]
@@ -80,6 +82,8 @@ class Core:
         tiles = plain(spec.tiles)
         self._memory_base = tiles.memory_base
         self._reach: list[int] = tiles.core_reach[tile].tolist()
+        self._unclean = plain(state.guards).unclean
+        self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.name = f"core {place(spec, tile)}, kernel {kernel!r}"
         self._kind = CORES[TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]].generation]
 
@@ -122,28 +126,59 @@ class Core:
     # data ------------------------------------------------------------------------------------------------
 
     def view(self, piece: Piece, *, tile: int | None = None) -> Array:
-        """The buffer itself, little endian; what is written into it is in memory at once."""
-        tile = self._tile_of(piece, tile)
-        self._side(tile, f"buffer {piece.name!r}")
-        first = self._first_byte(piece, tile)
-        base = int(self._memory_base[self.tile if tile is None else tile])
-        memory = self._state.memory[base : base + WINDOW_WORDS].view(np.uint8)
-        dtype = piece.dtype.newbyteorder("<")
-        return memory[first : first + prod(piece.shape) * dtype.itemsize].view(dtype).reshape(piece.shape)
+        """The buffer itself, little endian; what is written into it is in memory at once.
+
+        Words with flipped cells are read and written back, now and before each action that follows, for as
+        long as the view is used: nobody sees what the kernel does with it (DEV-ECC-8).
+        """
+        owner, first, nbytes = self._place(piece, tile)
+        array = self._array(piece, owner, first)
+        low = first // WORD_BYTES
+        self._views.append((ref(array), owner, low, -(-(first + nbytes) // WORD_BYTES) - low))
+        self.renew_views()
+        return array.reshape(piece.shape)
+
+    def renew_views(self) -> None:
+        """Read and write back the words with flipped cells under the views that are in use."""
+        self._views = [view for view in self._views if view[0]() is not None]
+        for _, owner, low, words in self._views:
+            if self._unclean[owner]:
+                host_memory.load_and_store(self._spec, self._state, owner, low, words)
 
     def read(self, piece: Piece, *, tile: int | None = None) -> Array:
         """A copy of the buffer as it is now."""
-        return self.view(piece, tile=tile).copy()
+        owner, first, nbytes = self._place(piece, tile)
+        if not self._unclean[owner]:
+            return self._array(piece, owner, first).reshape(piece.shape).copy()
+        low, high = first // WORD_BYTES, -(-(first + nbytes) // WORD_BYTES)
+        words = host_memory.load(self._spec, self._state, owner, low, high - low)
+        data = words.view(np.uint8)[first % WORD_BYTES :][:nbytes]
+        return data.view(piece.dtype.newbyteorder("<")).reshape(piece.shape)
 
     def write(self, piece: Piece, values: npt.ArrayLike, *, tile: int | None = None) -> None:
         """Fill the buffer; ``values`` must have its shape and convert to its type without loss of kind."""
-        view = self.view(piece, tile=tile)
+        owner, first, nbytes = self._place(piece, tile)
         given = np.asarray(values)
-        if given.shape != view.shape or not np.can_cast(given.dtype, view.dtype, "same_kind"):
+        if given.shape != piece.shape or not np.can_cast(given.dtype, piece.dtype, "same_kind"):
             text = f"{given.dtype} {given.shape}"
             allowed = f"{piece.dtype} {tuple(piece.shape)}"
             raise self._error("kernel_values", f"buffer {piece.name!r}", text, allowed, "NumPy, same kind")
-        view[...] = given
+        if self._unclean[owner]:
+            host_memory.before_store(self._spec, self._state, owner, first, nbytes)
+        self._array(piece, owner, first).reshape(piece.shape)[...] = given
+
+    def _place(self, piece: Piece, tile: int | None) -> tuple[int, int, int]:
+        """Model index of the buffer's tile, its first byte there, and how many it has."""
+        tile = self._tile_of(piece, tile)
+        self._side(tile, f"buffer {piece.name!r}")
+        first = self._first_byte(piece, tile)
+        return (self.tile if tile is None else tile), first, prod(piece.shape) * piece.dtype.itemsize
+
+    def _array(self, piece: Piece, owner: int, first: int) -> Array:
+        """The buffer's elements, flat; arrays made from this one keep it alive."""
+        base = int(self._memory_base[owner])
+        memory = memoryview(self._state.memory[base : base + WINDOW_WORDS])  # type: ignore[arg-type]
+        return np.frombuffer(memory, piece.dtype.newbyteorder("<"), prod(piece.shape), first)
 
     # reach -----------------------------------------------------------------------------------------------
 

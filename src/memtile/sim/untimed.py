@@ -17,13 +17,14 @@ import numpy as np
 from memtile.access.boxes import check_range
 from memtile.access.compression import LONGEST_GROUP, compress, compressed_length, decompress
 from memtile.access.move import gather, scatter
-from memtile.access.walk import Walk
+from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
+from memtile.model import ecc
 from memtile.model.executions import BARRED, MOVED, NOTHING
 from memtile.model.mm2s import pad_value
 from memtile.model.state import NOW, State, Words, plain
 from memtile.model.states import Cause
-from memtile.sim import machine
+from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
 
@@ -49,7 +50,7 @@ def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _
     Raises:
         KeyboardInterrupt: Ctrl-C; the BDs before the current one are done.
     """
-    with _time_put_back(engine.state):
+    with engine.upsets.held(), _time_put_back(engine.state):
         words = _Mover(engine).run(progress, limit)
         if words >= limit:
             return Stop.LIMIT
@@ -119,14 +120,39 @@ class _Mover:
                 return 0
             words = self._receive(ch, stream)
             scatter(memory, walk, decompress(words, walk.length) if packed else words, window)
+            for word in self._unclean(ch, walk):
+                ecc.overwritten(self._state, int(self._orders[ch]), word, 1)
         else:
-            words = gather(memory, walk, window, int(pad_value(self._spec, self._state, ch)))
+            with self._as_delivered(ch, walk):
+                words = gather(memory, walk, window, int(pad_value(self._spec, self._state, ch)))
             words = compress(words) if packed else words
             stream = len(words)
             self._engine.deliver(ch, words, not self._channels.tlast_suppress[ch])
         self._orders[ch] = MOVED
         self._state.spent[ch, _MOVING] += stream
         return max(walk.length, _LEAST)
+
+    def _unclean(self, ch: int, walk: Walk) -> list[int]:
+        """Words of the BD that have flipped cells, as places in ``State.memory``."""
+        tile = int(self._orders[ch])
+        hurt = host_memory.unclean(self._spec, self._state, tile, 0, len(self._memories[tile]))
+        if len(hurt) == 0:
+            return []
+        place = int(self._spec.tiles.memory_base[tile]) - self._window(ch, walk.base)
+        used: list[int] = np.intersect1d(hurt, addresses(walk) + place).tolist()
+        return used
+
+    @contextmanager
+    def _as_delivered(self, ch: int, walk: Walk) -> Iterator[None]:
+        """Memory as the reads of the BD deliver it; afterwards the cells are as before."""
+        words, tile = self._unclean(ch, walk), int(self._orders[ch])
+        raw = self._state.memory[words]
+        for word in words:
+            self._state.memory[word] = ecc.delivered(self._spec, self._state, tile, word, False)
+        try:
+            yield
+        finally:
+            self._state.memory[words] = raw
 
     def _stream_words(self, ch: int, words: int) -> int | None:
         """Words of the channel's compressed stream that make ``words`` memory words; None = too few wait."""

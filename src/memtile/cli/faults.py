@@ -1,0 +1,90 @@
+"""``memtile faults``: flip bits of data memory while a design runs, and say what became of each upset."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memtile.cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from memtile.design.campaign_result import CampaignResult
+
+EXAMPLES = """\b
+Examples:
+  memtile faults examples/halo_tiling.py
+  memtile faults --upsets 1000 --bits 2 --seed 7 examples/halo_tiling.py
+  memtile faults --no-ecc --json examples/halo_tiling.py
+"""
+
+
+class Area(StrEnum):
+    """Which words are hit."""
+
+    BUFFERS = "buffers"
+    MEMORY = "memory"
+
+
+def faults(
+    file: Annotated[
+        str, typer.Argument(metavar="DESIGN.py", help="A design; the same every time it is made.")
+    ],
+    upsets: Annotated[int, typer.Option(min=1, help="How many, each in a word of its own.")] = 1000,
+    bits: Annotated[int, typer.Option(min=1, help="Bits of a word that flip together.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the words, bits and cycles.")] = 0,
+    ecc: Annotated[bool, typer.Option("--ecc/--no-ecc", help="ECC and parity, or neither.")] = True,
+    area: Annotated[
+        Area, typer.Option(help="Words to hit: those of the design's buffers, or all memory of its tiles.")
+    ] = Area.BUFFERS,
+    as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
+    max_cycles: Annotated[
+        int, typer.Option(min=1, help="Stop each run after this many cycles.")
+    ] = 10_000_000,
+) -> None:
+    """Run a design under upsets of its data memory, and count what became of them.
+
+    The design runs once without upsets, for its cycles and outputs, and once with them. Words that nobody
+    has looked at by then are read back, so that every upset is accounted for. The same seed gives the same
+    upsets.
+
+    Ends with exit code 1 when wrong data was delivered as if it were right. Ctrl-C ends the run with upsets
+    and shows what was done until then, marked as interrupted.
+    """
+    result = _campaign(file, upsets, bits, seed, ecc, area, max_cycles)
+    if as_json:
+        typer.echo(json.dumps(result.as_json(), indent=2))
+    else:
+        from rich.console import Console
+
+        Console(highlight=False).print(result)
+    if result.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if not result.good:
+        raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def _campaign(
+    file: str, upsets: int, bits: int, seed: int, ecc: bool, area: Area, max_cycles: int
+) -> CampaignResult:
+    from memtile.cli.design_file import load_design
+    from memtile.cli.progress import cycles_progress
+    from memtile.design.campaign import campaign
+
+    try:
+        with cycles_progress() as progress:
+            return campaign(
+                lambda: load_design(file),
+                upsets,
+                bits=bits,
+                seed=seed,
+                protected=ecc,
+                area=area.value,
+                max_cycles=max_cycles,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        typer.echo("interrupted before the first upset: nothing to show", err=True)
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
