@@ -34,6 +34,7 @@ class Guards(NamedTuple):
     unclean: Ints  # words with flipped cells
     active: Ints  # 1 = in State.guarding
     at: Ints  # scrubber: first tile-local word of the next granule
+    steps: Ints  # so far
     left: Ints  # granules of the running step that are still to be scrubbed
     always: Ints  # 1 = the event that starts a step is always there
     repairs: Ints  # 1 = the granule was read and is to be written back

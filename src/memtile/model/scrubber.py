@@ -33,6 +33,7 @@ def trigger(spec: Spec, st: State, tile: int) -> None:
     """The selected event has occurred: a step begins with the next cycle."""
     if st.guards.left[tile] == 0 and spec.protections.ecc_words[spec.tiles.kind[tile]] > 0:
         st.guards.left[tile] = spec.timing[SCRUB_GRANULES]
+        st.guards.steps[tile] += 1
         wake_guard(st, tile)
 
 

@@ -106,6 +106,8 @@ def _assumed(engine: Engine) -> Iterator[str]:
 def _depended_on(engine: Engine, name: str) -> bool:
     if name == "neighbour_latency":
         return bool(engine.state.interfaces.served.any())
+    if name == "scrub_granules":
+        return bool(engine.state.guards.steps.any())
     if name == "packet_arbitration":
         return bool(engine.state.arbiters.packets.any())
     return name not in _SHOWS_AS or bool(engine.state.spent[:, _SHOWS_AS[name]].any())
