@@ -71,6 +71,7 @@ def _time_put_back(st: State) -> Iterator[None]:
         for column, values in zip(timed, before, strict=True):
             column[:] = values
         st.spent[:, _MOVING] = moving
+        st.guards.again[:] = 0  # there is no next cycle to count an error in
         st.banks.stamp[:] = _NEVER
         st.locks.stamp[:] = _NEVER
 
