@@ -28,6 +28,7 @@ AT = 0x40  # first word
 FAILING = register_named("memory_tile", "ECC_FAILING_ADDRESS")
 ONE, TWO = "DM_ECC_ERROR_1BIT", "DM_ECC_ERROR_2BIT"
 MEMORY_CONTROL = 0x96048
+GENERATION = 0x92000
 
 
 def happened(rig: Rig, event: str, module: ModuleName = "memory_tile", tile: int | None = None) -> bool:
@@ -237,6 +238,22 @@ def test_zeroisation_makes_all_words_clean() -> None:
     assert not rig.memory(0, 0x20000).any()
     assert rig.engine.state.guards.unclean.tolist() == [0]
     assert not happened(rig, TWO)
+
+
+@pytest.mark.parametrize(
+    "write", [write_by_door, write_by_burst, write_bytes, write_by_s2mm, write_by_untimed_run]
+)
+@pytest.mark.parametrize("lane", [HIT, HIT + 1])
+def test_software_can_have_words_written_with_a_wrong_check_bit(write: Callable[[Rig], None], lane) -> None:
+    """DEV-ECC-9: in the lanes that it chooses, until it clears the register."""
+    rig = filled()
+    rig.door.write32(GENERATION, 1 << lane)
+    write(rig)
+    rig.door.write32(GENERATION, 0)
+    assert by_door(rig)[HIT] == 7
+    assert happened(rig, ONE) is (lane == HIT)
+    write(rig)
+    assert rig.engine.state.guards.unclean.tolist() == [0]
 
 
 def test_upsets_add_up_in_a_word() -> None:

@@ -20,13 +20,14 @@ from memtile.arch.event_registers import (
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.grades import Grade
 from memtile.arch.group_registers import group_registers
+from memtile.arch.protection import LANES
 from memtile.arch.registers import Register, Table, array, fields, flags
 from memtile.arch.switch_registers import switch_registers
 from memtile.arch.tiles import MEMORY
 
 MODULE = EVENT_UNITS["memory_tile"]
 ISOLATION = ("Isolate_From_South", "Isolate_From_West", "Isolate_From_North", "Isolate_From_East")
-CHECKBIT_LANES = ("LANE0", "LANE1", "LANE2", "LANE3")
+CHECKBIT_LANES = tuple(f"LANE{n}" for n in range(LANES))
 
 _COMMON_STATUS = """
     Cur_BD 29:24, Task_Queue_Size 22:20, Channel_Running 19, Task_Queue_Overflow 18 wtc, Error_BD_Invalid 11,

@@ -55,6 +55,7 @@ class Block(IntEnum):
     MUX = 16
     PROGRAM_CONTROL = 17
     SCRUBBING = 18
+    CHECK_BITS = 19
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -71,6 +72,7 @@ _SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
 _COUNT_POP = int(Block.COUNT_POP)
 _MUX = int(Block.MUX)
 _PROGRAM_CONTROL, _SCRUBBING = int(Block.PROGRAM_CONTROL), int(Block.SCRUBBING)
+_CHECK_BITS = int(Block.CHECK_BITS)
 
 OKAY, SLAVE_ERROR = 0, -1
 
@@ -191,6 +193,8 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
         program_memory.write_control(spec, st, tile, value)
     elif block == _SCRUBBING:
         scrubber.select(st, tile, st.registers[at])
+    elif block == _CHECK_BITS:
+        ecc.generate_errors(st, tile, st.registers[at])
     elif block == _TILE_CONTROL:
         windows.set_isolation(spec, st, tile, st.registers[at])
         lock_port.look_again(spec, st)

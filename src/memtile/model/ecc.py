@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-from memtile.arch.protection import CELLS, COLUMNS, CORRECTED, FAILED, SCRUB_CORRECTED, SCRUB_FAILED
+from memtile.arch.protection import CELLS, COLUMNS, CORRECTED, FAILED, LANES, SCRUB_CORRECTED, SCRUB_FAILED
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model.banks import bank_of
@@ -21,6 +21,7 @@ from memtile.model.roster import wake_guard
 from memtile.model.state import NOW, Spec, State
 
 _DATA = (1 << WORD_BITS) - 1
+_FIRST_CHECK_BIT = 1 << WORD_BITS
 _WORD_BITS, _NOWHERE = WORD_BITS, -1
 
 
@@ -166,6 +167,16 @@ def overwritten(st: State, tile: int, first: int, words: int) -> None:
     """Whole words of an unclean tile's memory were written."""
     for word in range(first, first + words):
         clean(st, tile, word, _OVERWRITTEN)
+        if (st.guards.lanes[tile] >> (word % LANES)) & 1:
+            flip(st, tile, word, _FIRST_CHECK_BIT)
+
+
+@jit
+def generate_errors(st: State, tile: int, lanes: int) -> None:
+    """Act on a write to Checkbit_Error_Generation (DEV-ECC-9)."""
+    if st.guards.enabled[tile] == 1:
+        st.guards.unclean[tile] += (1 if lanes else 0) - (1 if st.guards.lanes[tile] else 0)
+        st.guards.lanes[tile] = lanes
 
 
 @jit
@@ -173,7 +184,7 @@ def load_and_store(spec: Spec, st: State, tile: int, word: int) -> None:
     """Read a word and write back what the read delivers: how a part of a word is written (DEV-ECC-4)."""
     value = delivered(spec, st, tile, word, False)
     st.memory[word] = value
-    clean(st, tile, word, _OVERWRITTEN)
+    overwritten(st, tile, word, 1)
 
 
 @jit

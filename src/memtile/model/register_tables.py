@@ -101,6 +101,7 @@ def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:
     named = {
         "Memory_Control": Block.MEMORY_CONTROL,
         "Tile_Control": Block.TILE_CONTROL,
+        "CHECKBIT_ERROR_GENERATION": Block.CHECK_BITS,
         "ECC_SCRUBBING_EVENT": Block.SCRUBBING,
         "Core_Memory_Control": Block.PROGRAM_CONTROL,
     }

@@ -23,6 +23,14 @@ def unclean(spec: Spec, st: State, tile: int, first: int, words: int) -> Ints:
     return base + np.flatnonzero(st.flips[base : base + words])
 
 
+def to_rewrite(spec: Spec, st: State, tile: int, first: int, words: int) -> Ints:
+    """Those of the words ``first``, ... to which a write does more than to change them."""
+    if st.guards.lanes[tile] == 0:
+        return unclean(spec, st, tile, first, words)
+    base = int(spec.tiles.memory_base[tile]) + first
+    return np.arange(base, base + words)
+
+
 def load(spec: Spec, st: State, tile: int, first: int, words: int, *, twice: bool = False) -> Words:
     """Read tile-local words ``first``, ...; uint32[words].
 
@@ -47,7 +55,7 @@ def before_store(spec: Spec, st: State, tile: int, first: int, count: int) -> No
         return
     base, end = int(spec.tiles.memory_base[tile]), first + count
     low, high = first // WORD_BYTES, -(-end // WORD_BYTES)
-    for word in unclean(spec, st, tile, low, high - low).tolist():
+    for word in to_rewrite(spec, st, tile, low, high - low).tolist():
         begins = (word - base) * WORD_BYTES
         if first <= begins and begins + WORD_BYTES <= end:
             ecc.overwritten(st, tile, word, 1)

@@ -9,7 +9,7 @@ by channels that no lock keeps in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -22,7 +22,7 @@ from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.model import ecc
 from memtile.model.executions import BARRED, MOVED, NOTHING
 from memtile.model.mm2s import pad_value
-from memtile.model.state import NOW, State, Words, plain
+from memtile.model.state import NOW, Ints, Spec, State, Words, plain
 from memtile.model.states import Cause
 from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
@@ -121,7 +121,7 @@ class _Mover:
                 return 0
             words = self._receive(ch, stream)
             scatter(memory, walk, decompress(words, walk.length) if packed else words, window)
-            for word in self._unclean(ch, walk):
+            for word in self._among(ch, walk, host_memory.to_rewrite):
                 ecc.overwritten(self._state, int(self._orders[ch]), word, 1)
         else:
             with self._as_delivered(ch, walk):
@@ -133,10 +133,10 @@ class _Mover:
         self._state.spent[ch, _MOVING] += stream
         return max(walk.length, _LEAST)
 
-    def _unclean(self, ch: int, walk: Walk) -> list[int]:
-        """Words of the BD that have flipped cells, as places in ``State.memory``."""
+    def _among(self, ch: int, walk: Walk, chosen: Callable[[Spec, State, int, int, int], Ints]) -> list[int]:
+        """Words of the BD that are ``chosen`` from its tile's, as places in ``State.memory``."""
         tile = int(self._orders[ch])
-        hurt = host_memory.unclean(self._spec, self._state, tile, 0, len(self._memories[tile]))
+        hurt = chosen(self._spec, self._state, tile, 0, len(self._memories[tile]))
         if len(hurt) == 0:
             return []
         place = int(self._spec.tiles.memory_base[tile]) - self._window(ch, walk.base)
@@ -146,7 +146,7 @@ class _Mover:
     @contextmanager
     def _as_delivered(self, ch: int, walk: Walk) -> Iterator[None]:
         """Memory as the reads of the BD deliver it; afterwards the cells are as before."""
-        words, tile = self._unclean(ch, walk), int(self._orders[ch])
+        words, tile = self._among(ch, walk, host_memory.unclean), int(self._orders[ch])
         raw = self._state.memory[words]
         for word in words:
             self._state.memory[word] = ecc.delivered(self._spec, self._state, tile, word, False)
