@@ -17,41 +17,67 @@ from memtile.errors import TransferError, raise_if
 
 Words = NDArray[np.uint32]
 
+_SIZE = "size of the memory given"
 _STRIDED_FROM = 4  # words in the innermost run from which a strided copy beats an index
 
 
-def gather(memory: Words, walk: Walk, origin: int = 0, pad: int = 0) -> Words:
-    """The stream that MM2S makes of ``memory``: uint32[length], pad words 0 or ``pad`` (AM020 ch. 5, AM029).
+class Mover:
+    """A walk over a memory, laid out once, to move words along it again and again.
+
+    Args:
+        memory: contiguous uint32 words.
+        walk: the walk.
+        origin: address of the first word of ``memory``.
 
     Raises:
         TransferError: when an access falls outside ``memory``.
     """
-    _check_inside(memory, walk, origin)
-    pieces = boxes(walk)
-    if not _by_strides(pieces):
-        return _gather_by_index(memory, walk, origin, pad)
-    out = np.full(walk.length, pad, np.uint32) if walk.padded else np.empty(walk.length, np.uint32)
-    for box in pieces:
-        _stream_view(out, box)[...] = _memory_view(memory, box, origin)
-    return out
+
+    def __init__(self, memory: Words, walk: Walk, origin: int = 0) -> None:
+        raise_if(check_range(walk, origin, len(memory), "data movement", _SIZE), TransferError)
+        self._memory, self.walk, self.origin = memory, walk, origin
+        self._boxes = boxes(walk)
+        self._strided = _by_strides(self._boxes)
+        self._overlaps = any(_may_overlap(box) for box in self._boxes)
+        self._views = [_memory_view(memory, box, origin) for box in self._boxes] if self._strided else []
+        self._dense = self._strided and [view.size for view in self._views] == [walk.length]
+
+    def gather(self, pad: int = 0) -> Words:
+        """The stream that MM2S makes of the memory: uint32[length], pad words ``pad`` (AM020 ch. 5, AM029)."""
+        walk = self.walk
+        if self._dense:
+            return self._views[0].flatten()
+        if not self._strided:
+            return _gather_by_index(self._memory, walk, self.origin, pad)
+        out = np.full(walk.length, pad, np.uint32) if walk.padded else np.empty(walk.length, np.uint32)
+        for box, view in zip(self._boxes, self._views, strict=True):
+            _stream_view(out, box)[...] = view
+        return out
+
+    def scatter(self, data: Words) -> None:
+        """Write the stream ``data`` (uint32[length]) as S2MM does: in order, later words win.
+
+        Words of ``data`` on pad slots are dropped.
+        """
+        if not self._strided or self._overlaps:
+            _scatter_by_index(self._memory, self.walk, data, self.origin)
+            return
+        if self._dense:
+            self._views[0][...] = data.reshape(self._views[0].shape)
+            return
+        stream = np.ascontiguousarray(data, np.uint32)
+        for box, view in zip(self._boxes, self._views, strict=True):
+            view[...] = _stream_view(stream, box)
+
+
+def gather(memory: Words, walk: Walk, origin: int = 0, pad: int = 0) -> Words:
+    """One stream out of ``memory``, see :meth:`Mover.gather`; raises :class:`TransferError` as it does."""
+    return Mover(memory, walk, origin).gather(pad)
 
 
 def scatter(memory: Words, walk: Walk, data: Words, origin: int = 0) -> None:
-    """Write the stream ``data`` (uint32[length]) to ``memory`` as S2MM does: in order, later words win.
-
-    Words of ``data`` on pad slots are dropped.
-
-    Raises:
-        TransferError: when an access falls outside ``memory``.
-    """
-    _check_inside(memory, walk, origin)
-    pieces = boxes(walk)
-    if not _by_strides(pieces) or any(_may_overlap(box) for box in pieces):
-        _scatter_by_index(memory, walk, data, origin)
-        return
-    stream = np.ascontiguousarray(data, np.uint32)
-    for box in pieces:
-        _memory_view(memory, box, origin)[...] = _stream_view(stream, box)
+    """One stream into ``memory``, see :meth:`Mover.scatter`; raises :class:`TransferError` as Mover does."""
+    Mover(memory, walk, origin).scatter(data)
 
 
 def _gather_by_index(memory: Words, walk: Walk, origin: int, pad: int) -> Words:
@@ -106,8 +132,3 @@ def _view(words: Words, first: int, counts: tuple[int, ...], steps: tuple[int, .
     size = words.itemsize
     strides = tuple(step * size for step in steps)
     return np.ndarray(counts, words.dtype, words, first * size, strides)  # refuses what leaves the buffer
-
-
-def _check_inside(memory: Words, walk: Walk, origin: int) -> None:
-    problems = check_range(walk, origin, len(memory), "data movement", "size of the memory given")
-    raise_if(problems, TransferError)

@@ -7,6 +7,7 @@ emptied: the memory it needs does not grow with the cycles simulated.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -195,23 +196,25 @@ class Engine:
 
     def deliver(self, ch: int, words: Words, tlast: bool) -> None:
         """Record the words of one BD that left the MM2S channel outside the clock loop (untimed run)."""
-        last = np.zeros(len(words), dtype=np.uint8)
-        last[-1:] = tlast
         if ch in self._caught:  # a BD of length 0 sends nothing to nobody
-            self._caught[ch].append((words, last))
+            self._caught[ch].append((words, _tlasts(len(words), tlast)))
 
     def take(self, ch: int, count: int) -> Words:
         """Take ``count`` of the :meth:`pending` words of the S2MM channel outside the clock loop."""
         at = int(self._ports.source_position[ch])
         laid = self.state.source[at : min(at + count, int(self._ports.source_end[ch]))]
-        self._ports.source_position[ch] += len(laid)
-        parts, count = [laid], count - len(laid)
+        self._ports.source_position[ch] = at + len(laid)
+        parts, count = [laid] if len(laid) else [], count - len(laid)
         while count:
-            (chunk, last), *others = self._feeds[ch]
+            feeds = self._feeds[ch]
+            chunk, last = feeds[0]
             parts.append(chunk[:count])
-            self._feeds[ch] = [(chunk[count:], last[count:]), *others] if count < len(chunk) else others
+            if count < len(chunk):
+                feeds[0] = chunk[count:], last[count:]
+            else:
+                del feeds[0]
             count -= len(parts[-1])
-        return parts[-1] if len(parts[-1]) == sum(map(len, parts)) else np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts or [laid])
 
     def peek(self, ch: int, count: int) -> Words:
         """The next :meth:`pending` words of the S2MM channel, ``count`` at most; they stay there."""
@@ -274,3 +277,12 @@ class Engine:
             if row >= 0 and count > 0:
                 chunks.append((sink[row, :count].copy(), last[row, :count].copy()))
                 ports.sink_count[ch] = 0
+
+
+@lru_cache(maxsize=16)  # BDs of the same length come again and again
+def _tlasts(words: int, tlast: bool) -> npt.NDArray[np.uint8]:
+    """TLAST of each word of a BD; read-only."""
+    last = np.zeros(words, dtype=np.uint8)
+    last[-1:] = tlast
+    last.flags.writeable = False
+    return last

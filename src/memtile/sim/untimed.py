@@ -16,7 +16,7 @@ import numpy as np
 
 from memtile.access.boxes import check_range
 from memtile.access.compression import LONGEST_GROUP, compress, compressed_length, decompress
-from memtile.access.move import gather, scatter
+from memtile.access.move import Mover
 from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.model import ecc
@@ -32,6 +32,7 @@ _LIMIT_WORDS = 1 << 28
 _LEAST = 1 << 10  # words that count for any execution, since it takes as long as moving so many
 _MOVING = int(Cause.MOVING)
 _NEVER = -1
+_MOST_SEEN = 1 << 12  # BDs whose way is kept
 _ENDLESS = 1 << 62
 
 
@@ -87,7 +88,9 @@ class _Mover:
         self._shift = plain(self._spec.kinds).memory_shift[tiles.kind[self._channels.tile]].tolist()
         ends = (tiles.memory_base + tiles.memory_words)[:-1]
         self._memories = np.split(self._state.memory, ends)
-        self._seen: dict[tuple[int, int, int], Walk | None] = {}
+        self._unclean = plain(self._state.guards).unclean
+        self._spent, self._fields = self._state.spent, self._state.fields
+        self._seen: dict[tuple[int, int, bytes], Mover | None] = {}  # by channel, tile and descriptor
         self._orders = np.full(len(self._receives), NOTHING)
         self._room = np.array([self._port_room(ch) for ch in range(len(self._receives))])
 
@@ -95,8 +98,9 @@ class _Mover:
         """Move until no BD can move as a whole, or ``limit`` is passed; returns the words counted."""
         words = 0
         while words < limit and machine.execute(self._spec, self._state, self._orders, self._room):
-            for ch in np.flatnonzero(self._orders >= 0).tolist():
-                words += self._execute(ch)
+            for ch, tile in enumerate(self._orders.tolist()):
+                if tile >= 0:
+                    words += self._execute(ch, tile)
             if progress is not None:
                 progress(words)
         return words
@@ -106,54 +110,60 @@ class _Mover:
             return self._engine.pending(ch)
         return _ENDLESS if self._engine.catches(ch) else 0
 
-    def _execute(self, ch: int) -> int:
+    def _execute(self, ch: int, tile: int) -> int:
         """Move the words of the channel's BD, all or none; returns what they count."""
-        walk = self._walk(ch)
-        if walk is None:
+        mover = self._mover(ch, tile)
+        if mover is None:
             self._orders[ch] = BARRED  # the clock loop finds the word at which it leaves the window
             return 0
-        memory, window = self._memories[self._orders[ch]], self._window(ch, walk.base)
-        packed = bool(self._channels.packed[ch])
+        length, packed = mover.walk.length, bool(self._channels.packed[ch])
         if self._receives[ch]:
-            stream = self._stream_words(ch, walk.length) if packed else walk.length
+            stream = self._stream_words(ch, length) if packed else length
             if stream is None:
                 self._orders[ch] = BARRED  # the clock loop takes what there is
                 return 0
             words = self._receive(ch, stream)
-            scatter(memory, walk, decompress(words, walk.length) if packed else words, window)
-            for word in self._among(ch, walk, host_memory.to_rewrite):
-                ecc.overwritten(self._state, int(self._orders[ch]), word, 1)
+            self._write(tile, mover, decompress(words, length) if packed else words)
         else:
-            with self._as_delivered(ch, walk):
-                words = gather(memory, walk, window, int(pad_value(self._spec, self._state, ch)))
+            words = self._read(
+                tile, mover, int(pad_value(self._spec, self._state, ch)) if mover.walk.padded else 0
+            )
             words = compress(words) if packed else words
             stream = len(words)
             self._engine.deliver(ch, words, not self._channels.tlast_suppress[ch])
         self._orders[ch] = MOVED
-        self._state.spent[ch, _MOVING] += stream
-        return max(walk.length, _LEAST)
+        self._spent[ch, _MOVING] += stream
+        return max(length, _LEAST)
 
-    def _among(self, ch: int, walk: Walk, chosen: Callable[[Spec, State, int, int, int], Ints]) -> list[int]:
+    def _write(self, tile: int, mover: Mover, words: Words) -> None:
+        mover.scatter(words)
+        if self._unclean[tile]:
+            for word in self._among(tile, mover, host_memory.to_rewrite):
+                ecc.overwritten(self._state, tile, word, 1)
+
+    def _read(self, tile: int, mover: Mover, pad: int) -> Words:
+        """The words as the reads of the BD deliver them; the cells stay as they are."""
+        if not self._unclean[tile]:
+            return mover.gather(pad)
+        words, memory = self._among(tile, mover, host_memory.unclean), self._state.memory
+        raw = memory[words]
+        for word in words:
+            memory[word] = ecc.delivered(self._spec, self._state, tile, word, False)
+        try:
+            return mover.gather(pad)
+        finally:
+            memory[words] = raw
+
+    def _among(
+        self, tile: int, mover: Mover, chosen: Callable[[Spec, State, int, int, int], Ints]
+    ) -> list[int]:
         """Words of the BD that are ``chosen`` from its tile's, as places in ``State.memory``."""
-        tile = int(self._orders[ch])
         hurt = chosen(self._spec, self._state, tile, 0, len(self._memories[tile]))
         if len(hurt) == 0:
             return []
-        place = int(self._spec.tiles.memory_base[tile]) - self._window(ch, walk.base)
-        used: list[int] = np.intersect1d(hurt, addresses(walk) + place).tolist()
+        place = int(self._spec.tiles.memory_base[tile]) - mover.origin
+        used: list[int] = np.intersect1d(hurt, addresses(mover.walk) + place).tolist()
         return used
-
-    @contextmanager
-    def _as_delivered(self, ch: int, walk: Walk) -> Iterator[None]:
-        """Memory as the reads of the BD deliver it; afterwards the cells are as before."""
-        words, tile = self._among(ch, walk, host_memory.unclean), int(self._orders[ch])
-        raw = self._state.memory[words]
-        for word in words:
-            self._state.memory[word] = ecc.delivered(self._spec, self._state, tile, word, False)
-        try:
-            yield
-        finally:
-            self._state.memory[words] = raw
 
     def _stream_words(self, ch: int, words: int) -> int | None:
         """Words of the channel's compressed stream that make ``words`` memory words; None = too few wait."""
@@ -168,18 +178,16 @@ class _Mover:
         words: Words = self._fifos.words[ch, slots].astype(np.uint32)
         return words
 
-    def _window(self, ch: int, address: int) -> int:
-        shift = int(self._shift[ch])
-        return address >> shift << shift
-
-    def _walk(self, ch: int) -> Walk | None:
-        """The walk of the channel's BD; None when it leaves the window that it begins in."""
-        key = (ch, int(self._channels.bd[ch]), int(self._walks.origin[ch]))
-        if key not in self._seen:  # nobody writes a descriptor during the run: only the iteration moves
-            walk = self._load(ch)
-            words = len(self._memories[self._orders[ch]])
-            outside = check_range(walk, self._window(ch, walk.base), words, "window", "AM020 ch. 5")
-            self._seen[key] = None if outside else walk
+    def _mover(self, ch: int, tile: int) -> Mover | None:
+        """How the words of the channel's BD move; None when its walk leaves the window that it begins in."""
+        key = (ch, tile, self._fields[ch].tobytes())
+        if key not in self._seen:
+            if len(self._seen) == _MOST_SEEN:
+                self._seen.clear()
+            walk, memory = self._load(ch), self._memories[tile]
+            window = walk.base >> self._shift[ch] << self._shift[ch]
+            outside = check_range(walk, window, len(memory), "window", "AM020 ch. 5")
+            self._seen[key] = None if outside else Mover(memory, walk, window)
         return self._seen[key]
 
     def _load(self, ch: int) -> Walk:
