@@ -43,7 +43,7 @@ class Mover:
         self._dense = self._strided and [view.size for view in self._views] == [walk.length]
 
     def gather(self, pad: int = 0) -> Words:
-        """The stream that MM2S makes of the memory: uint32[length], pad words ``pad`` (AM020 ch. 5, AM029)."""
+        """The stream that MM2S makes of it: uint32[length], pad words ``pad`` (AM020 ch. 5, AM029)."""
         walk = self.walk
         if self._dense:
             return self._views[0].flatten()

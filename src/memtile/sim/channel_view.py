@@ -46,7 +46,7 @@ class ChannelView:
     @property
     def tile(self) -> int:
         """Model index of the channel's tile."""
-        return int(self.engine.state.channels.tile[self.ch])
+        return int(self.engine.channels.tile[self.ch])
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ class ChannelView:
     @property
     def errors(self) -> tuple[str, ...]:
         """AM025 names of the error bits that are set, and the overflow bit."""
-        word = int(self.engine.state.channels.errors[self.ch])
+        word = int(self.engine.channels.errors[self.ch])
         return tuple(f.name for f in _errors(self.kind.name) if f.get(word))
 
     @property
@@ -68,14 +68,14 @@ class ChannelView:
     @property
     def at_rest(self) -> bool:
         """Idle, or at the start of a BD of an endless task: nothing is half done."""
-        c = self.engine.state.channels
+        c = self.engine.channels
         if c.phase[self.ch] == Phase.IDLE:
             return True
         return self.endless and c.phase[self.ch] != Phase.HALTED and c.moved[self.ch] <= 0
 
     def waits_for(self) -> str:
         """One line: what the channel does in this cycle and what would let it go on."""
-        c = self.engine.state.channels
+        c = self.engine.channels
         why = Cause(int(c.why[self.ch]))
         text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
         if self.errors:
@@ -89,7 +89,7 @@ class ChannelView:
         """Where external memory refused the access."""
         if not any(name.startswith("AXI") for name in self.errors):
             return ""
-        granules, receives = self.engine.state.granules, self.engine.state.channels.direction[self.ch] == S2MM
+        granules, receives = self.engine.state.granules, self.engine.channels.direction[self.ch] == S2MM
         word = granules.port_target[self.ch] if receives else granules.target[self.ch]
         return f" at byte {int(word) * WORD_BYTES:#x} of external memory"
 
@@ -98,7 +98,7 @@ class ChannelView:
         return "reset the channel" if self.kind.has_channel_reset else "clear the status bits"
 
     def _lock_wait(self) -> str:
-        c = self.engine.state.channels
+        c = self.engine.channels
         lock_id, operand = int(c.acquire_lock[self.ch]), int(c.acquire_value[self.ch])
         lock = lock_seen(self.engine, self.tile, lock_id)
         if lock is None:
@@ -107,5 +107,5 @@ class ChannelView:
 
 
 def views(engine: Engine) -> list[ChannelView]:
-    """All channels of the model."""
-    return [ChannelView(engine, ch) for ch in range(len(engine.state.channels.tile))]
+    """The channels that did or were asked anything."""
+    return [ChannelView(engine, ch) for ch in engine.channels_in_use()]

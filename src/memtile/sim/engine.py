@@ -19,6 +19,7 @@ from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
 from memtile.model.state import FULL, NOW, QUIET, plain
+from memtile.model.states import Phase
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
@@ -47,6 +48,7 @@ class Engine:
     Attributes:
         external: the buffers behind the interface tiles.
         upsets: cells of data memory that flip during a run.
+        channels: the columns of ``state.channels``, quick to look at from Python.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Engine:
         self.timing = timing or Timing()
         self.spec, self.state = build(placed, self.timing, switched=switched)
         self.external = ExternalMemory()
+        self.channels = plain(self.state.channels)
         self._ports = plain(self.state.ports)
         self._feeds: dict[int, list[Offer]] = {}
         self.cores = Cores(self.spec, self.state)
@@ -189,6 +192,15 @@ class Engine:
         """Words fed to the S2MM channel's port that it has not taken."""
         waiting = sum(len(words) for words, _ in self._feeds.get(ch, []))
         return waiting + int(self._ports.source_end[ch] - self._ports.source_position[ch])
+
+    def channels_in_use(self) -> list[int]:
+        """Channels that did or were asked anything, or whose port has words that they have not taken."""
+        c, ports = self.channels, self._ports
+        asked = (c.bds_done > 0) | (c.phase != Phase.IDLE) | (c.errors != 0) | (c.queue_count > 0)
+        asked |= ports.source_end > ports.source_position
+        asked[[ch for ch in self._feeds if self.pending(ch) > 0]] = True
+        found: list[int] = np.flatnonzero(asked).tolist()
+        return found
 
     def catches(self, ch: int) -> bool:
         """Whether somebody takes the words of the MM2S channel."""

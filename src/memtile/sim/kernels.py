@@ -79,9 +79,9 @@ class Core:
 
     def __init__(self, spec: Spec, state: State, tile: int, kernel: str) -> None:
         self._spec, self._state, self.tile = spec, state, tile
-        tiles = plain(spec.tiles)
-        self._memory_base = tiles.memory_base
-        self._reach: list[int] = tiles.core_reach[tile].tolist()
+        self._tiles = plain(spec.tiles)
+        self._reach: list[int] = self._tiles.core_reach[tile].tolist()
+        self._found: dict[tuple[int, int], int] = {}  # tiles by place, as they were asked for
         self._unclean = plain(state.guards).unclean
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.name = f"core {place(spec, tile)}, kernel {kernel!r}"
@@ -176,7 +176,7 @@ class Core:
 
     def _array(self, piece: Piece, owner: int, first: int) -> Array:
         """The buffer's elements, flat; arrays made from this one keep it alive."""
-        base = int(self._memory_base[owner])
+        base = int(self._tiles.memory_base[owner])
         memory = memoryview(self._state.memory[base : base + WINDOW_WORDS])  # type: ignore[arg-type]
         return np.frombuffer(memory, piece.dtype.newbyteorder("<"), prod(piece.shape), first)
 
@@ -186,9 +186,11 @@ class Core:
         """Model index of the tile that has a buffer or lock; None = the core's own."""
         if tile is not None or thing.place is None:
             return tile
-        tiles = plain(self._spec.tiles)
-        column, row = thing.place
-        (found,) = np.flatnonzero((tiles.column == column) & (tiles.row == row)).tolist()
+        found = self._found.get(thing.place)
+        if found is None:
+            column, row = thing.place
+            (found,) = np.flatnonzero((self._tiles.column == column) & (self._tiles.row == row)).tolist()
+            self._found[thing.place] = found
         return None if found == self.tile else int(found)
 
     def _side(self, tile: int | None, what: str) -> str:

@@ -45,7 +45,7 @@ def outcome(
         timed: False after an untimed run.
         before: cycles of earlier runs.
     """
-    busy = [view for view in views(engine) if _used(view)]
+    busy = views(engine)
     unfinished = [view for view in busy if not view.at_rest or engine.pending(view.ch) > 0]
     working = [view for view in core_views(engine) if not view.done]
     open_work = bool(unfinished) or not all(view.at_rest for view in working)
@@ -66,20 +66,14 @@ def outcome(
     )
 
 
-def _used(view: ChannelView) -> bool:
-    c = view.engine.state.channels
-    asked = c.bds_done[view.ch] or not _idle(view) or view.errors or c.queue_count[view.ch]
-    return bool(asked or view.engine.pending(view.ch))
-
-
 def _idle(view: ChannelView) -> bool:
-    return bool(view.engine.state.channels.phase[view.ch] == Phase.IDLE)
+    return bool(view.engine.channels.phase[view.ch] == Phase.IDLE)
 
 
 def _status(stop: Stop | None, busy: Sequence[ChannelView], unfinished: bool) -> Status:
     if stop is None:
         return Status.INTERRUPTED
-    if any(view.engine.state.channels.phase[view.ch] == Phase.HALTED for view in busy):
+    if any(view.engine.channels.phase[view.ch] == Phase.HALTED for view in busy):
         return Status.HALTED
     if stop is Stop.LIMIT:
         return Status.LIMIT
@@ -87,11 +81,11 @@ def _status(stop: Stop | None, busy: Sequence[ChannelView], unfinished: bool) ->
 
 
 def _use(view: ChannelView, timed: bool) -> ChannelUse:
-    state, ch = view.engine.state, view.ch
+    state, c, ch = view.engine.state, view.engine.channels, view.ch
     spent = {cause: int(state.spent[ch, cause]) for cause in Cause} if timed else {}
     if not timed:
         spent[Cause.MOVING] = int(state.spent[ch, Cause.MOVING])
-    tasks, bds = int(state.channels.tasks_done[ch]), int(state.channels.bds_done[ch])
+    tasks, bds = int(c.tasks_done[ch]), int(c.bds_done[ch])
     beat_words = view.kind.stream_words if timed else 1  # the untimed run counts words
     return ChannelUse(view.name, spent, tasks, bds, view.errors, beat_words)
 

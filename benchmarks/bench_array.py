@@ -1,0 +1,124 @@
+"""What does a cycle of an array cost, and what makes it cost more: work, or size?
+
+Ratios are taken within one run and asserted; rates are printed only.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memtile import Array
+from memtile.sim.engine import Engine, Placed
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import gemm  # an example is no package
+
+CYCLES = 1 << 15
+WORDS = 1 << 10
+SMALL, LARGE = "npu1", "xcve2802"  # 4 x 6 and 38 x 11 tiles
+ROUNDS = 7
+
+
+def streaming(device: str, columns: int, busy: int) -> Engine:
+    """In each of ``busy`` columns the memory tile sends a buffer to a compute tile for ever."""
+    array = Array(device, columns)
+    for number in range(busy):
+        row = array.device.compute_rows[0]
+        source, target = array.memory_tile(number), array.compute_tile(number, row)
+        out, into = source.buffer("out", WORDS), target.buffer("in", WORDS)
+        array.connect(source.mm2s[0], target.s2mm[0])
+        source.mm2s[0].start(source.read(out), loop=True)
+        target.s2mm[0].start(target.write(into), loop=True)
+    array.route()
+    array.engine.run(100)
+    return array.engine
+
+
+def least(call: Callable[[], object]) -> float:
+    """Seconds of processor time of the fastest of some calls."""
+    times = []
+    for _ in range(ROUNDS):
+        began = time.thread_time()
+        call()
+        times.append(time.thread_time() - began)
+    return min(times)
+
+
+def seconds(engine: Engine) -> float:
+    return least(lambda: engine.run(engine.now + CYCLES))
+
+
+@pytest.mark.parametrize("columns", [1, 4])
+def test_matrix_product(benchmark, columns) -> None:
+    """512 x 512 x 512 int32: cores, memory tiles and interface tiles of all columns at work."""
+    spent: list[float] = []
+    cycles = 0
+
+    def run(array: Array) -> None:
+        nonlocal cycles
+        began = time.thread_time()
+        result = array.run()
+        spent.append(time.thread_time() - began)
+        cycles = result.cycles
+        assert result.exact
+
+    def setup() -> tuple[tuple[Array], dict[str, object]]:
+        array = gemm.design(columns)
+        array.route()
+        return (array,), {}
+
+    benchmark.pedantic(run, setup=setup, rounds=3, warmup_rounds=1)
+    benchmark.extra_info["kcycles/s"] = round(cycles / min(spent) / 1e3)
+    benchmark.extra_info["compute tiles"] = 4 * columns
+
+
+def test_one_busy_tile_costs_the_same_in_a_large_array(benchmark) -> None:
+    alone, among = streaming(SMALL, 1, 1), streaming(LARGE, 38, 1)
+    benchmark.pedantic(lambda: among.run(among.now + CYCLES), rounds=3)
+    ratio = seconds(among) / seconds(alone)
+    benchmark.extra_info["x in one column"] = round(ratio, 2)
+    assert ratio < 1.5
+
+
+def test_the_cost_of_a_cycle_grows_with_the_columns_at_work(benchmark) -> None:
+    engines = {busy: streaming(LARGE, 38, busy) for busy in (1, 8, 32)}
+    benchmark.pedantic(lambda: engines[32].run(engines[32].now + CYCLES), rounds=3)
+    cost = {busy: seconds(engine) for busy, engine in engines.items()}
+    benchmark.extra_info["x at 8"] = round(cost[8] / cost[1], 1)
+    benchmark.extra_info["x at 32"] = round(cost[32] / cost[1], 1)
+    assert cost[8] < 1.5 * 8 * cost[1]
+    assert cost[32] < 1.5 * 32 * cost[1]
+
+
+def test_an_idle_array_costs_less_than_two_tiles(benchmark) -> None:
+    """Each run finds that nothing can move, after the two cycles that show it."""
+    one, array = Engine([Placed("memory")]), Array(LARGE).engine
+
+    def idle(engine: Engine) -> Callable[[], None]:
+        def run() -> None:
+            for _ in range(100):
+                engine.run(engine.now + 1000)
+
+        return run
+
+    benchmark.pedantic(idle(array), rounds=3)
+    ratio = least(idle(array)) / least(idle(one))
+    benchmark.extra_info["x one tile"] = round(ratio, 2)
+    assert ratio < 2
+
+
+def test_a_run_in_which_nothing_happens(benchmark) -> None:
+    """Result and all, against one small NumPy operation for scale."""
+    array = Array(LARGE)
+    array.run()
+    benchmark.pedantic(array.run, rounds=50, iterations=10)
+    words = np.ones(1 << 20)
+    scale = least(lambda: words.sum())
+    benchmark.extra_info["us"] = round(benchmark.stats.stats.min * 1e6)
+    assert benchmark.stats.stats.min < scale
