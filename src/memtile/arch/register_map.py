@@ -8,6 +8,7 @@ from functools import cache
 from types import MappingProxyType
 
 from memtile.arch import compute_registers, interface_registers, memory_tile_registers, registers_v2
+from memtile.arch.events import EVENT_UNITS, EventUnit
 from memtile.arch.registers import ModuleName, Register, Table
 from memtile.arch.tiles import TILE_KINDS, Role, TileName
 from memtile.errors import Problem, RegisterError
@@ -50,6 +51,16 @@ def register_map(module: ModuleName) -> Mapping[int, Register]:
     """Byte offset in the tile -> register, in address order; windows are listed at their first byte."""
     table = sorted(_TABLES[module](), key=lambda register: register.offset)
     return MappingProxyType({register.offset: register for register in table})
+
+
+def event_modules(tile: TileName) -> tuple[tuple[ModuleName, EventUnit], ...]:
+    """The modules of a tile kind that have an event unit, from west to east: the core module comes first.
+
+    The units of AIE-ML v2 are taken for those of AIE-ML (DEV-V2-2).
+    """
+    shared = {module: module.removesuffix("_v2") for module in TILE_MODULES[tile]}
+    found = [(module, EVENT_UNITS[base]) for module, base in shared.items() if base in EVENT_UNITS]  # type: ignore[index]
+    return tuple(sorted(found, key=lambda pair: pair[0] != "core"))
 
 
 @cache

@@ -86,6 +86,15 @@ class Timing:
         8, 1, 16, "words", "finish-on-TLAST counts that a channel holds", Grade.ASSUMED
     )
 
+    broadcast_hop: int = _constant(
+        2,
+        1,
+        7,
+        "cycles",
+        "broadcast: 4 cycles a column, 2 a row, 2 from core to memory",
+        Grade.SILICON,
+    )
+
     def __post_init__(self) -> None:
         """Check every constant against its range."""
         problems = [

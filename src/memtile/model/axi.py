@@ -15,6 +15,8 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.model import dma_registers as dma
 from memtile.model import (
     ecc,
+    event_registers,
+    event_setup,
     interface_mux,
     lock_port,
     lock_registers,
@@ -27,7 +29,11 @@ from memtile.model import (
     task_queue,
     windows,
 )
+from memtile.model.event_registers import FIRST_EVENT_BLOCK
+from memtile.model.event_state import Signal
 from memtile.model.jit import jit
+from memtile.model.memory_events import memory_unit
+from memtile.model.signals import signal
 from memtile.model.state import Ints, Spec, State
 
 Bools = npt.NDArray[np.bool_]
@@ -74,6 +80,7 @@ _MUX = int(Block.MUX)
 _PROGRAM_CONTROL, _SCRUBBING = int(Block.PROGRAM_CONTROL), int(Block.SCRUBBING)
 _CHECK_BITS = int(Block.CHECK_BITS)
 
+_SLAVE_ERROR = int(Signal.SLAVE_ERROR)
 OKAY, SLAVE_ERROR = 0, -1
 
 
@@ -104,6 +111,7 @@ def refuse(spec: Spec, st: State, tile: int) -> int:
     kind = spec.tiles.kind[tile]
     at = spec.tiles.register_base[tile] + spec.kinds.slave_error_status[kind]
     st.registers[at] |= 1 << spec.kinds.slave_error_bit[kind]
+    signal(st, tile, _SLAVE_ERROR)
     return SLAVE_ERROR
 
 
@@ -134,9 +142,11 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
         st.program[word] = value
         return OKAY
     kind = spec.tiles.kind[tile]
-    argument = spec.register_map.argument[kind, register]
+    argument, block = spec.register_map.argument[kind, register], spec.register_map.block[kind, register]
+    if block >= FIRST_EVENT_BLOCK:
+        event_registers.before_write(spec, st, tile, block, argument)
     at = store(spec, st, tile, register, value)
-    act_on_write(spec, st, tile, spec.register_map.block[kind, register], argument, at, value)
+    act_on_write(spec, st, tile, block, argument, at, value)
     return OKAY
 
 
@@ -160,6 +170,8 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
         dma.clear_status(st, ch, value)
     elif _LOCK_VALUE <= block <= _LOCK_UNDERFLOW:
         write_lock(spec, st, tile, block, argument, value)
+    elif block >= FIRST_EVENT_BLOCK:
+        event_registers.act_on_write(spec, st, tile, block, argument, value)
     elif block in (_SETS, _CLEARS):
         mirror(spec, st, tile, block, argument, value)
     else:
@@ -193,6 +205,7 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
         program_memory.write_control(spec, st, tile, value)
     elif block == _SCRUBBING:
         scrubber.select(st, tile, st.registers[at])
+        event_setup.configure(spec, st, memory_unit(spec, tile))
     elif block == _CHECK_BITS:
         ecc.generate_errors(st, tile, st.registers[at])
     elif block == _TILE_CONTROL:
@@ -216,7 +229,12 @@ def read(spec: Spec, st: State, tile: int, offset: int) -> int:
     block = spec.register_map.block[kind, register]
     value = st.registers[spec.tiles.register_base[tile] + register]
     if block != 0:
-        value = live_value(spec, st, tile, block, spec.register_map.argument[kind, register], offset, value)
+        argument = spec.register_map.argument[kind, register]
+        if block >= FIRST_EVENT_BLOCK:
+            at = spec.tiles.register_base[tile] + register
+            value = event_registers.live_value(spec, st, tile, block, argument, at)
+        else:
+            value = live_value(spec, st, tile, block, argument, offset, value)
     return int(value & spec.register_map.read_mask[kind, register])
 
 

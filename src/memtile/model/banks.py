@@ -35,6 +35,8 @@ def bid(st: State, bank: int, requester: int) -> None:
     if rank < 0:
         rank += LATER
     now = st.clock[NOW]
+    if st.banks.stamp[bank] == now:
+        st.banks.conflict[bank] = now
     if st.banks.stamp[bank] != now or rank < st.banks.best[bank]:
         st.banks.stamp[bank] = now
         st.banks.best[bank] = rank

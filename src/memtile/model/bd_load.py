@@ -13,13 +13,15 @@ from memtile.model import bd_fields as f
 from memtile.model.address_generator import restart
 from memtile.model.bd_fields import read_field, write_field
 from memtile.model.dma_registers import COMPRESSION_LSB, ERROR_BD_INVALID, ERROR_BD_UNAVAILABLE
+from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import jit
 from memtile.model.locks import resolve
 from memtile.model.roster import wait_for_lock
-from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Phase
 
 _STEP, _WRAP, _BEFORE, _AFTER = f.STEP, f.WRAP, f.BEFORE, f.AFTER
+_ERROR = int(ChannelEvent.ERROR)
 _HALTED = int(Phase.HALTED)
 _ACQUIRE = int(Phase.ACQUIRE)
 
@@ -28,6 +30,7 @@ _ACQUIRE = int(Phase.ACQUIRE)
 def halt(st: State, ch: int, error: int) -> None:
     """Stop the channel with a sticky status bit; only a channel reset ends it (AM020, DEV-HALT-1)."""
     st.channels.errors[ch] |= 1 << error
+    st.seen[ch, _ERROR] = st.clock[NOW]
     st.channels.phase[ch] = _HALTED
     st.clock[ACTIVITY] += 1
 

@@ -13,9 +13,9 @@ from memtile.model.fifo import drop, put
 from memtile.model.host_ports import deliver
 from memtile.model.jit import inlined, jit
 from memtile.model.state import Fifos, State
+from memtile.model.stream_state import PAIR, TLAST
 from memtile.model.switch_ports import pop
 
-TLAST, PAIR = 1, 2  # flags of an entry: ends a packet; holds two words, the lower one first
 _WORD_MASK = (1 << WORD_BITS) - 1
 _WORD_BITS = WORD_BITS
 

@@ -10,30 +10,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memtile.arch.bd_layout import BdField
-from memtile.arch.core import CORE
 from memtile.arch.events import slave_error_status
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, PORTS
-from memtile.arch.register_map import register_named
+from memtile.arch.register_map import event_modules, register_named
 from memtile.arch.registers import Access
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
-from memtile.model import channel_tables, core_tables, register_tables
+from memtile.model import channel_tables, core_tables, event_tables, register_tables
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
+from memtile.model.core_tables import cores_at_rest
 from memtile.model.external_state import Externals, Region
+from memtile.model.memory_tables import memories_at_rest, shared_at_rest
 from memtile.model.neighbours import INTERFACES
 from memtile.model.protection import guards, protections
 from memtile.model.state import (
     CLOCK_ENTRIES,
-    CORE_STEPS,
-    Banks,
     Codecs,
     Granules,
     Interfaces,
     Ints,
     Kinds,
-    Locks,
-    Memories,
     Ports,
     RegisterMap,
     Spec,
@@ -41,7 +38,7 @@ from memtile.model.state import (
     Tiles,
     table,
 )
-from memtile.model.states import Cause, CoreCause
+from memtile.model.states import Cause
 from memtile.model.stream_state import Arbiters, Controls, Counts
 from memtile.model.wiring import Site, feeding_ports, switch_ports
 
@@ -95,6 +92,8 @@ def _tiles(placed: Sequence[Placed]) -> Tiles:
         core_reach=core_tables.core_reach(placed),
         column=[p.column for p in placed],
         row=[p.row for p in placed],
+        first_unit=_starts([len(event_modules(p.name)) for p in placed]),
+        units=[len(event_modules(p.name)) for p in placed],
         slave_base=first_port,
         slaves=slaves,
         master_base=[first + count for first, count in zip(first_port, slaves, strict=True)],
@@ -184,41 +183,18 @@ def _register_map() -> RegisterMap:
 
 
 @cache
-def _tables() -> Spec:
+def _tables() -> dict[str, Any]:
     """The tables that every model shares; tiles and timing are put in by :func:`build`."""
     layouts = [[TILE_KINDS[name].bd_fields.get(f) for f in FIELD_NAMES] for name in KIND_NAMES]
     maps = np.stack([register_tables.index_map(name) for name in KIND_NAMES])
-    return Spec(
-        tiles=table(Tiles, 0),
-        kinds=_kinds(maps.astype(np.int64)),
-        bd_parts=np.array([[_bd_parts(f) for f in layout] for layout in layouts], dtype=np.int64),
-        bd_encoding=np.array([[f.encoding if f else 0 for f in lay] for lay in layouts], dtype=np.int64),
-        register_index=maps,
-        register_map=_register_map(),
-        protections=protections({name: register_tables.registers_of(name) for name in KIND_NAMES}),
-        timing=np.zeros(0, dtype=np.int64),
-    )
-
-
-def _memories(placed: Sequence[Placed]) -> Memories:
-    """Bank mapping of each tile after reset; compute tiles interleave the two banks of a pair (AM020)."""
-    kinds = [TILE_KINDS[p.name] for p in placed]
-    spread = [k.bank_group or k.banks for k in kinds]
-    return table(
-        Memories,
-        len(placed),
-        shift=[k.granule_words.bit_length() - 1 for k in kinds],
-        mask=[max(banks, 1) - 1 for banks in spread],
-        group_shift=[
-            (k.bank_bytes * banks // WORD_BYTES).bit_length() - 1
-            for k, banks in zip(kinds, spread, strict=True)
-        ],
-        group_mask=[k.banks // banks - 1 if banks else 0 for k, banks in zip(kinds, spread, strict=True)],
-        group_banks=spread,
-        reach=[[_NONE, tile, _NONE] for tile in range(len(placed))],  # isolated, as after reset
-        busy_until=_NONE,
-        control=_NONE,
-    )
+    return {
+        "kinds": _kinds(maps.astype(np.int64)),
+        "bd_parts": np.array([[_bd_parts(f) for f in layout] for layout in layouts], dtype=np.int64),
+        "bd_encoding": np.array([[f.encoding if f else 0 for f in lay] for lay in layouts], dtype=np.int64),
+        "register_index": maps,
+        "register_map": _register_map(),
+        "protections": protections({name: register_tables.registers_of(name) for name in KIND_NAMES}),
+    }
 
 
 def _sites(placed: Sequence[Placed], tiles: Tiles) -> list[Site]:
@@ -288,18 +264,19 @@ def build(
     constants = np.array(astuple(timing), dtype=np.int64)
     channels, fifos, walks = channel_tables.channels([p.name for p in placed], timing)
     switch = switch_ports(_sites(placed, tiles), timing)
-    n, banks, locks = len(fifos.depth), int(tiles.banks.sum()), int(tiles.locks.sum())
+    n = len(fifos.depth)
     channels.switch_port[:] = feeding_ports(switch, n) if switched else _NONE
     cores = core_tables.cores(placed)
     cored = len(cores.tile)
+    watched, observing = event_tables.at_rest(placed, tiles, n, cored)
     controls = _controls(placed, tiles)
     switch.hosted[controls.slave_port] = not switched
-    owner = np.repeat(np.arange(len(placed)), tiles.banks)
+    switch.hosted[watched["event_units"].trace_port] = not switched
     outside = int((channels.external >= 0).sum())
     state = State(
         clock=np.zeros(CLOCK_ENTRIES, dtype=np.int64),
         **_data_memory(placed, int(tiles.memory_words.sum())),
-        program=np.zeros(cored * CORE.program_words, dtype=np.uint32),
+        **shared_at_rest(tiles),
         registers=np.concatenate([register_tables.reset_values(p.name) for p in placed]),
         channels=channels,
         fields=np.zeros((n, len(FIELD_NAMES)), dtype=np.int64),
@@ -317,19 +294,17 @@ def build(
         externals=table(Externals, outside, following=_NONE),
         fifos=fifos,
         cores=cores,
-        accesses=np.zeros((cored, CORE_STEPS, CORE.ports, 2), dtype=np.int64),
-        core_spent=np.zeros((cored, len(CoreCause)), dtype=np.int64),
+        **cores_at_rest(cored),
         codecs=table(Codecs, n),
-        banks=table(Banks, banks, tile=owner, winner=_NONE, stamp=_NONE),
         interfaces=table(Interfaces, INTERFACES * len(placed), stamp=_NONE),
-        memories=_memories(placed),
+        memories=memories_at_rest(placed),
         switch=switch,
         controls=controls,
         counts=table(Counts, n),
         active_controls=_roster(len(placed)),
         arbiters=table(Arbiters, len(placed) * ARBITERS, holder=_NONE, winner=_NONE, stamp=_NONE),
-        locks=table(Locks, locks, winner=_NONE, stamp=_NONE),
         spent=np.zeros((n, len(Cause)), dtype=np.int64),
         **_outside(n),
+        **observing,
     )
-    return _tables()._replace(tiles=tiles, timing=constants), state
+    return Spec(tiles=tiles, timing=constants, **_tables(), **watched), state

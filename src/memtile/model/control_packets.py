@@ -13,8 +13,10 @@ from memtile.arch.register_map import register_named
 from memtile.arch.tiles import TILE_BYTES, WORD_BYTES
 from memtile.model import axi, control_port
 from memtile.model.beats import pop_word
+from memtile.model.event_state import Signal
 from memtile.model.jit import jit
 from memtile.model.packets import STREAM_MASK, header_at, odd
+from memtile.model.signals import signal
 from memtile.model.state import ACTIVITY, Spec, State
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import offers
@@ -30,6 +32,7 @@ _OPERATION, _BEATS = field_of(CONTROL_HEADER, "Operation"), field_of(CONTROL_HEA
 _OPERATION_LSB, _OPERATION_MAX = _OPERATION.lsb, _OPERATION.maximum
 _BEATS_LSB, _BEATS_MAX = _BEATS.lsb, _BEATS.maximum
 _RESPONSE_LSB = field_of(CONTROL_HEADER, "Response_ID").lsb
+_CONTROL_ERROR = int(Signal.CONTROL_PACKET)
 _SPACE = TILE_BYTES - 1
 
 
@@ -37,6 +40,7 @@ _SPACE = TILE_BYTES - 1
 def fail(st: State, tile: int, error: int, last: int) -> None:
     """Set a sticky bit; the rest of the packet is thrown away."""
     st.registers[st.controls.status[tile]] |= error
+    signal(st, tile, _CONTROL_ERROR)
     st.controls.stage[tile] = START if last else DISCARD
 
 
@@ -67,6 +71,7 @@ def store(spec: Spec, st: State, tile: int, word: int, last: int) -> None:
     controls = st.controls
     if axi.write(spec, st, tile, controls.address[tile], word) == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
+        signal(st, tile, _CONTROL_ERROR)
     controls.address[tile] = (controls.address[tile] + WORD_BYTES) & _SPACE
     controls.left[tile] -= 1
     done = last if controls.operation[tile] == _BLOCK else 1 if controls.left[tile] == 0 else 0
@@ -111,6 +116,7 @@ def answer(spec: Spec, st: State, tile: int) -> None:
     value = axi.read(spec, st, tile, controls.address[tile])
     if value == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
+        signal(st, tile, _CONTROL_ERROR)
         value = 0
     controls.address[tile] = (controls.address[tile] + WORD_BYTES) & _SPACE
     controls.left[tile] -= 1

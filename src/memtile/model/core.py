@@ -8,6 +8,7 @@ are decided with those of the channels, after an arbitration that an uncontended
 from __future__ import annotations
 
 from memtile.model import core_ports, locks
+from memtile.model.event_state import CoreEvent
 from memtile.model.jit import jit
 from memtile.model.roster import append
 from memtile.model.state import ACTIVITY, ASKING, NOW, Spec, State
@@ -17,6 +18,9 @@ _NEXT, _DONE = int(CorePhase.NEXT), int(CorePhase.DONE)
 _WAIT, _ACCESS = int(CorePhase.WAIT), int(CorePhase.ACCESS)
 _ACQUIRE, _RELEASE = int(CorePhase.ACQUIRE), int(CorePhase.RELEASE)
 _RUNNING, _IDLE, _LOCK = int(CoreCause.RUNNING), int(CoreCause.IDLE), int(CoreCause.LOCK_STALL)
+_ACTIVE, _MEMORY_STALL = int(CoreEvent.ACTIVE), int(CoreEvent.MEMORY_STALL)
+_LOCK_STALL, _LOCK_ACQUIRE = int(CoreEvent.LOCK_STALL), int(CoreEvent.LOCK_ACQUIRE)
+_LOCK_RELEASE = int(CoreEvent.LOCK_RELEASE)
 _CAUSE_DONE = int(CoreCause.DONE)
 
 
@@ -36,6 +40,9 @@ def ask_memory(spec: Spec, st: State) -> None:
         core = st.active_cores[slot]
         stalled = cores.phase[core] == _ACQUIRE or cores.phase[core] == _RELEASE
         cores.why[core] = _LOCK if stalled and cores.step[core] > 0 else _RUNNING
+        if stalled and cores.step[core] == 0:
+            requested = _LOCK_ACQUIRE if cores.phase[core] == _ACQUIRE else _LOCK_RELEASE
+            st.core_seen[core, requested] = st.clock[NOW]
         cores.step[core] += stalled
         if cores.phase[core] == _ACCESS:
             core_ports.ask(spec, st, core)
@@ -74,7 +81,7 @@ def receive_lock(st: State, core: int) -> None:
     """Phase 5: take the lock if it was granted."""
     cores = st.cores
     if locks.won(st, cores.target[core], st.channels.phase.shape[0] + core):
-        locks.take(st.locks, cores.target[core], cores.value[core])
+        locks.take(st, cores.target[core], cores.value[core])
         over(st, core)
 
 
@@ -85,7 +92,7 @@ def release_locks(st: State) -> None:
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
         if cores.phase[core] == _RELEASE and st.clock[NOW] >= cores.until[core]:
-            locks.add(st.locks, cores.target[core], cores.value[core])
+            locks.release_to(st, cores.target[core], cores.value[core])
             over(st, core)
 
 
@@ -94,7 +101,13 @@ def account(st: State, cycles: int) -> None:
     """Phase 6: book the cycles under each active core's cause."""
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
-        st.core_spent[core, st.cores.why[core]] += cycles
+        why = st.cores.why[core]
+        st.core_spent[core, why] += cycles
+        st.core_seen[core, _ACTIVE] = st.clock[NOW]
+        if why == _LOCK:
+            st.core_seen[core, _LOCK_STALL] = st.clock[NOW]
+        elif why != _RUNNING:
+            st.core_seen[core, _MEMORY_STALL] = st.clock[NOW]
 
 
 @jit

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memtile.arch.core import SIDE_STEPS, SIDES
+import numpy as np
+
+from memtile.arch.core import CORE, SIDE_STEPS, SIDES
 from memtile.arch.tiles import TILE_KINDS
-from memtile.model.state import Cores, table
+from memtile.model.state import CORE_STEPS, Cores, table
 from memtile.model.states import CoreCause
 
 if TYPE_CHECKING:
@@ -47,3 +49,12 @@ def cores(placed: Sequence[Placed]) -> Cores:
     """All cores, without kernels."""
     tiles = [tile for tile, p in enumerate(placed) if _has_core(p)]
     return table(Cores, len(tiles), tile=tiles, why=CoreCause.IDLE)
+
+
+def cores_at_rest(cores: int) -> dict[str, Any]:
+    """Program memories, what kernels access, and the books of the cores."""
+    return {
+        "program": np.zeros(cores * CORE.program_words, dtype=np.uint32),
+        "accesses": np.zeros((cores, CORE_STEPS, CORE.ports, 2), dtype=np.int64),
+        "core_spent": np.zeros((cores, len(CoreCause)), dtype=np.int64),
+    }

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from memtile.arch.tiles import TILE_KINDS
+from memtile.model.event_state import ChannelEvent
 from memtile.model.fifo import put, space
 from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, FULL, NOW, State
 from memtile.model.switch_ports import has_room, push
 
+_MEMORY, _RUNNING = int(ChannelEvent.MEMORY), int(ChannelEvent.PORT_RUNNING)
+_TLAST = int(ChannelEvent.PORT_TLAST)
 _MOST_WORDS = max(kind.stream_words for kind in TILE_KINDS.values())  # of a beat
 
 
@@ -21,15 +24,27 @@ def ready(st: State, ch: int) -> bool:
 
 
 @inlined
+def crossed(st: State, ch: int, last: int) -> None:
+    """Note for the port events that a word crossed the channel's stream port."""
+    st.seen[ch, _RUNNING] = st.clock[NOW]
+    if last:
+        st.seen[ch, _TLAST] = st.clock[NOW]
+
+
+@inlined
 def offer(st: State, ch: int) -> None:
     """S2MM: take a beat from the port into the ingress buffer, if there is one and it fits."""
     ports = st.ports
     at = ports.source_position[ch]
-    if at == ports.source_end[ch] or space(st.fifos, ch) == 0:
+    if at == ports.source_end[ch]:
+        return
+    if space(st.fifos, ch) == 0:
+        st.seen[ch, _MEMORY] = st.clock[NOW]
         return
     st.clock[ACTIVITY] = 1  # a word that only waits for its pattern is no reason to call the tile quiet
     if ready(st, ch):
         put(st.fifos, ch, st.source[at], st.source_last[at])
+        crossed(st, ch, st.source_last[at])
         ports.source_position[ch] = at + 1
         if st.walks.stream_words[ch] > 1:
             offer_rest(st, ch)
@@ -54,6 +69,15 @@ def full(st: State, ch: int) -> bool:
 
 
 @inlined
+def would_take(st: State, ch: int) -> bool:
+    """MM2S: whether the stream wants a word; a test bench always does."""
+    if st.ports.sink_row[ch] < 0:
+        port = st.channels.switch_port[ch]
+        return bool(port >= 0 and has_room(st, port))
+    return True
+
+
+@inlined
 def takes(st: State, ch: int) -> bool:
     """MM2S: whether the sink, or else the switch, takes the beat that waits in the egress buffer."""
     if st.ports.sink_row[ch] < 0:
@@ -75,6 +99,7 @@ def deliver(st: State, ch: int, word: int, last: int) -> None:
     at = st.ports.sink_count[ch]
     st.sink[row, at] = word
     st.sink_last[row, at] = last
+    crossed(st, ch, last)
     st.ports.sink_count[ch] = at + 1
     if full(st, ch):
         st.clock[FULL] = 1

@@ -46,7 +46,7 @@ def entry(function: F) -> F:
 
     njit: Any = numba.njit  # its stubs do not know the switch for reference counting
     with _settings():
-        compiled: F = njit(cache=True, **_OPTIONS)(function)
+        compiled: F = njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
     return compiled
 
 
@@ -60,7 +60,7 @@ def _part(function: F, **options: bool) -> F:
 
 def jit(function: F) -> F:
     """Make ``function`` a part of the compiled functions that call it."""
-    return _part(function)
+    return _part(function, forceinline=False)  # else Numba takes it over from the caller
 
 
 def inlined(function: F) -> F:

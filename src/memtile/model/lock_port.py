@@ -8,13 +8,15 @@ from __future__ import annotations
 from memtile.model import core
 from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_LOCK_UNAVAILABLE
+from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import inlined, jit
-from memtile.model.locks import add, bid, resolve, satisfied, take, won
-from memtile.model.roster import append, wake_channel
+from memtile.model.locks import bid, release_to, resolve, satisfied, take, won
+from memtile.model.roster import append, backed_up, wake_channel
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.timing_index import FINISHED_BD_DELAY
 
+_STALLED, _MEMORY = int(ChannelEvent.STALLED_LOCK), int(ChannelEvent.MEMORY)
 _ACQUIRE, _RUN = int(Phase.ACQUIRE), int(Phase.RUN)
 _MOVING, _LOCK, _SWITCH = int(Cause.MOVING), int(Cause.LOCK_ACQUIRE), int(Cause.BD_SWITCH)
 
@@ -24,6 +26,8 @@ def rouse(st: State, ch: int) -> None:
     """Something happens to a channel that waits, in a cycle in which it may have been resting."""
     if st.channels.active[ch] == 0:
         wake_channel(st, ch)
+        if backed_up(st, ch):
+            st.seen[ch, _MEMORY] = st.clock[NOW]
         st.channels.why[ch] = _SWITCH
 
 
@@ -39,6 +43,7 @@ def granted(st: State, ch: int) -> None:
 @inlined
 def stalled(st: State, ch: int) -> None:
     """The channel did not get its lock in this cycle."""
+    st.seen[ch, _STALLED] = st.clock[NOW]
     if st.channels.why[ch] != _MOVING:
         st.channels.why[ch] = _LOCK
 
@@ -65,7 +70,7 @@ def receive(st: State, ch: int) -> None:
     """Take the lock if it was granted, else the channel is stalled on it."""
     c = st.channels
     if won(st, c.lock[ch], ch):
-        take(st.locks, c.lock[ch], c.acquire_value[ch])
+        take(st, c.lock[ch], c.acquire_value[ch])
         granted(st, ch)
     else:
         stalled(st, ch)
@@ -99,7 +104,7 @@ def release(spec: Spec, st: State, ch: int) -> None:
     if lock < 0:
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
     else:
-        add(st.locks, lock, c.due_value[ch])
+        release_to(st, lock, c.due_value[ch])
         st.clock[ACTIVITY] += 1
 
 

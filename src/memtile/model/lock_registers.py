@@ -17,6 +17,7 @@ _OPERAND_BITS = MEMORY.bd_fields["Lock_Acq_Value"].bits
 @jit
 def set_value(st: State, lock: int, value: int) -> None:
     """A write to a lock value register keeps six bits."""
+    st.locks.held[lock] |= 1 << st.locks.value[lock]
     st.locks.value[lock] = value & _VALUE_MASK
 
 
@@ -51,4 +52,4 @@ def request(spec: Spec, st: State, tile: int, offset: int) -> int:
     """A read of the request window: one attempt, 1 = granted."""
     number = (offset // _STRIDE) % spec.tiles.locks[tile]
     acquire = 1 if offset & _ACQUIRE else 0
-    return attempt(st.locks, spec.tiles.lock_base[tile] + number, acquire, operand(offset))
+    return attempt(st, spec.tiles.lock_base[tile] + number, acquire, operand(offset))

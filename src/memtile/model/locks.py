@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from memtile.arch.tiles import MEMORY
 from memtile.model.banks import LATER
+from memtile.model.event_state import LockEvent, Signal
 from memtile.model.jit import jit
-from memtile.model.state import NOW, Locks, Spec, State
+from memtile.model.signals import signal
+from memtile.model.state import NOW, Spec, State
 from memtile.model.windows import NOWHERE, reach
 
+_EQUAL, _GREATER = int(LockEvent.ACQUIRED_EQUAL), int(LockEvent.ACQUIRED_GREATER)
+_RELEASED, _LOCK_ERROR = int(LockEvent.RELEASED), int(Signal.LOCK_ERROR)
 _MAX = MEMORY.lock_value_max
 
 
@@ -35,33 +39,45 @@ def satisfied(value: int, operand: int) -> bool:
 
 
 @jit
-def add(locks: Locks, lock: int, change: int) -> None:
+def add(st: State, lock: int, change: int) -> None:
     """Add a signed value, flag and saturate what leaves the 6-bit range."""
+    locks = st.locks
+    locks.held[lock] |= 1 << locks.value[lock]
     value = locks.value[lock] + change
     if value > _MAX:
         locks.overflow[lock] = 1
+        signal(st, locks.tile[lock], _LOCK_ERROR)
         value = _MAX
     elif value < 0:
         locks.underflow[lock] = 1
+        signal(st, locks.tile[lock], _LOCK_ERROR)
         value = 0
     locks.value[lock] = value
 
 
 @jit
-def take(locks: Locks, lock: int, operand: int) -> None:
+def take(st: State, lock: int, operand: int) -> None:
     """Subtract what a granted acquire takes."""
-    add(locks, lock, operand if operand < 0 else -operand)
+    st.locks.event[lock, _GREATER if operand < 0 else _EQUAL] = st.clock[NOW]
+    add(st, lock, operand if operand < 0 else -operand)
 
 
 @jit
-def attempt(locks: Locks, lock: int, acquire: int, operand: int) -> int:
+def release_to(st: State, lock: int, change: int) -> None:
+    """A release of ``change``."""
+    st.locks.event[lock, _RELEASED] = st.clock[NOW]
+    add(st, lock, change)
+
+
+@jit
+def attempt(st: State, lock: int, acquire: int, operand: int) -> int:
     """One read of the Lock_Request window: 1 = granted. A release is always granted."""
     if acquire == 0:
-        add(locks, lock, operand)
+        release_to(st, lock, operand)
         return 1
-    if not satisfied(locks.value[lock], operand):
+    if not satisfied(st.locks.value[lock], operand):
         return 0
-    take(locks, lock, operand)
+    take(st, lock, operand)
     return 1
 
 

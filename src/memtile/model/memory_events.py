@@ -1,24 +1,24 @@
-"""Events about data memory: for now their sticky status."""
+"""Events about data memory, raised by their number in the module that has the memory."""
 
 from __future__ import annotations
 
-from memtile.arch.events import EVENT_STATUS, EVENT_UNITS
-from memtile.arch.protection import MEMORY_MODULE
 from memtile.arch.registers import WORD_BITS
-from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.model.events import raise_event as raise_in_unit
 from memtile.model.jit import jit
-from memtile.model.state import Spec, State
+from memtile.model.state import NOW, Spec, State
 
-_STATUS = tuple(
-    (EVENT_UNITS[MEMORY_MODULE[k.role]].base + EVENT_STATUS) // WORD_BYTES if k.role in MEMORY_MODULE else 0
-    for k in TILE_KINDS.values()
-)
 _BITS = WORD_BITS
 
 
 @jit
+def memory_unit(spec: Spec, tile: int) -> int:
+    """The event unit of the module with the data memory, the last one of a tile."""
+    return int(spec.tiles.first_unit[tile] + spec.tiles.units[tile] - 1)
+
+
+@jit
 def raise_event(spec: Spec, st: State, tile: int, event: int) -> None:
-    """The event happens in this cycle."""
-    kind = spec.tiles.kind[tile]
-    register = spec.register_index[kind, _STATUS[kind] + event // _BITS]
-    st.registers[spec.tiles.register_base[tile] + register] |= 1 << (event % _BITS)
+    """The event happens in this cycle; its sticky bit is set at once, for an untimed run has no cycles."""
+    unit = memory_unit(spec, tile)
+    raise_in_unit(st, unit, event, st.clock[NOW])
+    st.registers[spec.event_units.status[unit] + event // _BITS] |= 1 << (event % _BITS)

@@ -15,8 +15,9 @@ from memtile.model.bd_load import halt
 from memtile.model.beats import deliver_beat, ready_words
 from memtile.model.coder import gather, packed_moved, pass_on
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE
+from memtile.model.event_state import ChannelEvent
 from memtile.model.fifo import drop, put, space
-from memtile.model.host_ports import deliver, takes
+from memtile.model.host_ports import deliver, takes, would_take
 from memtile.model.jit import inlined, jit
 from memtile.model.lock_port import post_release
 from memtile.model.packets import header_of
@@ -25,6 +26,7 @@ from memtile.model.states import Cause, Phase
 from memtile.model.task_end import token_blocked
 from memtile.model.task_queue import bd_done
 
+_STREAM, _MEMORY = int(ChannelEvent.STREAM), int(ChannelEvent.MEMORY)
 _TOKEN = int(Cause.TOKEN_BLOCKED)
 _RUN = int(Phase.RUN)
 _MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
@@ -40,7 +42,7 @@ def drain(spec: Spec, st: State, ch: int) -> None:
     if st.walks.stream_words[ch] > 1:
         drain_wide(st, ch)
     elif st.fifos.held[ch] == 0:
-        c.why[ch] = c.fetch_why[ch]
+        starve(st, ch)
     elif takes(st, ch):
         head = st.fifos.head[ch]
         deliver(st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
@@ -49,6 +51,7 @@ def drain(spec: Spec, st: State, ch: int) -> None:
         c.why[ch] = _MOVING
     else:
         c.why[ch] = _BLOCKED
+        st.seen[ch, _STREAM] = st.clock[NOW]
     if c.moved[ch] == c.length[ch]:
         if token_blocked(st, ch):
             if c.why[ch] != _MOVING:
@@ -59,18 +62,27 @@ def drain(spec: Spec, st: State, ch: int) -> None:
         bd_done(spec, st, ch)
 
 
+@inlined
+def starve(st: State, ch: int) -> None:
+    """No word for the stream: memory starvation, if the stream would take one."""
+    st.channels.why[ch] = st.channels.fetch_why[ch]
+    if would_take(st, ch):
+        st.seen[ch, _MEMORY] = st.clock[NOW]
+
+
 @jit
 def drain_wide(st: State, ch: int) -> None:
     """Let one beat of up to two words leave to the stream."""
     c, words = st.channels, ready_words(st, ch)
     if words == 0:
-        c.why[ch] = c.fetch_why[ch]
+        starve(st, ch)
     elif takes(st, ch):
         deliver_beat(st, ch, words)
         c.moved[ch] = c.moved[ch] + words if c.packed[ch] == 0 else packed_moved(st, ch)
         c.why[ch] = _MOVING
     else:
         c.why[ch] = _BLOCKED
+        st.seen[ch, _STREAM] = st.clock[NOW]
 
 
 @inlined

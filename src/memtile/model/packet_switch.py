@@ -11,15 +11,18 @@ from __future__ import annotations
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, MERGE_POSITIONS, SLOTS_PER_SLAVE
 from memtile.arch.register_map import register_named
 from memtile.arch.switch_registers import SLOT
-from memtile.model.beats import TLAST
+from memtile.model.event_state import Signal
 from memtile.model.jit import inlined, jit
 from memtile.model.packets import STREAM_MASK
+from memtile.model.signals import signal
 from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.stream_state import TLAST
 from memtile.model.switch_config import PACKET, field_of
 from memtile.model.switch_ports import has_room, offers, pop, push
 from memtile.model.timing_index import PACKET_ARBITRATION
 
 NONE = -1
+_PACKET_ERROR = int(Signal.STREAM_PACKET)
 _ENABLE = field_of(SLOT, "enable").mask
 _ID, _MASK, _MSEL, _ARBITER = (field_of(SLOT, name) for name in ("id", "mask", "msel", "arbit"))
 _ID_LSB, _MASK_LSB, _MSEL_LSB, _ARBITER_LSB = _ID.lsb, _MASK.lsb, _MSEL.lsb, _ARBITER.lsb
@@ -123,6 +126,7 @@ def ask(spec: Spec, st: State, port: int) -> None:
     switch.asked[port] = NONE
     switch.unrouted[port] = 1
     if slot == NONE:
+        signal(st, switch.tile[port], _PACKET_ERROR)
         return
     arbiter = switch.tile[port] * ARBITERS + ((slot >> _ARBITER_LSB) & _ARBITER_MAX)
     targets = arbiters.masters[arbiter, (slot >> _MSEL_LSB) & _MSEL_MAX]

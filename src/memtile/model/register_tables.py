@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from functools import cache
 
 import numpy as np
 
 from memtile.arch.mirrors import mirrors
 from memtile.arch.ports import MERGE_ARBITERS, PORTS
-from memtile.arch.register_map import BEYOND, TILE_MODULES, register_map
+from memtile.arch.register_map import BEYOND, TILE_MODULES, event_modules, register_map
 from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import MM2S, S2MM, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.model.axi import Block
+from memtile.model.event_registers import UNITS, EventBlock
 from memtile.model.state import Ints, Shorts
 
 _UNMAPPED = -1
@@ -41,8 +43,8 @@ def index_map(name: TileName) -> Shorts:
     return table
 
 
-def _channel_blocks(kind: TileKind) -> dict[int, tuple[Block, int]]:
-    blocks: dict[int, tuple[Block, int]] = {}
+def _channel_blocks(kind: TileKind) -> dict[int, tuple[IntEnum, int]]:
+    blocks: dict[int, tuple[IntEnum, int]] = {}
     for direction in (S2MM, MM2S):
         for number in range(kind.channels):
             ch = direction * kind.channels + number
@@ -55,8 +57,8 @@ def _channel_blocks(kind: TileKind) -> dict[int, tuple[Block, int]]:
     return blocks
 
 
-def _lock_blocks(kind: TileKind) -> dict[int, tuple[Block, int]]:
-    blocks: dict[int, tuple[Block, int]] = {kind.lock_request_base: (Block.LOCK_REQUEST, 0)}
+def _lock_blocks(kind: TileKind) -> dict[int, tuple[IntEnum, int]]:
+    blocks: dict[int, tuple[IntEnum, int]] = {kind.lock_request_base: (Block.LOCK_REQUEST, 0)}
     for lock in range(kind.locks):
         blocks[kind.lock_value_base + lock * kind.lock_value_stride] = (Block.LOCK_VALUE, lock)
     for word, first in enumerate(range(0, kind.locks, WORD_BITS)):
@@ -65,7 +67,7 @@ def _lock_blocks(kind: TileKind) -> dict[int, tuple[Block, int]]:
     return blocks
 
 
-def _switch_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
+def _switch_blocks(name: TileName) -> dict[int, tuple[IntEnum, int]]:
     ports = PORTS[name]
     masters = range(ports.base, ports.base + len(ports.masters) * WORD_BYTES, WORD_BYTES)
     first = ports.base + SLAVE_CONFIG_OFFSET
@@ -78,16 +80,62 @@ def _switch_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
     return merges | dict.fromkeys((*masters, *slaves), (Block.SWITCH, 0))
 
 
-def _mirror_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
+def _mirror_blocks(name: TileName) -> dict[int, tuple[IntEnum, int]]:
     """Module by module: the two of a compute tile use the same names."""
     place = {register.offset: index for index, register in enumerate(registers_of(name))}
     found = [mirror for module in TILE_MODULES[name] for mirror in mirrors(register_map(module).values())]
     return {m.register.offset: (Block.SETS if m.sets else Block.CLEARS, place[m.value.offset]) for m in found}
 
 
-def _mux_blocks(name: TileName) -> dict[int, tuple[Block, int]]:
+def _mux_blocks(name: TileName) -> dict[int, tuple[IntEnum, int]]:
     found = [r for r in registers_of(name) if r.name in ("Mux_Config", "Demux_Config")]
     return {register.offset: (Block.MUX, 0) for register in found}
+
+
+def _selects(name: str) -> bool:
+    selections = (
+        "DMA_Event_Channel_Selection",
+        "Stream_Switch_Event_Port_Selection",
+        "Locks_Event_Selection",
+    )
+    return name.startswith(("Event_Group_", *selections))
+
+
+def _event_block(name: str) -> tuple[EventBlock, int] | None:
+    """How a register of an event unit behaves, and which half of the timer it is; None = not one of them."""
+    exact = {
+        "Event_Generate": (EventBlock.GENERATE, 0),
+        "Timer_Control": (EventBlock.TIMER_CONTROL, 0),
+        "Timer_Low": (EventBlock.TIMER, 0),
+        "Timer_High": (EventBlock.TIMER, 1),
+        "Trace_Status": (EventBlock.TRACE_STATUS, 0),
+    }
+    if name in exact:
+        return exact[name]
+    if name.startswith("Event_Status"):
+        return EventBlock.STATUS, 0
+    if _selects(name):
+        return EventBlock.SELECTION, 0
+    configured = (
+        "Combo_event_",
+        "Edge_Detection_event",
+        "Trace_",
+        "Performance_",
+        "Timer_Trig_",
+        "Event_Broadcast",
+    )
+    return (EventBlock.CONFIG, 0) if name.startswith(configured) and "Block" not in name else None
+
+
+def _event_blocks(name: TileName) -> dict[int, tuple[IntEnum, int]]:
+    """The registers of the tile's event units; the core module's is the first of a compute tile."""
+    blocks: dict[int, tuple[IntEnum, int]] = {}
+    for unit, (module, _) in enumerate(event_modules(name)):
+        for register in register_map(module).values():
+            found = _event_block(register.name)
+            if found is not None:
+                blocks[register.offset] = (found[0], found[1] * UNITS + unit)
+    return blocks
 
 
 def noc_offsets(name: TileName) -> frozenset[int]:
@@ -95,7 +143,7 @@ def noc_offsets(name: TileName) -> frozenset[int]:
     return frozenset(r.offset for r in register_map("noc").values()) if name == "interface" else frozenset()
 
 
-def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:
+def blocks_of(name: TileName) -> dict[int, tuple[IntEnum, int]]:
     """Byte offset -> (hardware block, instance) of the registers that do more than hold a value."""
     kind = TILE_KINDS[name]
     named = {
@@ -106,5 +154,11 @@ def blocks_of(name: TileName) -> dict[int, tuple[Block, int]]:
         "Core_Memory_Control": Block.PROGRAM_CONTROL,
     }
     controls = {r.offset: (named[r.name], 0) for r in registers_of(name) if r.name in named}
-    own = _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name) | _mux_blocks(name)
-    return own | _mirror_blocks(name) | controls
+    own = (
+        _event_blocks(name)
+        | _channel_blocks(kind)
+        | _lock_blocks(kind)
+        | _switch_blocks(name)
+        | _mux_blocks(name)
+    )
+    return own | _mirror_blocks(name) | _event_blocks(name) | controls

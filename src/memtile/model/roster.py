@@ -9,6 +9,7 @@ at the end of a run.
 
 from __future__ import annotations
 
+from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import inlined, jit
 from memtile.model.state import BOOKED, NOW, Ints, State
 from memtile.model.states import Cause, CorePhase, Phase
@@ -16,6 +17,8 @@ from memtile.model.states import Cause, CorePhase, Phase
 _PHASE_IDLE, _CAUSE_IDLE = int(Phase.IDLE), int(Cause.IDLE)
 _RUN, _HEADER, _STARVED = int(Phase.RUN), int(Phase.HEADER), int(Cause.STREAM_STARVED)
 _ACQUIRE, _LOCK = int(Phase.ACQUIRE), int(Cause.LOCK_ACQUIRE)
+_STALLED_LOCK, _STREAM = int(ChannelEvent.STALLED_LOCK), int(ChannelEvent.STREAM)
+_MEMORY = int(ChannelEvent.MEMORY)
 _CORE_DONE = int(CorePhase.DONE)
 
 
@@ -27,18 +30,50 @@ def append(roster: Ints, number: int) -> None:
 
 
 @jit
-def book_rest(st: State, ch: int) -> None:
-    """Book the cycles of a resting channel that are over and not booked yet."""
+def rested(st: State, ch: int) -> int:
+    """Cycles that the channel has rested and that are not booked yet."""
     booked = 0
     for cause in range(st.spent.shape[1]):
         booked += st.spent[ch, cause]
-    st.spent[ch, st.channels.why[ch]] += st.clock[NOW] + st.clock[BOOKED] - booked
+    return int(st.clock[NOW] + st.clock[BOOKED] - booked)
+
+
+@jit
+def book_rest(st: State, ch: int) -> None:
+    """Book the cycles of a resting channel that are over and not booked yet."""
+    st.spent[ch, st.channels.why[ch]] += rested(st, ch)
+
+
+@jit
+def held_event(st: State, ch: int) -> int:
+    """The ``ChannelEvent`` that a resting channel asserts all the time, -1 = none."""
+    if st.channels.why[ch] == _LOCK:
+        return _STALLED_LOCK
+    return _STREAM if st.channels.why[ch] == _STARVED else -1
+
+
+@jit
+def backed_up(st: State, ch: int) -> bool:
+    """Whether a test bench has words for the resting channel that it has no room for."""
+    left = st.ports.source_end[ch] - st.ports.source_position[ch]
+    return bool(left > 0 and st.fifos.held[ch] == st.fifos.depth[ch])
+
+
+@jit
+def note_rest(st: State, ch: int) -> None:
+    """A resting channel wakes: up to now it was stalled."""
+    latest, event = st.clock[NOW] + st.clock[BOOKED] - 1, held_event(st, ch)
+    if event >= 0:
+        st.seen[ch, event] = latest
+    if rested(st, ch) > 0 and backed_up(st, ch):
+        st.seen[ch, _MEMORY] = latest
 
 
 @jit
 def wake_channel(st: State, ch: int) -> None:
     """The channel may have something to do from this cycle on."""
     if st.channels.active[ch] == 0:
+        note_rest(st, ch)
         book_rest(st, ch)
         st.channels.active[ch] = 1
         append(st.active_channels, ch)
@@ -57,6 +92,7 @@ def wake_port(st: State, port: int) -> None:
     """The switch port holds a word."""
     if st.switch.active[port] == 0:
         st.switch.active[port] = 1
+        st.switch.idle[port] = st.clock[NOW] - 1
         append(st.active_ports, port)
 
 

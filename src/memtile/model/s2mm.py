@@ -13,6 +13,7 @@ from memtile.model.access_port import aim
 from memtile.model.address_generator import advance, joins
 from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_MEMORY_UNAVAILABLE, FOT_MASK
+from memtile.model.event_state import ChannelEvent
 from memtile.model.fifo import drop
 from memtile.model.jit import inlined, jit
 from memtile.model.lock_port import post_release
@@ -22,6 +23,7 @@ from memtile.model.states import Cause, Phase
 from memtile.model.task_end import finish_on_tlast, may_end
 from memtile.model.task_queue import bd_done
 
+_STREAM = int(ChannelEvent.STREAM)
 _RUN, _HEADER = int(Phase.RUN), int(Phase.HEADER)
 _MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
 _BANK, _BUSY, _STARVED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(Cause.STREAM_STARVED)
@@ -104,6 +106,7 @@ def consume(spec: Spec, st: State, ch: int) -> None:
         c.why[ch] = c.fetch_why[ch]
     elif st.fifos.held[ch] == 0:
         c.why[ch] = _STARVED
+        st.seen[ch, _STREAM] = st.clock[NOW]
     else:
         collect(spec, st, ch)
         if st.walks.stream_words[ch] > 1:

@@ -33,7 +33,11 @@ from memtile.model.columns import (
 from memtile.model.columns import Ints as Ints
 from memtile.model.dma_tables import Codecs as Codecs
 from memtile.model.dma_tables import Interfaces as Interfaces
+from memtile.model.event_state import EventGroups, EventModules, EventUnits, Nodes, Observers, Traces
 from memtile.model.external_state import Externals
+from memtile.model.memory_state import Banks as Banks
+from memtile.model.memory_state import Locks as Locks
+from memtile.model.memory_state import Memories as Memories
 from memtile.model.protection import Guards, Protections
 from memtile.model.stream_state import Arbiters, Controls, Counts, SwitchPorts
 from memtile.model.tables import plain as plain
@@ -66,6 +70,8 @@ class Tiles(NamedTuple):
     slaves: Ints
     master_base: Ints
     masters: Ints
+    first_unit: Ints  # its first event unit
+    units: Ints
     has_dma: Ints  # 0 = interface tile without DMA, locks and multiplexers
     neighbour: Three  # west, own, east tile index; -1 = none
     core: Ints  # index into State.cores, -1 = none
@@ -217,42 +223,6 @@ class Cores(NamedTuple):
     wanted: Requests  # grants that the part still needs in this step
 
 
-class Banks(NamedTuple):
-    """Bank arbiters; requesters are the channels, then the parts of each core's accesses."""
-
-    tile: Ints
-    turn: Ints  # requester served first next time
-    best: Ints
-    winner: Ints  # requester granted this cycle
-    stamp: Ints  # cycle of ``winner``
-    free_at: Ints  # AXI master: busy with a burst before this cycle
-
-
-class Memories(NamedTuple):
-    """Memory control of each tile."""
-
-    reach: Three  # tile whose memory and locks its DMA finds to the west, at home, to the east; -1 = none
-    shift: Ints  # word address >> shift & mask is the bank, or the bank within its group
-    mask: Ints
-    group_shift: Ints  # word address >> group_shift & group_mask is the group of banks
-    group_mask: Ints
-    group_banks: Ints  # banks of a group
-    busy_until: Ints  # zeroisation owns the banks before this cycle, -1 = it does not
-    control: Ints  # register index of the Memory_Control that asked for it
-
-
-class Locks(NamedTuple):
-    """Semaphore locks and their arbiters; requesters are the channels, then the cores."""
-
-    value: Ints
-    overflow: Ints
-    underflow: Ints
-    turn: Ints
-    best: Ints
-    winner: Ints
-    stamp: Ints
-
-
 class Ports(NamedTuple):
     """What the test bench does at the stream port of each channel."""
 
@@ -275,6 +245,11 @@ class Spec(NamedTuple):
     register_map: RegisterMap
     protections: Protections
     timing: Ints  # values in the order of arch.timing.Timing
+    event_units: EventUnits
+    event_modules: EventModules
+    event_groups: EventGroups  # (module, group)
+    event_sources: Ints  # (module, event, [Source, argument])
+    nodes: Nodes
 
 
 class State(NamedTuple):
@@ -292,6 +267,7 @@ class State(NamedTuple):
     active_ports: Ints  # [0] how many; then the switch ports that hold words
     asked_interfaces: Ints  # [0] how many; then the interfaces to neighbours asked for in this cycle
     active_cores: Ints  # [0] how many; then the cores whose kernel is not done
+    active_units: Ints  # [0] how many; then the event units with something to do
     zeroising: Ints  # [0] how many; then the tiles whose memory is being zeroised
     guarding: Ints  # [0] how many; then the tiles whose scrubber, or report of errors, has something to do
     memory: Words
@@ -328,3 +304,11 @@ class State(NamedTuple):
     host_words: Ints  # [0, 0] how many; then (port, word, TLAST) for the host to take
     pattern: Ints
     spent: Ints  # (channel, cause) cycles
+    stamps: Ints  # (event unit, event) last cycle in which the event was raised by its number
+    signals: Ints  # (tile, Signal) last cycle
+    seen: Ints  # (channel, ChannelEvent) last cycle
+    core_seen: Ints  # (core, CoreEvent) last cycle
+    observers: Observers
+    traces: Traces
+    flights: Ints  # (broadcast switch, side, cycle) channels that arrive, as bit masks
+    in_flight: Ints  # [0] how many of them are not 0

@@ -11,6 +11,7 @@ from memtile.arch.ports import MSELS
 
 Ints = npt.NDArray[np.int64]
 
+TLAST, PAIR = 1, 2  # flags of an entry: ends a packet; holds two words, the lower one first
 PORT_SLOTS = 16  # ring slots of a switch port: a power of two; the stream FIFO is the deepest
 CONTROL_SLOTS = 64  # of a tile's buffer of tokens and answers; the most that Timing allows
 COUNT_SLOTS = 16  # of a channel's finish-on-TLAST counts
@@ -47,6 +48,9 @@ class SwitchPorts(NamedTuple):
     words: PortRing
     last: PortRing  # TLAST
     entered: PortRing  # cycle in which the word came
+    stalled: Ints  # last cycle in which a word had to wait
+    tlast: Ints  # last cycle in which the last word of a packet left
+    idle: Ints  # last cycle before the port was woken
     drop_header: Ints  # master in packet mode: 1 = takes packets without their header
     targets: Ints  # slave in packet mode: bit mask of the masters of its packet
     arbiter: Ints  # slave: arbiter that its packet holds, -1 = none

@@ -6,17 +6,19 @@ Circuit mode: a slave feeds all its masters at once, so one slow receiver stops 
 from __future__ import annotations
 
 from memtile.model.beats import pop_word, put_beat, words_in
+from memtile.model.event_state import ChannelEvent
 from memtile.model.fifo import space
 from memtile.model.host_ports import hand_to_host, host_takes
 from memtile.model.jit import inlined, jit
 from memtile.model.packet_switch import contend
 from memtile.model.packet_switch import serve as serve_packet
 from memtile.model.roster import retire_ports, wake_channel, wake_control
-from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
 
+_MEMORY, _STREAM = int(ChannelEvent.MEMORY), int(ChannelEvent.STREAM)
 _STARVED = int(Cause.STREAM_STARVED)
 
 
@@ -41,6 +43,21 @@ def serve_slave(st: State, port: int) -> None:
 
 
 @inlined
+def enter_channel(st: State, port: int, channel: int) -> None:
+    """Move the beat that a master port offers into the ingress buffer behind it."""
+    switch, head = st.switch, st.switch.head[port]
+    if space(st.fifos, channel) < words_in(switch.last[port, head]):
+        st.seen[channel, _MEMORY] = st.clock[NOW]
+        return
+    put_beat(st.fifos, channel, switch.words[port, head], switch.last[port, head])
+    if st.channels.active[channel] == 0 and st.channels.why[channel] == _STARVED:
+        wake_channel(st, channel)
+        st.seen[channel, _STREAM] = st.clock[NOW]  # the word came too late for this cycle
+    pop(st, port)
+    st.clock[ACTIVITY] = 1
+
+
+@inlined
 def serve_master(st: State, port: int) -> None:
     """Move the word that a master port offers over its wire, or into the channel behind it."""
     switch = st.switch
@@ -50,12 +67,8 @@ def serve_master(st: State, port: int) -> None:
         if has_room(st, link):
             push(st, link, switch.words[port, head], switch.last[port, head])
             pop(st, port)
-    elif channel >= 0 and space(st.fifos, channel) >= words_in(switch.last[port, head]):
-        put_beat(st.fifos, channel, switch.words[port, head], switch.last[port, head])
-        if st.channels.active[channel] == 0 and st.channels.why[channel] == _STARVED:
-            wake_channel(st, channel)
-        pop(st, port)
-        st.clock[ACTIVITY] = 1
+    elif channel >= 0:
+        enter_channel(st, port, channel)
     elif switch.control[port] >= 0:
         wake_control(st, switch.control[port])
     elif switch.hosted[port] == 1 and host_takes(st):
@@ -80,4 +93,6 @@ def step(spec: Spec, st: State) -> None:
             serve_packet(spec, st, port)
         else:
             serve_slave(st, port)
+        if st.switch.popped[port] != st.clock[NOW]:
+            st.switch.stalled[port] = st.clock[NOW]
     retire_ports(st)

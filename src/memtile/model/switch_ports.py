@@ -9,6 +9,7 @@ from __future__ import annotations
 from memtile.model.jit import inlined
 from memtile.model.roster import wake_port
 from memtile.model.state import ACTIVITY, NOW, State
+from memtile.model.stream_state import TLAST
 
 
 @inlined
@@ -44,6 +45,8 @@ def offers(st: State, port: int) -> bool:
 def pop(st: State, port: int) -> None:
     """Let the oldest word leave."""
     switch = st.switch
+    if switch.last[port, switch.head[port]] & TLAST:
+        switch.tlast[port] = st.clock[NOW]
     switch.head[port] = (switch.head[port] + 1) & switch.wrap[port]
     switch.held[port] -= 1
     switch.popped[port] = st.clock[NOW]

@@ -10,8 +10,10 @@ from __future__ import annotations
 from memtile.arch.register_map import register_named
 from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_BDS_PER_TASK, ERROR_LENGTH_EXCEEDED, FOT_LSB, FOT_MASK
+from memtile.model.event_state import Signal
 from memtile.model.jit import inlined, jit
 from memtile.model.roster import wake_control
+from memtile.model.signals import signal
 from memtile.model.state import Spec, State
 from memtile.model.states import Cause
 from memtile.model.stream_state import COUNT_SLOTS
@@ -20,6 +22,7 @@ from memtile.model.timing_index import COUNT_FIFO_WORDS
 WITH_TOKEN, BY_REGISTER = 2, 3  # finish-on-TLAST modes that count
 _POP = register_named("memory_tile", "DMA_S2MM_FoT_Count_FIFO_Pop_0")
 _VALID, LAST_IN_TASK, _BD = _POP.field("Valid").mask, _POP.field("Last_in_Task").mask, _POP.field("BD_ID").lsb
+_TOKEN_STALL = int(Signal.TOKEN_STALL)
 _BLOCKED = int(Cause.TOKEN_BLOCKED)
 
 
@@ -33,7 +36,10 @@ def last_of_task(st: State, ch: int) -> bool:
 def token_blocked(st: State, ch: int) -> bool:
     """Whether the task cannot end because the channel's last token has not been taken."""
     c = st.channels
-    return bool(c.token_due[ch] == 1 and c.task_token[ch] == 1 and last_of_task(st, ch))
+    if c.token_due[ch] == 1 and c.task_token[ch] == 1 and last_of_task(st, ch):
+        signal(st, c.tile[ch], _TOKEN_STALL)
+        return True
+    return False
 
 
 @jit

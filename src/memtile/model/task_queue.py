@@ -14,6 +14,7 @@ from memtile.model.dma_registers import (
     QUEUE_START_BD_MASK,
     QUEUE_TOKEN_LSB,
 )
+from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import inlined, jit
 from memtile.model.out_of_order import turn_to
 from memtile.model.roster import wake_channel
@@ -23,6 +24,8 @@ from memtile.model.task_end import issue_token
 from memtile.model.timing_index import TASK_START
 
 _IDLE, _STARTING = int(Phase.IDLE), int(Phase.STARTING)
+_START, _FINISHED = int(ChannelEvent.START_TASK), int(ChannelEvent.FINISHED_TASK)
+_ERROR = int(ChannelEvent.ERROR)
 NO_BD = -1
 _DEPTH = MEMORY.queue_depth
 
@@ -33,6 +36,7 @@ def push(st: State, ch: int, word: int) -> None:
     c = st.channels
     if c.queue_count[ch] == _DEPTH:
         c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW
+        st.seen[ch, _ERROR] = st.clock[NOW]
         return
     c.queue[ch, c.queue_count[ch]] = word
     c.queue_count[ch] += 1
@@ -54,6 +58,7 @@ def pop(st: State, ch: int) -> int:
 def start_task(st: State, ch: int) -> int:
     """Make the oldest queued task the running one; return its first BD."""
     word = pop(st, ch)
+    st.seen[ch, _START] = st.clock[NOW]
     st.channels.task_bd[ch] = word & QUEUE_START_BD_MASK
     st.channels.task_token[ch] = (word >> QUEUE_TOKEN_LSB) & 1
     st.channels.runs_left[ch] = (word >> QUEUE_REPEAT_LSB) & QUEUE_REPEAT_MASK
@@ -91,6 +96,7 @@ def following(st: State, ch: int) -> int:
         c.runs_left[ch] -= 1
         return int(c.task_bd[ch])
     c.tasks_done[ch] += 1
+    st.seen[ch, _FINISHED] = st.clock[NOW]
     issue_token(st, ch)
     c.task_bd[ch] = NO_BD
     return start_task(st, ch) if c.queue_count[ch] > 0 else NO_BD

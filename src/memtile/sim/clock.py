@@ -11,6 +11,7 @@ from memtile.arch.tiles import MM2S
 from memtile.model import (
     control_packets,
     core,
+    event_units,
     external_read,
     external_write,
     lock_port,
@@ -24,7 +25,7 @@ from memtile.model import (
 from memtile.model.host_ports import offer
 from memtile.model.jit import inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
-from memtile.model.roster import book_rest, retire_channels
+from memtile.model.roster import book_rest, note_rest, retire_channels
 from memtile.model.state import ACTIVITY, ASKING, BOOKED, FULL, NOW, QUIET, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
@@ -145,6 +146,7 @@ def settle(st: State) -> None:
     """Book the cycles in which channels rested."""
     for ch in range(st.spent.shape[0]):
         if st.channels.active[ch] == 0:
+            note_rest(st, ch)
             book_rest(st, ch)
     core.settle(st)
 
@@ -166,6 +168,8 @@ def step(spec: Spec, st: State) -> None:
     if st.active_cores[0] > 0:
         core.account(st, 1)
     st.clock[BOOKED] = 1
+    if st.active_units[0] + st.in_flight[0] > 0:
+        event_units.step(spec, st)
     if st.active_controls[0] > 0:
         control_packets.step(spec, st)
     st.clock[QUIET] = st.clock[QUIET] + 1 if st.clock[ACTIVITY] == 0 else 0
@@ -207,6 +211,9 @@ def skip(spec: Spec, st: State, until: int) -> None:
     if st.guarding[0] > 0:
         scrubber.skip(spec, st, until)
     account(st, until - st.clock[NOW])
+    event_units.hold(st, until - 1)
+    if st.active_units[0] > 0:
+        event_units.skip(spec, st, until - st.clock[NOW])
     st.clock[NOW] = until
 
 
@@ -223,8 +230,9 @@ def advance(spec: Spec, st: State, until: int) -> int:
             at = next_timer(st)
             if at < 0:
                 return _QUIET
+            at = event_units.limit(spec, st, min(at, until))
             if at > st.clock[NOW]:
-                skip(spec, st, min(at, until))
+                skip(spec, st, at)
     return _LIMIT
 
 

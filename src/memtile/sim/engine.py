@@ -172,6 +172,18 @@ class Engine:
         """What left the tile-control port of a model without switches: task-complete tokens, answers."""
         return [word for word, _ in self._left.get(int(plain(self.state.controls).slave_port[tile]), [])]
 
+    def traced(self, tile: int, unit: int = 0) -> list[int]:
+        """What left a trace port of a model without switches: packets of ``PACKET_WORDS`` words.
+
+        Args:
+            tile: model index.
+            unit: of a compute tile: 0 = core module, 1 = memory module.
+        """
+        first = int(plain(self.spec.tiles).first_unit[tile])
+        return [
+            word for word, _ in self._left.get(int(plain(self.spec.event_units).trace_port[first + unit]), [])
+        ]
+
     def catch_port(self, tile: int, name: str) -> None:
         """Take every word that leaves master port ``name`` of the tile's switch, where no tile is behind it.
 

@@ -1,0 +1,91 @@
+"""Event broadcast: sixteen channels over switches that pass them on, side by side (AM020 event broadcast).
+
+An event that drives a channel is seen as BROADCAST_n in its own unit at once and, ``broadcast_hop`` cycles
+per switch later, in every unit that the channel reaches. What comes from west goes on to the east only, from
+the south to north, west and east, and so on: no path is a loop (AM025 Event_Broadcast_Block_*).
+"""
+
+from __future__ import annotations
+
+from memtile.arch.events import BROADCAST_CHANNELS
+from memtile.model.event_state import FLIGHT
+from memtile.model.events import asserted, raise_event
+from memtile.model.jit import jit
+from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.timing_index import BROADCAST_HOP
+
+_SOUTH, _WEST, _NORTH, _EAST = 0, 1, 2, 3
+_OPPOSITE = (_NORTH, _EAST, _SOUTH, _WEST)
+
+
+@jit
+def launch(spec: Spec, st: State, node: int, side: int, channels: int) -> None:
+    """Send the channels in the bit mask to the switch at ``side``, unless they are blocked."""
+    there = spec.nodes.link[node, side]
+    channels &= ~st.registers[spec.nodes.block[node, side]]
+    if there < 0 or channels == 0:
+        return
+    slot = (st.clock[NOW] + spec.timing[BROADCAST_HOP]) % FLIGHT
+    if st.flights[there, _OPPOSITE[side], slot] == 0:
+        st.in_flight[0] += 1
+    st.flights[there, _OPPOSITE[side], slot] |= channels
+
+
+@jit
+def forward(
+    spec: Spec, st: State, node: int, inside: int, south: int, west: int, north: int, east: int
+) -> None:
+    """Send on what came from each side and from the unit itself."""
+    launch(spec, st, node, _WEST, inside | east | north | south)
+    launch(spec, st, node, _EAST, inside | west | north | south)
+    launch(spec, st, node, _NORTH, inside | south)
+    launch(spec, st, node, _SOUTH, inside | north)
+
+
+@jit
+def raise_channels(spec: Spec, st: State, unit: int, channels: int) -> None:
+    """The unit sees these channels in this cycle."""
+    first = spec.event_modules.broadcast[spec.event_units.module[unit]]
+    for n in range(BROADCAST_CHANNELS):
+        if (channels >> n) & 1:
+            raise_event(st, unit, first + n, st.clock[NOW])
+
+
+@jit
+def arrive(st: State, node: int, side: int) -> int:
+    """Channels that come in from ``side`` in this cycle, as a bit mask."""
+    slot = st.clock[NOW] % FLIGHT
+    channels = st.flights[node, side, slot]
+    if channels:
+        st.flights[node, side, slot] = 0
+        st.in_flight[0] -= 1
+    return int(channels)
+
+
+@jit
+def deliver(spec: Spec, st: State) -> None:
+    """Let everything that is on its way arrive where it is due."""
+    if st.in_flight[0] == 0:
+        return
+    st.clock[ACTIVITY] += 1
+    for node in range(st.flights.shape[0]):
+        south, west = arrive(st, node, _SOUTH), arrive(st, node, _WEST)
+        north, east = arrive(st, node, _NORTH), arrive(st, node, _EAST)
+        if south | west | north | east:
+            raise_channels(spec, st, spec.nodes.unit[node], south | west | north | east)
+            forward(spec, st, node, 0, south, west, north, east)
+
+
+@jit
+def send(spec: Spec, st: State, unit: int) -> None:
+    """Put the events that drive channels on their way."""
+    channels = 0
+    for n in range(BROADCAST_CHANNELS):
+        if asserted(spec, st, unit, st.observers.broadcast[unit, n]):
+            channels |= 1 << n
+    if channels == 0:
+        return
+    raise_channels(spec, st, unit, channels)
+    first = spec.event_units.first_node[unit]
+    for node in range(first, first + spec.event_units.switches[unit]):
+        forward(spec, st, node, channels, 0, 0, 0, 0)

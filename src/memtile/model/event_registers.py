@@ -1,0 +1,79 @@
+"""Registers of the event units that do more than hold a value (AM025 Event_*, Timer_*, Trace_*, counters).
+
+``argument`` of such a register is its unit within the tile, and for timers which half of the value it reads.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from memtile.arch.register_map import register_named
+from memtile.arch.registers import WORD_BITS
+from memtile.model.event_setup import configure
+from memtile.model.event_units import reset_timer
+from memtile.model.events import fold, raise_event
+from memtile.model.jit import jit
+from memtile.model.state import NOW, Spec, State
+
+UNITS = 2  # of a tile at most; argument = half * UNITS + unit
+
+
+class EventBlock(IntEnum):
+    """How a register of an event unit behaves; numbers beside ``axi.Block``."""
+
+    CONFIG = 32  # what the unit does each cycle depends on it
+    STATUS = 33
+    GENERATE = 34
+    TIMER_CONTROL = 35
+    TIMER = 36
+    TRACE_STATUS = 37
+    SELECTION = 38  # which channel, lock or port some events are about, or which events a group gathers
+
+
+FIRST_EVENT_BLOCK = int(EventBlock.CONFIG)
+_CONFIG, _STATUS, _GENERATE = int(EventBlock.CONFIG), int(EventBlock.STATUS), int(EventBlock.GENERATE)
+_TIMER_CONTROL, _TIMER = int(EventBlock.TIMER_CONTROL), int(EventBlock.TIMER)
+_TRACE_STATUS, _SELECTION = int(EventBlock.TRACE_STATUS), int(EventBlock.SELECTION)
+_RESET_MASK = register_named("memory_tile", "Timer_Control").field("Reset").mask
+_STATE_LSB = register_named("memory_tile", "Trace_Status").field("State").lsb
+_WORD_MAX = (1 << WORD_BITS) - 1
+
+
+@jit
+def unit_of(spec: Spec, tile: int, argument: int) -> int:
+    """The event unit that a register belongs to."""
+    return int(spec.tiles.first_unit[tile] + argument % UNITS)
+
+
+@jit
+def before_write(spec: Spec, st: State, tile: int, block: int, argument: int) -> None:
+    """Bring the sticky status up to date before bits of it are cleared, or its meaning changes."""
+    if block in (_STATUS, _SELECTION):
+        fold(spec, st, unit_of(spec, tile, argument))
+
+
+@jit
+def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, value: int) -> None:
+    """What a write does beyond keeping bits."""
+    unit = unit_of(spec, tile, argument)
+    if block == _GENERATE:
+        if 0 < value <= spec.event_modules.last[spec.event_units.module[unit]]:
+            raise_event(st, unit, value, st.clock[NOW])
+        return
+    if block == _TIMER_CONTROL and value & _RESET_MASK:
+        reset_timer(spec, st, unit, st.clock[NOW])
+    configure(spec, st, unit)
+
+
+@jit
+def live_value(spec: Spec, st: State, tile: int, block: int, argument: int, at: int) -> int:
+    """Value of a register that the unit drives; ``at`` is its index in the state."""
+    unit = unit_of(spec, tile, argument)
+    if block == _STATUS:
+        fold(spec, st, unit)
+    elif block == _TIMER:
+        timer = st.clock[NOW] - st.observers.timer_base[unit]
+        return int((timer >> (WORD_BITS * (argument // UNITS))) & _WORD_MAX)
+    elif block == _TRACE_STATUS:
+        return int(st.traces.state[unit] << _STATE_LSB)
+    return int(st.registers[at])

@@ -1,0 +1,153 @@
+"""Events of what a selector register chooses: channels, locks and stream switch ports (AM025 *_Selection).
+
+Each function gives the last cycle in which the event was asserted, -1 = never.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.register_map import register_named
+from memtile.arch.tiles import MM2S
+from memtile.model.event_state import ALL_CHANNELS, NEVER, PER_KIND, ChannelEvent, LockEvent, PortEvent
+from memtile.model.jit import jit
+from memtile.model.roster import backed_up, held_event, rested
+from memtile.model.state import Spec, State
+
+_CHANNELS = register_named("memory_tile", "DMA_Event_Channel_Selection")
+_CHANNEL_LSB = tuple(
+    _CHANNELS.field(f"{side}_Sel{n}_Channel").lsb for side in ("S2MM", "MM2S") for n in range(2)
+)
+_CHANNEL_MAX = _CHANNELS.field("S2MM_Sel0_Channel").maximum
+_PORTS = register_named("memory_tile", "Stream_Switch_Event_Port_Selection_0")
+_PORT_FIELDS = sum(field.name.endswith("ID") for field in _PORTS.fields)
+_PORT_LSB = tuple(_PORTS.field(f"Port_{n}_ID").lsb for n in range(_PORT_FIELDS))
+_MASTER_LSB = tuple(_PORTS.field(f"Port_{n}_Master_Slave").lsb for n in range(_PORT_FIELDS))
+_PORT_MAX = _PORTS.field("Port_0_ID").maximum
+_LOCKS = register_named("memory_tile", "Locks_Event_Selection_0")
+_LOCK_LSB, _LOCK_MAX = _LOCKS.field("Lock_Select").lsb, _LOCKS.field("Lock_Select").maximum
+_VALUE_MAX = _LOCKS.field("Lock_Value").maximum
+
+_FINISHED_BD, _ERROR = int(ChannelEvent.FINISHED_BD), int(ChannelEvent.ERROR)
+_STREAM, _MEMORY = int(ChannelEvent.STREAM), int(ChannelEvent.MEMORY)
+_BENCH_RUNNING, _BENCH_TLAST = int(ChannelEvent.PORT_RUNNING), int(ChannelEvent.PORT_TLAST)
+_RELEASED, _EQUAL = int(LockEvent.RELEASED), int(LockEvent.EQUAL_TO_VALUE)
+_IDLE, _RUNNING, _STALLED = int(PortEvent.IDLE), int(PortEvent.RUNNING), int(PortEvent.STALLED)
+
+
+@jit
+def selected_channel(spec: Spec, st: State, unit: int, selector: int) -> int:
+    """The channel that selector 0 to 3 (S2MM 0, 1, MM2S 0, 1) watches; -1 = none."""
+    tile, register = spec.event_units.tile[unit], spec.event_units.channels[unit]
+    per_direction = spec.tiles.channels[tile] // 2
+    number = selector % 2
+    if register >= 0:
+        number = (st.registers[register] >> _CHANNEL_LSB[selector]) & _CHANNEL_MAX
+    if number >= per_direction:
+        return NEVER
+    return int(spec.tiles.channel_base[tile] + (selector // 2) * per_direction + number)
+
+
+@jit
+def backs_up(st: State, ch: int) -> bool:
+    """Whether the channel rests, for some cycles already, while a test bench has words for it."""
+    return bool(st.channels.active[ch] == 0 and backed_up(st, ch) and rested(st, ch) > 0)
+
+
+@jit
+def last_channel(spec: Spec, st: State, unit: int, argument: int, cycle: int) -> int:
+    """Events of DMA channels; those that rest assert what they rest with."""
+    ch = selected_channel(spec, st, unit, argument % PER_KIND)
+    if ch < 0:
+        return NEVER
+    kind = argument // PER_KIND
+    if kind == _FINISHED_BD:
+        return int(st.channels.finished_bd[ch]) if st.channels.bds_done[ch] > 0 else NEVER
+    if st.channels.active[ch] == 0 and held_event(st, ch) == kind:
+        return cycle
+    if kind == _MEMORY and backs_up(st, ch):
+        return cycle
+    return int(st.seen[ch, kind])
+
+
+@jit
+def last_error(spec: Spec, st: State, tile: int, argument: int) -> int:
+    """A sticky error bit of a channel, or of any channel of a direction, was set."""
+    count = spec.tiles.channels[tile] // 2
+    first = spec.tiles.channel_base[tile] + (argument // PER_KIND) * count
+    number = argument % PER_KIND
+    if number != ALL_CHANNELS:
+        return int(st.seen[first + number, _ERROR]) if number < count else NEVER
+    latest = NEVER
+    for ch in range(first, first + count):
+        latest = max(latest, int(st.seen[ch, _ERROR]))
+    return latest
+
+
+@jit
+def last_conflict(spec: Spec, st: State, tile: int, bank: int) -> int:
+    """A bank had more than one request; AIE-ML v2 has fewer banks than events (DEV-V2-2)."""
+    if bank >= spec.tiles.banks[tile]:
+        return NEVER
+    return int(st.banks.conflict[spec.tiles.bank_base[tile] + bank])
+
+
+@jit
+def last_lock(spec: Spec, st: State, unit: int, argument: int, cycle: int) -> int:
+    """Events of the lock that the selector watches."""
+    tile = spec.event_units.tile[unit]
+    word = st.registers[spec.event_units.locks[unit] + argument % PER_KIND]
+    number, value = (word >> _LOCK_LSB) & _LOCK_MAX, word & _VALUE_MAX
+    if number >= spec.tiles.locks[tile]:
+        return NEVER
+    lock, kind = spec.tiles.lock_base[tile] + number, argument // PER_KIND
+    if kind < _EQUAL:
+        return int(st.locks.event[lock, kind])
+    if st.locks.value[lock] == value:
+        return cycle
+    return int(st.observers.folded[unit]) if (st.locks.held[lock] >> value) & 1 else NEVER
+
+
+@jit
+def selected_port(spec: Spec, st: State, unit: int, selector: int) -> int:
+    """The stream switch port that the selector watches; -1 = none."""
+    tile = spec.event_units.tile[unit]
+    word = st.registers[spec.event_units.ports[unit] + selector // _PORT_FIELDS]
+    number = (word >> _PORT_LSB[selector % _PORT_FIELDS]) & _PORT_MAX
+    if (word >> _MASTER_LSB[selector % _PORT_FIELDS]) & 1:
+        return int(spec.tiles.master_base[tile] + number) if number < spec.tiles.masters[tile] else NEVER
+    return int(spec.tiles.slave_base[tile] + number) if number < spec.tiles.slaves[tile] else NEVER
+
+
+@jit
+def last_crossing(st: State, port: int) -> int:
+    """A word left the port, or crossed the stream port of the test bench in its place."""
+    ch = st.switch.channel[port]
+    return max(int(st.switch.popped[port]), int(st.seen[ch, _BENCH_RUNNING]) if ch >= 0 else NEVER)
+
+
+@jit
+def last_waiting(st: State, port: int, cycle: int) -> int:
+    """A word waited at the port."""
+    ch = st.switch.channel[port]
+    if ch < 0 or st.channels.switch_port[ch] >= 0:
+        return int(st.switch.stalled[port])
+    if st.channels.direction[ch] != MM2S and backs_up(st, ch):
+        return cycle
+    at_bench = _STREAM if st.channels.direction[ch] == MM2S else _MEMORY
+    return max(int(st.switch.stalled[port]), int(st.seen[ch, at_bench]))
+
+
+@jit
+def last_port(spec: Spec, st: State, unit: int, argument: int, cycle: int) -> int:
+    """Events of a stream switch port."""
+    port, kind = selected_port(spec, st, unit, argument % PER_KIND), argument // PER_KIND
+    if port < 0:
+        return NEVER
+    if kind == _RUNNING:
+        return last_crossing(st, port)
+    if kind == _STALLED:
+        return last_waiting(st, port, cycle)
+    if kind == _IDLE:
+        busy = last_crossing(st, port) == cycle or last_waiting(st, port, cycle) == cycle
+        return int(st.switch.idle[port]) if busy else cycle
+    ch = st.switch.channel[port]
+    return max(int(st.switch.tlast[port]), int(st.seen[ch, _BENCH_TLAST]) if ch >= 0 else NEVER)

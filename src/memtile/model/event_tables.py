@@ -1,0 +1,307 @@
+"""The event units of a model as tables: what asserts each event, where the registers of each unit are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memtile.arch.events import EVENT_UNITS, GROUPS, EventUnit
+from memtile.arch.ports import PORTS
+from memtile.arch.register_map import event_modules, register_map
+from memtile.arch.registers import ModuleName, Register
+from memtile.arch.tiles import MM2S, S2MM, TileName
+from memtile.model import register_tables
+from memtile.model.event_state import (
+    ALL_CHANNELS,
+    COUNTERS,
+    FLIGHT,
+    NEVER,
+    PER_KIND,
+    SIDES,
+    ChannelEvent,
+    CoreEvent,
+    EventGroups,
+    EventModules,
+    EventUnits,
+    LockEvent,
+    Nodes,
+    Observers,
+    PortEvent,
+    Signal,
+    Source,
+    Traces,
+)
+from memtile.model.state import Ints, Tiles, table
+
+if TYPE_CHECKING:
+    from memtile.model.construct import Placed
+
+MODULES: tuple[ModuleName, ...] = tuple(EVENT_UNITS)
+EVENTS = 1 + max(max(unit.events.values()) for unit in EVENT_UNITS.values())
+_NONE = -1
+
+_CHANNEL_EVENTS = {
+    "START_TASK": ChannelEvent.START_TASK,
+    "FINISHED_BD": ChannelEvent.FINISHED_BD,
+    "FINISHED_TASK": ChannelEvent.FINISHED_TASK,
+    "STALLED_LOCK": ChannelEvent.STALLED_LOCK,
+    "STREAM_STARVATION": ChannelEvent.STREAM,
+    "STREAM_BACKPRESSURE": ChannelEvent.STREAM,
+    "MEMORY_BACKPRESSURE": ChannelEvent.MEMORY,
+    "MEMORY_STARVATION": ChannelEvent.MEMORY,
+}
+_LOCK_EVENTS = {
+    "ACQ_EQ": LockEvent.ACQUIRED_EQUAL,
+    "ACQ_GE": LockEvent.ACQUIRED_GREATER,
+    "REL": LockEvent.RELEASED,
+    "EQUAL_TO_VALUE": LockEvent.EQUAL_TO_VALUE,
+}
+_SIGNALS = {
+    "DM_ECC_ERROR_SCRUB_CORRECTED": Signal.SCRUB_CORRECTED,
+    "DM_ECC_ERROR_SCRUB_2BIT": Signal.SCRUB_2BIT,
+    "DM_ECC_ERROR_1BIT": Signal.ECC_1BIT,
+    "DM_ECC_ERROR_2BIT": Signal.ECC_2BIT,
+    "STREAM_SWITCH_PARITY_ERROR": Signal.STREAM_PARITY,
+    "STREAM_SWITCH_PORT_PARITY_ERROR": Signal.STREAM_PARITY,
+    "STREAM_PKT_ERROR": Signal.STREAM_PACKET,
+    "STREAM_PKT_PARITY_ERROR": Signal.STREAM_PACKET,
+    "CONTROL_PKT_ERROR": Signal.CONTROL_PACKET,
+    "AXI_MM_SLAVE_ERROR": Signal.SLAVE_ERROR,
+    "AXI_MM_DECODE_NSU_ERROR": Signal.DECODE_ERROR,
+    "AXI_MM_SLAVE_NSU_ERROR": Signal.EXTERNAL_SLAVE_ERROR,
+    "LOCK_ERROR": Signal.LOCK_ERROR,
+    "DMA_TASK_TOKEN_STALL": Signal.TOKEN_STALL,
+    **{f"WATCHPOINT_{n}": Signal(Signal.WATCHPOINT_0 + n) for n in range(4)},
+    **{f"DM_PARITY_ERROR_BANK_{n}": Signal(Signal.PARITY_BANK_2 + n - 2) for n in range(2, 8)},
+}
+_CORE_EVENTS = {
+    "MEMORY_STALL": CoreEvent.MEMORY_STALL,
+    "LOCK_STALL": CoreEvent.LOCK_STALL,
+    "ACTIVE": CoreEvent.ACTIVE,
+    "DISABLED": CoreEvent.DISABLED,
+    "INSTR_LOCK_ACQUIRE_REQ": CoreEvent.LOCK_ACQUIRE,
+    "INSTR_LOCK_RELEASE_REQ": CoreEvent.LOCK_RELEASE,
+}
+_DMA = re.compile(r"DMA_(S2MM|MM2S)_(?:SEL)?(\d)_(.+)")
+_DMA_ERROR = re.compile(r"DMA_(S2MM|MM2S)(?:_(\d))?_ERROR")
+_LOCK = re.compile(r"LOCK_(?:SEL)?(\d)_(.+)")
+_PORT = re.compile(r"PORT_(IDLE|RUNNING|STALLED|TLAST)_(\d)")
+_CONFLICT = re.compile(r"CONFLICT_DM_BANK_(\d+)")
+
+
+def _source(module: ModuleName, name: str) -> tuple[Source, int]:
+    """What asserts the event ``name``: its source and the argument."""
+    groups = [group.name for group in GROUPS[module]]
+    if name == "TRUE":
+        return Source.TRUE, 0
+    if name in groups:
+        return Source.GROUP, groups.index(name)
+    if name in _SIGNALS:
+        return Source.SIGNAL, int(_SIGNALS[name])
+    if module == "core" and name in _CORE_EVENTS:
+        return Source.CORE, int(_CORE_EVENTS[name])
+    return _selected(name)
+
+
+def _selected(name: str) -> tuple[Source, int]:
+    """The events that come once for each selector, channel or bank."""
+    if found := _DMA_ERROR.fullmatch(name):
+        direction = (S2MM, MM2S)[found[1] == "MM2S"]
+        return Source.CHANNEL_ERROR, direction * PER_KIND + (int(found[2]) if found[2] else ALL_CHANNELS)
+    if found := _DMA.fullmatch(name):
+        selector = int(found[2]) + 2 * (found[1] == "MM2S")
+        return Source.CHANNEL, _CHANNEL_EVENTS[found[3]] * PER_KIND + selector
+    if found := _LOCK.fullmatch(name):
+        return Source.LOCK, _LOCK_EVENTS[found[2]] * PER_KIND + int(found[1])
+    if found := _PORT.fullmatch(name):
+        return Source.PORT, PortEvent[found[1]] * PER_KIND + int(found[2])
+    if found := _CONFLICT.fullmatch(name):
+        return Source.CONFLICT, int(found[1])
+    return Source.RAISED, 0
+
+
+@cache
+def sources() -> Ints:
+    """(module, event, [Source, argument]); int64."""
+    found = np.zeros((len(MODULES), EVENTS, 2), dtype=np.int64)
+    for row, module in enumerate(MODULES):
+        for name, number in EVENT_UNITS[module].events.items():
+            found[row, number] = _source(module, name)
+    return found
+
+
+@cache
+def groups() -> EventGroups:
+    """The groups of each module."""
+    width = max(len(g) for g in GROUPS.values())
+    found = table(EventGroups, len(MODULES), width)
+    for row, module in enumerate(MODULES):
+        for k, group in enumerate(GROUPS[module]):
+            found.first[row, k], found.members[row, k] = group.first, len(group.members)
+    return found
+
+
+def _first(unit: EventUnit, *names: str) -> int:
+    return next(unit.events[name] for name in names if name in unit.events)
+
+
+@cache
+def modules() -> EventModules:
+    """Numbers of the events that the units raise themselves."""
+    units = [EVENT_UNITS[module] for module in MODULES]
+    return table(
+        EventModules,
+        len(units),
+        last=[max(u.events.values()) for u in units],
+        timer_sync=[u.events["TIMER_SYNC"] for u in units],
+        timer_reached=[u.events["TIMER_VALUE_REACHED"] for u in units],
+        counter=[_first(u, "PERF_CNT0_EVENT", "PERF_CNT_0") for u in units],
+        combo=[u.events["COMBO_EVENT_0"] for u in units],
+        edge=[u.events["EDGE_DETECTION_EVENT_0"] for u in units],
+        broadcast=[_first(u, "BROADCAST_0", "BROADCAST_A_0") for u in units],
+    )
+
+
+def named_registers(module: ModuleName) -> dict[str, Register]:
+    """The registers of a module by name, without the suffix that interface tiles put behind some."""
+    return {
+        re.sub(r"(\d)_A$", r"\1", r.name).replace("_Ctrl", "_Control"): r
+        for r in register_map(module).values()
+    }
+
+
+class _Finder:
+    """Indices in ``State.registers`` of the registers of one unit of one tile."""
+
+    def __init__(self, name: TileName, module: ModuleName, base: int) -> None:
+        self._places = {r.offset: n for n, r in enumerate(register_tables.registers_of(name))}
+        beside = named_registers("noc") if module == "pl" else {}  # DMA and locks of interface tiles
+        self._named = beside | named_registers(module)
+        self._base = base
+
+    def __call__(self, register: str) -> int:
+        found = self._named.get(register)
+        return _NONE if found is None else self._base + self._places[found.offset]
+
+    def group(self, offset: int) -> int:
+        """The register at a byte offset."""
+        return self._base + self._places[offset]
+
+
+def _block_registers(find: _Finder) -> list[list[int]]:
+    """Block_*_Value registers of each broadcast switch of a unit."""
+    sides = ("South", "West", "North", "East")
+    rows = [[find(f"Event_Broadcast{x}_Block_{side}_Value") for side in sides] for x in ("", "_A", "_B")]
+    return [row for row in rows if row[0] >= 0]
+
+
+def event_units(placed: Sequence[Placed], tiles: Tiles) -> tuple[EventUnits, list[list[list[int]]]]:
+    """The event units of all tiles, and the blocking registers of each one's broadcast switches."""
+    rows: list[dict[str, Any]] = []
+    blocks: list[list[list[int]]] = []
+    for tile, p in enumerate(placed):
+        for n, (module, unit) in enumerate(event_modules(p.name)):
+            find = _Finder(p.name, module, int(tiles.register_base[tile]))
+            blocks.append(_block_registers(find))
+            port = tiles.slave_base[tile] + PORTS[p.name].slave(f"TRACE{n}")
+            row = list(EVENT_UNITS.values()).index(unit)
+            rows.append({"tile": tile, "module": row, "trace_port": port, **_registers(find, unit)})
+    counts = [len(block) for block in blocks]
+    starts = [sum(counts[:n]) for n in range(len(counts))]
+    columns = {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
+    return table(EventUnits, len(rows), switches=counts, first_node=starts, **columns), blocks
+
+
+def _registers(find: _Finder, unit: EventUnit) -> dict[str, Any]:
+    """Where the registers of a unit are."""
+    controls = [find(f"Performance_Control{n // 2}") for n in range(unit.counters)]
+    return {
+        "counters": unit.counters,
+        "words": unit.status_words,
+        "group": find.group(unit.groups[0].register),
+        "status": find("Event_Status0"),
+        "broadcast": find("Event_Broadcast0"),
+        "trace_control": find("Trace_Control0"),
+        "trace_events": find("Trace_Event0"),
+        "trigger": find("Timer_Trig_Event_Low_Value"),
+        "timer_control": find("Timer_Control"),
+        "count_control": controls + [_NONE] * (COUNTERS - unit.counters),
+        "count_reset": find(f"Performance_Control{unit.counters // 2}"),
+        "counter": find("Performance_Counter0"),
+        "threshold": find("Performance_Counter0_Event_Value"),
+        "combo": find("Combo_event_inputs"),
+        "edge": find("Edge_Detection_event_control"),
+        "scrubbing": find("ECC_SCRUBBING_EVENT"),
+        "ports": find("Stream_Switch_Event_Port_Selection_0"),
+        "channels": find("DMA_Event_Channel_Selection"),
+        "locks": find("Locks_Event_Selection_0"),
+    }
+
+
+def nodes(placed: Sequence[Placed], units: EventUnits, blocks: Sequence[Sequence[Sequence[int]]]) -> Nodes:
+    """The broadcast switches, linked: within a tile from west to east, and to the tiles around.
+
+    The interface row passes nothing from tile to tile (measured); vertically, like switches are linked.
+    """
+    owner = [unit for unit, rows in enumerate(blocks) for _ in rows]
+    of_tile: list[list[int]] = [[] for _ in placed]
+    for node, unit in enumerate(owner):
+        of_tile[int(units.tile[unit])].append(node)
+    places = {(p.column, p.row): tile for tile, p in enumerate(placed)}
+    links = np.full((len(owner), SIDES), _NONE, dtype=np.int64)
+    for tile, p in enumerate(placed):
+        _link_tile(links, of_tile, places, tile, p)
+    registers = [row for rows in blocks for row in rows]
+    return table(Nodes, len(owner), unit=owner, link=links, block=registers or _NONE)
+
+
+_SOUTH, _WEST, _NORTH, _EAST = range(SIDES)
+
+
+def _link_tile(
+    links: Ints, of_tile: Sequence[list[int]], places: dict[tuple[int, int], int], tile: int, p: Placed
+) -> None:
+    own = of_tile[tile]
+    for west, east in pairwise(own):
+        links[west, _EAST], links[east, _WEST] = east, west
+    above = places.get((p.column, p.row + 1))
+    if above is not None:
+        for lower, upper in zip(own, of_tile[above], strict=False):
+            links[lower, _NORTH], links[upper, _SOUTH] = upper, lower
+    beside = places.get((p.column + 1, p.row))
+    if beside is not None and not p.name.startswith("interface") and own and of_tile[beside]:
+        first = of_tile[beside][0]
+        links[own[-1], _EAST], links[first, _WEST] = first, own[-1]
+
+
+def at_rest(
+    placed: Sequence[Placed], tiles: Tiles, channels: int, cores: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Fields of ``Spec`` and ``State`` of the event units after reset."""
+    units, blocks = event_units(placed, tiles)
+    switches = nodes(placed, units, blocks)
+    spec = {
+        "event_units": units,
+        "event_modules": modules(),
+        "event_groups": groups(),
+        "event_sources": sources(),
+        "nodes": switches,
+    }
+    count = len(units.tile)
+    state = {
+        "stamps": np.full((count, EVENTS), NEVER, dtype=np.int64),
+        "signals": np.full((len(placed), len(Signal)), NEVER, dtype=np.int64),
+        "seen": np.full((channels, len(ChannelEvent)), NEVER, dtype=np.int64),
+        "core_seen": np.full((cores, len(CoreEvent)), NEVER, dtype=np.int64),
+        "observers": table(Observers, count, timer_trigger=NEVER),
+        "traces": table(Traces, count),
+        "flights": np.zeros((len(switches.unit), SIDES, FLIGHT), dtype=np.int64),
+        "in_flight": np.zeros(1, dtype=np.int64),
+        "active_units": np.zeros(count + 1, dtype=np.int64),
+    }
+    return spec, state

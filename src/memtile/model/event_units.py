@@ -1,0 +1,233 @@
+"""The event units that somebody has set up: combo events, edges, counters, timers, once per cycle.
+
+A unit costs nothing until one of its registers asks for something. What a unit derives from other events (a
+combo, an edge, a counter at its threshold) is asserted in the cycle after them (DEV-OBS-1).
+"""
+
+from __future__ import annotations
+
+from memtile.arch.events import COMBOS, EDGES
+from memtile.arch.registers import WORD_BITS
+from memtile.model import broadcast, scrubber, trace_unit
+from memtile.model.event_setup import (
+    USES_BROADCAST,
+    USES_COMBOS,
+    USES_COUNTERS,
+    USES_EDGES,
+    USES_SCRUBBING,
+    USES_TIMER,
+    USES_TRACE,
+)
+from memtile.model.event_state import COUNTERS, NEVER
+from memtile.model.events import asserted, raise_event
+from memtile.model.jit import inlined, jit
+from memtile.model.state import ACTIVITY, NOW, Spec, State
+
+_AND, _AND_NOT, _OR = 0, 1, 2  # 3 = or not (AM025 Combo_event_control)
+_WORD_MAX = (1 << WORD_BITS) - 1
+_COUNTER, _COMBO = 0, COUNTERS  # bits of ``derived``
+_EDGE = _COMBO + COMBOS
+_EVENTS = _EDGE + EDGES
+
+
+@inlined
+def derive(st: State, unit: int, which: int) -> None:
+    """The event is to be asserted in the next cycle."""
+    st.observers.derived[unit] |= 1 << which
+
+
+@jit
+def publish(spec: Spec, st: State, unit: int) -> None:
+    """Assert in the next cycle what was derived in this one; until then the tile is not quiet."""
+    module, derived = spec.event_units.module[unit], st.observers.derived[unit]
+    st.observers.derived[unit] = 0
+    st.clock[ACTIVITY] += 1
+    for n in range(_EVENTS):
+        if (derived >> n) & 1:
+            event = spec.event_modules.edge[module] + n - _EDGE
+            if n < _COMBO:
+                event = spec.event_modules.counter[module] + n - _COUNTER
+            elif n < _EDGE:
+                event = spec.event_modules.combo[module] + n - _COMBO
+            raise_event(st, unit, event, st.clock[NOW] + 1)
+
+
+@jit
+def operate(operation: int, a: bool, b: bool) -> bool:
+    """A combo operation (AM025 Combo_event_control)."""
+    if operation == _AND:
+        return a and b
+    if operation == _AND_NOT:
+        return a and not b
+    return a or (b if operation == _OR else not b)
+
+
+@jit
+def combine(spec: Spec, st: State, unit: int) -> None:
+    """Combo 0 of A and B, combo 1 of C and D, combo 2 of those two."""
+    o = st.observers
+    a = asserted(spec, st, unit, o.combo_input[unit, 0])
+    b = asserted(spec, st, unit, o.combo_input[unit, 1])
+    c = asserted(spec, st, unit, o.combo_input[unit, 2])
+    d = asserted(spec, st, unit, o.combo_input[unit, 3])
+    left, right = operate(o.combo_operation[unit, 0], a, b), operate(o.combo_operation[unit, 1], c, d)
+    used_left = o.combo_input[unit, 0] + o.combo_input[unit, 1] > 0
+    used_right = o.combo_input[unit, 2] + o.combo_input[unit, 3] > 0
+    if used_left and left:
+        derive(st, unit, _COMBO)
+    if used_right and right:
+        derive(st, unit, _COMBO + 1)
+    if operate(o.combo_operation[unit, 2], used_left and left, used_right and right):
+        derive(st, unit, _COMBO + 2)
+
+
+@jit
+def detect_edges(spec: Spec, st: State, unit: int) -> None:
+    """Events that begin or end to be asserted."""
+    o = st.observers
+    for n in range(EDGES):
+        level = 1 if asserted(spec, st, unit, o.edge_event[unit, n]) else 0
+        rises = level > o.edge_was[unit, n] and o.edge_rising[unit, n] == 1
+        falls = level < o.edge_was[unit, n] and o.edge_falling[unit, n] == 1
+        if rises or falls:
+            derive(st, unit, _EDGE + n)
+        o.edge_was[unit, n] = level
+
+
+@jit
+def counts_now(spec: Spec, st: State, unit: int, n: int) -> bool:
+    """Whether the counter counts this cycle: started and not stopped, or its one event is asserted."""
+    o = st.observers
+    if o.start[unit, n] == o.stop[unit, n]:
+        return asserted(spec, st, unit, o.start[unit, n])
+    return bool(o.counting[unit, n])
+
+
+@jit
+def count(spec: Spec, st: State, unit: int) -> None:
+    """Let the performance counters count, then start, stop and reset them."""
+    o, first = st.observers, spec.event_units.counter[unit]
+    for n in range(spec.event_units.counters[unit]):
+        if o.start[unit, n] > 0 and counts_now(spec, st, unit, n):
+            st.registers[first + n] = (st.registers[first + n] + 1) & _WORD_MAX
+            if st.registers[first + n] == o.threshold[unit, n]:
+                derive(st, unit, _COUNTER + n)
+        if asserted(spec, st, unit, o.stop[unit, n]):
+            o.counting[unit, n] = 0
+        elif asserted(spec, st, unit, o.start[unit, n]):
+            o.counting[unit, n] = 1
+        if asserted(spec, st, unit, o.reset[unit, n]):
+            st.registers[first + n] = 0
+
+
+@jit
+def reset_timer(spec: Spec, st: State, unit: int, cycle: int) -> None:
+    """The timer is 0 in ``cycle``."""
+    st.observers.timer_base[unit] = cycle
+    raise_event(st, unit, spec.event_modules.timer_sync[spec.event_units.module[unit]], cycle)
+
+
+@jit
+def run_timer(spec: Spec, st: State, unit: int) -> None:
+    """Fire the timer's trigger value, reset it by its event."""
+    o, now = st.observers, st.clock[NOW]
+    if now - o.timer_base[unit] == o.timer_trigger[unit]:
+        raise_event(st, unit, spec.event_modules.timer_reached[spec.event_units.module[unit]], now)
+    if asserted(spec, st, unit, o.timer_reset[unit]):
+        reset_timer(spec, st, unit, now + 1)
+        st.clock[ACTIVITY] += 1
+
+
+@jit
+def step_unit(spec: Spec, st: State, unit: int) -> None:
+    """One cycle of one unit."""
+    uses = st.observers.uses[unit]
+    if uses & USES_TIMER:
+        run_timer(spec, st, unit)
+    if uses & USES_BROADCAST:
+        broadcast.send(spec, st, unit)
+    if uses & USES_COMBOS:
+        combine(spec, st, unit)
+    if uses & USES_EDGES:
+        detect_edges(spec, st, unit)
+    if uses & USES_COUNTERS:
+        count(spec, st, unit)
+    if uses & USES_SCRUBBING and asserted(spec, st, unit, st.observers.scrubbing[unit]):
+        scrubber.trigger(spec, st, spec.event_units.tile[unit])
+    if uses & USES_TRACE:
+        trace_unit.step(spec, st, unit)
+    if st.observers.derived[unit]:
+        publish(spec, st, unit)
+
+
+@jit
+def step(spec: Spec, st: State) -> None:
+    """One cycle of all units in use, after everything that can assert their events."""
+    broadcast.deliver(spec, st)
+    roster, kept = st.active_units, 0
+    for slot in range(1, roster[0] + 1):
+        unit = roster[slot]
+        if st.observers.uses[unit] == 0:
+            st.observers.active[unit] = 0
+            continue
+        step_unit(spec, st, unit)
+        kept += 1
+        roster[kept] = unit
+    roster[0] = kept
+
+
+@jit
+def hold(st: State, cycle: int) -> None:
+    """What was so in the last cycle is so up to ``cycle``: stalls and waiting words."""
+    latest = st.clock[NOW] - 1
+    for slot in range(1, st.active_channels[0] + 1):
+        for kind in range(st.seen.shape[1]):
+            if st.seen[st.active_channels[slot], kind] == latest:
+                st.seen[st.active_channels[slot], kind] = cycle
+    for slot in range(1, st.active_ports[0] + 1):
+        if st.switch.stalled[st.active_ports[slot]] == latest:
+            st.switch.stalled[st.active_ports[slot]] = cycle
+    for slot in range(1, st.active_cores[0] + 1):
+        for kind in range(st.core_seen.shape[1]):
+            if st.core_seen[st.active_cores[slot], kind] == latest:
+                st.core_seen[st.active_cores[slot], kind] = cycle
+
+
+@jit
+def next_in(spec: Spec, st: State, unit: int) -> int:
+    """Earliest cycle in which something happens in the unit by itself if all else stays as it is; or -1."""
+    o, now, earliest = st.observers, st.clock[NOW], NEVER
+    fires = o.timer_base[unit] + o.timer_trigger[unit]
+    if o.timer_trigger[unit] >= 0 and fires >= now:
+        earliest = fires
+    for n in range(spec.event_units.counters[unit]):
+        left = o.threshold[unit, n] - st.registers[spec.event_units.counter[unit] + n]
+        if left > 0 and o.start[unit, n] > 0 and (earliest < 0 or now + left - 1 < earliest):
+            earliest = now + left - 1
+    at = trace_unit.next_record(st, unit)
+    return at if at >= 0 and (earliest < 0 or at < earliest) else earliest
+
+
+@jit
+def limit(spec: Spec, st: State, until: int) -> int:
+    """``until`` or the earlier cycle up to which the clock may jump."""
+    for slot in range(1, st.active_units[0] + 1):
+        at = next_in(spec, st, st.active_units[slot])
+        if at >= 0:
+            until = min(until, at)
+    return until
+
+
+@jit
+def skip(spec: Spec, st: State, cycles: int) -> None:
+    """Let the units see ``cycles`` more cycles like the last one."""
+    for slot in range(1, st.active_units[0] + 1):
+        unit = st.active_units[slot]
+        now = st.clock[NOW]
+        st.clock[NOW] = now - 1
+        for n in range(spec.event_units.counters[unit]):
+            if st.observers.start[unit, n] > 0 and counts_now(spec, st, unit, n):
+                at = spec.event_units.counter[unit] + n
+                st.registers[at] = (st.registers[at] + cycles) & _WORD_MAX
+        st.clock[NOW] = now
+        trace_unit.skip(st, unit, cycles)

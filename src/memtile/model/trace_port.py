@@ -1,0 +1,69 @@
+"""From the trace unit into the stream switch: whole packets, a word a cycle, with back-pressure.
+
+A packet is a stream header with the packet type and id of Trace_Control1, then seven words of frames, their
+bytes from the most significant on; TLAST on the last. In a model without switches the host takes the words.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.packets import STREAM_HEADER, field_of
+from memtile.arch.register_map import register_named
+from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.trace import PACKET_WORDS
+from memtile.model.host_ports import hand_to_host, host_takes
+from memtile.model.jit import jit
+from memtile.model.packets import header_at
+from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.switch_ports import has_room, push
+
+_CONTROL = register_named("memory_tile", "Trace_Control1")
+_TYPE, _ID = _CONTROL.field("Packet_Type"), _CONTROL.field("ID")
+_TYPE_LSB, _TYPE_MAX, _ID_LSB, _ID_MAX = _TYPE.lsb, _TYPE.maximum, _ID.lsb, _ID.maximum
+_HEADER_TYPE = field_of(STREAM_HEADER, "Packet_Type").lsb
+_BYTE_BITS = 8
+
+
+@jit
+def header(spec: Spec, st: State, unit: int) -> int:
+    """The stream header of the unit's packets."""
+    control = st.registers[spec.event_units.trace_control[unit] + 1]
+    kind, stream = (control >> _TYPE_LSB) & _TYPE_MAX, (control >> _ID_LSB) & _ID_MAX
+    return header_at(spec, spec.event_units.tile[unit], (kind << _HEADER_TYPE) | stream)
+
+
+@jit
+def hand_over(spec: Spec, st: State, unit: int) -> None:
+    """Move the full packet to where it is sent from, if that is free."""
+    t = st.traces
+    if t.full[unit] == 0 or t.left[unit] > 0:
+        return
+    t.out[unit, 0] = header(spec, st, unit)
+    for n in range(1, PACKET_WORDS):
+        word = 0
+        for byte in range((n - 1) * WORD_BYTES, n * WORD_BYTES):
+            word = (word << _BYTE_BITS) | t.payload[unit, byte]
+        t.out[unit, n] = word
+    t.left[unit] = PACKET_WORDS
+    t.full[unit] = 0
+    t.used[unit] = 0
+
+
+@jit
+def send(spec: Spec, st: State, unit: int) -> None:
+    """Move one word to the switch, or to the host, if it is taken."""
+    t = st.traces
+    if t.left[unit] == 0:
+        return
+    port = spec.event_units.trace_port[unit]
+    word, last = t.out[unit, PACKET_WORDS - t.left[unit]], 1 if t.left[unit] == 1 else 0
+    if st.switch.hosted[port] == 1:
+        if not host_takes(st):
+            return
+        hand_to_host(st, port, word, last)
+    elif has_room(st, port):
+        push(st, port, word, last)
+    else:
+        return
+    st.clock[ACTIVITY] += 1
+    t.left[unit] -= 1
+    hand_over(spec, st, unit)

@@ -1,0 +1,92 @@
+"""A front panel for the event unit of a module: its registers by their AM025 names, its events by theirs.
+
+For tests and for scripts that set events up by hand; everything goes through the tile's door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtile.arch.events import EVENT_UNITS
+from memtile.arch.register_map import register_named
+from memtile.arch.registers import WORD_BITS, ModuleName, Register
+from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.trace import EVENT_REGISTERS
+from memtile.sim.door import Door
+
+
+class EventUnit:
+    """The event unit of one module.
+
+    Args:
+        door: the door of its tile.
+        module: which unit; compute tiles have ``core`` and ``memory``.
+    """
+
+    def __init__(self, door: Door, module: ModuleName = "memory_tile") -> None:
+        self.door = door
+        self.module = module
+        self.events = EVENT_UNITS[module].events
+
+    def register(self, name: str) -> Register:
+        """The register called ``name``; raises ``RegisterError`` when there is none."""
+        return register_named(self.module, name)
+
+    def write(self, name: str, **fields: int | str) -> None:
+        """Set fields of a register, the others stay; an event may be given by its name."""
+        register = self.register(name)
+        word = self.door.read32(register.offset)
+        numbers = {field: self.number(value) for field, value in fields.items()}
+        kept = {field.name: field.get(word) for field in register.fields if not field.reserved}
+        self.door.write32(register.offset, register.pack(**(kept | numbers)))
+
+    def read(self, name: str) -> int:
+        """The whole register."""
+        return self.door.read32(self.register(name).offset)
+
+    def number(self, event: int | str) -> int:
+        """The number of an event; numbers stay."""
+        return self.events[event] if isinstance(event, str) else event
+
+    def generate(self, event: int | str) -> None:
+        """Raise an event for one cycle, the next one."""
+        self.door.write32(self.register("Event_Generate").offset, self.number(event))
+
+    def status(self, event: int | str) -> bool:
+        """The sticky status of an event."""
+        word, bit = divmod(self.number(event), WORD_BITS)
+        return bool(self.door.read32(self.register("Event_Status0").offset + word * WORD_BYTES) >> bit & 1)
+
+    def clear(self, event: int | str) -> None:
+        """Write 1 to the sticky status of an event."""
+        word, bit = divmod(self.number(event), WORD_BITS)
+        self.door.write32(self.register("Event_Status0").offset + word * WORD_BYTES, 1 << bit)
+
+    def count(self, counter: int, start: int | str, stop: int | str, reset: int | str = 0) -> None:
+        """Set a performance counter; start and stop alike count the cycles in which the event is asserted."""
+        pair, last = counter // 2, EVENT_UNITS[self.module].counters // 2
+        names = {f"Cnt{counter}_Start_Event": start, f"Cnt{counter}_Stop_Event": stop}
+        self.write(f"Performance_Control{pair}", **names)
+        self.write(f"Performance_Control{last}", **{f"Cnt{counter}_Reset_Event": reset})
+
+    def counted(self, counter: int) -> int:
+        """Value of a performance counter."""
+        return self.read(f"Performance_Counter{counter}")
+
+    def timer(self) -> int:
+        """The 64-bit timer."""
+        return self.read("Timer_Low") | self.read("Timer_High") << WORD_BITS
+
+    def trace(
+        self,
+        events: Sequence[int | str],
+        start: int | str,
+        stop: int | str,
+        packet_type: int = 0,
+        ident: int = 0,
+    ) -> None:
+        """Trace up to eight events from after ``start`` to before ``stop``."""
+        for n, event in enumerate(events):
+            self.write(EVENT_REGISTERS[n // 4], **{f"Trace_Event{n}": event})
+        self.write("Trace_Control1", Packet_Type=packet_type, ID=ident)
+        self.write("Trace_Control0", Trace_Start_Event=start, Trace_Stop_Event=stop)

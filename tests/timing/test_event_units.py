@@ -1,0 +1,256 @@
+"""Is each event, counter, timer and edge exact to the cycle?"""
+
+from __future__ import annotations
+
+import pytest
+
+from memtile.bd.descriptor import Acquire, Descriptor
+from memtile.bd.windows import OWN
+from memtile.model.states import Cause
+from memtile.testing.event_unit import EventUnit
+from memtile.testing.rig import Rig
+
+
+def moving(words: int = 64) -> tuple[Rig, EventUnit]:
+    """A tile about to move ``words`` words into memory on S2MM 0."""
+    rig = Rig()
+    rig.write_bd(0, Descriptor("memory", words, OWN.address(0)))
+    rig.feed(rig.s2mm(0), words)
+    return rig, EventUnit(rig.door)
+
+
+def test_a_counter_from_start_to_stop_is_the_distance_in_cycles() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.count(0, "USER_EVENT_0", "USER_EVENT_1")
+    rig.step(3)
+    unit.generate("USER_EVENT_0")
+    rig.step(10)
+    unit.generate("USER_EVENT_1")
+    rig.step(5)
+    assert unit.counted(0) == 10
+
+
+def test_a_counter_with_one_event_counts_the_cycles_in_which_it_is_asserted() -> None:
+    rig, unit = moving(64)
+    unit.count(1, "PORT_RUNNING_0", "PORT_RUNNING_0")
+    unit.write("Stream_Switch_Event_Port_Selection_0", Port_0_ID=0, Port_0_Master_Slave=1)
+    rig.issue(rig.s2mm(0), 0)
+    rig.step(100)
+    assert unit.counted(1) == 64
+
+
+def test_true_to_none_is_a_duration() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.count(2, "TRUE", "NONE")
+    rig.step(1)
+    before = unit.counted(2)
+    rig.step(40)
+    assert unit.counted(2) - before == 40
+
+
+def test_a_counter_at_its_threshold_raises_its_event_and_may_reset_itself() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Performance_Counter0_Event_Value", Counter0_Event_Value=5)
+    unit.count(0, "TRUE", "NONE", reset="PERF_CNT0_EVENT")
+    unit.count(1, "PERF_CNT0_EVENT", "PERF_CNT0_EVENT")
+    rig.step(61)
+    assert unit.counted(1) == 61 // 6  # five counts, and the cycle in which the event resets it
+    assert unit.counted(0) < 6
+
+
+def test_the_stall_event_covers_the_stalled_cycles() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    rig.write_bd(0, Descriptor("memory", 8, OWN.address(0), acquire=Acquire(OWN.lock(3), -1, True)))
+    rig.feed(rig.s2mm(0), 8)
+    unit.count(0, "DMA_S2MM_SEL0_STALLED_LOCK", "DMA_S2MM_SEL0_STALLED_LOCK")
+    rig.issue(rig.s2mm(0), 0)
+    rig.step(20)
+    rig.set_lock(3, 1)
+    rig.step(30)
+    assert unit.counted(0) == len(rig.cycles(rig.s2mm(0), Cause.LOCK_ACQUIRE)) > 0
+
+
+def test_edges_of_a_level_come_one_cycle_after_it() -> None:
+    rig, unit = moving(16)
+    unit.write("Stream_Switch_Event_Port_Selection_0", Port_0_ID=0, Port_0_Master_Slave=1)
+    running = unit.number("PORT_RUNNING_0")
+    unit.write(
+        "Edge_Detection_event_control", Edge_Detection_Event_0=running, Edge_Detection_0_Trigger_Rising=1
+    )
+    unit.write(
+        "Edge_Detection_event_control", Edge_Detection_Event_1=running, Edge_Detection_1_Trigger_Falling=1
+    )
+    unit.count(0, "PORT_RUNNING_0", "NONE")
+    unit.count(1, "EDGE_DETECTION_EVENT_0", "EDGE_DETECTION_EVENT_1")
+    rig.issue(rig.s2mm(0), 0)
+    rig.step(60)
+    entered = rig.entered(rig.s2mm(0))
+    assert entered == list(range(entered[0], entered[0] + 16))
+    assert unit.counted(1) == 16
+    assert unit.counted(0) == 59 - entered[0]
+
+
+@pytest.mark.parametrize(("operation", "expected"), [(0, 0), (1, 20), (2, 20), (3, 20)])
+def test_combo_operations(operation: int, expected: int) -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Combo_event_control", combo0=operation)
+    unit.write("Combo_event_inputs", eventA="TRUE", eventB="USER_EVENT_0")
+    unit.count(0, "COMBO_EVENT_0", "COMBO_EVENT_0")
+    rig.step(21)
+    assert unit.counted(0) == expected
+
+
+def test_combo_2_joins_the_other_two() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Combo_event_control", combo0=0, combo1=2, combo2=0)
+    unit.write(
+        "Combo_event_inputs", eventA="TRUE", eventB="USER_EVENT_0", eventC="USER_EVENT_1", eventD="TRUE"
+    )
+    unit.count(0, "COMBO_EVENT_2", "COMBO_EVENT_2")
+    rig.step(5)
+    assert unit.counted(0) == 0
+    unit.generate("USER_EVENT_0")
+    rig.step(5)
+    assert unit.counted(0) == 1
+
+
+def test_the_timer_counts_cycles_from_its_reset() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    rig.step(17)
+    assert unit.timer() == 17
+    rig.door.write32(
+        unit.register("Timer_Control").offset, unit.register("Timer_Control").field("Reset").mask
+    )
+    assert unit.timer() == 0
+    rig.step(9)
+    assert unit.timer() == 9
+    assert unit.status("TIMER_SYNC")
+
+
+def test_an_event_resets_the_timer() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Timer_Control", Reset_Event="USER_EVENT_1")
+    rig.step(10)
+    unit.generate("USER_EVENT_1")
+    rig.step(5)
+    assert unit.timer() == 4  # 0 in the cycle after the event
+
+
+def test_the_timer_fires_at_its_trigger_value() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Timer_Trig_Event_High_Value", TimerTrigHigh=0)
+    unit.write("Timer_Trig_Event_Low_Value", TimerTrigLow=12)
+    unit.clear("TIMER_VALUE_REACHED")
+    rig.assert_earliest(12, lambda: unit.status("TIMER_VALUE_REACHED"))
+
+
+def test_sticky_bits_stay_until_one_is_written() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    assert not unit.status("USER_EVENT_0")
+    unit.generate("USER_EVENT_0")
+    rig.step(3)
+    assert unit.status("USER_EVENT_0")
+    assert unit.status("GROUP_USER_EVENT")
+    unit.clear("USER_EVENT_0")
+    assert not unit.status("USER_EVENT_0")
+    assert unit.status("GROUP_USER_EVENT")
+    rig.step(3)
+    assert not unit.status("USER_EVENT_0")
+
+
+def test_a_group_gathers_only_what_is_enabled() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Event_Group_User_Event_Enable", User_Event_0=0)
+    unit.generate("USER_EVENT_0")
+    rig.step(2)
+    assert not unit.status("GROUP_USER_EVENT")
+    unit.generate("USER_EVENT_1")
+    rig.step(2)
+    assert unit.status("GROUP_USER_EVENT")
+
+
+def test_pulses_of_a_task_come_once_each() -> None:
+    rig, unit = moving(32)
+    for n, event in enumerate(("START_TASK", "FINISHED_BD", "FINISHED_TASK")):
+        unit.count(n, f"DMA_S2MM_SEL0_{event}", f"DMA_S2MM_SEL0_{event}")
+    rig.issue(rig.s2mm(0), 0, runs=1)
+    rig.step(80)
+    assert [unit.counted(n) for n in range(3)] == [1, 1, 1]
+
+
+def test_lock_selectors() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Locks_Event_Selection_0", Lock_Select=5, Lock_Value=2)
+    rig.step(1)
+    assert not unit.status("LOCK_SEL0_EQUAL_TO_VALUE")
+    rig.request_lock(5, 2, acquire=False)
+    rig.step(1)
+    assert unit.status("LOCK_SEL0_EQUAL_TO_VALUE")
+    assert unit.status("LOCK_SEL0_REL")
+    assert not unit.status("LOCK_SEL0_ACQ_GE")
+    rig.request_lock(5, -1, acquire=True)
+    rig.step(1)
+    assert unit.status("LOCK_SEL0_ACQ_GE")
+    unit.clear("LOCK_SEL0_EQUAL_TO_VALUE")
+    rig.step(2)
+    assert not unit.status("LOCK_SEL0_EQUAL_TO_VALUE")
+
+
+def test_errors_are_events() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    rig.issue(rig.mm2s(0), 3)  # BD 3 is not valid
+    rig.request_lock(0, -1, acquire=False)
+    rig.step(10)
+    assert unit.status("DMA_MM2S_ERROR")
+    assert not unit.status("DMA_S2MM_ERROR")
+    assert unit.status("LOCK_ERROR")
+    assert unit.status("GROUP_ERRORS")
+
+
+def test_conflicts_name_their_bank() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    for n in range(2):
+        rig.write_bd(24 * n, Descriptor("memory", 64, OWN.address(0)))
+        rig.catch(rig.mm2s(n))
+        rig.issue(rig.mm2s(n), 24 * n)
+    unit.count(0, "CONFLICT_DM_BANK_2", "CONFLICT_DM_BANK_2")
+    rig.step(200)
+    conflicts = sum(len(rig.cycles(rig.mm2s(n), Cause.BANK_CONFLICT)) for n in range(2))
+    assert unit.status("CONFLICT_DM_BANK_0") or unit.status("CONFLICT_DM_BANK_2")
+    assert unit.status("GROUP_MEMORY_CONFLICT")
+    assert conflicts >= unit.counted(0)
+
+
+def test_an_idle_jump_counts_like_stepping() -> None:
+    counted = []
+    for single in (True, False):
+        rig = Rig()
+        unit = EventUnit(rig.door)
+        rig.write_bd(0, Descriptor("memory", 8, OWN.address(0)))
+        rig.feed(rig.s2mm(0), 8, [0] * 400 + [1])
+        unit.count(0, "TRUE", "NONE")
+        unit.count(1, "DMA_S2MM_SEL0_STREAM_STARVATION", "DMA_S2MM_SEL0_STREAM_STARVATION")
+        unit.write("Performance_Counter0_Event_Value", Counter0_Event_Value=300)
+        unit.count(2, "PERF_CNT0_EVENT", "PERF_CNT0_EVENT")
+        rig.issue(rig.s2mm(0), 0)
+        if single:
+            rig.step(900)
+        else:
+            rig.engine.run(900)
+        counted.append([unit.counted(n) for n in range(3)])
+    assert counted[0] == counted[1]
+    assert counted[0][2] == 1
