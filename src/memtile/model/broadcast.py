@@ -2,7 +2,8 @@
 
 An event that drives a channel is seen as BROADCAST_n in its own unit at once and, ``broadcast_hop`` cycles
 per switch later, in every unit that the channel reaches. What comes from west goes on to the east only, from
-the south to north, west and east, and so on: no path is a loop (AM025 Event_Broadcast_Block_*).
+the south to north, west and east, and so on: no path is a loop (AM025 Event_Broadcast_Block_*). Memory and
+interface tiles have two switches; their unit is at the western one (DEV-OBS-4).
 """
 
 from __future__ import annotations
@@ -72,20 +73,28 @@ def deliver(spec: Spec, st: State) -> None:
         south, west = arrive(st, node, _SOUTH), arrive(st, node, _WEST)
         north, east = arrive(st, node, _NORTH), arrive(st, node, _EAST)
         if south | west | north | east:
-            raise_channels(spec, st, spec.nodes.unit[node], south | west | north | east)
+            unit = spec.nodes.unit[node]
+            if node == spec.event_units.first_node[unit]:
+                raise_channels(spec, st, unit, south | west | north | east)
             forward(spec, st, node, 0, south, west, north, east)
 
 
 @jit
-def send(spec: Spec, st: State, unit: int) -> None:
-    """Put the events that drive channels on their way."""
+def driven(spec: Spec, st: State, unit: int) -> int:
+    """Channels whose event is asserted in this cycle, as a bit mask."""
     channels = 0
     for n in range(BROADCAST_CHANNELS):
         if asserted(spec, st, unit, st.observers.broadcast[unit, n]):
             channels |= 1 << n
-    if channels == 0:
-        return
-    raise_channels(spec, st, unit, channels)
-    first = spec.event_units.first_node[unit]
-    for node in range(first, first + spec.event_units.switches[unit]):
-        forward(spec, st, node, channels, 0, 0, 0, 0)
+    return channels
+
+
+@jit
+def send(spec: Spec, st: State, unit: int) -> None:
+    """Put the events that drive channels on their way; a channel may drive others of its unit."""
+    sent, channels = 0, driven(spec, st, unit)
+    while channels != sent:
+        raise_channels(spec, st, unit, channels)
+        sent, channels = channels, driven(spec, st, unit)
+    if sent:
+        forward(spec, st, spec.event_units.first_node[unit], sent, 0, 0, 0, 0)

@@ -19,7 +19,6 @@ Ints = npt.NDArray[np.int64]
 
 COUNTERS = max(unit.counters for unit in EVENT_UNITS.values())
 SIDES = 4  # of a broadcast switch, in the order of arch.event_registers
-SWITCHES = 2  # broadcast switches of a unit at most
 FLIGHT = 8  # cycles that a broadcast may need from one switch to the next, and one more
 NEVER = -1
 PER_KIND = 8  # arguments of events that come once for each selector: kind * PER_KIND + selector
@@ -32,7 +31,6 @@ PerCombo = Annotated[Ints, (COMBOS,)]
 PerEdge = Annotated[Ints, (EDGES,)]
 PerBroadcast = Annotated[Ints, (BROADCAST_CHANNELS,)]
 PerSide = Annotated[Ints, (SIDES,)]
-PerSwitch = Annotated[Ints, (SWITCHES,)]
 Payload = Annotated[Ints, (PAYLOAD_BYTES,)]
 Packet = Annotated[Ints, (PACKET_WORDS,)]
 
@@ -128,8 +126,7 @@ class EventUnits(NamedTuple):
     tile: Ints
     module: Ints  # row of the event tables
     counters: Ints
-    switches: Ints  # broadcast switches
-    first_node: Ints  # its first one in State.nodes
+    first_node: Ints  # its broadcast switch in Spec.nodes
     trace_port: Ints  # slave port that its trace packets enter
     group: Ints  # first group enable register
     status: Ints

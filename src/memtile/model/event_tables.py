@@ -214,7 +214,7 @@ def event_units(placed: Sequence[Placed], tiles: Tiles) -> tuple[EventUnits, lis
     counts = [len(block) for block in blocks]
     starts = [sum(counts[:n]) for n in range(len(counts))]
     columns = {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
-    return table(EventUnits, len(rows), switches=counts, first_node=starts, **columns), blocks
+    return table(EventUnits, len(rows), first_node=starts, **columns), blocks
 
 
 def _registers(find: _Finder, unit: EventUnit) -> dict[str, Any]:

@@ -128,24 +128,16 @@ def reset_timer(spec: Spec, st: State, unit: int, cycle: int) -> None:
 
 
 @jit
-def run_timer(spec: Spec, st: State, unit: int) -> None:
-    """Fire the timer's trigger value, reset it by its event."""
-    o, now = st.observers, st.clock[NOW]
+def step_unit(spec: Spec, st: State, unit: int) -> None:
+    """One cycle of one unit: what comes in this cycle itself first, then what follows from it."""
+    o, now, uses = st.observers, st.clock[NOW], st.observers.uses[unit]
     if now - o.timer_base[unit] == o.timer_trigger[unit]:
         raise_event(st, unit, spec.event_modules.timer_reached[spec.event_units.module[unit]], now)
-    if asserted(spec, st, unit, o.timer_reset[unit]):
-        reset_timer(spec, st, unit, now + 1)
-        st.clock[ACTIVITY] += 1
-
-
-@jit
-def step_unit(spec: Spec, st: State, unit: int) -> None:
-    """One cycle of one unit."""
-    uses = st.observers.uses[unit]
-    if uses & USES_TIMER:
-        run_timer(spec, st, unit)
     if uses & USES_BROADCAST:
         broadcast.send(spec, st, unit)
+    if uses & USES_TIMER and asserted(spec, st, unit, o.timer_reset[unit]):
+        reset_timer(spec, st, unit, now + 1)
+        st.clock[ACTIVITY] += 1
     if uses & USES_COMBOS:
         combine(spec, st, unit)
     if uses & USES_EDGES:

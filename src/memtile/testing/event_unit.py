@@ -12,6 +12,7 @@ from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import EVENT_REGISTERS
+from memtile.model.event_tables import named_registers
 from memtile.sim.door import Door
 
 
@@ -29,8 +30,12 @@ class EventUnit:
         self.events = EVENT_UNITS[module].events
 
     def register(self, name: str) -> Register:
-        """The register called ``name``; raises ``RegisterError`` when there is none."""
-        return register_named(self.module, name)
+        """The register called ``name``, as in a memory tile where interface tiles call it otherwise.
+
+        Raises:
+            RegisterError: there is none.
+        """
+        return named_registers(self.module).get(name) or register_named(self.module, name)
 
     def write(self, name: str, **fields: int | str) -> None:
         """Set fields of a register, the others stay; an event may be given by its name."""
