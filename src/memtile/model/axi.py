@@ -27,6 +27,7 @@ from memtile.model import (
     switch_config,
     task_end,
     task_queue,
+    watchpoints,
     windows,
 )
 from memtile.model.event_registers import FIRST_EVENT_BLOCK
@@ -35,6 +36,7 @@ from memtile.model.jit import jit
 from memtile.model.memory_events import memory_unit
 from memtile.model.signals import signal
 from memtile.model.state import Ints, Spec, State
+from memtile.model.watch_tables import Origin
 
 Bools = npt.NDArray[np.bool_]
 
@@ -62,6 +64,7 @@ class Block(IntEnum):
     PROGRAM_CONTROL = 17
     SCRUBBING = 18
     CHECK_BITS = 19
+    WATCHPOINT = 20
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -78,9 +81,9 @@ _SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
 _COUNT_POP = int(Block.COUNT_POP)
 _MUX = int(Block.MUX)
 _PROGRAM_CONTROL, _SCRUBBING = int(Block.PROGRAM_CONTROL), int(Block.SCRUBBING)
-_CHECK_BITS = int(Block.CHECK_BITS)
+_CHECK_BITS, _WATCHPOINT = int(Block.CHECK_BITS), int(Block.WATCHPOINT)
 
-_SLAVE_ERROR = int(Signal.SLAVE_ERROR)
+_SLAVE_ERROR, _AXI = int(Signal.SLAVE_ERROR), int(Origin.AXI)
 OKAY, SLAVE_ERROR = 0, -1
 
 
@@ -133,6 +136,7 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
         st.memory[word] = value
         if st.guards.unclean[tile] > 0:
             ecc.overwritten(st, tile, word, 1)
+            watchpoints.see(spec, st, tile, offset // WORD_BYTES, 1, _AXI, True)
         return OKAY
     register = register_of(spec, tile, offset)
     if register < 0:
@@ -208,6 +212,8 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
         event_setup.configure(spec, st, memory_unit(spec, tile))
     elif block == _CHECK_BITS:
         ecc.generate_errors(st, tile, st.registers[at])
+    elif block == _WATCHPOINT:
+        watchpoints.configure(spec, st, tile)
     elif block == _TILE_CONTROL:
         windows.set_isolation(spec, st, tile, st.registers[at])
         lock_port.look_again(spec, st)
@@ -219,6 +225,7 @@ def read(spec: Spec, st: State, tile: int, offset: int) -> int:
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
         word = spec.tiles.memory_base[tile] + offset // WORD_BYTES
         if st.guards.unclean[tile] > 0:
+            watchpoints.see(spec, st, tile, offset // WORD_BYTES, 1, _AXI, False)
             return ecc.delivered(spec, st, tile, word, True)
         return int(st.memory[word])
     register = register_of(spec, tile, offset)

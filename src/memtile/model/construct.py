@@ -40,6 +40,7 @@ from memtile.model.state import (
 )
 from memtile.model.states import Cause
 from memtile.model.stream_state import Arbiters, Controls, Counts
+from memtile.model.watch_tables import watches
 from memtile.model.wiring import Site, feeding_ports, switch_ports
 
 _NONE = -1
@@ -185,6 +186,7 @@ def _register_map() -> RegisterMap:
 @cache
 def _tables() -> dict[str, Any]:
     """The tables that every model shares; tiles and timing are put in by :func:`build`."""
+    registers = {name: register_tables.registers_of(name) for name in KIND_NAMES}
     layouts = [[TILE_KINDS[name].bd_fields.get(f) for f in FIELD_NAMES] for name in KIND_NAMES]
     maps = np.stack([register_tables.index_map(name) for name in KIND_NAMES])
     return {
@@ -193,7 +195,8 @@ def _tables() -> dict[str, Any]:
         "bd_encoding": np.array([[f.encoding if f else 0 for f in lay] for lay in layouts], dtype=np.int64),
         "register_index": maps,
         "register_map": _register_map(),
-        "protections": protections({name: register_tables.registers_of(name) for name in KIND_NAMES}),
+        "protections": protections(registers),
+        "watches": watches(registers),
     }
 
 

@@ -49,13 +49,13 @@ def ask_memory(spec: Spec, st: State) -> None:
 
 
 @jit
-def use_memory(st: State) -> None:
+def use_memory(spec: Spec, st: State) -> None:
     """Phase 2b: accesses are granted, waiting times end."""
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
         if cores.phase[core] == _ACCESS:
-            core_ports.receive(st, core)
+            core_ports.receive(spec, st, core)
             ends = cores.step[core] == cores.steps[core]
         else:
             ends = cores.phase[core] == _WAIT and st.clock[NOW] >= cores.until[core]

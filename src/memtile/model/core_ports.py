@@ -11,14 +11,17 @@ from enum import IntEnum
 
 from memtile.arch.core import CORE, SIDES, VECTOR_BANKS, WINDOW_WORDS
 from memtile.arch.tiles import WORD_BYTES
-from memtile.model import banks
+from memtile.model import banks, watchpoints
 from memtile.model.jit import jit
 from memtile.model.state import CORE_REQUESTS, Spec, State
 from memtile.model.states import CoreCause
+from memtile.model.watch_tables import Origin
 
 _SHIFT = WINDOW_WORDS.bit_length() - 1
 _FIRST_WINDOW = CORE.memory_windows[SIDES[0]] // WORD_BYTES >> _SHIFT
-_PORTS = CORE.ports
+_PORTS, _LOADS = CORE.ports, CORE.loads
+_SEEN_FROM = {"south": Origin.NORTH, "west": Origin.EAST, "north": Origin.SOUTH, "own": Origin.WEST}
+_ORIGINS = tuple(int(_SEEN_FROM[side]) for side in SIDES)  # of a core, as the memory on its side sees it
 _RUNNING, _BANK, _BUSY = int(CoreCause.RUNNING), int(CoreCause.BANK_CONFLICT), int(CoreCause.MEMORY_BUSY)
 
 
@@ -65,7 +68,21 @@ def ask(spec: Spec, st: State, core: int) -> None:
 
 
 @jit
-def receive(st: State, core: int) -> None:
+def show(spec: Spec, st: State, core: int, slot: int) -> None:
+    """Show an access that was granted to the watchpoints of its tile."""
+    cores, step, tile = st.cores, st.cores.step[core], st.cores.tile[core]
+    port, part = slot // VECTOR_BANKS, slot % VECTOR_BANKS
+    vector = st.accesses[core, step, port, 1] == _VECTOR
+    words = spec.kinds.granule_words[spec.tiles.kind[tile]] if vector else 1
+    word = st.accesses[core, step, port, 0] + part * words
+    side = (word >> _SHIFT) - _FIRST_WINDOW
+    writes = port >= _LOADS and cores.wanted[core, slot] == 1  # the first grant of an update reads
+    owner = spec.tiles.core_reach[tile, side]
+    watchpoints.see(spec, st, owner, word & (WINDOW_WORDS - 1), words, _ORIGINS[side], writes)
+
+
+@jit
+def receive(spec: Spec, st: State, core: int) -> None:
     """Take the grants of this cycle, note what was lost; the next step is due when none is left."""
     cores, first = st.cores, st.channels.phase.shape[0] + core * CORE_REQUESTS
     left = 0
@@ -75,6 +92,8 @@ def receive(st: State, core: int) -> None:
         if banks.busy(st, cores.bank[core, slot]):
             cores.why[core] = _BUSY
         elif banks.won(st, cores.bank[core, slot], first + slot):
+            if st.memories.watched[st.banks.tile[cores.bank[core, slot]]] > 0:
+                show(spec, st, core, slot)
             cores.wanted[core, slot] -= 1
         elif cores.why[core] == _RUNNING:
             cores.why[core] = _BANK

@@ -30,6 +30,7 @@ class Memories(NamedTuple):
     group_banks: Ints  # banks of a group
     busy_until: Ints  # zeroisation owns the banks before this cycle, -1 = it does not
     control: Ints  # register index of the Memory_Control that asked for it
+    watched: Ints  # watchpoints that are set
 
 
 class Locks(NamedTuple):

@@ -8,7 +8,7 @@ lock is asked for when its last word leaves (docs/timing.md, DEV-MM2S-1, DEV-EGR
 from __future__ import annotations
 
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS
-from memtile.model import banks, ecc, neighbours
+from memtile.model import banks, ecc, neighbours, watchpoints
 from memtile.model.access_port import aim
 from memtile.model.address_generator import form_access
 from memtile.model.bd_load import halt
@@ -192,6 +192,8 @@ def receive(spec: Spec, st: State, ch: int) -> None:
     g.closed[ch] = 0
     count, owner = g.formed[ch], g.owner[ch]
     hurt = st.guards.unclean[owner] > 0
+    if hurt:
+        watchpoints.see_channel(spec, st, ch, owner, g.target[ch], count, False)
     for i in range(count):
         at = g.target[ch] + i
         word = ecc.delivered(spec, st, owner, at, False) if hurt else int(st.memory[at])

@@ -31,7 +31,7 @@ class Guards(NamedTuple):
     """Protection of each tile's data memory, and its scrubber."""
 
     enabled: Ints  # 0 = as if the memory had no check bits
-    unclean: Ints  # words with flipped cells, and one more while ``lanes`` is not 0
+    unclean: Ints  # words with flipped cells, one more while ``lanes`` is not 0, one for each watchpoint set
     lanes: Ints  # Checkbit_Error_Generation: lanes whose words are written with a wrong check bit
     active: Ints  # 1 = in State.guarding
     at: Ints  # scrubber: first tile-local word of the next granule

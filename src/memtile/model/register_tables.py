@@ -154,6 +154,7 @@ def blocks_of(name: TileName) -> dict[int, tuple[IntEnum, int]]:
         "Core_Memory_Control": Block.PROGRAM_CONTROL,
     }
     controls = {r.offset: (named[r.name], 0) for r in registers_of(name) if r.name in named}
+    watched = {r.offset: (Block.WATCHPOINT, 0) for r in registers_of(name) if r.name.startswith("WatchPoint")}
     own = (
         _event_blocks(name)
         | _channel_blocks(kind)
@@ -161,4 +162,4 @@ def blocks_of(name: TileName) -> dict[int, tuple[IntEnum, int]]:
         | _switch_blocks(name)
         | _mux_blocks(name)
     )
-    return own | _mirror_blocks(name) | _event_blocks(name) | controls
+    return own | _mirror_blocks(name) | _event_blocks(name) | controls | watched

@@ -8,7 +8,7 @@ it. The BD is done when its last access is written (docs/timing.md, GT-6, DEV-IN
 
 from __future__ import annotations
 
-from memtile.model import banks, ecc, neighbours
+from memtile.model import banks, ecc, neighbours, watchpoints
 from memtile.model.access_port import aim
 from memtile.model.address_generator import advance, joins
 from memtile.model.bd_load import halt
@@ -57,6 +57,9 @@ def write(spec: Spec, st: State, ch: int) -> None:
                 st.memory[g.port_target[ch] + i] = g.port_words[ch, i]
             if st.guards.unclean[g.port_owner[ch]] > 0:
                 ecc.overwritten(st, g.port_owner[ch], g.port_target[ch], g.port_count[ch])
+                watchpoints.see_channel(
+                    spec, st, ch, g.port_owner[ch], g.port_target[ch], g.port_count[ch], True
+                )
             g.port_count[ch] = 0
         else:
             st.channels.fetch_why[ch] = _BANK

@@ -42,6 +42,7 @@ from memtile.model.protection import Guards, Protections
 from memtile.model.stream_state import Arbiters, Controls, Counts, SwitchPorts
 from memtile.model.tables import plain as plain
 from memtile.model.tables import table as table
+from memtile.model.watch_tables import Watches
 
 Words = npt.NDArray[np.uint32]
 Shorts = npt.NDArray[np.int16]
@@ -244,6 +245,7 @@ class Spec(NamedTuple):
     register_index: Shorts  # (kind, word offset in the tile) -> register index, -1 = unmapped
     register_map: RegisterMap
     protections: Protections
+    watches: Watches
     timing: Ints  # values in the order of arch.timing.Timing
     event_units: EventUnits
     event_modules: EventModules

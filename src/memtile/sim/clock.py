@@ -125,7 +125,7 @@ def use_memory(spec: Spec, st: State) -> None:
                 s2mm.consume(spec, st, ch)
             offer(st, ch)
     if st.active_cores[0] > 0:
-        core.use_memory(st)
+        core.use_memory(spec, st)
     if st.guarding[0] > 0:
         scrubber.receive(spec, st)
 

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem, RegisterError
-from memtile.model import axi
+from memtile.model import axi, watchpoints
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.state import Spec, State
+from memtile.model.watch_tables import Origin
 from memtile.sim import host_memory, machine
 
 _WORD_MAX = (1 << WORD_BITS) - 1
@@ -72,6 +73,7 @@ class Door:
         if memory is not None:
             host_memory.before_store(self._spec, self._state, self._tile, offset, data.nbytes)
             memory[:] = data
+            self._show(offset, data.nbytes, True)
             return
         for index, word in enumerate(data):
             self.write32(offset + index * WORD_BYTES, int(word))
@@ -88,11 +90,13 @@ class Door:
         assert memory is not None
         host_memory.before_store(self._spec, self._state, self._tile, offset, len(data))
         memory.view(np.uint8)[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
+        self._show(offset, len(data), True)
 
     def block_read32(self, offset: int, words: int) -> Words:
         """Read ``words`` consecutive words from byte ``offset`` on; uint32[words]."""
         if self._memory(offset, words) is not None:
             first = offset // WORD_BYTES
+            self._show(offset, words * WORD_BYTES, False)
             return host_memory.load(self._spec, self._state, self._tile, first, words, twice=True)
         reads = [self.read32(offset + index * WORD_BYTES) for index in range(words)]
         return np.array(reads, dtype=np.uint32)
@@ -103,6 +107,13 @@ class Door:
             if not advance():
                 return False
         return True
+
+    def _show(self, offset: int, count: int, writes: bool) -> None:
+        """Show an access to ``count`` bytes of data memory to the tile's watchpoints."""
+        if count and self._state.memories.watched[self._tile]:
+            first, end = offset // WORD_BYTES, -(-(offset + count) // WORD_BYTES)
+            tile, origin = self._tile, int(Origin.AXI)
+            watchpoints.see(self._spec, self._state, tile, first, end - first, origin, writes)
 
     def _memory(self, offset: int, words: int) -> Words | None:
         """View of data memory when the whole range lies in it."""

@@ -19,7 +19,7 @@ from memtile.access.compression import LONGEST_GROUP, compress, compressed_lengt
 from memtile.access.move import Mover
 from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
-from memtile.model import ecc
+from memtile.model import ecc, watchpoints
 from memtile.model.executions import BARRED, MOVED, NOTHING
 from memtile.model.mm2s import pad_value
 from memtile.model.state import NOW, Ints, Spec, State, Words, plain
@@ -89,6 +89,7 @@ class _Mover:
         ends = (tiles.memory_base + tiles.memory_words)[:-1]
         self._memories = np.split(self._state.memory, ends)
         self._unclean = plain(self._state.guards).unclean
+        self._watched = plain(self._state.memories).watched
         self._spent, self._fields = self._state.spent, self._state.fields
         self._seen: dict[tuple[int, int, bytes], Mover | None] = {}  # by channel, tile and descriptor
         self._orders = np.full(len(self._receives), NOTHING)
@@ -123,8 +124,10 @@ class _Mover:
                 self._orders[ch] = BARRED  # the clock loop takes what there is
                 return 0
             words = self._receive(ch, stream)
+            self._show(ch, tile, mover)
             self._write(tile, mover, decompress(words, length) if packed else words)
         else:
+            self._show(ch, tile, mover)
             words = self._read(
                 tile, mover, int(pad_value(self._spec, self._state, ch)) if mover.walk.padded else 0
             )
@@ -153,6 +156,15 @@ class _Mover:
             return mover.gather(pad)
         finally:
             memory[words] = raw
+
+    def _show(self, ch: int, tile: int, mover: Mover) -> None:
+        """Show what the channel's BD accesses to the watchpoints of its tile, word by word."""
+        if not self._watched[tile]:
+            return
+        base = int(self._spec.tiles.memory_base[tile])
+        words = addresses(mover.walk) + (base - mover.origin)
+        for word in np.unique(words[words >= base]).tolist():  # padding is below
+            watchpoints.see_channel(self._spec, self._state, ch, tile, word, 1, self._receives[ch])
 
     def _among(
         self, tile: int, mover: Mover, chosen: Callable[[Spec, State, int, int, int], Ints]

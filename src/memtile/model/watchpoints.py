@@ -1,0 +1,71 @@
+"""Watchpoints: an event when a chosen granule of data memory is accessed (AM025, AM029 WatchPoint).
+
+A watchpoint looks at reads, writes or both, from the origins that it names, and raises its event in the cycle
+in which the access is made (DEV-WATCH-1). Those that are set count as unclean words of their tile, so that an
+access needs one test to learn that there is neither.
+"""
+
+from __future__ import annotations
+
+from memtile.model.jit import jit
+from memtile.model.memory_events import raise_event
+from memtile.model.state import Spec, State
+from memtile.model.watch_tables import Origin
+from memtile.model.windows import WEST
+
+_DMA, _EAST, _WEST = int(Origin.DMA), int(Origin.EAST), int(Origin.WEST)
+
+
+@jit
+def configure(spec: Spec, st: State, tile: int) -> None:
+    """A watchpoint was written: count those that look at anything."""
+    kind, watches = spec.tiles.kind[tile], spec.watches
+    first, origins, watched = spec.tiles.register_base[tile] + watches.register[kind], 0, 0
+    for n in range(watches.origin.shape[1]):
+        origins |= watches.origin[kind, n]
+    for n in range(watches.points[kind]):
+        word = st.registers[first + n]
+        if word & origins and word & (watches.read[kind] | watches.write[kind]):
+            watched += 1
+    st.guards.unclean[tile] += watched - st.memories.watched[tile]
+    st.memories.watched[tile] = watched
+
+
+@jit
+def covers(spec: Spec, kind: int, watchpoint: int, first: int, words: int, writes: bool) -> bool:
+    """Whether the granule has any of the words; of those written, one whose lane is chosen (DEV-WATCH-3)."""
+    watches = spec.watches
+    size = 1 << watches.shift[kind]
+    granule = ((watchpoint >> watches.lsb[kind]) & watches.granules[kind]) * size
+    begin, end = max(granule, first), min(granule + size, first + words)
+    if begin >= end:
+        return False
+    if not writes or watches.lanes[kind] == 0:
+        return True
+    written = ((1 << (end - begin)) - 1) << (begin - granule)
+    return bool((watchpoint >> watches.lane_lsb[kind]) & watches.lanes[kind] & written)
+
+
+@jit
+def see(spec: Spec, st: State, tile: int, first: int, words: int, origin: int, writes: bool) -> None:
+    """An access to tile-local words ``first``, ... is made in this cycle."""
+    if st.memories.watched[tile] == 0:
+        return
+    kind, watches = spec.tiles.kind[tile], spec.watches
+    at = spec.tiles.register_base[tile] + watches.register[kind]
+    access = watches.write[kind] if writes else watches.read[kind]
+    for n in range(watches.points[kind]):
+        watchpoint = st.registers[at + n]
+        if watchpoint & access == 0 or watchpoint & watches.origin[kind, origin] == 0:
+            continue
+        if covers(spec, kind, watchpoint, first, words, writes):
+            raise_event(spec, st, tile, watches.event[kind] + n)
+
+
+@jit
+def see_channel(spec: Spec, st: State, ch: int, owner: int, target: int, words: int, writes: bool) -> None:
+    """A channel accesses words of ``State.memory``, which are in tile ``owner``."""
+    tile, origin = st.channels.tile[ch], _DMA
+    if tile != owner:
+        origin = _WEST if spec.tiles.neighbour[owner, WEST] == tile else _EAST
+    see(spec, st, owner, target - spec.tiles.memory_base[owner], words, origin, writes)
