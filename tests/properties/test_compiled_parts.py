@@ -49,7 +49,12 @@ def work_in_the_interpreter(whole: Outer, rounds: int) -> int:
     return found
 
 
-work = numba.njit(work_in_the_interpreter) if ENABLED else work_in_the_interpreter
+if ENABLED:
+    from memtile.model.jit_parts import EntryCompiler
+
+    work = numba.njit(work_in_the_interpreter, pipeline_class=EntryCompiler)
+else:
+    work = work_in_the_interpreter
 
 
 def tables() -> Outer:

@@ -44,9 +44,12 @@ def entry(function: F) -> F:
         return function
     import numba
 
+    from memtile.model.jit_parts import EntryCompiler
+
     njit: Any = numba.njit  # its stubs do not know the switch for reference counting
+    options = {"cache": True, "pipeline_class": EntryCompiler, "no_cfunc_wrapper": True, **_OPTIONS}
     with _settings():
-        compiled: F = njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+        compiled: F = njit(**options)(function)
     return compiled
 
 

@@ -2,19 +2,21 @@
 
 By itself Numba optimises every function together with all that it calls, and turns it into machine code, so
 that the innermost function would go through LLVM once for each of its callers, their callers, and so on. A
-part is only translated; the functions that Python calls are optimised and compiled with all their parts.
+part is only translated; the functions that Python calls (entries) are optimised and compiled with all their
+parts. Every caller of a part is a part or an entry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba import njit
 from numba.core import types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.codegen import CodeLibrary, JITCodeLibrary
+from numba.core.compiler import Compiler, Flags
 from numba.extending import models, register_model, typeof_impl
 
 
@@ -26,26 +28,90 @@ class NoEnvironment:
 
 
 class PartLibrary(JITCodeLibrary):
-    """The code of one part and of what it calls, to be linked into its callers and nothing else."""
+    """The code of one part, to be linked into the function that Python calls and nothing else."""
 
     codegen = NoEnvironment()
 
-    def _optimize_final_module(self) -> None:
-        """Left to the function that Python calls."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
+    def finalize(self) -> None:
+        """Leave linking and machine code to the function that Python calls."""
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        """This part's code; the whole may have it more than once."""
+        if self._shared_module is None:
+            for function in self._final_module.functions:
+                if not function.is_declaration and function.linkage == Linkage.external:
+                    function.linkage = "linkonce_odr"
+            self._shared_module = self._final_module
+        return self._shared_module
+
+
+class EntryLibrary(JITCodeLibrary):
+    """The code of a function that Python calls, with all parts that it calls, each once."""
+
+    def add_linking_library(self, library: CodeLibrary) -> None:
+        """Link with ``library`` and with all that it calls."""
+        waiting = [library]
+        while waiting:
+            called = waiting.pop()
+            if called not in self._linking_libraries:
+                super().add_linking_library(called)
+                if isinstance(called, PartLibrary):
+                    waiting += called._linking_libraries
+
+
+class SettledFlags(Flags):
+    """Flags that nobody changes any more, hashed once: Numba looks up each call of a part by them."""
+
+    __slots__ = ("_hash",)
+
+    def __init__(self, flags: Flags) -> None:
+        super().__init__(flags)
+        self._hash = super().__hash__()
+
+    def copy(self) -> SettledFlags:
+        """Nobody changes them."""
+        return self
+
+    def __hash__(self) -> int:
+        return int(self._hash)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or bool(super().__eq__(other))
+
+
+@cache
+def settled(flags: Flags) -> SettledFlags:
+    """The one object for all flags equal to ``flags``."""
+    return SettledFlags(flags)
 
 
 class PartCompiler(Compiler):
-    """Numba's compiler, but for where the code goes."""
+    """Numba's compiler, but for where the code of a part goes."""
+
+    library: type[JITCodeLibrary] = PartLibrary
 
     def define_pipelines(self) -> Any:
         """The passes of every other function."""
         codegen = self.state.targetctx.codegen()
-        self.state.library = PartLibrary(codegen, self.state.func_id.func_qualname)
+        self.state.library = self.library(codegen, self.state.func_id.func_qualname)
         return super().define_pipelines()
+
+    def _compile_core(self) -> Any:
+        self.state.flags = settled(self.state.flags)
+        return super()._compile_core()
+
+
+class EntryCompiler(PartCompiler):
+    """The compiler of a function that Python calls; its code is kept on disk."""
+
+    library = EntryLibrary
+
+    def define_pipelines(self) -> Any:
+        """The passes of every other function."""
+        pipelines = super().define_pipelines()
+        self.state.library.enable_object_caching()
+        return pipelines
 
 
 class Part:
