@@ -1,14 +1,27 @@
 """Events of what a selector register chooses: channels, locks and stream switch ports (AM025 *_Selection).
 
-Each function gives the last cycle in which the event was asserted, -1 = never.
+:func:`resolve` works the choice out when a selector is written, as ``State.lines``. The functions ``last_*``
+give the last cycle in which such an event was asserted, -1 = never.
 """
 
 from __future__ import annotations
 
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import MM2S
-from memtile.model.event_state import ALL_CHANNELS, NEVER, PER_KIND, ChannelEvent, LockEvent, PortEvent
-from memtile.model.jit import jit
+from memtile.model.event_state import (
+    ALL_CHANNELS,
+    KIND,
+    NEVER,
+    PER_KIND,
+    SOURCE,
+    THING,
+    VALUE,
+    ChannelEvent,
+    LockEvent,
+    PortEvent,
+    Source,
+)
+from memtile.model.jit import inlined, jit
 from memtile.model.roster import backed_up, held_event, rested
 from memtile.model.state import Spec, State
 
@@ -26,10 +39,12 @@ _LOCKS = register_named("memory_tile", "Locks_Event_Selection_0")
 _LOCK_LSB, _LOCK_MAX = _LOCKS.field("Lock_Select").lsb, _LOCKS.field("Lock_Select").maximum
 _VALUE_MAX = _LOCKS.field("Lock_Value").maximum
 
+_GROUP, _CHANNEL, _LOCK, _PORT = int(Source.GROUP), int(Source.CHANNEL), int(Source.LOCK), int(Source.PORT)
+_CONFLICT, _CORE = int(Source.CONFLICT), int(Source.CORE)
 _FINISHED_BD, _ERROR = int(ChannelEvent.FINISHED_BD), int(ChannelEvent.ERROR)
 _STREAM, _MEMORY = int(ChannelEvent.STREAM), int(ChannelEvent.MEMORY)
 _BENCH_RUNNING, _BENCH_TLAST = int(ChannelEvent.PORT_RUNNING), int(ChannelEvent.PORT_TLAST)
-_RELEASED, _EQUAL = int(LockEvent.RELEASED), int(LockEvent.EQUAL_TO_VALUE)
+_EQUAL = int(LockEvent.EQUAL_TO_VALUE)
 _IDLE, _RUNNING, _STALLED = int(PortEvent.IDLE), int(PortEvent.RUNNING), int(PortEvent.STALLED)
 
 
@@ -52,18 +67,12 @@ def backs_up(st: State, ch: int) -> bool:
     return bool(st.channels.active[ch] == 0 and backed_up(st, ch) and rested(st, ch) > 0)
 
 
-@jit
-def last_channel(spec: Spec, st: State, unit: int, argument: int, cycle: int) -> int:
+@inlined
+def last_channel(st: State, ch: int, kind: int, cycle: int) -> int:
     """Events of DMA channels; those that rest assert what they rest with."""
-    ch = selected_channel(spec, st, unit, argument % PER_KIND)
-    if ch < 0:
-        return NEVER
-    kind = argument // PER_KIND
     if kind == _FINISHED_BD:
         return int(st.channels.finished_bd[ch]) if st.channels.bds_done[ch] > 0 else NEVER
-    if st.channels.active[ch] == 0 and held_event(st, ch) == kind:
-        return cycle
-    if kind == _MEMORY and backs_up(st, ch):
+    if st.channels.active[ch] == 0 and (held_event(st, ch) == kind or (kind == _MEMORY and backs_up(st, ch))):
         return cycle
     return int(st.seen[ch, kind])
 
@@ -82,23 +91,9 @@ def last_error(spec: Spec, st: State, tile: int, argument: int) -> int:
     return latest
 
 
-@jit
-def last_conflict(spec: Spec, st: State, tile: int, bank: int) -> int:
-    """A bank had more than one request; AIE-ML v2 has fewer banks than events (DEV-V2-2)."""
-    if bank >= spec.tiles.banks[tile]:
-        return NEVER
-    return int(st.banks.conflict[spec.tiles.bank_base[tile] + bank])
-
-
-@jit
-def last_lock(spec: Spec, st: State, unit: int, argument: int, cycle: int) -> int:
-    """Events of the lock that the selector watches."""
-    tile = spec.event_units.tile[unit]
-    word = st.registers[spec.event_units.locks[unit] + argument % PER_KIND]
-    number, value = (word >> _LOCK_LSB) & _LOCK_MAX, word & _VALUE_MAX
-    if number >= spec.tiles.locks[tile]:
-        return NEVER
-    lock, kind = spec.tiles.lock_base[tile] + number, argument // PER_KIND
+@inlined
+def last_lock(st: State, unit: int, lock: int, kind: int, value: int, cycle: int) -> int:
+    """Events of a lock, with the value that its selector asks for."""
     if kind < _EQUAL:
         return int(st.locks.event[lock, kind])
     if st.locks.value[lock] == value:
@@ -136,12 +131,9 @@ def last_waiting(st: State, port: int, cycle: int) -> int:
     return max(int(st.switch.stalled[port]), int(st.seen[ch, at_bench]))
 
 
-@jit
-def last_port(spec: Spec, st: State, unit: int, argument: int, cycle: int) -> int:
+@inlined
+def last_port(st: State, port: int, kind: int, cycle: int) -> int:
     """Events of a stream switch port."""
-    port, kind = selected_port(spec, st, unit, argument % PER_KIND), argument // PER_KIND
-    if port < 0:
-        return NEVER
     if kind == _RUNNING:
         return last_crossing(st, port)
     if kind == _STALLED:
@@ -151,3 +143,37 @@ def last_port(spec: Spec, st: State, unit: int, argument: int, cycle: int) -> in
         return int(st.switch.idle[port]) if busy else cycle
     ch = st.switch.channel[port]
     return max(int(st.switch.tlast[port]), int(st.seen[ch, _BENCH_TLAST]) if ch >= 0 else NEVER)
+
+
+@jit
+def thing(spec: Spec, st: State, unit: int, source: int, argument: int) -> int:
+    """Number of the channel, lock, port or bank that asserts an event as selected now; -1 = none."""
+    tile, selector = spec.event_units.tile[unit], argument % PER_KIND
+    if source == _CHANNEL:
+        return selected_channel(spec, st, unit, selector)
+    if source == _PORT:
+        return selected_port(spec, st, unit, selector)
+    if source == _LOCK:
+        word = st.registers[spec.event_units.locks[unit] + selector]
+        number = (word >> _LOCK_LSB) & _LOCK_MAX
+        return int(spec.tiles.lock_base[tile] + number) if number < spec.tiles.locks[tile] else NEVER
+    if source == _CONFLICT:  # AIE-ML v2 has fewer banks than events (DEV-V2-2)
+        return int(spec.tiles.bank_base[tile] + argument) if argument < spec.tiles.banks[tile] else NEVER
+    return int(spec.tiles.core[tile] if source == _CORE else tile)
+
+
+@jit
+def resolve(spec: Spec, st: State, unit: int) -> None:
+    """Work out what asserts each event of the unit; again whenever a selector is written."""
+    module = spec.event_units.module[unit]
+    for event in range(spec.event_modules.last[module] + 1):
+        source, argument = spec.event_sources[module, event, 0], spec.event_sources[module, event, 1]
+        found = thing(spec, st, unit, source, argument) if source > _GROUP else argument
+        st.lines[unit, event, SOURCE] = source if found >= 0 else 0
+        st.lines[unit, event, THING] = found
+        selected = source in (_CHANNEL, _PORT, _LOCK)
+        st.lines[unit, event, KIND] = argument // PER_KIND if selected else argument
+        if source == _LOCK:
+            word = st.registers[spec.event_units.locks[unit] + argument % PER_KIND]
+            st.lines[unit, event, VALUE] = word & _VALUE_MAX
+    st.observers.resolved[unit] = 1

@@ -7,6 +7,7 @@ from memtile.arch.protection import EVENT_TRUE
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.trace import SLOTS, TraceState
+from memtile.model.event_selectors import resolve
 from memtile.model.event_state import COUNTERS, NEVER
 from memtile.model.jit import jit
 from memtile.model.roster import append
@@ -112,6 +113,7 @@ def configure_trace(spec: Spec, st: State, unit: int) -> int:
 def configure(spec: Spec, st: State, unit: int) -> None:
     """A register of the unit was written: work out what it has to do each cycle."""
     o = st.observers
+    resolve(spec, st, unit)
     uses = configure_combos(spec, st, unit) | configure_counters(spec, st, unit)
     uses |= configure_timer(spec, st, unit) | configure_trace(spec, st, unit)
     if spec.event_units.scrubbing[unit] >= 0:

@@ -23,6 +23,7 @@ FLIGHT = 8  # cycles that a broadcast may need from one switch to the next, and 
 NEVER = -1
 PER_KIND = 8  # arguments of events that come once for each selector: kind * PER_KIND + selector
 ALL_CHANNELS = PER_KIND - 1
+SOURCE, THING, KIND, VALUE = range(4)  # columns of ``State.lines``: Source, what asserts the event, and how
 
 PerCounter = Annotated[Ints, (COUNTERS,)]
 PerSlot = Annotated[Ints, (SLOTS,)]
@@ -171,6 +172,7 @@ class Observers(NamedTuple):
     """How each event unit is set, and its counters, timer, edges and combos."""
 
     active: Ints  # 1 = in State.active_units
+    resolved: Ints  # 1 = State.lines is as the selectors say
     uses: Ints  # bit mask, see event_units.Use
     folded: Ints  # cycle from which on what happened is not yet in the sticky status
     timer_base: Ints  # cycle in which the timer was 0

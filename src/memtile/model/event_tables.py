@@ -23,6 +23,7 @@ from memtile.model.event_state import (
     NEVER,
     PER_KIND,
     SIDES,
+    VALUE,
     ChannelEvent,
     CoreEvent,
     EventGroups,
@@ -295,6 +296,7 @@ def at_rest(
     count = len(units.tile)
     state = {
         "stamps": np.full((count, EVENTS), NEVER, dtype=np.int64),
+        "lines": np.zeros((count, EVENTS, VALUE + 1), dtype=np.int64),
         "signals": np.full((len(placed), len(Signal)), NEVER, dtype=np.int64),
         "seen": np.full((channels, len(ChannelEvent)), NEVER, dtype=np.int64),
         "core_seen": np.full((cores, len(CoreEvent)), NEVER, dtype=np.int64),

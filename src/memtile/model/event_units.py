@@ -94,29 +94,24 @@ def detect_edges(spec: Spec, st: State, unit: int) -> None:
         o.edge_was[unit, n] = level
 
 
-@jit
-def counts_now(spec: Spec, st: State, unit: int, n: int) -> bool:
-    """Whether the counter counts this cycle: started and not stopped, or its one event is asserted."""
-    o = st.observers
-    if o.start[unit, n] == o.stop[unit, n]:
-        return asserted(spec, st, unit, o.start[unit, n])
-    return bool(o.counting[unit, n])
-
-
-@jit
+@inlined
 def count(spec: Spec, st: State, unit: int) -> None:
     """Let the performance counters count, then start, stop and reset them."""
     o, first = st.observers, spec.event_units.counter[unit]
     for n in range(spec.event_units.counters[unit]):
-        if o.start[unit, n] > 0 and counts_now(spec, st, unit, n):
+        start, stop = o.start[unit, n], o.stop[unit, n]
+        if start == stop and start > 0:
+            o.counting[unit, n] = 1 if asserted(spec, st, unit, start) else 0
+        if o.counting[unit, n] == 1:
             st.registers[first + n] = (st.registers[first + n] + 1) & _WORD_MAX
             if st.registers[first + n] == o.threshold[unit, n]:
                 derive(st, unit, _COUNTER + n)
-        if asserted(spec, st, unit, o.stop[unit, n]):
-            o.counting[unit, n] = 0
-        elif asserted(spec, st, unit, o.start[unit, n]):
-            o.counting[unit, n] = 1
-        if asserted(spec, st, unit, o.reset[unit, n]):
+        if start != stop:
+            if stop > 0 and asserted(spec, st, unit, stop):
+                o.counting[unit, n] = 0
+            elif o.counting[unit, n] == 0 and asserted(spec, st, unit, start):
+                o.counting[unit, n] = 1
+        if o.reset[unit, n] > 0 and asserted(spec, st, unit, o.reset[unit, n]):
             st.registers[first + n] = 0
 
 
@@ -127,11 +122,11 @@ def reset_timer(spec: Spec, st: State, unit: int, cycle: int) -> None:
     raise_event(st, unit, spec.event_modules.timer_sync[spec.event_units.module[unit]], cycle)
 
 
-@jit
+@inlined
 def step_unit(spec: Spec, st: State, unit: int) -> None:
     """One cycle of one unit: what comes in this cycle itself first, then what follows from it."""
     o, now, uses = st.observers, st.clock[NOW], st.observers.uses[unit]
-    if now - o.timer_base[unit] == o.timer_trigger[unit]:
+    if uses & USES_TIMER and now - o.timer_base[unit] == o.timer_trigger[unit]:
         raise_event(st, unit, spec.event_modules.timer_reached[spec.event_units.module[unit]], now)
     if uses & USES_BROADCAST:
         broadcast.send(spec, st, unit)
@@ -155,7 +150,8 @@ def step_unit(spec: Spec, st: State, unit: int) -> None:
 @jit
 def step(spec: Spec, st: State) -> None:
     """One cycle of all units in use, after everything that can assert their events."""
-    broadcast.deliver(spec, st)
+    if st.in_flight[0] > 0:
+        broadcast.deliver(spec, st)
     roster, kept = st.active_units, 0
     for slot in range(1, roster[0] + 1):
         unit = roster[slot]
@@ -194,7 +190,7 @@ def next_in(spec: Spec, st: State, unit: int) -> int:
         earliest = fires
     for n in range(spec.event_units.counters[unit]):
         left = o.threshold[unit, n] - st.registers[spec.event_units.counter[unit] + n]
-        if left > 0 and o.start[unit, n] > 0 and (earliest < 0 or now + left - 1 < earliest):
+        if left > 0 and o.counting[unit, n] == 1 and (earliest < 0 or now + left - 1 < earliest):
             earliest = now + left - 1
     at = trace_unit.next_record(st, unit)
     return at if at >= 0 and (earliest < 0 or at < earliest) else earliest
@@ -215,11 +211,8 @@ def skip(spec: Spec, st: State, cycles: int) -> None:
     """Let the units see ``cycles`` more cycles like the last one."""
     for slot in range(1, st.active_units[0] + 1):
         unit = st.active_units[slot]
-        now = st.clock[NOW]
-        st.clock[NOW] = now - 1
         for n in range(spec.event_units.counters[unit]):
-            if st.observers.start[unit, n] > 0 and counts_now(spec, st, unit, n):
+            if st.observers.counting[unit, n] == 1:
                 at = spec.event_units.counter[unit] + n
                 st.registers[at] = (st.registers[at] + cycles) & _WORD_MAX
-        st.clock[NOW] = now
         trace_unit.skip(st, unit, cycles)

@@ -7,9 +7,10 @@ cleared, or when a selector changes.
 
 from __future__ import annotations
 
+from memtile.arch.protection import EVENT_TRUE
 from memtile.arch.registers import WORD_BITS
-from memtile.model.event_selectors import last_channel, last_conflict, last_error, last_lock, last_port
-from memtile.model.event_state import NEVER, Source
+from memtile.model.event_selectors import last_channel, last_error, last_lock, last_port, resolve
+from memtile.model.event_state import KIND, NEVER, SOURCE, THING, VALUE, Source
 from memtile.model.jit import inlined, jit
 from memtile.model.state import NOW, Spec, State
 
@@ -26,35 +27,34 @@ def raise_event(st: State, unit: int, event: int, cycle: int) -> None:
 
 
 @jit
-def last_from_source(spec: Spec, st: State, unit: int, source: int, argument: int, cycle: int) -> int:
+def last_from_source(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle`` in which what the event stands for was so; -1 = never."""
-    tile = spec.event_units.tile[unit]
-    if source == _CHANNEL:
-        return last_channel(spec, st, unit, argument, cycle)
+    lines = st.lines
+    source, thing, kind = lines[unit, event, SOURCE], lines[unit, event, THING], lines[unit, event, KIND]
     if source == _PORT:
-        return last_port(spec, st, unit, argument, cycle)
+        return last_port(st, thing, kind, cycle)
+    if source == _CHANNEL:
+        return last_channel(st, thing, kind, cycle)
     if source == _LOCK:
-        return last_lock(spec, st, unit, argument, cycle)
+        return last_lock(st, unit, thing, kind, lines[unit, event, VALUE], cycle)
     if source == _SIGNAL:
-        return int(st.signals[tile, argument])
+        return int(st.signals[thing, kind])
     if source == _CONFLICT:
-        return last_conflict(spec, st, tile, argument)
+        return int(st.banks.conflict[thing])
     if source == _CHANNEL_ERROR:
-        return last_error(spec, st, tile, argument)
+        return last_error(spec, st, thing, kind)
     if source == _CORE:
-        return int(st.core_seen[spec.tiles.core[tile], argument])
+        return int(st.core_seen[thing, kind])
     return cycle if source == _TRUE else NEVER
 
 
 @jit
 def last_single(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
     """The same for an event that is not a group, also when it was raised by its number."""
-    module = spec.event_units.module[unit]
-    source, argument = spec.event_sources[module, event, 0], spec.event_sources[module, event, 1]
-    raised = st.stamps[unit, event]
-    if source == 0:
-        return int(raised)
-    return max(int(raised), last_from_source(spec, st, unit, source, argument, cycle))
+    raised = int(st.stamps[unit, event])
+    if st.lines[unit, event, SOURCE] == 0:
+        return raised
+    return max(raised, last_from_source(spec, st, unit, event, cycle))
 
 
 @jit
@@ -62,32 +62,43 @@ def last_group(spec: Spec, st: State, unit: int, group: int, cycle: int) -> int:
     """Last cycle in which an enabled member of the group was asserted."""
     module = spec.event_units.module[unit]
     enabled = st.registers[spec.event_units.group[unit] + group]
-    first, latest = spec.event_groups.first[module, group], NEVER
-    for bit in range(spec.event_groups.members[module, group]):
-        if (enabled >> bit) & 1:
-            latest = max(latest, last_single(spec, st, unit, first + bit, cycle))
+    event, latest = spec.event_groups.first[module, group], NEVER
+    while enabled > 0 and latest < cycle:
+        if enabled & 1:
+            latest = max(latest, last_single(spec, st, unit, event, cycle))
+        enabled >>= 1
+        event += 1
     return latest
 
 
 @jit
 def last(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle``, the current one, in which the event was asserted; -1 = never."""
-    module = spec.event_units.module[unit]
-    if spec.event_sources[module, event, 0] == _GROUP:
-        members = last_group(spec, st, unit, spec.event_sources[module, event, 1], cycle)
+    if st.lines[unit, event, SOURCE] == _GROUP:
+        members = last_group(spec, st, unit, st.lines[unit, event, THING], cycle)
         return max(members, int(st.stamps[unit, event]))
     return last_single(spec, st, unit, event, cycle)
 
 
 @jit
 def asserted(spec: Spec, st: State, unit: int, event: int) -> bool:
-    """Whether the event is asserted in this cycle; event 0 never is."""
-    return event > 0 and last(spec, st, unit, event, st.clock[NOW]) == st.clock[NOW]
+    """Whether the event is asserted in this cycle; event 0 never is, event 1 always."""
+    now = st.clock[NOW]
+    if event <= EVENT_TRUE or st.stamps[unit, event] == now:
+        return event > 0
+    source = st.lines[unit, event, SOURCE]
+    if source == 0:
+        return False
+    if source == _GROUP:
+        return last_group(spec, st, unit, st.lines[unit, event, THING], now) == now
+    return last_from_source(spec, st, unit, event, now) == now
 
 
 @jit
 def fold(spec: Spec, st: State, unit: int) -> None:
     """Between two cycles: put what happened since the last time into the sticky status registers."""
+    if st.observers.resolved[unit] == 0:
+        resolve(spec, st, unit)
     since, first = st.observers.folded[unit], spec.event_units.status[unit]
     latest = st.clock[NOW] - 1
     for event in range(_FIRST, spec.event_modules.last[spec.event_units.module[unit]] + 1):

@@ -306,6 +306,7 @@ class State(NamedTuple):
     host_words: Ints  # [0, 0] how many; then (port, word, TLAST) for the host to take
     pattern: Ints
     spent: Ints  # (channel, cause) cycles
+    lines: Ints  # (event unit, event, [SOURCE, THING, KIND, VALUE]) what asserts each event
     stamps: Ints  # (event unit, event) last cycle in which the event was raised by its number
     signals: Ints  # (tile, Signal) last cycle
     seen: Ints  # (channel, ChannelEvent) last cycle

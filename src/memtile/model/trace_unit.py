@@ -157,7 +157,8 @@ def asserted_slots(spec: Spec, st: State, unit: int) -> int:
     """The traced events that are asserted in this cycle, as a bit mask."""
     mask = 0
     for n in range(SLOTS):
-        if asserted(spec, st, unit, st.traces.slot[unit, n]):
+        slot = st.traces.slot[unit, n]
+        if slot > 0 and asserted(spec, st, unit, slot):
             mask |= 1 << n
     return mask
 
