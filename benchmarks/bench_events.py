@@ -1,12 +1,12 @@
 """What do events, counters and traces cost the engine, with all twelve channels of a tile at work?
 
-The setups take turns within one run, and the best time of each is taken: a busy machine slows all of them.
+The setups take turns within one run, so that a busy machine slows all of them; only ratios are asserted.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from statistics import median
 
 import pytest
 
@@ -17,7 +17,7 @@ from memtile.bd.windows import OWN
 from memtile.testing.event_unit import EventUnit
 from memtile.testing.rig import Rig
 
-CYCLES, TURNS = 20_000, 15
+CYCLES, TURNS = 8_000, 45
 WORDS, RUNS = 4096, 128
 TRACED = (
     "DMA_S2MM_SEL0_START_TASK",
@@ -65,34 +65,33 @@ def traced(rig: Rig) -> None:
     unit.trace(TRACED, start="TRUE", stop="NONE")
 
 
-def best_times(setups: Mapping[str, Callable[[Rig], None]]) -> tuple[dict[str, float], dict[str, Rig]]:
-    """Best time of a cycle of each setup, in seconds."""
-    rigs = {name: busy() for name in setups}
-    for name, setup in setups.items():
-        setup(rigs[name])
-        rigs[name].engine.run(1000)
-    best = dict.fromkeys(setups, float("inf"))
-    for _ in range(TURNS):
-        for name, rig in rigs.items():
-            start = time.thread_time()
-            rig.engine.run(rig.now + CYCLES)
-            best[name] = min(best[name], (time.thread_time() - start) / CYCLES)
-    return best, rigs
+def seconds(rig: Rig) -> float:
+    """Time of the next ``CYCLES`` cycles."""
+    start = time.thread_time()
+    rig.engine.run(rig.now + CYCLES)
+    return time.thread_time() - start
 
 
 @pytest.fixture(scope="module")
-def times() -> dict[str, float]:
-    best, rigs = best_times({"unused": lambda _: None, "counted": counted, "traced": traced})
+def ratios() -> dict[str, float]:
+    """Time of each setup over that with no unit in use: medians over the turns."""
+    rigs = {"unused": busy(), "counted": busy(), "traced": busy()}
+    counted(rigs["counted"])
+    traced(rigs["traced"])
+    for rig in rigs.values():
+        rig.engine.run(1000)
+    turns = [{name: seconds(rig) for name, rig in rigs.items()} for _ in range(TURNS)]
     assert EventUnit(rigs["counted"].door).counted(1) > CYCLES  # they did what they are timed for
     assert len(rigs["traced"].engine.traced(0)) > 0
-    for name, seconds in best.items():
-        print(f"{name}: {seconds * 1e9:.0f} ns a cycle, {seconds / best['unused']:.2f} of unused")
-    return best
+    found = {name: median(turn[name] / turn["unused"] for turn in turns) for name in rigs}
+    for name, ratio in found.items():
+        print(f"{name}: {min(turn[name] for turn in turns) / CYCLES * 1e9:.0f} ns a cycle, x {ratio:.2f}")
+    return found
 
 
-def test_counters_and_sticky_events_cost_a_fifth_at_most(times: dict[str, float]) -> None:
-    assert times["counted"] <= 1.2 * times["unused"]
+def test_counters_and_sticky_events_cost_a_fifth_at_most(ratios: dict[str, float]) -> None:
+    assert ratios["counted"] <= 1.2
 
 
-def test_eight_traced_events_take_twice_the_time_at_most(times: dict[str, float]) -> None:
-    assert times["traced"] <= 2 * times["unused"]
+def test_eight_traced_events_take_twice_the_time_at_most(ratios: dict[str, float]) -> None:
+    assert ratios["traced"] <= 2

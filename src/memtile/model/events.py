@@ -26,7 +26,7 @@ def raise_event(st: State, unit: int, event: int, cycle: int) -> None:
     st.stamps[unit, event] = cycle
 
 
-@jit
+@inlined
 def last_from_source(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle`` in which what the event stands for was so; -1 = never."""
     lines = st.lines
@@ -90,8 +90,8 @@ def asserted(spec: Spec, st: State, unit: int, event: int) -> bool:
     if source == 0:
         return False
     if source == _GROUP:
-        return last_group(spec, st, unit, st.lines[unit, event, THING], now) == now
-    return last_from_source(spec, st, unit, event, now) == now
+        return bool(last_group(spec, st, unit, st.lines[unit, event, THING], now) == now)
+    return bool(last_from_source(spec, st, unit, event, now) == now)
 
 
 @jit
