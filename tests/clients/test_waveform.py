@@ -112,6 +112,18 @@ def test_patterns_that_match_nothing_are_all_told() -> None:
     )
 
 
+def test_scopes_that_differ_in_a_number_are_told_as_one() -> None:
+    names = [
+        f"tile0_1.{scope}{n}.x"
+        for scope, count in (("mm2s", 6), ("lock", 64), ("core", 1))
+        for n in range(count)
+    ]
+    with pytest.raises(
+        DesignError, match=r"one that matches in tile0_1\.mm2s0\.\.5, tile0_1\.lock0\.\.63, tile0_1\.core0 "
+    ):
+        choose(map(Signal, names), ["none"])
+
+
 def test_changes_of_signals_that_nobody_chose_are_left_out() -> None:
     text = io.StringIO()
     changes = [(1, "a.x", 1), (2, "a.y", 1), (3, "a.x", 0)]

@@ -11,6 +11,7 @@ import typer
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.numbers import number
 from memtile.cli.run_program import Format, ProgramOptions, run_files
+from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
     from memtile.sim.results import Result
@@ -21,6 +22,7 @@ Examples:
   memtile run --untimed examples/halo_tiling.py
   memtile run --json --max-cycles 100000 examples/halo_tiling.py
   memtile run --picture cycles.png examples/halo_tiling.py
+  memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' examples/halo_tiling.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
   memtile run aie_cdo_init.bin insts.bin --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """
@@ -35,6 +37,13 @@ def run(
     max_cycles: Annotated[int, typer.Option(min=1, help="Stop after this many cycles.")] = 10_000_000,
     picture: Annotated[
         Path | None, typer.Option(help="Also draw each channel's cycles: .png, .svg or .pdf.")
+    ] = None,
+    vcd: Annotated[
+        Path | None, typer.Option(help="Also write what happens in each cycle, for waveform viewers; slow.")
+    ] = None,
+    signals: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Signals of the --vcd by name, * for any characters; repeat."),
     ] = None,
     given: Annotated[
         list[str] | None, typer.Option("--in", metavar="NAME=FILE.npy", help="Array for the program.")
@@ -57,24 +66,36 @@ def run(
     stream (memory(0,1) MM2S 0), or your own: such names stand in order for the buffers that are read (--in)
     or written (--out).
 
+    A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
+    tile0_1.mm2s0 takes all of its signals.
+
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
+    dump = _waveform_file(vcd, signals, untimed)
     options = ProgramOptions(given or (), wanted or (), device, format, number(base, "--base"))
     if any(Path(file).suffix == ".py" for file in files):
         if len(files) > 1 or options != ProgramOptions():
             raise typer.BadParameter("a design is run alone, without --in, --out, --device, --format, --base")
-        result = _run_design(files[0], untimed=untimed, as_json=as_json, max_cycles=max_cycles)
+        result = _run_design(files[0], dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
     else:
-        result = run_files(files, options, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
+        result = run_files(files, options, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
     _end(result, picture)
 
 
-def _run_design(file: str, *, untimed: bool, as_json: bool, max_cycles: int) -> Result:
+def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -> WaveformFile:
+    if signals and vcd is None:
+        raise typer.BadParameter("--signals chooses what a --vcd file shows; give --vcd FILE too")
+    if vcd is not None and untimed:
+        raise typer.BadParameter("an untimed run has no cycles for a --vcd file")
+    return WaveformFile(vcd, signals or ("*",))
+
+
+def _run_design(file: str, dump: WaveformFile, *, untimed: bool, as_json: bool, max_cycles: int) -> Result:
     from memtile.cli.design_file import load_design
     from memtile.cli.progress import cycles_progress
 
     made = load_design(file)
-    with cycles_progress() as progress:
+    with cycles_progress() as progress, dump.recorded(getattr(made, "engine", None)):
         result: Result = made.run(max_cycles, untimed=untimed, progress=progress)
     if as_json:
         typer.echo(json.dumps(result.as_json(), indent=2))

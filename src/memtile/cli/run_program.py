@@ -12,6 +12,7 @@ import typer
 
 from memtile.cli.array_file import parse_wanted, read_given, save
 from memtile.cli.input_file import name_of, read_bytes
+from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
     from memtile.io.program_run import ProgramResult
@@ -32,7 +33,13 @@ class ProgramOptions:
 
 
 def run_files(
-    files: Sequence[str], options: ProgramOptions, *, max_cycles: int, untimed: bool, as_json: bool
+    files: Sequence[str],
+    options: ProgramOptions,
+    dump: WaveformFile,
+    *,
+    max_cycles: int,
+    untimed: bool,
+    as_json: bool,
 ) -> Result:
     """Run files one after another as one program, save the wanted arrays and show what happened."""
     from memtile.cli.progress import cycles_progress
@@ -47,10 +54,11 @@ def run_files(
     programs = [read_program(read_bytes(file), name_of(file), form, options.base) for file in files]
     device, shape = device_of(programs, options.device)
     operations = [operation for program in programs for operation in program.operations]
-    with cycles_progress() as progress:
+    array = Array(device.name, shape.columns)
+    with cycles_progress() as progress, dump.recorded(array.engine):
         done = run_program(
             operations,
-            Array(device.name, shape.columns),
+            array,
             given,
             [each for each, _ in wanted],
             max_cycles=max_cycles,

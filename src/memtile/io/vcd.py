@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from string import digits
 from typing import IO, Any
 
 from memtile.errors import DesignError, MemtileError, Problem, raise_if
@@ -45,7 +46,7 @@ def choose(signals: Iterable[Signal], patterns: Sequence[str]) -> list[Signal]:
     """
     table = list(signals)
     matched = {pattern: [s for s in table if _matches(s.name, pattern)] for pattern in patterns}
-    scopes = ", ".join(dict.fromkeys(signal.name.rpartition(".")[0] for signal in table)) or "none"
+    scopes = ", ".join(_scopes(table)) or "none"
     problems = [
         Problem("vcd_signals", "signals", "pattern", repr(pattern), f"one that matches in {scopes}", "glob")
         for pattern, found in matched.items()
@@ -54,6 +55,16 @@ def choose(signals: Iterable[Signal], patterns: Sequence[str]) -> list[Signal]:
     raise_if(problems, DesignError)
     wanted = {signal.name for found in matched.values() for signal in found}
     return [signal for signal in table if signal.name in wanted]
+
+
+def _scopes(signals: Iterable[Signal]) -> Iterator[str]:
+    """The scopes, those that differ in the last number alone as one: ``lock0..63``."""
+    found: dict[str, list[str]] = {}
+    for scope in dict.fromkeys(signal.name.rpartition(".")[0] for signal in signals):
+        stem = scope.rstrip(digits)
+        found.setdefault(stem, []).append(scope[len(stem) :])
+    for stem, numbers in found.items():
+        yield stem + (numbers[0] if len(numbers) == 1 else f"{numbers[0]}..{numbers[-1]}")
 
 
 def _matches(name: str, pattern: str) -> bool:
@@ -131,9 +142,18 @@ def _register(writer: Any, signal: Signal) -> Any:
     return writer.register_var(scope, name, "wire", size=signal.width, init=signal.initial)
 
 
-def _writer(file: IO[str], clock_mhz: float) -> Any:
+def load_pyvcd() -> Any:
+    """The writer class of the ``pyvcd`` package.
+
+    Raises:
+        MemtileError: it is not installed.
+    """
     try:
         from vcd import VCDWriter
     except ModuleNotFoundError:
         raise MemtileError("value change dumps need pyvcd: pip install 'memtile[vcd]'") from None
-    return VCDWriter(file, timescale="1 ps", date="", comment=f"array clock {clock_mhz:g} MHz")
+    return VCDWriter
+
+
+def _writer(file: IO[str], clock_mhz: float) -> Any:
+    return load_pyvcd()(file, timescale="1 ps", date="", comment=f"array clock {clock_mhz:g} MHz")

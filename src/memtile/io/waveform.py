@@ -1,6 +1,6 @@
 """Waveforms of a run: what channels, locks and cores did in each cycle, for a value change dump.
 
-The engine is advanced cycle by cycle from outside, which is slow and changes nothing of what it does.
+The engine stops after each cycle to be looked at, which is slow and changes nothing of what it does.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ emptied: the memory it needs does not grow with the cycles simulated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 
 import numpy as np
@@ -72,6 +73,7 @@ class Engine:
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         self._observer: Callable[[Door, int], Door] | None = None
+        self._watcher: Callable[[], None] | None = None
         warm_up()
         if booted:
             open_partition(self.spec, self.door)
@@ -103,6 +105,15 @@ class Engine:
     def observe(self, observer: Callable[[Door, int], Door]) -> None:
         """Hand out what ``observer`` puts before the door of a tile, instead of the door, from now on."""
         self._observer = observer
+
+    @contextmanager
+    def watched(self, watcher: Callable[[], None]) -> Iterator[None]:
+        """Context in which ``watcher`` is called after every cycle of a run; its :meth:`run` is slow."""
+        self._watcher = watcher
+        try:
+            yield
+        finally:
+            self._watcher = None
 
     def attach_kernel(self, tile: int, kernel: Kernel, *, endless: bool = False) -> None:
         """Have the core of compute tile ``tile`` run ``kernel`` from the next cycle on.
@@ -144,8 +155,11 @@ class Engine:
         try:
             while True:
                 self.upsets.strike()
-                target = min(until, self.now + _SLICE, self.upsets.next_cycle)
+                slice_end = self.now + (_SLICE if self._watcher is None else 1)
+                target = min(until, slice_end, self.upsets.next_cycle)
                 stop = machine.run(self.spec, self.state, target)
+                if self._watcher is not None and self.now == slice_end:
+                    self._watcher()
                 if stop is clock.Stop.KERNEL:
                     self.cores.serve()
                     continue
