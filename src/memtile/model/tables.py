@@ -12,6 +12,10 @@ from memtile.model.jit import ENABLED
 T = TypeVar("T")
 
 
+class Records(np.recarray[Any, Any]):
+    """The records of a table."""
+
+
 def table(columns: type[T], *shape: int, **values: Any) -> T:
     """A table of ``shape`` with the columns of class ``columns``; zero where no value is given.
 
@@ -25,7 +29,7 @@ def table(columns: type[T], *shape: int, **values: Any) -> T:
     for name, value in values.items():
         records[name] = value
     if ENABLED:
-        return cast(T, records.view(np.recarray))
+        return cast(T, records.view(Records))
     return columns(**{name: records[name] for name in hints})
 
 
@@ -35,3 +39,7 @@ def plain(records: T) -> T:
         return records
     names = cast(Any, records).dtype.names
     return cast(T, SimpleNamespace(**{name: np.asarray(getattr(records, name)) for name in names}))
+
+
+if ENABLED:
+    import memtile.model.jit_tables as _known_to_numba  # noqa: F401
