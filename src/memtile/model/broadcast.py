@@ -70,8 +70,8 @@ def deliver(spec: Spec, st: State) -> None:
     for node in range(st.flights.shape[0]):
         south, west = arrive(st, node, _SOUTH), arrive(st, node, _WEST)
         north, east = arrive(st, node, _NORTH), arrive(st, node, _EAST)
-        if south | west | north | east:
-            unit = spec.nodes.unit[node]
+        unit = spec.nodes.unit[node]
+        if south | west | north | east and st.gates.off[spec.event_units.tile[unit]] == 0:
             if node == spec.event_units.first_node[unit]:
                 raise_channels(spec, st, unit, south | west | north | east)
             forward(spec, st, node, 0, south, west, north, east)

@@ -21,6 +21,7 @@ from memtile.model import channel_tables, core_tables, event_tables, register_ta
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.core_tables import cores_at_rest
 from memtile.model.external_state import Externals, Region
+from memtile.model.gate_state import Gates
 from memtile.model.memory_tables import memories_at_rest, shared_at_rest
 from memtile.model.neighbours import INTERFACES
 from memtile.model.protection import guards, protections
@@ -72,6 +73,7 @@ def _tiles(placed: Sequence[Placed]) -> Tiles:
     channels = [2 * k.channels for k in kinds]
     locks, banks = [k.locks for k in kinds], [k.banks + k.axi_masters for k in kinds]
     words = [k.memory_words for k in kinds]
+    registers = [len(register_tables.registers_of(p.name)) for p in placed]
     slaves = [len(PORTS[p.name].slaves) for p in placed]
     masters = [len(PORTS[p.name].masters) for p in placed]
     first_port = _starts([s + m for s, m in zip(slaves, masters, strict=True)])
@@ -87,7 +89,8 @@ def _tiles(placed: Sequence[Placed]) -> Tiles:
         banks=banks,
         memory_base=_starts(words),
         memory_words=words,
-        register_base=_starts([len(register_tables.registers_of(p.name)) for p in placed]),
+        register_base=_starts(registers),
+        registers=registers,
         neighbour=[[p.west, index, p.east] for index, p in enumerate(placed)],
         core=core_tables.core_numbers(placed),
         core_reach=core_tables.core_reach(placed),
@@ -241,6 +244,11 @@ def _outside(n: int) -> dict[str, Any]:
     }
 
 
+def _clocks(tiles: int) -> dict[str, Any]:
+    """All tiles have their clock, and no zeroisation is under way."""
+    return {"gated": _roster(tiles), "gates": table(Gates, tiles), "zeroising": _roster(tiles)}
+
+
 def _data_memory(placed: Sequence[Placed], words: int) -> dict[str, Any]:
     """All data memories and their protection; what nobody touches takes no memory of the host."""
     return {
@@ -273,6 +281,7 @@ def build(
     cored = len(cores.tile)
     watched, observing = event_tables.at_rest(placed, tiles, n, cored)
     controls = _controls(placed, tiles)
+    registers = np.concatenate([register_tables.reset_values(p.name) for p in placed])
     switch.hosted[controls.slave_port] = not switched
     switch.hosted[watched["event_units"].trace_port] = not switched
     outside = int((channels.external >= 0).sum())
@@ -280,7 +289,7 @@ def build(
         clock=np.zeros(CLOCK_ENTRIES, dtype=np.int64),
         **_data_memory(placed, int(tiles.memory_words.sum())),
         **shared_at_rest(tiles),
-        registers=np.concatenate([register_tables.reset_values(p.name) for p in placed]),
+        registers=registers.copy(),
         channels=channels,
         fields=np.zeros((n, len(FIELD_NAMES)), dtype=np.int64),
         active_channels=_roster(n),
@@ -291,7 +300,7 @@ def build(
         active_ports=_roster(len(switch.tile)),
         asked_interfaces=_roster(INTERFACES * len(placed)),
         active_cores=_roster(cored),
-        zeroising=_roster(len(placed)),
+        **_clocks(len(placed)),
         walks=walks,
         granules=table(Granules, n, port_bank=_NONE),
         externals=table(Externals, outside, following=_NONE),
@@ -310,4 +319,4 @@ def build(
         **_outside(n),
         **observing,
     )
-    return Spec(tiles=tiles, timing=constants, **_tables(), **watched), state
+    return Spec(tiles=tiles, timing=constants, reset_values=registers, **_tables(), **watched), state

@@ -10,8 +10,8 @@ from __future__ import annotations
 from memtile.model import core_ports, locks
 from memtile.model.event_state import CoreEvent
 from memtile.model.jit import jit
-from memtile.model.roster import append
-from memtile.model.state import ACTIVITY, ASKING, NOW, Spec, State
+from memtile.model.roster import OFF, append
+from memtile.model.state import ACTIVITY, ASKING, BOOKED, NOW, Spec, State
 from memtile.model.states import CoreCause, CorePhase
 
 _NEXT, _DONE = int(CorePhase.NEXT), int(CorePhase.DONE)
@@ -21,7 +21,7 @@ _RUNNING, _IDLE, _LOCK = int(CoreCause.RUNNING), int(CoreCause.IDLE), int(CoreCa
 _ACTIVE, _MEMORY_STALL = int(CoreEvent.ACTIVE), int(CoreEvent.MEMORY_STALL)
 _LOCK_STALL, _LOCK_ACQUIRE = int(CoreEvent.LOCK_STALL), int(CoreEvent.LOCK_ACQUIRE)
 _LOCK_RELEASE = int(CoreEvent.LOCK_RELEASE)
-_CAUSE_DONE = int(CoreCause.DONE)
+_CAUSE_DONE, _OFF = int(CoreCause.DONE), int(CoreCause.CLOCK_OFF)
 
 
 @jit
@@ -71,7 +71,7 @@ def ask_locks(st: State) -> None:
         core = st.active_cores[slot]
         if cores.phase[core] == _ACQUIRE and st.clock[NOW] >= cores.until[core]:
             lock = cores.target[core]
-            if locks.satisfied(st.locks.value[lock], cores.value[core]):
+            if locks.satisfied(st.locks.value[lock], cores.value[core]) and not locks.stands(st, lock):
                 locks.bid(st, lock, first + core)
                 append(st.bidding, first + core)
 
@@ -112,13 +112,21 @@ def account(st: State, cycles: int) -> None:
 
 @jit
 def settle(st: State) -> None:
-    """Book the cycles in which a core was not active: it had no kernel yet, or its kernel was done."""
+    """Book the cycles in which cores were not active."""
     for core in range(st.core_spent.shape[0]):
-        booked = 0
-        for cause in range(st.core_spent.shape[1]):
-            booked += st.core_spent[core, cause]
-        cause = _CAUSE_DONE if st.cores.phase[core] == _DONE else _IDLE
-        st.core_spent[core, cause] += st.clock[NOW] - booked
+        book(st, core)
+
+
+@jit
+def book(st: State, core: int) -> None:
+    """Book the cycles in which a core had no kernel yet, no clock, or its kernel was done."""
+    booked = 0
+    for cause in range(st.core_spent.shape[1]):
+        booked += st.core_spent[core, cause]
+    cause = _CAUSE_DONE if st.cores.phase[core] == _DONE else _IDLE
+    if st.cores.active[core] == OFF:
+        cause = _OFF
+    st.core_spent[core, cause] += st.clock[NOW] + st.clock[BOOKED] - booked
 
 
 @jit

@@ -14,6 +14,7 @@ from memtile.model.jit import jit
 from memtile.model.lock_port import post_release, serve
 from memtile.model.locks import resolve
 from memtile.model.memory_control import finish_zeroisation
+from memtile.model.roster import OFF
 from memtile.model.state import ACTIVITY, NOW, Ints, Spec, State
 from memtile.model.states import Phase
 from memtile.model.task_end import token_blocked
@@ -54,12 +55,16 @@ def order(spec: Spec, st: State, ch: int, room: int) -> int:
         return NOTHING  # ends where a TLAST is, or cannot end yet
     if c.external[ch] >= 0:
         return NOTHING  # external memory is left to the clock loop
+    if st.channels.active[ch] == OFF:
+        return NOTHING
     if c.phase[ch] != _RUN or c.moved[ch] != 0 or st.walks.left[ch] != c.length[ch]:
         return NOTHING
     tile, number = c.tile[ch], c.number[ch]
     if c.release_value[ch] != 0 and resolve(spec, st, tile, number, c.release_lock[ch]) < 0:
         return NOTHING
-    return memory_owner(spec, st, tile, number, st.walks.origin[ch]) if supplied(st, ch, room) else NOTHING
+    owner = memory_owner(spec, st, tile, number, st.walks.origin[ch])
+    reached = owner >= 0 and st.gates.off[owner] == 0 and supplied(st, ch, room)
+    return owner if reached else NOTHING
 
 
 @jit
@@ -77,6 +82,8 @@ def advance(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
     st.clock[NOW] += spec.timing[TASK_START]
     finish_zeroisation(st)
     for ch in range(orders.shape[0]):
+        if st.channels.active[ch] == OFF:
+            continue
         wake(spec, st, ch)
         if orders[ch] == MOVED:
             finish(spec, st, ch)

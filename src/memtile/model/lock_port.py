@@ -10,7 +10,7 @@ from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_LOCK_UNAVAILABLE
 from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import inlined, jit
-from memtile.model.locks import bid, release_to, resolve, satisfied, take, won
+from memtile.model.locks import bid, release_to, resolve, satisfied, stands, take, won
 from memtile.model.roster import append, backed_up, wake_channel
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause, Phase
@@ -58,7 +58,7 @@ def ask(st: State, ch: int) -> None:
     elif lock < 0:
         rouse(st, ch)
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
-    elif satisfied(st.locks.value[lock], c.acquire_value[ch]):
+    elif satisfied(st.locks.value[lock], c.acquire_value[ch]) and not stands(st, lock):
         bid(st, lock, ch)
         append(st.bidding, ch)
     else:

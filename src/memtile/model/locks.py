@@ -11,7 +11,7 @@ from __future__ import annotations
 from memtile.arch.tiles import MEMORY
 from memtile.model.banks import LATER
 from memtile.model.event_state import LockEvent, Signal
-from memtile.model.jit import jit
+from memtile.model.jit import inlined, jit
 from memtile.model.signals import signal
 from memtile.model.state import NOW, Spec, State
 from memtile.model.windows import NOWHERE, reach
@@ -36,6 +36,12 @@ def satisfied(value: int, operand: int) -> bool:
     if operand < 0:
         return bool(value >= -operand)
     return bool(value == operand)
+
+
+@inlined
+def stands(st: State, lock: int) -> bool:
+    """Whether the lock grants nothing because its tile has no clock."""
+    return bool(st.gated[0] > 0 and st.gates.off[st.locks.tile[lock]] == 1)
 
 
 @jit

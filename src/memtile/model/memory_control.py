@@ -14,7 +14,8 @@ from memtile.model.roster import append
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.timing_index import ZEROISATION
 
-_NEVER = -1
+NEVER = -1  # of Memories.busy_until: no zeroisation
+FOREVER = 1 << 62  # the tile has no clock
 
 
 @jit
@@ -41,7 +42,7 @@ def write_control(spec: Spec, st: State, tile: int, register: int) -> None:
     control = st.registers[register]
     if spec.kinds.interleaves[spec.tiles.kind[tile]]:
         set_interleaving(spec, st, tile, control)
-    if st.memories.busy_until[tile] != _NEVER:
+    if st.memories.busy_until[tile] != NEVER:
         st.registers[register] |= ZEROISE_MASK  # only the end of zeroisation clears the bit
     elif control & ZEROISE_MASK:
         zeroise(spec, st, tile, register)
@@ -68,7 +69,7 @@ def finish_zeroisation(st: State) -> None:
     for slot in range(1, roster[0] + 1):
         tile = roster[slot]
         if st.clock[NOW] >= st.memories.busy_until[tile]:
-            st.memories.busy_until[tile] = _NEVER
+            st.memories.busy_until[tile] = NEVER
             st.registers[st.memories.control[tile]] &= ~ZEROISE_MASK
             st.clock[ACTIVITY] += 1
         else:
@@ -80,9 +81,9 @@ def finish_zeroisation(st: State) -> None:
 @jit
 def zeroisation_end(st: State) -> int:
     """Earliest cycle in which some zeroisation ends, or -1."""
-    earliest = _NEVER
+    earliest = NEVER
     for slot in range(1, st.zeroising[0] + 1):
         at = st.memories.busy_until[st.zeroising[slot]]
-        if earliest == _NEVER or at < earliest:
+        if earliest == NEVER or at < earliest:
             earliest = at
     return int(earliest)

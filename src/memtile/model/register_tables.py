@@ -151,6 +151,8 @@ def blocks_of(name: TileName) -> dict[int, tuple[IntEnum, int]]:
         "Tile_Control": Block.TILE_CONTROL,
         "CHECKBIT_ERROR_GENERATION": Block.CHECK_BITS,
         "ECC_SCRUBBING_EVENT": Block.SCRUBBING,
+        "Column_Clock_Control": Block.COLUMN_CLOCK,
+        "AIE_Tile_Column_Reset": Block.COLUMN_CLOCK,
         "Core_Memory_Control": Block.PROGRAM_CONTROL,
     }
     controls = {r.offset: (named[r.name], 0) for r in registers_of(name) if r.name in named}

@@ -22,11 +22,21 @@ _MEMORY = int(ChannelEvent.MEMORY)
 _CORE_DONE = int(CorePhase.DONE)
 
 
+OFF = 2  # in the columns ``active``: without clock; nothing wakes what belongs to the tile
+
+
 @inlined
 def append(roster: Ints, number: int) -> None:
     """Add a number to a list."""
     roster[0] += 1
     roster[roster[0]] = number
+
+
+def without(roster: Ints, owner: Ints, of: int) -> None:
+    """Drop the numbers whose ``owner`` is ``of`` from a list."""
+    kept = [number for number in roster[1 : 1 + roster[0]].tolist() if owner[number] != of]
+    roster[0] = len(kept)
+    roster[1 : 1 + len(kept)] = kept
 
 
 @jit

@@ -35,6 +35,7 @@ from memtile.model.dma_tables import Codecs as Codecs
 from memtile.model.dma_tables import Interfaces as Interfaces
 from memtile.model.event_state import EventGroups, EventModules, EventUnits, Nodes, Observers, Traces
 from memtile.model.external_state import Externals
+from memtile.model.gate_state import Gates
 from memtile.model.memory_state import Banks as Banks
 from memtile.model.memory_state import Locks as Locks
 from memtile.model.memory_state import Memories as Memories
@@ -48,8 +49,8 @@ Words = npt.NDArray[np.uint32]
 Shorts = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 
-NOW, ACTIVITY, QUIET, ASKING, BOOKED, FULL = range(6)  # entries of State.clock
-CLOCK_ENTRIES = 6
+NOW, ACTIVITY, QUIET, ASKING, BOOKED, FULL, CLOCKED = range(7)  # entries of State.clock
+CLOCK_ENTRIES = 7
 
 
 class Tiles(NamedTuple):
@@ -65,6 +66,7 @@ class Tiles(NamedTuple):
     memory_base: Ints  # first word in State.memory
     memory_words: Ints
     register_base: Ints  # first entry in State.registers
+    registers: Ints
     column: Ints
     row: Ints
     slave_base: Ints  # first slave port in State.switch; the masters follow the slaves
@@ -247,6 +249,7 @@ class Spec(NamedTuple):
     protections: Protections
     watches: Watches
     timing: Ints  # values in the order of arch.timing.Timing
+    reset_values: Ints  # of State.registers
     event_units: EventUnits
     event_modules: EventModules
     event_groups: EventGroups  # (module, group)
@@ -270,6 +273,8 @@ class State(NamedTuple):
     asked_interfaces: Ints  # [0] how many; then the interfaces to neighbours asked for in this cycle
     active_cores: Ints  # [0] how many; then the cores whose kernel is not done
     active_units: Ints  # [0] how many; then the event units with something to do
+    gated: Ints  # [0] how many; then the tiles without clock
+    gates: Gates
     zeroising: Ints  # [0] how many; then the tiles whose memory is being zeroised
     guarding: Ints  # [0] how many; then the tiles whose scrubber, or report of errors, has something to do
     memory: Words

@@ -36,6 +36,7 @@ class Cause(IntEnum):
     NEIGHBOUR_BUSY = 10  # the interface to a neighbour serves another channel, or the access is on its way
     TOKEN_BLOCKED = 11  # a token or a count waits to be taken before the BD can end
     EXTERNAL = 12  # interface tile: external memory has not brought or taken the words yet
+    CLOCK_OFF = 13  # the column's clock stands, or its reset holds the tile
 
 
 class CorePhase(IntEnum):
@@ -59,6 +60,7 @@ class CoreCause(IntEnum):
     BANK_CONFLICT = 3
     MEMORY_BUSY = 4  # zeroisation owns the banks
     DONE = 5
+    CLOCK_OFF = 6
 
 
 CORE_CAUSE_TEXT = {
@@ -68,6 +70,7 @@ CORE_CAUSE_TEXT = {
     CoreCause.BANK_CONFLICT: "bank conflict",
     CoreCause.MEMORY_BUSY: "memory being zeroised",
     CoreCause.DONE: "kernel done",
+    CoreCause.CLOCK_OFF: "clock off",
 }
 
 
@@ -85,4 +88,5 @@ CAUSE_TEXT = {
     Cause.TOKEN_BLOCKED: "token or count not taken",
     Cause.NEIGHBOUR_BUSY: "interface to the neighbour",
     Cause.EXTERNAL: "external memory",
+    Cause.CLOCK_OFF: "clock off",
 }

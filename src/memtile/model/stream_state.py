@@ -58,6 +58,7 @@ class SwitchPorts(NamedTuple):
     in_header: Ints  # slave: 1 = the next word is the packet's header
     ready_at: Ints  # slave: cycle from which the packet may move
     unrouted: Ints  # slave: 1 = its header matches no slot, or no master takes it
+    full_depth: Ints  # ``depth`` as it will be when the tile has its clock again
 
 
 class Arbiters(NamedTuple):

@@ -25,7 +25,9 @@ COLOURS = {
     Cause.STREAM_BLOCKED: "#CC79A7",
     Cause.HALTED: "#8B0000",
     Cause.TOKEN_BLOCKED: "#7B3F99",
+    Cause.NEIGHBOUR_BUSY: "#B3DE69",
     Cause.EXTERNAL: "#009E73",
+    Cause.CLOCK_OFF: "#4D4D4D",
 }
 _SUFFIXES = (".png", ".svg", ".pdf")
 

@@ -26,7 +26,7 @@ from memtile.model.host_ports import offer
 from memtile.model.jit import inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
-from memtile.model.state import ACTIVITY, ASKING, BOOKED, FULL, NOW, QUIET, Spec, State
+from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, NOW, QUIET, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
 
@@ -42,7 +42,7 @@ _SETTLED = (
 class Stop(IntEnum):
     """Why the clock loop returned."""
 
-    LIMIT = 0  # the cycle asked for is reached
+    LIMIT = 0  # the cycle asked for is reached, or a column's clock is to be changed
     QUIET = 1  # nothing can move any more
     SINK_FULL = 2  # the host must empty a sink
     KERNEL = 3  # a core needs its next action
@@ -147,6 +147,7 @@ def settle(st: State) -> None:
     for ch in range(st.spent.shape[0]):
         if st.channels.active[ch] == 0:
             note_rest(st, ch)
+        if st.channels.active[ch] != 1:
             book_rest(st, ch)
     core.settle(st)
 
@@ -225,6 +226,8 @@ def advance(spec: Spec, st: State, until: int) -> int:
             return _KERNEL
         if st.clock[FULL] > 0:
             return _SINK_FULL
+        if st.clock[CLOCKED] > 0:
+            return _LIMIT
         step(spec, st)
         if st.clock[QUIET] >= _SETTLED:
             at = next_timer(st)

@@ -9,7 +9,7 @@ import numpy as np
 
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
-from memtile.model.roster import retire_cores, wake_core
+from memtile.model.roster import OFF, retire_cores, wake_core
 from memtile.model.state import ASKING, CORE_STEPS, NOW, Spec, State, plain
 from memtile.model.states import CorePhase
 from memtile.model.timing_index import CORE_LOCK
@@ -72,6 +72,8 @@ class Cores:
     def serve(self) -> None:
         """Give every core that asks its next action."""
         for core in np.flatnonzero(self._cores.phase == CorePhase.NEXT).tolist():
+            if self._cores.active[core] == OFF:
+                continue
             try:
                 self._next(core, self.running[core])
             except Exception as error:

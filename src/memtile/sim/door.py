@@ -41,6 +41,7 @@ class Door:
 
     def __init__(self, spec: Spec, state: State, tile: int) -> None:
         self._spec, self._state, self._tile = spec, state, tile
+        self._gates = state.gates
         self._kind = TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]]
 
     def write32(self, offset: int, value: int) -> None:
@@ -125,6 +126,16 @@ class Door:
         return self._state.memory[base : base + words]
 
     def _check_offset(self, offset: int) -> None:
+        if self._gates.off[self._tile]:
+            place = f"column {self._spec.tiles.column[self._tile]}"
+            allowed = f"only its interface tile, while the clock of {place} is off or its reset is on"
+            given, fix = (
+                f"access to {offset:#07x}",
+                "write 1 to Column_Clock_Control, 0 to AIE_Tile_Column_Reset",
+            )
+            raise RegisterError(
+                Problem("clock_off", self._kind.title, place, given, allowed, "AM025, DEV-CLK-2", fix)
+            )
         if 0 <= offset < TILE_BYTES and offset % WORD_BYTES == 0:
             return
         allowed = f"multiples of {WORD_BYTES} in 0..{TILE_BYTES - WORD_BYTES:#x}"

@@ -26,7 +26,7 @@ from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
 from memtile.sim.kernels import Kernel
-from memtile.sim.partition import open_partition, unmodelled
+from memtile.sim.partition import open_partition, set_clocks, unmodelled
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 
@@ -77,6 +77,8 @@ class Engine:
         warm_up()
         if booted:
             open_partition(self.spec, self.door)
+        else:
+            set_clocks(self.spec, self.door, on=False)
 
     @property
     def now(self) -> int:
@@ -106,6 +108,7 @@ class Engine:
         """Hand out what ``observer`` puts before the door of a tile, instead of the door, from now on."""
         self._observer = observer
 
+<<<<<<< HEAD
     @contextmanager
     def watched(self, watcher: Callable[[], None]) -> Iterator[None]:
         """Context in which ``watcher`` is called after every cycle of a run; its :meth:`run` is slow."""
@@ -114,6 +117,11 @@ class Engine:
             yield
         finally:
             self._watcher = None
+=======
+    def has_clock(self, tile: int) -> bool:
+        """Whether the clock of the tile's column is on and its reset off."""
+        return not self.state.gates.off[tile]
+>>>>>>> ffca77d (Switch column clocks and resets by the registers of the interface tile)
 
     def attach_kernel(self, tile: int, kernel: Kernel, *, endless: bool = False) -> None:
         """Have the core of compute tile ``tile`` run ``kernel`` from the next cycle on.

@@ -11,10 +11,10 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from memtile.model import axi, executions
+from memtile.model import axi, column_clock, executions
 from memtile.model.jit import entry
 from memtile.model.reference import by_reference
-from memtile.model.state import NOW, Ints, Spec, State
+from memtile.model.state import CLOCKED, NOW, Ints, Spec, State
 from memtile.sim import clock
 
 Bools = npt.NDArray[np.bool_]
@@ -58,15 +58,19 @@ def operate(
     if operation == _WRITE:
         return axi.write(spec, st, tile, at, value)
     if operation == _WRITE_MANY:
-        axi.write_many(spec, st, tiles, places, values, done)
-    elif operation == _EXECUTE:
+        return axi.write_many(spec, st, tiles, places, values, done)
+    if operation == _EXECUTE:
         return 1 if executions.advance(spec, st, places, values) else 0
     return 0
 
 
 def run(spec: Spec, st: State, until: int) -> clock.Stop:
     """Advance to cycle ``until`` at most; why the clock stopped."""
-    return clock.Stop(operate(spec, st, _RUN, 0, int(until), 0, _NONE, _NONE, _NONE, _NOTHING))
+    stop = operate(spec, st, _RUN, 0, int(until), 0, _NONE, _NONE, _NONE, _NOTHING)
+    while st.clock[CLOCKED]:
+        column_clock.follow(spec, st)
+        stop = operate(spec, st, _RUN, 0, int(until), 0, _NONE, _NONE, _NONE, _NOTHING)
+    return clock.Stop(stop)
 
 
 def cycle(spec: Spec, st: State) -> clock.Stop:
@@ -81,14 +85,25 @@ def read(spec: Spec, st: State, tile: int, offset: int) -> int:
 
 def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     """Write one word, see ``axi.write``."""
-    return int(operate(spec, st, _WRITE, tile, int(offset), int(value), _NONE, _NONE, _NONE, _NOTHING))
+    answer = operate(spec, st, _WRITE, tile, int(offset), int(value), _NONE, _NONE, _NONE, _NOTHING)
+    if st.clock[CLOCKED]:
+        column_clock.follow(spec, st)
+    return int(answer)
 
 
 def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
     """Write many words, see ``axi.write_many``."""
-    operate(spec, st, _WRITE_MANY, 0, 0, 0, tiles, offsets, values, done)
+    first = 0
+    while first < len(values):
+        rest = slice(first, None)
+        first += operate(spec, st, _WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
+        if st.clock[CLOCKED]:
+            column_clock.follow(spec, st)
 
 
 def execute(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
     """One round of whole BD executions, see ``executions.advance``."""
-    return bool(operate(spec, st, _EXECUTE, 0, 0, 0, _NONE, orders, room, _NOTHING))
+    went_on = bool(operate(spec, st, _EXECUTE, 0, 0, 0, _NONE, orders, room, _NOTHING))
+    if st.clock[CLOCKED]:
+        column_clock.follow(spec, st)
+    return went_on

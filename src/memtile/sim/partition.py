@@ -1,6 +1,6 @@
-"""What firmware does to a partition before a design runs: its inner edges are opened (AM020, boot).
+"""What firmware does to a partition before a design runs: clocks on, inner edges open (AM020, boot).
 
-After reset every tile isolates itself from all sides (DEV-REG-1).
+After reset the columns have no clock (DEV-CLK-1) and every tile isolates itself from all sides (DEV-REG-1).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from memtile.model.windows import EAST, WEST
 from memtile.sim.door import Door
 
 _CONTROL = register_named("memory_tile", "Tile_Control")
+_CLOCK = register_named("pl", "Column_Clock_Control")
 _FROM = {WEST: _CONTROL.field("Isolate_From_West"), EAST: _CONTROL.field("Isolate_From_East")}
 
 UNMODELLED = ("interface_v2",)  # DEV-V2-9
@@ -36,13 +37,21 @@ def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
             yield Problem("generation", where, "kind", name, allowed, f"tile 0 is of {first}")
 
 
+def set_clocks(spec: Spec, door: Callable[[int], Door], *, on: bool) -> None:
+    """Give the columns that have an interface tile their clock, or take it."""
+    for tile, kind in enumerate(plain(spec.tiles).kind.tolist()):
+        if TILE_KINDS[KIND_NAMES[kind]].role == "interface":
+            door(tile).write32(_CLOCK.offset, _CLOCK.pack(Clock_Buffer_Enable=int(on)))
+
+
 def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:
-    """Let every memory tile of the model answer the neighbours that the model has.
+    """Switch the clocks on, and let every memory tile answer the neighbours that the model has.
 
     Args:
         spec: fixed tables of the model.
         door: the memory-mapped AXI4 port of a tile.
     """
+    set_clocks(spec, door, on=True)
     tiles, kinds = plain(spec.tiles), plain(spec.kinds)
     shared = kinds.neighbour_channels[tiles.kind] > 0
     for tile in shared.nonzero()[0].tolist():

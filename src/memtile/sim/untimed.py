@@ -21,6 +21,7 @@ from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.model import ecc, watchpoints
 from memtile.model.executions import BARRED, MOVED, NOTHING
+from memtile.model.memory_control import FOREVER
 from memtile.model.mm2s import pad_value
 from memtile.model.state import NOW, Ints, Spec, State, Words, plain
 from memtile.model.states import Cause
@@ -63,7 +64,7 @@ def _time_put_back(st: State) -> Iterator[None]:
     """Let everything that waits for a known time happen, and undo the time afterwards."""
     now, timed = st.clock[NOW], (st.spent, st.core_spent, st.channels.finished_bd)
     before = [column.copy() for column in timed]
-    st.clock[NOW] = max(st.clock[NOW], st.channels.until.max(), st.memories.busy_until.max())
+    st.clock[NOW] = max(st.clock[NOW], st.channels.until.max(), _last_zeroisation(st))
     try:
         yield
     finally:
@@ -75,6 +76,12 @@ def _time_put_back(st: State) -> Iterator[None]:
         st.guards.again[:] = 0  # there is no next cycle to count an error in
         st.banks.stamp[:] = _NEVER
         st.locks.stamp[:] = _NEVER
+
+
+def _last_zeroisation(st: State) -> int:
+    """Cycle in which the last zeroisation that goes on ends."""
+    ends = st.memories.busy_until
+    return int(ends[ends != FOREVER].max(initial=_NEVER))
 
 
 class _Mover:

@@ -39,6 +39,7 @@ LETTERS = {
     Cause.TOKEN_BLOCKED: "T",
     Cause.NEIGHBOUR_BUSY: "n",
     Cause.EXTERNAL: "E",
+    Cause.CLOCK_OFF: "o",
 }
 """One letter per cause, for timelines."""
 

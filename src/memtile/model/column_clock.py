@@ -1,0 +1,191 @@
+"""Clock and reset of a column: Column_Clock_Control and AIE_Tile_Column_Reset of its interface tile (AM025).
+
+They act on the tiles above the interface tile (DEV-CLK-1). Without clock, or in reset, a tile's channels,
+ports, core and event units are on no list, so that they cost nothing; its ports take no word, its banks and
+locks serve no neighbour, and its memory-mapped port does not answer (DEV-CLK-2). Every cycle of that time is
+booked as ``CLOCK_OFF``. What would have happened at a known cycle happens so much later.
+
+All of it happens between two cycles, in the interpreter: a write to one of the two registers makes the clock
+loop return before its next cycle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memtile.arch.register_map import register_named
+from memtile.arch.tiles import WORD_BYTES
+from memtile.model import core, event_setup
+from memtile.model.memory_control import FOREVER, NEVER
+from memtile.model.roster import (
+    OFF,
+    append,
+    book_rest,
+    wait_for_lock,
+    wake_channel,
+    wake_control,
+    wake_core,
+    wake_guard,
+    wake_port,
+    without,
+)
+from memtile.model.state import ASKING, CLOCKED, NOW, Ints, Spec, State
+from memtile.model.states import Cause, CoreCause, CorePhase, Phase
+from memtile.model.tile_parts import channels_of, locks_of, ports_of, units_of
+from memtile.model.tile_reset import reset_tile
+
+_CLOCK = register_named("pl", "Column_Clock_Control")
+_RESET = register_named("pl", "AIE_Tile_Column_Reset")
+_ENABLE, _HOLD = _CLOCK.field("Clock_Buffer_Enable").mask, _RESET.field("Reset").mask
+_ACQUIRE = int(Phase.ACQUIRE)
+_CLOCK_OFF, _CORE_OFF = int(Cause.CLOCK_OFF), int(CoreCause.CLOCK_OFF)
+_NO_KERNEL = (int(CorePhase.IDLE), int(CorePhase.DONE))
+
+
+def follow(spec: Spec, st: State) -> None:
+    """Act on what was written to the registers of column clocks and resets since the last time."""
+    st.clock[CLOCKED] = 0
+    below = _interface_below(spec)
+    inside = below >= 0
+    held = inside & (_values(spec, st, _RESET.offset, below) & _HOLD != 0)
+    stands = held | (inside & (_values(spec, st, _CLOCK.offset, below) & _ENABLE == 0))
+    for tile in np.flatnonzero(held | (stands != st.gates.off)).tolist():
+        if stands[tile]:
+            stop(spec, st, tile)
+        if held[tile]:
+            reset_tile(spec, st, tile)
+        if not stands[tile]:
+            start(spec, st, tile)
+
+
+def _interface_below(spec: Spec) -> Ints:
+    """The interface tile in the column of each tile; -1 = it has none below it."""
+    tiles = spec.tiles
+    interfaces = np.flatnonzero(spec.register_index[tiles.kind, _CLOCK.offset // WORD_BYTES] >= 0)
+    at_column = np.full(int(tiles.column.max()) + 1, -1)
+    at_column[tiles.column[interfaces]] = interfaces
+    below = at_column[tiles.column]
+    return np.where(tiles.row > tiles.row[below], below, -1)
+
+
+def _values(spec: Spec, st: State, offset: int, tiles: Ints) -> Ints:
+    """The register at byte ``offset`` of each tile; of no meaning where there is no tile."""
+    found = spec.register_index[spec.tiles.kind[tiles], offset // WORD_BYTES]
+    values: Ints = st.registers[spec.tiles.register_base[tiles] + found]
+    return values
+
+
+def stop(spec: Spec, st: State, tile: int) -> None:
+    """Take the clock from the tile from the next cycle on, if it has one."""
+    if st.gates.off[tile]:
+        return
+    now = st.clock[NOW]
+    st.gates.off[tile], st.gates.since[tile] = 1, now
+    append(st.gated, tile)
+    _stop_channels(spec, st, tile)
+    ports, units = ports_of(spec, tile), units_of(spec, tile)
+    st.switch.active[ports], st.observers.active[units] = OFF, OFF
+    st.switch.full_depth[ports], st.switch.depth[ports] = st.switch.depth[ports], 0
+    without(st.active_ports, st.switch.tile, tile)
+    without(st.active_units, spec.event_units.tile, tile)
+    number = spec.tiles.core[tile]
+    if number >= 0:
+        core.book(st, number)
+        st.cores.active[number], st.cores.why[number] = OFF, _CORE_OFF
+        without(st.active_cores, st.cores.tile, tile)
+    everywhere = np.arange(len(spec.tiles.kind))
+    for column, roster in ((st.guards.active, st.guarding), (st.controls.active, st.active_controls)):
+        column[tile] = OFF
+        without(roster, everywhere, tile)
+    without(st.zeroising, everywhere, tile)
+    busy_until = st.memories.busy_until[tile]
+    st.gates.zeroising[tile] = busy_until - now if busy_until != NEVER else NEVER
+    st.memories.busy_until[tile] = FOREVER
+
+
+def _stop_channels(spec: Spec, st: State, tile: int) -> None:
+    """Take the tile's channels off all lists."""
+    channels = channels_of(spec, tile)
+    for ch in range(channels.start, channels.stop):
+        book_rest(st, ch)
+    st.channels.active[channels], st.channels.waiting[channels] = OFF, 0
+    st.channels.why[channels] = _CLOCK_OFF
+    without(st.active_channels, st.channels.tile, tile)
+    without(st.waiting_channels, st.channels.tile, tile)
+
+
+def start(spec: Spec, st: State, tile: int) -> None:
+    """Give the tile its clock back from the next cycle on, if it has none."""
+    if not st.gates.off[tile]:
+        return
+    since = st.gates.since[tile]
+    missed = st.clock[NOW] - since
+    st.gates.off[tile] = 0
+    without(st.gated, np.arange(len(spec.tiles.kind)), tile)
+    if st.gates.zeroising[tile] != NEVER:
+        append(st.zeroising, tile)
+    left = st.gates.zeroising[tile]
+    st.memories.busy_until[tile] = st.clock[NOW] + left if left != NEVER else NEVER
+    _start_channels(spec, st, tile, since, missed)
+    _start_ports(spec, st, tile, missed)
+    _start_units(spec, st, tile, since, missed)
+    _start_core(spec, st, tile, missed)
+    st.guards.active[tile] = st.controls.active[tile] = 0
+    wake_guard(st, tile)
+    wake_control(st, tile)
+
+
+def _later(stamps: Ints, since: int, missed: int) -> None:
+    """What was to be seen in the first cycle without clock is to be seen in the first one with it."""
+    stamps[stamps == since] += missed
+
+
+def _start_channels(spec: Spec, st: State, tile: int, since: int, missed: int) -> None:
+    """Let the tile's channels go on; what they wait for by time comes later."""
+    channels = channels_of(spec, tile)
+    st.channels.until[channels] += missed
+    st.granules.since[channels] += missed
+    st.channels.finished_bd[channels] += missed * (st.channels.finished_bd[channels] >= since)
+    _later(st.seen[channels], since, missed)
+    for ch in range(channels.start, channels.stop):
+        book_rest(st, ch)
+        st.channels.active[ch] = 0
+        wake_channel(st, ch)
+        if st.channels.phase[ch] == _ACQUIRE:
+            wait_for_lock(st, ch)
+
+
+def _start_ports(spec: Spec, st: State, tile: int, missed: int) -> None:
+    """Let the words in the tile's switch go on."""
+    switch, ports = st.switch, ports_of(spec, tile)
+    switch.active[ports] = 0
+    switch.depth[ports] = switch.full_depth[ports]
+    switch.ready_at[ports] += missed
+    switch.entered[ports] += missed
+    for port in range(ports.start, ports.stop):
+        if switch.held[port] > 0:
+            wake_port(st, port)
+
+
+def _start_units(spec: Spec, st: State, tile: int, since: int, missed: int) -> None:
+    """Let the event units go on; their timers stood."""
+    units = units_of(spec, tile)
+    st.observers.active[units] = 0
+    st.observers.timer_base[units] += missed
+    for stamps in (st.stamps[units], st.signals[tile], st.locks.event[locks_of(spec, tile)]):
+        _later(stamps, since, missed)
+    for unit in range(units.start, units.stop):
+        event_setup.configure(spec, st, unit)
+
+
+def _start_core(spec: Spec, st: State, tile: int, missed: int) -> None:
+    """Let the kernel go on, or ask for its next action."""
+    number = spec.tiles.core[tile]
+    if number < 0:
+        return
+    core.book(st, number)
+    st.cores.until[number] += missed
+    st.cores.active[number] = 0
+    if st.cores.phase[number] not in _NO_KERNEL:
+        wake_core(st, number)
+        st.clock[ASKING] += st.cores.phase[number] == CorePhase.NEXT

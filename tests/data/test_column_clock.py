@@ -1,0 +1,237 @@
+"""Does a column without clock stand still and go on where it stood? And what does its reset do?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile import Array, Status
+from memtile.errors import RegisterError
+from memtile.model.construct import Placed
+from memtile.model.states import Cause, CoreCause
+from memtile.sim import machine
+from memtile.sim.clock import Stop
+from memtile.sim.engine import Engine
+from memtile.sim.kernels import calls
+from timing.test_idle_skipping import arrays
+
+CLOCK, RESET = 0xFFF20, 0xFFF28
+MEMORY_CONTROL = 0x96048
+WORDS = 200
+DATA = np.arange(WORDS, dtype=np.int32)
+
+
+def clock(array: Array, column: int, on: bool) -> None:
+    array.door.write32(array.door.address(column, 0, CLOCK), int(on))
+
+
+def reset(array: Array, column: int, on: bool) -> None:
+    array.door.write32(array.door.address(column, 0, RESET), int(on))
+
+
+def sending(columns: int = 1) -> Array:
+    """The memory tile of column 0 sends to a compute tile of the last column; its core doubles what comes."""
+    array = Array("npu1", columns)
+    source, target = array.memory_tile(0), array.compute_tile(columns - 1, 2)
+    out, into = source.buffer("out", WORDS, data=DATA), target.buffer("in", WORDS)
+    full = target.lock(0, "full")
+    array.connect(source.mm2s[0], target.s2mm[0])
+    source.mm2s[0].start(source.read(out))
+    target.s2mm[0].start(target.write(into).guarded(None, full.release()))
+    target.run_kernel(
+        calls(lambda core: core.write(into, core.read(into) * 2), acquire=[(full.id, -1)], cycles=37, times=1)
+    )
+    target.expect(into, DATA * 2)
+    array.route()
+    return array
+
+
+def spent(array: Array, without: Cause = Cause.CLOCK_OFF) -> list[list[int]]:
+    return np.delete(array.engine.state.spent, without, axis=1).tolist()
+
+
+@pytest.mark.parametrize("pause", [1, 2, 100])
+@pytest.mark.parametrize("at", [1, 4, 5, 6, 9, 30, 205, 215, 221, 240])
+def test_a_pause_changes_nothing_but_the_time(at: int, pause: int) -> None:
+    """DEV-CLK-2: wherever the column's clock stops, every channel and core goes on as if nothing had been."""
+    plain, paused = sending(), sending()
+    assert plain.run().good
+    paused.engine.run(at)
+    at = paused.engine.now
+    clock(paused, 0, False)
+    while paused.engine.now < at + pause:
+        machine.cycle(paused.engine.spec, paused.engine.state)
+    clock(paused, 0, True)
+    assert paused.run().good
+    assert paused.engine.now == plain.engine.now + pause
+    above = slice(4, None)  # the interface tile keeps its clock
+    assert spent(paused)[above] == spent(plain)[above]
+    assert set(paused.engine.state.spent[above, Cause.CLOCK_OFF].tolist()) == {pause}
+    cores = np.delete(paused.engine.state.core_spent, CoreCause.CLOCK_OFF, axis=1)
+    assert cores.tolist() == np.delete(plain.engine.state.core_spent, CoreCause.CLOCK_OFF, axis=1).tolist()
+    assert (paused.engine.state.spent.sum(axis=1) == paused.engine.now).all()
+    assert (paused.engine.state.core_spent.sum(axis=1) == paused.engine.now).all()
+
+
+def test_nothing_can_move_without_clock() -> None:
+    array = sending()
+    array.engine.run(30)
+    clock(array, 0, False)
+    began = array.engine.now
+    outcome = array.run()
+    assert array.engine.now == began + 2
+    assert outcome.status is Status.STUCK
+    assert any("clock off" in line for line in outcome.waiting)
+    lists = ("active_channels", "active_ports", "active_cores", "waiting_channels")
+    assert [int(getattr(array.engine.state, name)[0]) for name in lists] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("at", [5, 40, 230])
+def test_skipping_is_stepping_with_a_column_off(at: int) -> None:
+    skipping, stepping = sending(2), sending(2)
+    for array in (skipping, stepping):
+        array.engine.run(at)
+        clock(array, 1, False)
+    machine.run(skipping.engine.spec, skipping.engine.state, at + 60)
+    while stepping.engine.now < skipping.engine.now:
+        machine.cycle(stepping.engine.spec, stepping.engine.state)
+    one, other = arrays(skipping.engine.state), arrays(stepping.engine.state)
+    assert {name for name in one if one[name] != other[name]} <= {".clock"}
+    for array in (skipping, stepping):
+        clock(array, 1, True)
+    assert skipping.run().good
+    assert stepping.run().good
+    assert skipping.engine.state.spent.tolist() == stepping.engine.state.spent.tolist()
+
+
+def test_words_wait_at_the_border_of_a_column_without_clock() -> None:
+    array = sending(2)
+    clock(array, 1, False)
+    array.engine.run(100)
+    sent = int(array.engine.state.spent[:, Cause.MOVING].max())
+    assert 0 < sent < 20  # what the ports of column 0 hold
+    assert Cause(int(array.engine.state.channels.why[4 + 6])) is Cause.STREAM_BLOCKED
+    clock(array, 1, True)
+    assert array.run().good
+
+
+def test_banks_and_locks_without_clock_serve_no_neighbour() -> None:
+    array = Array("npu1", 2)
+    tile, east = array.memory_tile(0), array.memory_tile(1)
+    far = east.buffer("far", 16, data=DATA[:16])
+    gate = east.lock(1, "gate")
+    tile.mm2s[0].start(tile.read(far))
+    tile.mm2s[1].start(tile.read(far).guarded(tile.seen(gate).acquire()))
+    worker = array.compute_tile(0, 2)
+    for number in range(2):
+        array.connect(tile.mm2s[number], worker.s2mm[number])
+        into = worker.buffer(f"in{number}", 16)
+        worker.s2mm[number].start(worker.write(into))
+        worker.expect(into, DATA[:16])
+    array.route()
+    clock(array, 1, False)
+    assert array.run().status is Status.STUCK
+    why = array.engine.channels.why[[4 + 6, 4 + 7]]
+    assert [Cause(int(w)) for w in why] == [Cause.MEMORY_BUSY, Cause.LOCK_ACQUIRE]
+    clock(array, 1, True)
+    assert array.run().good
+
+
+def test_the_memory_mapped_port_says_that_the_clock_is_off() -> None:
+    array = Array("npu1", 1)
+    clock(array, 0, False)
+    for access in (
+        lambda: array.memory_tile(0).door.read32(0),
+        lambda: array.memory_tile(0).door.write32(0x96030, 0),
+        lambda: array.memory_tile(0).door.block_write32(0, [1, 2]),
+    ):
+        with pytest.raises(RegisterError, match="clock of column 0 is off or its reset is on") as error:
+            access()
+        assert error.value.problems[0].reason == "clock_off"
+    assert array.door.read32(array.door.address(0, 0, CLOCK)) == 0
+
+
+def test_a_zeroisation_pauses_with_its_tile() -> None:
+    array = Array("npu1", 1)
+    array.memory_tile(0).door.write32(MEMORY_CONTROL, 0b11)
+    array.engine.run(100)
+    clock(array, 0, False)
+    assert array.engine.run(1000) is Stop.QUIET
+    stood = array.engine.now - 100
+    clock(array, 0, True)
+    array.engine.run(10_000)
+    assert array.engine.now == 2048 + stood + 3  # its end, and the two quiet cycles behind it
+    assert array.memory_tile(0).door.read32(MEMORY_CONTROL) == 0b10
+
+
+def test_a_model_after_reset_has_no_clock_and_firmware_switches_it_on() -> None:
+    """DEV-CLK-1."""
+    column = [Placed("interface"), Placed("memory", row=1)]
+    raw, booted = Engine(column, booted=False), Engine(column)
+    with pytest.raises(RegisterError):
+        raw.door(1).read32(0)
+    assert raw.door(0).read32(CLOCK) == 0
+    assert booted.door(0).read32(CLOCK) == 1
+    raw.door(0).write32(CLOCK, 1)
+    assert raw.door(1).read32(0) == 0
+
+
+def test_a_reset_brings_all_but_the_memories_back() -> None:
+    """DEV-CLK-3."""
+    array = sending(2)
+    tile, worker = array.memory_tile(0), array.compute_tile(0, 2)
+    array.engine.run(60)
+    tile.door.write32(0xC0000, 5)  # Lock0_value
+    reset(array, 0, True)
+    with pytest.raises(RegisterError, match="reset is on"):
+        tile.door.read32(0xC0000)
+    array.engine.run(array.engine.now + 10)
+    reset(array, 0, False)
+    assert tile.door.block_read32(0, WORDS).view(np.int32).tolist() == DATA.tolist()
+    fresh = Engine([Placed("memory"), Placed("compute")], booted=False)
+    for door, new in ((tile.door, fresh.door(0)), (worker.door, fresh.door(1))):
+        for offset in (0xC0000, 0x96030, 0xA0000, 0xA0604, 0xA0660, 0xB0000, 0x1F000, 0x3F000, 0x36030):
+            try:
+                expected = new.read32(offset)
+            except RegisterError:
+                continue  # the other kind's
+            assert door.read32(offset) == expected, hex(offset)
+    outcome = array.run()
+    assert outcome.status is Status.STUCK  # the receiver has not got all words
+    assert not any(line.startswith("memory(0,1)") for line in outcome.waiting)
+
+
+def test_a_kernel_ends_with_the_reset_of_its_core() -> None:
+    array = sending()
+    array.engine.run(60)
+    reset(array, 0, True)
+    reset(array, 0, False)
+    (core,) = (use for use in array.run().cores)
+    assert core.spent[CoreCause.DONE] > 0
+    array.compute_tile(0, 2).run_kernel(calls(lambda _core: None, cycles=5, times=1))
+    array.run()
+    assert array.engine.state.core_spent[0, CoreCause.RUNNING] >= 5
+
+
+def test_the_drivers_partition_reset_leaves_a_column_that_works() -> None:
+    """The order of aie-rt: clocks off, reset, clocks on, reset off; then the design is configured anew."""
+    array = Array("npu1", 1)
+    for register, value in ((CLOCK, 0), (RESET, 1), (CLOCK, 1), (RESET, 0)):
+        array.door.write32(array.door.address(0, 0, register), value)
+    tile = array.memory_tile(0)
+    tile.door.write32(0x40, 7)
+    assert tile.door.read32(0x40) == 7
+    source, target = tile.buffer("a", WORDS, data=DATA), tile.buffer("b", WORDS)
+    array.connect(tile.mm2s[0], tile.s2mm[0])
+    tile.mm2s[0].start(tile.read(source))
+    tile.s2mm[0].start(tile.write(target))
+    tile.expect(target, DATA)
+    assert array.run().good
+
+
+def test_the_untimed_run_moves_nothing_in_a_column_without_clock() -> None:
+    array = sending()
+    clock(array, 0, False)
+    assert array.run(untimed=True).status is Status.STUCK
+    clock(array, 0, True)
+    assert array.run(untimed=True).good
