@@ -108,7 +108,6 @@ class Engine:
         """Hand out what ``observer`` puts before the door of a tile, instead of the door, from now on."""
         self._observer = observer
 
-<<<<<<< HEAD
     @contextmanager
     def watched(self, watcher: Callable[[], None]) -> Iterator[None]:
         """Context in which ``watcher`` is called after every cycle of a run; its :meth:`run` is slow."""
@@ -117,11 +116,10 @@ class Engine:
             yield
         finally:
             self._watcher = None
-=======
+
     def has_clock(self, tile: int) -> bool:
         """Whether the clock of the tile's column is on and its reset off."""
         return not self.state.gates.off[tile]
->>>>>>> ffca77d (Switch column clocks and resets by the registers of the interface tile)
 
     def attach_kernel(self, tile: int, kernel: Kernel, *, endless: bool = False) -> None:
         """Have the core of compute tile ``tile`` run ``kernel`` from the next cycle on.
