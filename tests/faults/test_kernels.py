@@ -94,7 +94,7 @@ def test_memory_that_the_core_does_not_see_names_core_buffer_and_tile() -> None:
         ),
         (
             lambda core: core.tile,
-            "yield: 0 given, what core.cycles, acquire, release or a non-empty access returns"
+            "yield: 0 given, what core.cycles, event, acquire, release or a non-empty access returns"
             " allowed (kernels of memtile)",
         ),
     ],

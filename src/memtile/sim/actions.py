@@ -46,7 +46,17 @@ class Accesses:
     steps: Ints
 
 
-Action = Wait | LockOperation | Accesses
+class EventInstruction(NamedTuple):
+    """Raise INSTR_EVENT_0 or INSTR_EVENT_1 of the core, in a cycle of its own.
+
+    Attributes:
+        number: 0 or 1.
+    """
+
+    number: int
+
+
+Action = Wait | LockOperation | Accesses | EventInstruction
 
 
 class Pattern(NamedTuple):

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from memtile.arch.events import EVENT_UNITS
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
+from memtile.model.events import raise_event
 from memtile.model.roster import OFF, retire_cores, wake_core
 from memtile.model.state import ASKING, CORE_STEPS, NOW, Spec, State, plain
 from memtile.model.states import CorePhase
 from memtile.model.timing_index import CORE_LOCK
-from memtile.sim.actions import Accesses, Action, Ints, LockOperation, Wait
+from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LockOperation, Wait
 from memtile.sim.kernels import Core, Kernel, place
 
 _NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
@@ -125,6 +127,10 @@ class Cores:
         if isinstance(action, Wait):
             cores.phase[core] = CorePhase.WAIT
             cores.until[core] = now + action.cycles - 1
+        elif isinstance(action, EventInstruction):
+            cores.phase[core], cores.until[core] = CorePhase.WAIT, now
+            unit = int(self._spec.tiles.first_unit[running.core.tile])  # the core module's comes first
+            raise_event(self._state, unit, EVENT_UNITS["core"].events[f"INSTR_EVENT_{action.number}"], now)
         elif isinstance(action, LockOperation):
             cores.phase[core] = CorePhase.ACQUIRE if action.acquire else CorePhase.RELEASE
             cores.until[core] = now + self._lock_time
@@ -141,7 +147,7 @@ class Cores:
                     running.core.name,
                     "yield",
                     repr(action),
-                    "what core.cycles, acquire, release or a non-empty access returns",
+                    "what core.cycles, event, acquire, release or a non-empty access returns",
                     "kernels of memtile",
                 )
             )

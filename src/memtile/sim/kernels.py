@@ -21,10 +21,11 @@ from memtile.errors import DesignError, Problem
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.state import Spec, State, plain
 from memtile.sim import host_memory
-from memtile.sim.actions import Accesses, Action, LockOperation, Pattern, Wait, merge
+from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Pattern, Wait, merge
 
 Array = npt.NDArray[Any]
 
+INSTRUCTION_EVENTS = (0, 1)
 _REACH = "AM020 chapter 4: a core reaches its own, north, south and west data memory"
 
 
@@ -94,6 +95,12 @@ class Core:
         if count < 1:
             raise self._error("kernel_cycles", "cycles", str(count), "1 or more", "a core takes time")
         return Wait(int(count))
+
+    def event(self, number: int = 0) -> EventInstruction:
+        """Mark a moment: INSTR_EVENT_0 or 1 for one cycle, which counters and traces of the core see."""
+        if number not in INSTRUCTION_EVENTS:
+            raise self._error("kernel_event", "event", str(number), "0 or 1", "AM020: core events")
+        return EventInstruction(number)
 
     def acquire(self, lock: int | Semaphore, value: int = -1, *, tile: int | None = None) -> LockOperation:
         """Acquire ``lock``: below 0 wait for at least ``-value``, else for exactly ``value``."""
