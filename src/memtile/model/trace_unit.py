@@ -7,6 +7,7 @@ when both are full, records are lost until the unit can begin anew (DEV-TRACE-2)
 
 from __future__ import annotations
 
+from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import (
     FILLER,
@@ -35,7 +36,8 @@ from memtile.model.state import NOW, Spec, State
 _IDLE, _RUNNING, _OVERRUN = int(TraceState.IDLE), int(TraceState.RUNNING), int(TraceState.OVERRUN)
 _BYTE_BITS = 8
 _BYTE_MAX = (1 << _BYTE_BITS) - 1
-_FILLER, _SYNC, _STOP, _START = FILLER.base, SYNC.base, STOP.base, START.base
+_FILLER, _SYNC, _STOP = FILLER.base, SYNC.base, STOP.base
+_START = START.base - (1 << 2 * WORD_BITS)  # its eight bytes as a signed number
 _STOP_BYTES, _START_BYTES = STOP.bytes, START.bytes
 _SINGLE_BASE = (SINGLE0.base, SINGLE1.base, SINGLE2.base)
 _MULTIPLE_BASE = (MULTIPLE0.base, MULTIPLE1.base, MULTIPLE2.base)
