@@ -32,6 +32,14 @@ class PartLibrary(JITCodeLibrary):
 
     codegen = NoEnvironment()
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Shorten the part before it is linked; nothing is to be done to what it calls."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
     def finalize(self) -> None:
         """Leave linking and machine code to the function that Python calls."""
         self._finalized = True
