@@ -14,7 +14,7 @@ from memtile.arch.register_map import register_named
 from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.testing.event_unit import EventUnit
+from memtile.sim.event_unit import EventUnit
 from memtile.testing.rig import Rig
 
 CYCLES, TURNS = 8_000, 45

@@ -11,8 +11,8 @@ from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
 from memtile.sim import machine
+from memtile.sim.event_unit import EventUnit
 from memtile.sim.kernels import calls
-from memtile.testing.event_unit import EventUnit
 from memtile.testing.streams import Bench
 
 

@@ -14,7 +14,7 @@ from memtile.arch.trace import PACKET_WORDS, TraceState
 from memtile.bd.descriptor import Acquire, Descriptor, Iteration
 from memtile.bd.windows import OWN
 from memtile.io.trace_decoder import Origin, Trace, UnitTrace, decode
-from memtile.testing.event_unit import EventUnit
+from memtile.sim.event_unit import EventUnit
 from memtile.testing.streams import Bench
 
 USER = ("USER_EVENT_0", "USER_EVENT_1", "COMBO_EVENT_3")  # nothing but Event_Generate raises these

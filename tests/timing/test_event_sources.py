@@ -21,8 +21,8 @@ from memtile.errors import RegisterError
 from memtile.model.event_state import CoreEvent, Signal, Source
 from memtile.model.event_tables import MODULES, sources
 from memtile.sim.actions import Action, Pattern
+from memtile.sim.event_unit import EventUnit
 from memtile.sim.kernels import Core
-from memtile.testing.event_unit import EventUnit
 from memtile.testing.rig import Rig
 from memtile.testing.streams import Bench
 

@@ -7,7 +7,7 @@ import pytest
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.states import Cause
-from memtile.testing.event_unit import EventUnit
+from memtile.sim.event_unit import EventUnit
 from memtile.testing.rig import Rig
 
 
@@ -254,3 +254,16 @@ def test_an_idle_jump_counts_like_stepping() -> None:
         counted.append([unit.counted(n) for n in range(3)])
     assert counted[0] == counted[1]
     assert counted[0][2] == 1
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("direction", ["S2MM", "MM2S"])
+def test_each_finished_bd_is_counted_however_short(direction: str, words: int) -> None:
+    rig = Rig()
+    unit, ch = EventUnit(rig.door), rig.s2mm() if direction == "S2MM" else rig.mm2s()
+    rig.write_bd(0, Descriptor("memory", words, OWN.address(0)))
+    rig.feed(ch, 7 * words) if direction == "S2MM" else rig.catch(ch)
+    unit.count(0, f"DMA_{direction}_SEL0_FINISHED_BD", f"DMA_{direction}_SEL0_FINISHED_BD")
+    rig.issue(ch, 0, runs=7)
+    rig.step(150)
+    assert unit.counted(0) == 7

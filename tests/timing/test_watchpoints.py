@@ -22,9 +22,9 @@ from memtile.model.states import Cause
 from memtile.model.watch_tables import Origin
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.engine import Engine
+from memtile.sim.event_unit import EventUnit
 from memtile.sim.kernels import Core
 from memtile.sim.untimed import run_untimed
-from memtile.testing.event_unit import EventUnit
 from memtile.testing.rig import Rig
 
 FEATURE = pytest.mark.feature("F23")

@@ -17,8 +17,7 @@ from memtile.arch.tiles import INTERFACE, TILE_KINDS
 from memtile.arch.timing import Timing
 from memtile.design.bench import MAX_CYCLES, Bench, Undo
 from memtile.design.buffers import Buffer
-from memtile.design.channels import Channel
-from memtile.design.circuits import Circuits
+from memtile.design.circuits import Circuits, End
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.object_fifo import ObjectFifo, check_closed
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
@@ -138,7 +137,7 @@ class Array(Bench):
         added = self.engine.external.add(name, array, address)
         return Buffer(name, INTERFACE, added.address, array.shape, array.dtype)
 
-    def connect(self, source: Channel, *targets: Channel) -> Flow:
+    def connect(self, source: End, *targets: End) -> Flow:
         """Ask for a circuit from an MM2S channel to one or more S2MM channels; routed by :meth:`route`.
 
         Raises:
@@ -180,7 +179,7 @@ class Array(Bench):
     def packet_bus(
         self,
         name: str,
-        *routes: tuple[Channel, Sequence[Channel]],
+        *routes: tuple[End, Sequence[End]],
         keep_headers: bool = False,
         ids: Sequence[int] | None = None,
     ) -> PacketBus:
@@ -188,7 +187,7 @@ class Array(Bench):
 
         Args:
             name: for messages.
-            routes: per stream the MM2S channel and the S2MM channels.
+            routes: per stream the MM2S channel, or another port, and the S2MM channels.
             keep_headers: leave the header in the stream for the receivers.
             ids: per stream the id in its headers; its number if omitted.
 

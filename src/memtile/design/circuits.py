@@ -19,10 +19,12 @@ from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CON
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.channels import Channel
 from memtile.design.router import Flow, Tree, route
+from memtile.design.switch_end import SwitchEnd
 from memtile.design.switch_graph import Port, SwitchGraph
 from memtile.errors import DesignError, Problem
 from memtile.sim.array_door import ArrayDoor
 
+End = Channel | SwitchEnd
 _SOURCE = "AM020 chapter 2: stream switch"
 _MARGIN = 1  # columns beside those of the flows that a circuit may use at first
 
@@ -52,7 +54,7 @@ class Circuits:
         self._arbiters: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
         self.trees: dict[Flow, Tree] = {}
 
-    def connect(self, source: Channel, targets: Sequence[Channel], bus: str = "") -> Flow:
+    def connect(self, source: End, targets: Sequence[End], bus: str = "") -> Flow:
         """Ask for a circuit from an MM2S channel to S2MM channels, or for a way for packets of a ``bus``.
 
         Raises:
@@ -161,18 +163,18 @@ class Circuits:
     def _attach(self, flow: Flow) -> None:
         """Give the switch ports of interface tiles to their DMA."""
         for port in (flow.source, *flow.targets):
-            if _is_interface(port):
+            if _is_interface(port) and _is_dma(port):
                 register = register_named("noc", "Demux_Config" if port.is_master else "Mux_Config")
                 field = register.field(port.name.capitalize())
                 at = self._door.address(port.column, port.row, register.offset)
                 self._door.mask_write32(at, field.mask, SOUTH_ATTACHMENT["DMA"] << field.lsb)
 
-    def _wrong(self, flow: Flow, source: Channel, targets: Sequence[Channel]) -> Iterator[Problem]:
+    def _wrong(self, flow: Flow, source: End, targets: Sequence[End]) -> Iterator[Problem]:
         allowed = "one MM2S channel to at least one S2MM channel"
         if source.receives or not targets or not all(target.receives for target in targets):
             yield Problem("direction", "router", "flow", flow.name, allowed, _SOURCE)
         for port in (flow.source, *flow.targets):
-            if _is_interface(port) and not self._device.has_interface_dma(port.column):
+            if _is_interface(port) and _is_dma(port) and not self._device.has_interface_dma(port.column):
                 columns = ", ".join(map(str, self._device.noc_columns))
                 yield Problem(
                     "no_dma", "router", str(flow), port.place, f"columns {columns}", self._device.source.text
@@ -196,12 +198,19 @@ def _is_interface(port: Port) -> bool:
     return TILE_KINDS[port.tile].role == "interface"
 
 
-def port_of(channel: Channel) -> Port:
-    """The switch port of a channel of an array."""
+def _is_dma(port: Port) -> bool:
+    """Whether the port of an interface tile is one of its DMA, not of the fabric beside the array."""
+    return port.name in (DMA_MASTERS if port.is_master else DMA_SLAVES)
+
+
+def port_of(channel: End) -> Port:
+    """The switch port of an end of a flow in an array."""
     tile = channel.tile
     if tile.place is None:
         problem = Problem("alone", tile.title, channel.port, "a tile alone", "tiles of an array", _SOURCE)
         raise DesignError(problem)
+    if isinstance(channel, SwitchEnd):
+        return Port(tile.kind.name, *tile.place, channel.receives, channel.port)
     if tile.kind.role == "interface":
         name = (DMA_MASTERS if channel.receives else DMA_SLAVES)[channel.number]
     else:

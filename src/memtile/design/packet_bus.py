@@ -28,8 +28,7 @@ from memtile.arch.switch_registers import (
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.descriptor import Packet
 from memtile.design.buffers import Buffer
-from memtile.design.channels import Channel
-from memtile.design.circuits import Circuits
+from memtile.design.circuits import Circuits, End
 from memtile.design.router import Flow
 from memtile.design.switch_graph import Port
 from memtile.design.transfers import Transfer
@@ -51,7 +50,7 @@ class Stream:
     """
 
     id: int
-    source: Channel
+    source: End
     flow: Flow
 
     def packets(self, transfer: Transfer, kind: int = 0, *, bd: int = 0) -> Transfer:
@@ -84,7 +83,7 @@ class PacketBus:
         self,
         name: str,
         circuits: Circuits,
-        routes: Iterable[tuple[Channel, Sequence[Channel]]],
+        routes: Iterable[tuple[End, Sequence[End]]],
         *,
         keep_headers: bool,
         ids: Sequence[int] | None = None,
@@ -109,7 +108,7 @@ class PacketBus:
                 allowed = f"ids {', '.join(map(str, mine))}"
                 yield Problem("packet_id", self.name, source.name, given, allowed, _SOURCE, step)
 
-    def _check_ids(self, ways: Sequence[tuple[Channel, Sequence[Channel]]], ids: Sequence[int]) -> None:
+    def _check_ids(self, ways: Sequence[tuple[End, Sequence[End]]], ids: Sequence[int]) -> None:
         """Ids that are one for each stream, its own, and fit the header."""
         problems = []
         if len(ways) > _IDS or len(ids) != len(ways):

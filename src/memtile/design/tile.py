@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from memtile.design.bench import Bench, Holder
 from memtile.design.buffers import Buffer, MemoryMap
 from memtile.design.chains import chain_words
 from memtile.design.channels import Channel
+from memtile.design.events import TileEvents
 from memtile.design.locks import Lock, LockTable
 from memtile.design.transfers import Pattern, Transfer, transfer
 from memtile.design.values import exactly
@@ -62,6 +64,11 @@ class Tile:
         self.s2mm = tuple(Channel(self, S2MM, n) for n in range(kind.channels))
         self.mm2s = tuple(Channel(self, MM2S, n) for n in range(kind.channels))
         site.bench.add(self)
+
+    @cached_property
+    def events(self) -> TileEvents:
+        """Its events, to be counted or traced."""
+        return TileEvents(self)
 
     def __repr__(self) -> str:
         buffers, used = self._memory.buffers, sum(b.nbytes for b in self._memory.buffers)

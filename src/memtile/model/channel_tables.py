@@ -31,7 +31,7 @@ def channels(tiles: Sequence[TileName], timing: Timing) -> tuple[Channels, Fifos
     where = {"tile": tile, "direction": direction, "number": number, "external": external}
     depths = [_buffer_depth(kind, d, timing) for kind, d in zip(kinds, direction, strict=True)]
     return (
-        table(Channels, len(rows), **where, why=Cause.IDLE, task_bd=_NONE, next_bd=_NONE),
+        table(Channels, len(rows), **where, why=Cause.IDLE, task_bd=_NONE, next_bd=_NONE, finished_bd=_NONE),
         table(Fifos, len(rows), depth=depths, wrap=[ring_wrap(depth) for depth in depths]),
         table(
             Walks,

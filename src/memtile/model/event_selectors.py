@@ -71,7 +71,8 @@ def backs_up(st: State, ch: int) -> bool:
 def last_channel(st: State, ch: int, kind: int, cycle: int) -> int:
     """Events of DMA channels; those that rest assert what they rest with."""
     if kind == _FINISHED_BD:
-        return int(st.channels.finished_bd[ch]) if st.channels.bds_done[ch] > 0 else NEVER
+        due = int(st.channels.finished_bd[ch])  # or still to come, and then the one before it counts
+        return due if due <= cycle else int(st.seen[ch, kind])
     if st.channels.active[ch] == 0 and (held_event(st, ch) == kind or (kind == _MEMORY and backs_up(st, ch))):
         return cycle
     return int(st.seen[ch, kind])

@@ -17,6 +17,7 @@ from memtile.model.states import Cause, Phase
 from memtile.model.timing_index import FINISHED_BD_DELAY
 
 _STALLED, _MEMORY = int(ChannelEvent.STALLED_LOCK), int(ChannelEvent.MEMORY)
+_FINISHED_BD = int(ChannelEvent.FINISHED_BD)
 _ACQUIRE, _RUN = int(Phase.ACQUIRE), int(Phase.RUN)
 _MOVING, _LOCK, _SWITCH = int(Cause.MOVING), int(Cause.LOCK_ACQUIRE), int(Cause.BD_SWITCH)
 
@@ -93,6 +94,7 @@ def post_release(spec: Spec, st: State, ch: int) -> None:
         append(st.releasing, ch)
         c.due_lock[ch] = c.release_lock[ch]
         c.due_value[ch] = c.release_value[ch]
+    st.seen[ch, _FINISHED_BD] = c.finished_bd[ch]
     c.finished_bd[ch] = st.clock[NOW] + spec.timing[FINISHED_BD_DELAY]
 
 

@@ -1,11 +1,12 @@
 """A front panel for the event unit of a module: its registers by their AM025 names, its events by theirs.
 
-For tests and for scripts that set events up by hand; everything goes through the tile's door.
+For scripts that set events up by hand; everything goes through the tile's door.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.register_map import register_named
@@ -27,7 +28,8 @@ class EventUnit:
     def __init__(self, door: Door, module: ModuleName = "memory_tile") -> None:
         self.door = door
         self.module = module
-        self.events = EVENT_UNITS[module].events
+        found = EVENT_UNITS[cast(ModuleName, module.removesuffix("_v2"))]  # DEV-V2-2
+        self.events, self.counters = found.events, found.counters
 
     def register(self, name: str) -> Register:
         """The register called ``name``, as in a memory tile where interface tiles call it otherwise.
@@ -69,7 +71,7 @@ class EventUnit:
 
     def count(self, counter: int, start: int | str, stop: int | str, reset: int | str = 0) -> None:
         """Set a performance counter; start and stop alike count the cycles in which the event is asserted."""
-        pair, last = counter // 2, EVENT_UNITS[self.module].counters // 2
+        pair, last = counter // 2, self.counters // 2
         names = {f"Cnt{counter}_Start_Event": start, f"Cnt{counter}_Stop_Event": stop}
         self.write(f"Performance_Control{pair}", **names)
         self.write(f"Performance_Control{last}", **{f"Cnt{counter}_Reset_Event": reset})

@@ -1,0 +1,199 @@
+"""Events of a tile as a design names them: of this channel, of that lock, of a port of the switch.
+
+What a module can watch of many is chosen by selector registers; they are given out as events are asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from memtile.arch.register_map import event_modules, tile_register
+from memtile.design.channels import Channel
+from memtile.design.locks import Lock
+from memtile.design.switch_end import SwitchEnd
+from memtile.errors import DesignError, Problem
+from memtile.sim.event_unit import EventUnit
+
+if TYPE_CHECKING:
+    from memtile.design.tile import Tile
+
+Subject = Channel | Lock | SwitchEnd
+_SOURCE = "AM020, events; names of AMD's driver"
+_FIELDS_PER_REGISTER = 4  # selections of ports in one register
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of one module of a tile.
+
+    Attributes:
+        unit: the event unit of the module.
+        name: as in the driver's tables, with the selector that was given out.
+    """
+
+    unit: EventUnit
+    name: str
+
+    @property
+    def number(self) -> int:
+        """What registers hold for it."""
+        return self.unit.events[self.name]
+
+    @property
+    def happened(self) -> bool:
+        """The sticky status: whether it was asserted since it was cleared."""
+        return self.unit.status(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A performance counter of a tile.
+
+    Attributes:
+        event: what it counts, or what starts it.
+        index: number within the module.
+    """
+
+    event: Event
+    index: int
+
+    @property
+    def value(self) -> int:
+        """What it has counted so far."""
+        return self.event.unit.counted(self.index)
+
+
+class TileEvents:
+    """The events of one tile; made by its tile as ``tile.events``.
+
+    Args:
+        tile: the tile.
+    """
+
+    def __init__(self, tile: Tile) -> None:
+        self._tile = tile
+        self.units = {module: EventUnit(tile.door, module) for module, _ in event_modules(tile.kind.name)}
+        self._chosen: dict[str, list[tuple[object, ...]]] = {}
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{len(unit.events)} of {module}" for module, unit in self.units.items())
+        return f"TileEvents({self._tile.title}: {numbers})"
+
+    def event(self, name: str, of: Subject | None = None, *, value: int = 0) -> Event:
+        """An event by its name; of a channel, lock or port by the last part of its name.
+
+        Args:
+            name: ``"CONFLICT_DM_BANK_3"``; with ``of``: ``"STALLED_LOCK"`` of a channel, ``"REL"`` of a lock,
+                ``"RUNNING"`` of a port.
+            of: what is to be watched; takes a selector unless one watches it already.
+            value: of a lock, for ``EQUAL_TO_VALUE``.
+
+        Raises:
+            DesignError: no such event, something of another tile, or no selector left.
+        """
+        if of is None:
+            return self._plain(name)
+        self._must_own(of, name)
+        if isinstance(of, Channel):
+            return self._of_channel(name, of)
+        return self._of_lock(name, of, value) if isinstance(of, Lock) else self._of_port(name, of)
+
+    def count(
+        self, name: str, of: Subject | None = None, *, value: int = 0, until: Event | str | None = None
+    ) -> Counter:
+        """Count the cycles in which an event is asserted, or the cycles from it to another one.
+
+        Args:
+            name: as in :meth:`event`.
+            of: as in :meth:`event`.
+            value: as in :meth:`event`.
+            until: event of the same module that stops the counter.
+
+        Raises:
+            DesignError: as :meth:`event`; no counter left, or events of two modules.
+        """
+        event = self.event(name, of, value=value)
+        stop = self.event(until) if isinstance(until, str) else until or event
+        if stop.unit is not event.unit:
+            given, allowed = f"of module {stop.unit.module}", f"an event of module {event.unit.module}"
+            raise DesignError(Problem("event_module", self._tile.title, stop.name, given, allowed, _SOURCE))
+        unit = event.unit
+        pool = f"counters of module {unit.module}"
+        index = self._claim(pool, (len(self._chosen.get(pool, ())),), unit.counters)
+        unit.count(index, event.number, stop.number)
+        return Counter(event, index)
+
+    def _plain(self, name: str) -> Event:
+        for unit in self.units.values():
+            if name in unit.events:
+                return Event(unit, name)
+        names = [event for unit in self.units.values() for event in unit.events]
+        raise self._unknown(name, f"one of {len(set(names))} events", names)
+
+    def _of_channel(self, name: str, channel: Channel) -> Event:
+        side, _, number = channel.port.partition(" ")
+        unit, names = self._names(rf"DMA_{side}_(?:SEL)?(?P<n>\d)_(?P<part>.+)", name)
+        if f"DMA_{side}_{number}_{name}" in unit.events:
+            return Event(unit, f"DMA_{side}_{number}_{name}")
+        selector = self._claim(f"{side} channel selectors", (number,), len(names))
+        self._set("DMA_Event_Channel_Selection", **{f"{side}_Sel{selector}_Channel": int(number)})
+        return Event(unit, names[selector])
+
+    def _of_lock(self, name: str, lock: Lock, value: int) -> Event:
+        unit, names = self._names(r"LOCK_(?:SEL)?(?P<n>\d)_(?P<part>.+)", name)
+        selector = self._claim("lock selectors", (lock.id, value), len(names))
+        self._set(f"Locks_Event_Selection_{selector}", Lock_Select=lock.id, Lock_Value=value)
+        return Event(unit, names[selector])
+
+    def _of_port(self, name: str, port: SwitchEnd) -> Event:
+        unit, names = self._names(r"PORT_(?P<part>[A-Z]+)_(?P<n>\d)", name)
+        selector = self._claim("port selectors", (port.port, port.receives), len(names))
+        register = f"Stream_Switch_Event_Port_Selection_{selector // _FIELDS_PER_REGISTER}"
+        choice = {f"Port_{selector}_ID": port.number, f"Port_{selector}_Master_Slave": int(port.receives)}
+        self._set(register, **choice)
+        return Event(unit, names[selector])
+
+    def _names(self, pattern: str, part: str) -> tuple[EventUnit, Mapping[int, str]]:
+        """The unit with such events, and those of them that are called ``part``, by selector."""
+        for unit in self.units.values():
+            found = [match for event in unit.events if (match := re.fullmatch(pattern, event))]
+            names = {int(match["n"]): match[0] for match in found if match["part"] == part}
+            if names:
+                return unit, names
+            if found:
+                parts = list(dict.fromkeys(match["part"] for match in found))
+                raise self._unknown(part, ", ".join(parts), parts)
+        raise self._unknown(part, "events of this tile kind", ())
+
+    def _claim(self, what: str, key: tuple[object, ...], most: int) -> int:
+        """Number of the selector or counter that has ``key``, or of the next free one."""
+        taken = self._chosen.setdefault(what, [])
+        if key not in taken:
+            if len(taken) == most:
+                allowed = f"{most}, all in use"
+                raise DesignError(Problem("selectors", self._tile.title, what, "one more", allowed, _SOURCE))
+            taken.append(key)
+        return taken.index(key)
+
+    def _set(self, name: str, **values: int) -> None:
+        register = tile_register(self._tile.kind.name, name)
+        for field, value in values.items():
+            bits = register.field(field)
+            self._tile.door.mask_write32(register.offset, bits.mask, value << bits.lsb)
+
+    def _must_own(self, thing: Subject, name: str) -> None:
+        tile = self._tile
+        own = thing.place == tile.place if isinstance(thing, Lock) else thing.tile is tile
+        if not own:
+            given, allowed = thing.name, "a channel, lock or port of the same tile"
+            raise DesignError(Problem("owner", tile.title, f"event {name}", given, allowed, _SOURCE))
+
+    def _unknown(self, name: str, allowed: str, names: Sequence[str]) -> DesignError:
+        near = get_close_matches(name.upper(), names, _SHOWN)
+        step = f"did you mean {' or '.join(near)}?" if near else ""
+        return DesignError(Problem("event", self._tile.title, "event", name, allowed, _SOURCE, step))

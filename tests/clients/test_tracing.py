@@ -1,0 +1,220 @@
+"""Can a user count and trace what a design does by naming channels, locks and ports?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memtile import Array, MemoryTile, MemtileError
+from memtile.design.switch_end import SwitchEnd
+from memtile.io.trace_names import NamedUnit
+from memtile.io.tracing import Tracing
+from memtile.model.states import Cause
+
+WORDS = 64
+
+
+def guarded() -> MemoryTile:
+    """S2MM 3 fills a buffer that MM2S 5 waits for."""
+    tile = MemoryTile()
+    frame, full = tile.buffer("frame", (WORDS,)), tile.lock(0, "full")
+    tile.s2mm[3].start(tile.write(frame).guarded(None, full.release()))
+    tile.mm2s[5].start(tile.read(frame).guarded(full.acquire(), None))
+    tile.s2mm[3].feed(np.arange(WORDS, dtype=np.int32))
+    tile.mm2s[5].collect(np.int32)
+    return tile
+
+
+def told(units: list[NamedUnit]) -> dict[str, list[tuple[int, int]]]:
+    """Intervals of each event, by process and name."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for unit in units:
+        for interval, exact in unit.intervals():
+            assert exact
+            sender, event = unit.trace.sender, unit.events[interval.slot]
+            name = f"{unit.kind}({sender.column},{sender.row}) {event}"
+            found.setdefault(name, []).append((interval.begin, interval.end))
+    return found
+
+
+@pytest.mark.feature("F24")
+def test_counters_of_a_channel_a_lock_and_the_time_between_two_events() -> None:
+    tile = guarded()
+    full = tile.lock(0, "other")
+    stalled = tile.events.count("STALLED_LOCK", tile.mm2s[5])
+    finished = tile.events.count("FINISHED_BD", tile.s2mm[3])
+    until = tile.events.event("FINISHED_TASK", tile.mm2s[5])
+    between = tile.events.count("START_TASK", tile.s2mm[3], until=until)
+    released = tile.events.event("REL", full)
+    tile.run()
+    spent = tile.engine.state.spent[tile.mm2s[5].index]
+    assert stalled.value == spent[Cause.LOCK_ACQUIRE] > 0
+    assert finished.value == 1
+    assert between.value > 2 * WORDS
+    assert until.happened
+    assert not released.happened
+
+
+@pytest.mark.feature("F24")
+def test_a_trace_of_a_tile_alone() -> None:
+    tile = guarded()
+    events = [
+        tile.events.event("STALLED_LOCK", tile.mm2s[5]),
+        tile.events.event("FINISHED_TASK", tile.mm2s[5]),
+    ]
+    counter = tile.events.count("STALLED_LOCK", tile.mm2s[5])
+    tracing = Tracing(tile, events)
+    tile.run()
+    tracing.stop()
+    found = told(tracing.units())
+    ((begin, end),) = found["memtile(0,0) DMA_MM2S_SEL0_STALLED_LOCK"]
+    assert end - begin == counter.value
+    assert len(found["memtile(0,0) DMA_MM2S_SEL0_FINISHED_TASK"]) == 1
+
+
+def moving(columns: int = 2) -> tuple[Array, list[object]]:
+    """A buffer goes from a memory tile to a compute tile two columns up and over; events of three modules."""
+    array = Array("npu1", columns=columns)
+    memory, worker = array.memory_tile(0), array.compute_tile(1, 3)
+    source = memory.buffer("source", WORDS, data=np.arange(WORDS))
+    target = worker.buffer("target", WORDS)
+    array.connect(memory.mm2s[0], worker.s2mm[0])
+    memory.mm2s[0].start(memory.read(source))
+    worker.s2mm[0].start(worker.write(target))
+    worker.expect(target, np.arange(WORDS))
+
+    def kernel(core):
+        yield core.cycles(50)
+        yield core.event(0)
+
+    worker.run_kernel(kernel)
+    events = [
+        memory.events.event("FINISHED_BD", memory.mm2s[0]),
+        worker.events.event("INSTR_EVENT_0"),
+        worker.events.event("START_TASK", worker.s2mm[0]),
+        worker.events.event("FINISHED_TASK", worker.s2mm[0]),
+        memory.events.event("RUNNING", SwitchEnd(memory, "DMA0")),
+    ]
+    return array, events
+
+
+EVENTS = {
+    "core(1,3) INSTR_EVENT_0",
+    "mem(1,3) DMA_S2MM_0_START_TASK",
+    "mem(1,3) DMA_S2MM_0_FINISHED_TASK",
+    "memtile(0,1) DMA_MM2S_SEL0_FINISHED_BD",
+    "memtile(0,1) PORT_RUNNING_0",
+}
+
+
+@pytest.mark.feature("F20", "F24")
+def test_traces_of_three_modules_leave_the_array_as_packets(tmp_path: Path) -> None:
+    array, events = moving()
+    tracing = Tracing(array, events)
+    result = array.run()
+    assert all(check.exact for check in result.checks)
+    tracing.stop()
+    found = told(tracing.units())
+    assert found.keys() == EVENTS
+    assert found["core(1,3) INSTR_EVENT_0"] == [(50, 51)]
+    assert sum(end - begin for begin, end in found["memtile(0,1) PORT_RUNNING_0"]) == WORDS
+    tracing.save_perfetto(tmp_path / "trace.json")
+    tracing.save_perfetto(tmp_path / "trace.pftrace")
+    records = json.loads((tmp_path / "trace.json").read_text())
+    assert {r["name"] for r in records if r["ph"] == "B"} == {name.partition(" ")[2] for name in EVENTS}
+    assert b"memtile_trace for tile1,0" in (tmp_path / "trace.pftrace").read_bytes()
+
+
+@pytest.mark.feature("F20", "F24")
+def test_traces_go_into_external_memory() -> None:
+    there = np.zeros(512, np.uint32)
+    array, events = moving()
+    into = array.interface_tile(0).s2mm[1], array.external("trace", there)
+    tracing = Tracing(array, events, into=into)
+    array.run()
+    tracing.stop()
+    assert there.any()
+    same, again = moving()
+    other = Tracing(same, again)
+    same.run()
+    other.stop()
+    assert told(tracing.units()).keys() == EVENTS
+    assert (
+        told(tracing.units())["mem(1,3) DMA_S2MM_0_FINISHED_TASK"]
+        == told(other.units())["mem(1,3) DMA_S2MM_0_FINISHED_TASK"]
+    )
+
+
+def test_selectors_are_given_out_and_shared() -> None:
+    tile = MemoryTile()
+    first, second = (tile.events.event("FINISHED_BD", tile.s2mm[n]) for n in (4, 2))
+    again = tile.events.event("STALLED_LOCK", tile.s2mm[4])
+    assert [e.name for e in (first, second, again)] == [
+        "DMA_S2MM_SEL0_FINISHED_BD",
+        "DMA_S2MM_SEL1_FINISHED_BD",
+        "DMA_S2MM_SEL0_STALLED_LOCK",
+    ]
+    assert tile.register("DMA_Event_Channel_Selection")["S2MM_Sel0_Channel"] == 4
+    assert tile.register("DMA_Event_Channel_Selection")["S2MM_Sel1_Channel"] == 2
+    assert repr(tile.events) == "TileEvents(memory tile: 161 of memory_tile)"
+
+
+def refused(call: object) -> str:
+    with pytest.raises(MemtileError) as caught:
+        call()  # type: ignore[operator]
+    return str(caught.value)
+
+
+SOURCE = "(AM020, events; names of AMD's driver)"
+
+
+def test_what_is_refused_is_told() -> None:
+    tile, other = MemoryTile(), MemoryTile()
+    events = tile.events
+    assert refused(lambda: events.event("CONFLICT_DM_BANK")).startswith(
+        f"memory tile: event: CONFLICT_DM_BANK given, one of 161 events allowed {SOURCE}; did you mean CONFL"
+    )
+    assert refused(lambda: events.event("STALLED", tile.s2mm[0])).endswith(
+        f" allowed {SOURCE}; did you mean STALLED_LOCK?"
+    )
+    assert refused(lambda: events.event("REL", other.s2mm[0])) == (
+        f"memory tile: event REL: S2MM 0 given, a channel, lock or port of the same tile allowed {SOURCE}"
+    )
+    for n in range(2):
+        events.event("FINISHED_BD", tile.s2mm[n])
+    assert refused(lambda: events.event("FINISHED_BD", tile.s2mm[2])) == (
+        f"memory tile: S2MM channel selectors: one more given, 2, all in use allowed {SOURCE}"
+    )
+    for _ in range(4):
+        events.count("TRUE", until="NONE")
+    assert refused(lambda: events.count("TRUE")) == (
+        f"memory tile: counters of module memory_tile: one more given, 4, all in use allowed {SOURCE}"
+    )
+    assert refused(lambda: SwitchEnd(tile, "EAST0")).startswith(
+        "memory tile, stream switch: slave: EAST0 given, DMA0, "
+    )
+
+
+def test_what_cannot_be_traced_is_told() -> None:
+    source = "(AM020 chapter 2: trace)"
+    tile = MemoryTile()
+    nine = [tile.events.event(f"CONFLICT_DM_BANK_{n}") for n in range(9)]
+    assert refused(lambda: Tracing(tile, nine)) == (
+        f"tracing: events of module memory_tile: 9 given, at most 8 of a module allowed {source}"
+    )
+    assert refused(lambda: Tracing(tile, [])) == f"tracing: events: none given, 1 or more allowed {source}"
+    assert refused(lambda: Tracing(MemoryTile(), nine[:1])) == (
+        f"tracing: CONFLICT_DM_BANK_0: of another design given, events of this design allowed {source}"
+    )
+    array, events = moving()
+    assert refused(lambda: Tracing(array, events, out="SOUTH2")) == (
+        f"tracing: out: SOUTH2 given, a South port that is not one of the DMA allowed {source}"
+    )
+    worker = array.compute_tile(1, 3)
+    assert refused(lambda: worker.events.count("START_TASK", worker.s2mm[0], until="LOCK_STALL")) == (
+        "compute tile (1,3): LOCK_STALL: of module core given, an event of module memory allowed "
+        "(AM020, events; names of AMD's driver)"
+    )
