@@ -11,7 +11,7 @@ from memtile.model import core_ports, locks
 from memtile.model.event_state import CoreEvent
 from memtile.model.jit import jit
 from memtile.model.roster import OFF, append
-from memtile.model.state import ACTIVITY, ASKING, BOOKED, NOW, Spec, State
+from memtile.model.state import ACTIVITY, ASKING, BOOKED, LOCKS, NOW, Spec, State
 from memtile.model.states import CoreCause, CorePhase
 
 _NEXT, _DONE = int(CorePhase.NEXT), int(CorePhase.DONE)
@@ -69,7 +69,11 @@ def ask_locks(st: State) -> None:
     cores, first = st.cores, st.channels.phase.shape[0]  # of the cores among the locks' requesters
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
-        if cores.phase[core] == _ACQUIRE and st.clock[NOW] >= cores.until[core]:
+        if cores.phase[core] != _ACQUIRE and cores.phase[core] != _RELEASE:
+            continue
+        if st.clock[NOW] < cores.until[core]:
+            st.clock[LOCKS] = 1
+        elif cores.phase[core] == _ACQUIRE:
             lock = cores.target[core]
             if locks.satisfied(st.locks.value[lock], cores.value[core]) and not locks.stands(st, lock):
                 locks.bid(st, lock, first + core)

@@ -15,7 +15,7 @@ from memtile.model.lock_port import post_release, serve
 from memtile.model.locks import resolve
 from memtile.model.memory_control import finish_zeroisation
 from memtile.model.roster import OFF
-from memtile.model.state import ACTIVITY, NOW, Ints, Spec, State
+from memtile.model.state import ACTIVITY, LOCKS, NOW, Ints, Spec, State
 from memtile.model.states import Phase
 from memtile.model.task_end import token_blocked
 from memtile.model.task_queue import bd_done, wake
@@ -87,6 +87,7 @@ def advance(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
         wake(spec, st, ch)
         if orders[ch] == MOVED:
             finish(spec, st, ch)
+    st.clock[LOCKS] = 1
     serve(spec, st)
     control_packets.step(spec, st)
     for ch in range(orders.shape[0]):

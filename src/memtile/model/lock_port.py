@@ -12,7 +12,7 @@ from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import inlined, jit
 from memtile.model.locks import bid, release_to, resolve, satisfied, stands, take, won
 from memtile.model.roster import append, backed_up, wake_channel
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, LOCKS, NOW, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.timing_index import FINISHED_BD_DELAY
 
@@ -84,6 +84,7 @@ def look_again(spec: Spec, st: State) -> None:
     for slot in range(1, st.waiting_channels[0] + 1):
         ch = st.waiting_channels[slot]
         c.lock[ch] = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
+    st.clock[LOCKS] = 1
 
 
 @jit
@@ -119,6 +120,7 @@ def ask_all(st: State) -> None:
         ch = roster[slot]
         if c.phase[ch] == _ACQUIRE:
             ask(st, ch)
+            st.clock[LOCKS] |= c.active[ch]
             kept += 1
             roster[kept] = ch
         else:
@@ -128,10 +130,16 @@ def ask_all(st: State) -> None:
 
 @inlined
 def serve(spec: Spec, st: State) -> None:
-    """All lock traffic of one cycle: acquires, then releases."""
-    ask_all(st)
-    if st.active_cores[0] > 0:
-        core.ask_locks(st)
+    """All lock traffic of one cycle: acquires, then releases.
+
+    While no lock changes, who waits for one and rests need not ask again, nor a core.
+    """
+    asked = st.clock[LOCKS]
+    if asked:
+        st.clock[LOCKS] = 0
+        ask_all(st)
+        if st.active_cores[0] > 0:
+            core.ask_locks(st)
     channels = st.channels.phase.shape[0]
     for slot in range(1, st.bidding[0] + 1):
         if st.bidding[slot] < channels:
@@ -142,5 +150,5 @@ def serve(spec: Spec, st: State) -> None:
     for slot in range(1, st.releasing[0] + 1):
         release(spec, st, st.releasing[slot])
     st.releasing[0] = 0
-    if st.active_cores[0] > 0:
+    if asked and st.active_cores[0] > 0:
         core.release_locks(st)

@@ -6,7 +6,7 @@ from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import MEMORY
 from memtile.model.jit import jit
 from memtile.model.locks import attempt
-from memtile.model.state import Ints, Spec, State
+from memtile.model.state import LOCKS, Ints, Spec, State
 
 _VALUE_MASK = MEMORY.lock_value_max
 _STRIDE, _ACQUIRE = MEMORY.lock_request_stride, MEMORY.lock_request_acquire
@@ -19,6 +19,7 @@ def set_value(st: State, lock: int, value: int) -> None:
     """A write to a lock value register keeps six bits."""
     st.locks.held[lock] |= 1 << st.locks.value[lock]
     st.locks.value[lock] = value & _VALUE_MASK
+    st.clock[LOCKS] = 1
 
 
 @jit

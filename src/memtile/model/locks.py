@@ -13,7 +13,7 @@ from memtile.model.banks import LATER
 from memtile.model.event_state import LockEvent, Signal
 from memtile.model.jit import inlined, jit
 from memtile.model.signals import signal
-from memtile.model.state import NOW, Spec, State
+from memtile.model.state import LOCKS, NOW, Spec, State
 from memtile.model.windows import NOWHERE, reach
 
 _EQUAL, _GREATER = int(LockEvent.ACQUIRED_EQUAL), int(LockEvent.ACQUIRED_GREATER)
@@ -59,6 +59,7 @@ def add(st: State, lock: int, change: int) -> None:
         signal(st, locks.tile[lock], _LOCK_ERROR)
         value = 0
     locks.value[lock] = value
+    st.clock[LOCKS] = 1
 
 
 @jit

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import inlined, jit
-from memtile.model.state import BOOKED, NOW, Ints, State
+from memtile.model.state import BOOKED, LOCKS, NOW, Ints, State
 from memtile.model.states import Cause, CorePhase, Phase
 
 _PHASE_IDLE, _CAUSE_IDLE = int(Phase.IDLE), int(Cause.IDLE)
@@ -87,6 +87,7 @@ def wake_channel(st: State, ch: int) -> None:
         book_rest(st, ch)
         st.channels.active[ch] = 1
         append(st.active_channels, ch)
+        st.clock[LOCKS] |= st.channels.waiting[ch]
 
 
 @jit
@@ -95,6 +96,7 @@ def wait_for_lock(st: State, ch: int) -> None:
     if st.channels.waiting[ch] == 0:
         st.channels.waiting[ch] = 1
         append(st.waiting_channels, ch)
+    st.clock[LOCKS] = 1
 
 
 @inlined

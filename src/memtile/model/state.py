@@ -49,8 +49,8 @@ Words = npt.NDArray[np.uint32]
 Shorts = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 
-NOW, ACTIVITY, QUIET, ASKING, BOOKED, FULL, CLOCKED = range(7)  # entries of State.clock
-CLOCK_ENTRIES = 7
+NOW, ACTIVITY, QUIET, ASKING, BOOKED, FULL, CLOCKED, LOCKS = range(8)  # entries of State.clock
+CLOCK_ENTRIES = 8
 
 
 class Tiles(NamedTuple):
@@ -262,7 +262,7 @@ class State(NamedTuple):
 
     clock: Ints  # [NOW] cycle; [ACTIVITY] 0 = nothing changed in it; [QUIET] cycles without changes;
     # [ASKING] cores that need an action; [BOOKED] 1 = this cycle's causes are booked; [FULL] 1 = the host
-    # must take words
+    # must take words; [CLOCKED] 1 = a column clock was written; [LOCKS] 1 = who waits for a lock asks again
     active_channels: Ints  # [0] how many; then the channels that have something to do
     waiting_channels: Ints  # [0] how many; then the channels that ask for a lock
     bidding: Ints  # [0] how many; then the channels and cores that compete for a lock in this cycle

@@ -41,14 +41,14 @@ class SwitchPorts(NamedTuple):
     sibling: Ints  # master in circuit mode: the next one that its slave feeds, -1 = none
     channel: Ints  # master: S2MM channel that it feeds, -1 = none
     wrap: Ints  # ring slots in use, less 1
+    hosted: Ints  # 1 = the host takes the words that leave the port
+    control: Ints  # tile whose control packets this master takes, -1 = none
+    stalled: Ints  # last cycle in which a word had to wait
     tile: Ints
     number: Ints  # port index among its tile's slaves or masters
-    control: Ints  # tile whose control packets this master takes, -1 = none
-    hosted: Ints  # 1 = the host takes the words that leave the port
     words: PortRing
     last: PortRing  # TLAST
     entered: PortRing  # cycle in which the word came
-    stalled: Ints  # last cycle in which a word had to wait
     tlast: Ints  # last cycle in which the last word of a packet left
     idle: Ints  # last cycle before the port was woken
     drop_header: Ints  # master in packet mode: 1 = takes packets without their header

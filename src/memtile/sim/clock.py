@@ -26,7 +26,7 @@ from memtile.model.host_ports import offer
 from memtile.model.jit import inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
-from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, NOW, QUIET, Spec, State
+from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, NOW, QUIET, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
 
@@ -242,6 +242,7 @@ def advance(spec: Spec, st: State, until: int) -> int:
 @jit
 def run(spec: Spec, st: State, until: int) -> int:
     """Advance to cycle ``until`` at most; return a ``Stop`` code."""
+    st.clock[LOCKS] = 1  # whatever the host has done since the last run
     stop = advance(spec, st, until)
     settle(st)
     return stop
