@@ -62,11 +62,18 @@ def test_a_channel_works_on_its_neighbours_buffers_under_their_locks() -> None:
     assert east.lock_value(done) == 5
 
 
-def test_a_large_array_is_built_quickly_and_a_tile_costs_only_what_it_does() -> None:
-    Array("xcve2802", columns=1)  # tables made
-    start = time.perf_counter()
+def test_a_large_array_costs_what_its_tiles_do() -> None:
+    def seconds(columns: int) -> float:
+        start = time.thread_time()
+        Array("xcve2802", columns=columns)
+        return time.thread_time() - start
+
+    seconds(1)  # tables made
+    assert seconds(38) < 38 * 2 * min(seconds(1) for _ in range(5))  # measured: 19 times
+
+
+def test_of_a_large_array_only_what_is_used_is_shown() -> None:
     array = Array("xcve2802")
-    assert time.perf_counter() - start < 2  # measured 0.12 s; a busy machine may be slow
     tile = array.memory_tile(20)
     tile.mm2s[0].start(tile.read(tile.buffer("b", 16)))
     tile.mm2s[0].collect()

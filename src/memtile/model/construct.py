@@ -45,6 +45,7 @@ from memtile.model.watch_tables import watches
 from memtile.model.wiring import Site, feeding_ports, switch_ports
 
 _NONE = -1
+_CLOCK = register_named("pl", "Column_Clock_Control")
 HOST_WORDS = 1 << 10  # words of switch ports that wait for the host before the clock loop returns
 _RESET = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Reset")
 SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empty it
@@ -249,6 +250,16 @@ def _clocks(tiles: int) -> dict[str, Any]:
     return {"gated": _roster(tiles), "gates": table(Gates, tiles), "zeroising": _roster(tiles)}
 
 
+def _clocked(placed: Sequence[Placed], tiles: Tiles, registers: Ints) -> Ints:
+    """The registers after reset, but with the column clocks on, as firmware leaves them (DEV-CLK-1)."""
+    clocked = registers.copy()
+    for tile, p in enumerate(placed):
+        if TILE_KINDS[p.name].role == "interface":
+            found = [r.offset for r in register_tables.registers_of(p.name)].index(_CLOCK.offset)
+            clocked[tiles.register_base[tile] + found] = _CLOCK.pack(Clock_Buffer_Enable=1)
+    return clocked
+
+
 def _data_memory(placed: Sequence[Placed], words: int) -> dict[str, Any]:
     """All data memories and their protection; what nobody touches takes no memory of the host."""
     return {
@@ -289,7 +300,7 @@ def build(
         clock=np.zeros(CLOCK_ENTRIES, dtype=np.int64),
         **_data_memory(placed, int(tiles.memory_words.sum())),
         **shared_at_rest(tiles),
-        registers=registers.copy(),
+        registers=_clocked(placed, tiles, registers),
         channels=channels,
         fields=np.zeros((n, len(FIELD_NAMES)), dtype=np.int64),
         active_channels=_roster(n),

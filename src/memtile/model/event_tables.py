@@ -168,6 +168,7 @@ def modules() -> EventModules:
     )
 
 
+@cache
 def named_registers(module: ModuleName) -> dict[str, Register]:
     """The registers of a module by name, without the suffix that interface tiles put behind some."""
     return {

@@ -26,7 +26,7 @@ from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
 from memtile.sim.kernels import Kernel
-from memtile.sim.partition import open_partition, set_clocks, unmodelled
+from memtile.sim.partition import open_partition, stop_clocks, unmodelled
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 
@@ -78,7 +78,7 @@ class Engine:
         if booted:
             open_partition(self.spec, self.door)
         else:
-            set_clocks(self.spec, self.door, on=False)
+            stop_clocks(self.spec, self.door)
 
     @property
     def now(self) -> int:

@@ -37,21 +37,20 @@ def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
             yield Problem("generation", where, "kind", name, allowed, f"tile 0 is of {first}")
 
 
-def set_clocks(spec: Spec, door: Callable[[int], Door], *, on: bool) -> None:
-    """Give the columns that have an interface tile their clock, or take it."""
+def stop_clocks(spec: Spec, door: Callable[[int], Door]) -> None:
+    """Take the clock of all columns that have an interface tile: so they are after reset."""
     for tile, kind in enumerate(plain(spec.tiles).kind.tolist()):
         if TILE_KINDS[KIND_NAMES[kind]].role == "interface":
-            door(tile).write32(_CLOCK.offset, _CLOCK.pack(Clock_Buffer_Enable=int(on)))
+            door(tile).write32(_CLOCK.offset, _CLOCK.pack(Clock_Buffer_Enable=0))
 
 
 def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:
-    """Switch the clocks on, and let every memory tile answer the neighbours that the model has.
+    """Let every memory tile answer the neighbours that the model has; the clocks of the model are on.
 
     Args:
         spec: fixed tables of the model.
         door: the memory-mapped AXI4 port of a tile.
     """
-    set_clocks(spec, door, on=True)
     tiles, kinds = plain(spec.tiles), plain(spec.kinds)
     shared = kinds.neighbour_channels[tiles.kind] > 0
     for tile in shared.nonzero()[0].tolist():
