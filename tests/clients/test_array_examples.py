@@ -111,3 +111,15 @@ def test_compressed_weights_are_expanded_where_they_are_used(capsys: pytest.Capt
     runpy.run_path(str(EXAMPLES / "compressed_weights.py"), run_name="__main__")
     text = f"8192 words of weights were {stored} in memory and on the streams: 58% saved\n"
     assert capsys.readouterr().out == text
+
+
+@pytest.mark.feature("F20", "F24")
+def test_a_traced_run_says_how_long_each_waited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = runpy.run_path(str(EXAMPLES / "trace_a_run.py"))
+    assert example["design"]().run().good
+    example["main"](tmp_path / "trace.json")
+    shown = capsys.readouterr().out
+    assert shown.startswith("finished\n")
+    assert "INSTR_EVENT_0                    4 times, 4 cycles" in shown
+    assert "DMA_S2MM_0_STALLED_LOCK          3 times, 195 cycles" in shown
+    assert "core_trace for tile2,0" in (tmp_path / "trace.json").read_text()

@@ -175,7 +175,8 @@ def _start_units(spec: Spec, st: State, tile: int, since: int, missed: int) -> N
     for stamps in (st.stamps[units], st.signals[tile], st.locks.event[locks_of(spec, tile)]):
         _later(stamps, since, missed)
     for unit in range(units.start, units.stop):
-        event_setup.configure(spec, st, unit)
+        if st.observers.uses[unit]:
+            event_setup.configure(spec, st, unit)
 
 
 def _start_core(spec: Spec, st: State, tile: int, missed: int) -> None:

@@ -113,7 +113,6 @@ def configure_trace(spec: Spec, st: State, unit: int) -> int:
 def configure(spec: Spec, st: State, unit: int) -> None:
     """A register of the unit was written: work out what it has to do each cycle."""
     o = st.observers
-    resolve(spec, st, unit)
     uses = configure_combos(spec, st, unit) | configure_counters(spec, st, unit)
     uses |= configure_timer(spec, st, unit) | configure_trace(spec, st, unit)
     if spec.event_units.scrubbing[unit] >= 0:
@@ -123,6 +122,9 @@ def configure(spec: Spec, st: State, unit: int) -> None:
         o.broadcast[unit, n] = st.registers[spec.event_units.broadcast[unit] + n] & _EVENT_MAX
         uses |= USES_BROADCAST if o.broadcast[unit, n] > 0 else 0
     o.uses[unit] = uses
+    o.resolved[unit] = 0
+    if uses:
+        resolve(spec, st, unit)
     if uses and o.active[unit] == 0:
         o.active[unit] = 1
         append(st.active_units, unit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -177,18 +177,25 @@ def named_registers(module: ModuleName) -> dict[str, Register]:
     }
 
 
+@cache
+def _places(name: TileName, module: ModuleName) -> tuple[Mapping[str, int], Mapping[int, int]]:
+    """Index of each register of a module among those of its tile, by name and by byte offset."""
+    places = {r.offset: n for n, r in enumerate(register_tables.registers_of(name))}
+    beside = named_registers("noc") if module == "pl" else {}  # DMA and locks of interface tiles
+    named = beside | named_registers(module)
+    return {register: places[r.offset] for register, r in named.items() if r.offset in places}, places
+
+
 class _Finder:
     """Indices in ``State.registers`` of the registers of one unit of one tile."""
 
     def __init__(self, name: TileName, module: ModuleName, base: int) -> None:
-        self._places = {r.offset: n for n, r in enumerate(register_tables.registers_of(name))}
-        beside = named_registers("noc") if module == "pl" else {}  # DMA and locks of interface tiles
-        self._named = beside | named_registers(module)
+        self._named, self._places = _places(name, module)
         self._base = base
 
     def __call__(self, register: str) -> int:
         found = self._named.get(register)
-        return _NONE if found is None else self._base + self._places[found.offset]
+        return _NONE if found is None else self._base + found
 
     def group(self, offset: int) -> int:
         """The register at a byte offset."""
