@@ -286,7 +286,7 @@ def silent(module: ModuleName) -> set[str]:
 
 
 def test_the_page_lists_the_events_that_nothing_raises() -> None:
-    """DEV-EVT-6."""
+    """DEV-OBS-6."""
     section = (
         PAGE.read_text(encoding="utf-8").partition("### Events that nothing raises")[2].partition("\n## ")[0]
     )
