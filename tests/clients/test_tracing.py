@@ -218,3 +218,14 @@ def test_what_cannot_be_traced_is_told() -> None:
         "compute tile (1,3): LOCK_STALL: of module core given, an event of module memory allowed "
         "(AM020, events; names of AMD's driver)"
     )
+
+
+def test_two_traces_need_a_way_out_each_and_units_of_their_own() -> None:
+    array, events = moving()
+    stall = array.compute_tile(0, 2).events.event("LOCK_STALL")
+    Tracing(array, events[:1])
+    assert refused(lambda: Tracing(array, [stall])).endswith(
+        "it has packet bus trace 0 to interface(0,0) master SOUTH0"
+    )
+    assert "memory(0,1) slave TRACE0" in refused(lambda: Tracing(array, events[:1], out="SOUTH1"))
+    Tracing(array, [stall], out="SOUTH1")

@@ -166,7 +166,7 @@ class Tracing:
         """Packets of all units share a way to the end."""
         ways = [(SwitchEnd(unit.tile, unit.port), [end]) for unit in self._units]
         ids = [unit.number for unit in self._units]
-        array.packet_bus(f"trace to {end.name}", *ways, keep_headers=True, ids=ids)
+        array.packet_bus(f"trace {len(array.buses)} to {end.name}", *ways, keep_headers=True, ids=ids)
         array.route()
 
 
