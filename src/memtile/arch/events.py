@@ -16,6 +16,7 @@ from memtile.arch.tiles import COMPUTE, INTERFACE, MEMORY, TILE_KINDS, WORD_BYTE
 BROADCAST_CHANNELS = 16
 PORT_SELECTORS = 8  # stream switch ports that a module can watch at once
 COMBO_INPUTS, COMBOS, EDGES = 4, 3, 2  # combo events that can be set, and edge detectors (AM025)
+MORE_COUNTERS_V2 = 2  # performance counters of a memory module above those of AIE-ML (AM029)
 NO_EVENT = "-"
 EVENT_STATUS = 0x200  # first sticky status register, bytes above the event block
 GROUP_ENABLE = 0x500  # first group enable register, likewise

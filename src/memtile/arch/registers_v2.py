@@ -12,7 +12,7 @@ from dataclasses import replace
 from memtile.arch import compute_registers, interface_registers, memory_tile_registers
 from memtile.arch.dma_registers import bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import event_numbers
-from memtile.arch.events import EVENT_UNITS, EventUnit
+from memtile.arch.events import EVENT_UNITS, MORE_COUNTERS_V2, EventUnit
 from memtile.arch.grades import Grade
 from memtile.arch.registers import Access, Field, Register, Table, array, fields, flags
 from memtile.arch.tiles import COMPUTE_V2, INTERFACE_V2, MEMORY_V2, WORD_BYTES, TileKind
@@ -117,12 +117,12 @@ def _data_memory(kind: TileKind) -> Iterator[Register]:
 def _more_counters(unit: EventUnit) -> Iterator[Register]:
     """Two performance counters above those of AIE-ML; they have no threshold and so no event."""
     first, control = unit.counters, unit.counters // 2 + 1  # the last control of AIE-ML holds reset events
-    names = [f"Cnt{first + n}_{what}_Event" for n in range(2) for what in ("Start", "Stop")]
-    resets = [f"Cnt{first + n}_Reset_Event" for n in range(2)]
+    names = [f"Cnt{first + n}_{what}_Event" for n in range(MORE_COUNTERS_V2) for what in ("Start", "Stop")]
+    resets = [f"Cnt{first + n}_Reset_Event" for n in range(MORE_COUNTERS_V2)]
     for n, numbers in enumerate((names, resets)):
         offset = unit.counter_base + 0x0C + n * WORD_BYTES
         yield Register(f"Performance_Control{control + n}", offset, event_numbers(unit, numbers))
-    for n in range(first, first + 2):
+    for n in range(first, first + MORE_COUNTERS_V2):
         offset = unit.counter_base + 0x20 + n * WORD_BYTES
         yield Register(f"Performance_Counter{n}", offset, fields(f"Counter{n}_Value 31:0"))
 

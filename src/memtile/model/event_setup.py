@@ -8,7 +8,7 @@ from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.trace import SLOTS, TraceState
 from memtile.model.event_selectors import resolve
-from memtile.model.event_state import COUNTERS, NEVER
+from memtile.model.event_state import NEVER
 from memtile.model.jit import jit
 from memtile.model.roster import append
 from memtile.model.state import Spec, State
@@ -29,9 +29,7 @@ _FALLING_LSB = tuple(_EDGES.field(f"Edge_Detection_{n}_Trigger_Falling").lsb for
 _START = register_named("memory_tile", "Performance_Control0")
 _START_LSB = tuple(_START.field(f"Cnt{n}_Start_Event").lsb for n in range(2))
 _STOP_LSB = tuple(_START.field(f"Cnt{n}_Stop_Event").lsb for n in range(2))
-_RESET = register_named("memory_tile", "Performance_Control2")
-_RESET_LSB = tuple(_RESET.field(f"Cnt{n}_Reset_Event").lsb for n in range(COUNTERS))
-_EVENT_MAX = _RESET.field("Cnt0_Reset_Event").maximum
+_EVENT_MAX = _START.field("Cnt0_Start_Event").maximum
 _TIMER = register_named("memory_tile", "Timer_Control").field("Reset_Event")
 _TIMER_LSB = _TIMER.lsb
 _TRACE_LSB = tuple(
@@ -70,15 +68,16 @@ def configure_combos(spec: Spec, st: State, unit: int) -> int:
 def configure_counters(spec: Spec, st: State, unit: int) -> int:
     """Read the counters' control registers; the uses they make."""
     o, e = st.observers, spec.event_units
-    resets, uses = st.registers[e.count_reset[unit]], 0
+    uses = 0
     for n in range(e.counters[unit]):
         control = st.registers[e.count_control[unit, n]]
         start, stop = (control >> _START_LSB[n % 2]) & _EVENT_MAX, (control >> _STOP_LSB[n % 2]) & _EVENT_MAX
         if start != o.start[unit, n] or stop != o.stop[unit, n]:
             o.counting[unit, n] = 0
         o.start[unit, n], o.stop[unit, n] = start, stop
-        o.reset[unit, n] = (resets >> _RESET_LSB[n]) & _EVENT_MAX
-        o.threshold[unit, n] = st.registers[e.threshold[unit] + n]
+        resets = st.registers[e.count_reset[unit, n]]
+        o.reset[unit, n] = (resets >> e.reset_lsb[unit, n]) & _EVENT_MAX
+        o.threshold[unit, n] = st.registers[e.threshold[unit] + n] if n < e.thresholds[unit] else NEVER
         if start > 0 or o.reset[unit, n] > 0:
             uses |= USES_COUNTERS
     return uses

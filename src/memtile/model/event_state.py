@@ -12,12 +12,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.events import BROADCAST_CHANNELS, COMBO_INPUTS, COMBOS, EDGES, EVENT_UNITS
+from memtile.arch.events import BROADCAST_CHANNELS, COMBO_INPUTS, COMBOS, EDGES, EVENT_UNITS, MORE_COUNTERS_V2
 from memtile.arch.trace import PACKET_WORDS, PAYLOAD_BYTES, SLOTS
 
 Ints = npt.NDArray[np.int64]
 
-COUNTERS = max(unit.counters for unit in EVENT_UNITS.values())
+COUNTERS = max(unit.counters for unit in EVENT_UNITS.values()) + MORE_COUNTERS_V2
 SIDES = 4  # of a broadcast switch, in the order of arch.event_registers
 FLIGHT = 8  # cycles that a broadcast may need from one switch to the next, and one more
 NEVER = -1
@@ -138,9 +138,11 @@ class EventUnits(NamedTuple):
     trigger: Ints
     timer_control: Ints
     count_control: PerCounter  # the register that selects start and stop
-    count_reset: Ints
+    count_reset: PerCounter  # and the one that selects what resets it
+    reset_lsb: PerCounter  # where in there
     counter: Ints  # first counter
     threshold: Ints
+    thresholds: Ints  # counters that have one
     combo: Ints
     edge: Ints
     scrubbing: Ints  # ECC_Scrubbing_Event

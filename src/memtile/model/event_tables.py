@@ -197,6 +197,11 @@ class _Finder:
         found = self._named.get(register)
         return _NONE if found is None else self._base + found
 
+    def field(self, name: str) -> tuple[int, int]:
+        """The register that has a field of this name and the field's lowest bit; (-1, 0) if none has."""
+        found = [(r, f.lsb) for r in self._named.values() for f in r.fields if f.name == name]
+        return (self(found[0][0].name), found[0][1]) if found else (_NONE, 0)
+
     def group(self, offset: int) -> int:
         """The register at a byte offset."""
         return self._base + self._places[offset]
@@ -228,9 +233,7 @@ def event_units(placed: Sequence[Placed], tiles: Tiles) -> tuple[EventUnits, lis
 
 def _registers(find: _Finder, unit: EventUnit) -> dict[str, Any]:
     """Where the registers of a unit are."""
-    controls = [find(f"Performance_Control{n // 2}") for n in range(unit.counters)]
     return {
-        "counters": unit.counters,
         "words": unit.status_words,
         "group": find.group(unit.groups[0].register),
         "status": find("Event_Status0"),
@@ -239,16 +242,28 @@ def _registers(find: _Finder, unit: EventUnit) -> dict[str, Any]:
         "trace_events": find("Trace_Event0"),
         "trigger": find("Timer_Trig_Event_Low_Value"),
         "timer_control": find("Timer_Control"),
-        "count_control": controls + [_NONE] * (COUNTERS - unit.counters),
-        "count_reset": find(f"Performance_Control{unit.counters // 2}"),
-        "counter": find("Performance_Counter0"),
-        "threshold": find("Performance_Counter0_Event_Value"),
+        **_counters(find, unit),
         "combo": find("Combo_event_inputs"),
         "edge": find("Edge_Detection_event_control"),
         "scrubbing": find("ECC_SCRUBBING_EVENT"),
         "ports": find("Stream_Switch_Event_Port_Selection_0"),
         "channels": find("DMA_Event_Channel_Selection"),
         "locks": find("Locks_Event_Selection_0"),
+    }
+
+
+def _counters(find: _Finder, unit: EventUnit) -> dict[str, Any]:
+    """Where the performance counters are; those that AIE-ML v2 adds have no threshold."""
+    starts = [find.field(f"Cnt{n}_Start_Event") for n in range(COUNTERS)]
+    resets = [find.field(f"Cnt{n}_Reset_Event") for n in range(COUNTERS)]
+    return {
+        "counters": sum(at != _NONE for at, _ in starts),
+        "count_control": [at for at, _ in starts],
+        "count_reset": [at for at, _ in resets],
+        "reset_lsb": [lsb for _, lsb in resets],
+        "counter": find("Performance_Counter0"),
+        "threshold": find("Performance_Counter0_Event_Value"),
+        "thresholds": unit.counters,
     }
 
 
