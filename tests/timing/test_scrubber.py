@@ -15,6 +15,7 @@ from memtile.bd.windows import OWN
 from memtile.model import scrubber
 from memtile.model.ecc import Fate
 from memtile.sim.upsets import Upset
+from memtile.testing.event_unit import EventUnit
 from memtile.testing.rig import Rig
 from timing.test_idle_skipping import advance, differences
 
@@ -155,3 +156,37 @@ def test_skipping_idle_time_scrubs_as_much_as_stepping_through_it(zeroise: bool)
         advance(skipping, stepping, until)
         assert differences(skipping, stepping) == set()
     assert skipping.now < 400  # a scrubber alone keeps no run going
+
+
+@pytest.mark.feature("F25", "F23")
+def test_a_user_event_makes_one_step_and_the_next_one_another() -> None:
+    """The event action of AM020: scrubbing by event."""
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    rig.door.write32(EVENT, unit.events["USER_EVENT_0"])
+    rig.step(5)
+    assert at(rig) == 0
+    for steps in (1, 2):
+        unit.generate("USER_EVENT_1")
+        unit.generate("USER_EVENT_0")
+        rig.step(10)
+        assert at(rig) == steps
+
+
+@pytest.mark.feature("F25", "F24")
+def test_a_timer_that_its_own_event_resets_makes_a_step_a_period() -> None:
+    rig = Rig()
+    hit(rig, 9, 31)
+    unit = EventUnit(rig.door)
+    rig.door.write32(EVENT, unit.events["TIMER_VALUE_REACHED"])
+    unit.write("Timer_Control", Reset_Event="TIMER_VALUE_REACHED")
+    rig.door.write32(unit.register("Timer_Trig_Event_Low_Value").offset, 19)
+    rig.door.write32(unit.register("Timer_Trig_Event_High_Value").offset, 0)
+    rig.step(1)
+    steps = []
+    for _ in range(4):
+        rig.step(20)  # the step is in the cycle after the event
+        steps.append(at(rig))
+    assert steps == [1, 2, 3, 4]
+    assert happened(rig, CORRECTED)
+    assert rig.engine.state.guards.unclean.tolist() == [0]

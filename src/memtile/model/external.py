@@ -19,14 +19,17 @@ from memtile.model.dma_registers import (
     PAUSE_MEMORY_MASK,
     PAUSE_STREAM_MASK,
 )
+from memtile.model.event_state import Signal
 from memtile.model.external_state import Region
 from memtile.model.jit import jit
+from memtile.model.signals import signal
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.timing_index import EXTERNAL_BURST_OVERHEAD
 
 _FIRST, _WORDS, _BASE = int(Region.FIRST), int(Region.WORDS), int(Region.BASE)
 _WRITABLE = int(Region.WRITABLE)
 _BURST_WORDS = BURST_BYTES[0] // WORD_BYTES  # the field counts doublings of the shortest burst
+_DECODE_ERROR, _SLAVE_ERROR = int(Signal.DECODE_ERROR), int(Signal.EXTERNAL_SLAVE_ERROR)
 NOWHERE = -1
 
 
@@ -65,13 +68,15 @@ def find(st: State, row: int, address: int, count: int) -> int:
 
 @jit
 def locate(st: State, ch: int, address: int, count: int, writes: bool) -> int:
-    """Index in ``State.external`` of an access, or -1 after halting the channel (DEV-EXT-3)."""
+    """Index in ``State.external`` of an access, or -1 after halting the channel (DEV-EXT-3, DEV-EVT-7)."""
     region = find(st, st.channels.external[ch], address, count)
     if region < 0:
         halt(st, ch, ERROR_AXI_DECODE)
+        signal(st, st.channels.tile[ch], _DECODE_ERROR)
         return NOWHERE
     if writes and st.regions[region, _WRITABLE] == 0:
         halt(st, ch, ERROR_AXI_SLAVE)
+        signal(st, st.channels.tile[ch], _SLAVE_ERROR)
         return NOWHERE
     return int(st.regions[region, _BASE] + address - st.regions[region, _FIRST])
 
