@@ -267,7 +267,7 @@ OWN_EVENTS = re.compile(
     r"NONE|TIMER_.*|PERF_CNT.*|(COMBO|EDGE_DETECTION)_EVENT_\d|BROADCAST_.*|USER_EVENT_\d"
 )
 ELSEWHERE = {"INSTR_EVENT_0", "INSTR_EVENT_1"}  # raised by their number
-NEVER_SIGNALLED = {Signal.STREAM_PARITY, Signal.DECODE_ERROR, Signal.EXTERNAL_SLAVE_ERROR}
+NEVER_SIGNALLED = {Signal.STREAM_PARITY}
 
 
 def silent(module: ModuleName) -> set[str]:
