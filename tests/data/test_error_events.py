@@ -13,7 +13,7 @@ from memtile.arch.packets import control_header
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Timing
 from memtile.bd.windows import DmaAddress
-from memtile.testing.event_unit import EventUnit
+from memtile.sim.event_unit import EventUnit
 from memtile.testing.rig import Rig
 from memtile.testing.streams import Bench
 

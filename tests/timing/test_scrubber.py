@@ -14,8 +14,8 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.model import scrubber
 from memtile.model.ecc import Fate
+from memtile.sim.event_unit import EventUnit
 from memtile.sim.upsets import Upset
-from memtile.testing.event_unit import EventUnit
 from memtile.testing.rig import Rig
 from timing.test_idle_skipping import advance, differences
 

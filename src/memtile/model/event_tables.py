@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 MODULES: tuple[ModuleName, ...] = tuple(EVENT_UNITS)
 EVENTS = 1 + max(max(unit.events.values()) for unit in EVENT_UNITS.values())
 _NONE = -1
+_ABSENT = ""  # name of no register
 
 _CHANNEL_EVENTS = {
     "START_TASK": ChannelEvent.START_TASK,
@@ -186,6 +187,13 @@ def _places(name: TileName, module: ModuleName) -> tuple[Mapping[str, int], Mapp
     return {register: places[r.offset] for register, r in named.items() if r.offset in places}, places
 
 
+@cache
+def _counter_fields(module: ModuleName) -> dict[str, tuple[str, int]]:
+    """Register and lowest bit of each field that selects an event for a performance counter."""
+    controls = [(n, r) for n, r in named_registers(module).items() if n.startswith("Performance_Control")]
+    return {field.name: (name, field.lsb) for name, register in controls for field in register.fields}
+
+
 class _Finder:
     """Indices in ``State.registers`` of the registers of one unit of one tile."""
 
@@ -196,11 +204,6 @@ class _Finder:
     def __call__(self, register: str) -> int:
         found = self._named.get(register)
         return _NONE if found is None else self._base + found
-
-    def field(self, name: str) -> tuple[int, int]:
-        """The register that has a field of this name and the field's lowest bit; (-1, 0) if none has."""
-        found = [(r, f.lsb) for r in self._named.values() for f in r.fields if f.name == name]
-        return (self(found[0][0].name), found[0][1]) if found else (_NONE, 0)
 
     def group(self, offset: int) -> int:
         """The register at a byte offset."""
@@ -224,14 +227,14 @@ def event_units(placed: Sequence[Placed], tiles: Tiles) -> tuple[EventUnits, lis
             blocks.append(_block_registers(find))
             port = tiles.slave_base[tile] + PORTS[p.name].slave(f"TRACE{n}")
             row = list(EVENT_UNITS.values()).index(unit)
-            rows.append({"tile": tile, "module": row, "trace_port": port, **_registers(find, unit)})
+            rows.append({"tile": tile, "module": row, "trace_port": port, **_registers(find, unit, module)})
     counts = [len(block) for block in blocks]
     starts = [sum(counts[:n]) for n in range(len(counts))]
     columns = {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
     return table(EventUnits, len(rows), first_node=starts, **columns), blocks
 
 
-def _registers(find: _Finder, unit: EventUnit) -> dict[str, Any]:
+def _registers(find: _Finder, unit: EventUnit, module: ModuleName) -> dict[str, Any]:
     """Where the registers of a unit are."""
     return {
         "words": unit.status_words,
@@ -242,7 +245,7 @@ def _registers(find: _Finder, unit: EventUnit) -> dict[str, Any]:
         "trace_events": find("Trace_Event0"),
         "trigger": find("Timer_Trig_Event_Low_Value"),
         "timer_control": find("Timer_Control"),
-        **_counters(find, unit),
+        **_counters(find, unit, module),
         "combo": find("Combo_event_inputs"),
         "edge": find("Edge_Detection_event_control"),
         "scrubbing": find("ECC_SCRUBBING_EVENT"),
@@ -252,14 +255,15 @@ def _registers(find: _Finder, unit: EventUnit) -> dict[str, Any]:
     }
 
 
-def _counters(find: _Finder, unit: EventUnit) -> dict[str, Any]:
+def _counters(find: _Finder, unit: EventUnit, module: ModuleName) -> dict[str, Any]:
     """Where the performance counters are; those that AIE-ML v2 adds have no threshold."""
-    starts = [find.field(f"Cnt{n}_Start_Event") for n in range(COUNTERS)]
-    resets = [find.field(f"Cnt{n}_Reset_Event") for n in range(COUNTERS)]
+    selects = _counter_fields(module)
+    starts = [selects.get(f"Cnt{n}_Start_Event", (_ABSENT, 0)) for n in range(COUNTERS)]
+    resets = [selects.get(f"Cnt{n}_Reset_Event", (_ABSENT, 0)) for n in range(COUNTERS)]
     return {
-        "counters": sum(at != _NONE for at, _ in starts),
-        "count_control": [at for at, _ in starts],
-        "count_reset": [at for at, _ in resets],
+        "counters": sum(name != _ABSENT for name, _ in starts),
+        "count_control": [find(name) for name, _ in starts],
+        "count_reset": [find(name) for name, _ in resets],
         "reset_lsb": [lsb for _, lsb in resets],
         "counter": find("Performance_Counter0"),
         "threshold": find("Performance_Counter0_Event_Value"),
