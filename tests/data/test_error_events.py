@@ -85,7 +85,7 @@ def test_a_token_that_nobody_takes_is_an_event(tasks: int, stalls: bool) -> None
 
 @pytest.mark.feature("F23")
 def test_reads_of_external_memory_that_nobody_answers_are_an_event_of_the_interface_tile() -> None:
-    """DEV-EVT-7."""
+    """DEV-EVT-6."""
     column, _ = caught()
     unit = EventUnit(column.doors[0], "pl")
     source = column.engine.external.add("source", counting(8))
@@ -99,7 +99,7 @@ def test_reads_of_external_memory_that_nobody_answers_are_an_event_of_the_interf
 
 @pytest.mark.feature("F23")
 def test_writes_of_external_memory_that_is_read_only_are_an_event_of_the_interface_tile() -> None:
-    """DEV-EVT-7."""
+    """DEV-EVT-6."""
     column, _ = fed(8)
     unit = EventUnit(column.doors[0], "pl")
     data = np.zeros(8, np.uint32)

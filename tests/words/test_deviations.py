@@ -181,11 +181,6 @@ def packet_error() -> None:
     assert "STREAM_PKT_PARITY_ERROR" not in EVENTS["memory_tile"]
 
 
-def parity_errors():
-    """Numbered, and nothing raises them: tests/timing/test_event_sources.py."""
-    assert EVENTS["memory_tile"]["STREAM_SWITCH_PARITY_ERROR"] == 135
-
-
 def external_errors():
     """Numbered apart from those of the DMA; tests/data/test_error_events.py raises them."""
     numbers = [EVENTS["pl"][f"AXI_MM_{error}_NSU_ERROR"] for error in ("DECODE", "SLAVE")]
@@ -208,8 +203,7 @@ STILL_THERE: dict[str, Callable[[], None]] = {
     "DEV-EVT-3": stall_order,
     "DEV-EVT-4": interface_broadcast,
     "DEV-EVT-5": packet_error,
-    "DEV-EVT-6": parity_errors,
-    "DEV-EVT-7": external_errors,
+    "DEV-EVT-6": external_errors,
 }
 
 

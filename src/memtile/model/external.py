@@ -68,7 +68,7 @@ def find(st: State, row: int, address: int, count: int) -> int:
 
 @jit
 def locate(st: State, ch: int, address: int, count: int, writes: bool) -> int:
-    """Index in ``State.external`` of an access, or -1 after halting the channel (DEV-EXT-3, DEV-EVT-7)."""
+    """Index in ``State.external`` of an access, or -1 after halting the channel (DEV-EXT-3, DEV-EVT-6)."""
     region = find(st, st.channels.external[ch], address, count)
     if region < 0:
         halt(st, ch, ERROR_AXI_DECODE)
