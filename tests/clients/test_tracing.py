@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from memtile import Array, MemoryTile, MemtileError
+from memtile.design.events import Event
 from memtile.design.switch_end import SwitchEnd
-from memtile.io.trace_names import NamedUnit
+from memtile.io.operations import ArrayShape
+from memtile.io.recorder import record
+from memtile.io.register_writes import apply
+from memtile.io.trace_decoder import decode
+from memtile.io.trace_names import NamedUnit, named
+from memtile.io.trace_setup import traced_by
 from memtile.io.tracing import Tracing
 from memtile.model.states import Cause
 
@@ -75,9 +81,9 @@ def test_a_trace_of_a_tile_alone() -> None:
     assert len(found["memtile(0,0) DMA_MM2S_SEL0_FINISHED_TASK"]) == 1
 
 
-def moving(columns: int = 2) -> tuple[Array, list[object]]:
-    """A buffer goes from a memory tile to a compute tile two columns up and over; events of three modules."""
-    array = Array("npu1", columns=columns)
+def moving(array: Array | None = None) -> tuple[Array, list[Event]]:
+    """A buffer goes from a memory tile to a compute tile of the next column; events of three modules."""
+    array = array or Array("npu1", columns=2)
     memory, worker = array.memory_tile(0), array.compute_tile(1, 3)
     source = memory.buffer("source", WORDS, data=np.arange(WORDS))
     target = worker.buffer("target", WORDS)
@@ -146,6 +152,26 @@ def test_traces_go_into_external_memory() -> None:
         told(tracing.units())["mem(1,3) DMA_S2MM_0_FINISHED_TASK"]
         == told(other.units())["mem(1,3) DMA_S2MM_0_FINISHED_TASK"]
     )
+
+
+@pytest.mark.feature("F24")
+def test_a_traced_design_can_be_exported_and_traces_the_same_elsewhere() -> None:
+    array, shape = Array("npu1", columns=2), ArrayShape(2, 6, 1)
+    recording = record(array)
+    _, events = moving(array)
+    tracing = Tracing(array, [event for event in events if event.name != "INSTR_EVENT_0"])
+    again, done = Array("npu1", columns=2), len(recording.operations)
+    apply(recording.operations, again.door, shape)
+    again.engine.catch_port(again.interface_tile(0).index, "SOUTH0")
+    array.run()
+    again.engine.run(array.engine.now)
+    tracing.stop()
+    apply(recording.operations[done:], again.door, shape)
+    again.engine.run(array.engine.now)
+    words = [word for word, _ in again.engine.left_port(again.interface_tile(0).index, "SOUTH0")]
+    assert words == tracing.words()
+    units = named(decode(tracing.words()), traced_by(recording.operations, shape))
+    assert told(units).keys() == EVENTS - {"core(1,3) INSTR_EVENT_0"}
 
 
 def test_selectors_are_given_out_and_shared() -> None:
