@@ -18,7 +18,7 @@ from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
-from memtile.model.event_state import CoreEvent, Signal, Source
+from memtile.model.event_state import CoreEvent, Source
 from memtile.model.event_tables import MODULES, sources
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.event_unit import EventUnit
@@ -267,7 +267,6 @@ OWN_EVENTS = re.compile(
     r"NONE|TIMER_.*|PERF_CNT.*|(COMBO|EDGE_DETECTION)_EVENT_\d|BROADCAST_.*|USER_EVENT_\d"
 )
 ELSEWHERE = {"INSTR_EVENT_0", "INSTR_EVENT_1"}  # raised by their number
-NEVER_SIGNALLED = {Signal.STREAM_PARITY}
 
 
 def silent(module: ModuleName) -> set[str]:
@@ -277,8 +276,6 @@ def silent(module: ModuleName) -> set[str]:
     for name, number in EVENT_UNITS[module].events.items():
         source, argument = table[number]
         if source == Source.RAISED and not OWN_EVENTS.fullmatch(name) and name not in ELSEWHERE:
-            names.add(name)
-        if source == Source.SIGNAL and argument in NEVER_SIGNALLED:
             names.add(name)
         if source == Source.CORE and argument == CoreEvent.DISABLED:
             names.add(name)

@@ -119,3 +119,17 @@ def _event_ports(base: int) -> Iterator[Register]:
             )
         ]
         yield Register(f"Stream_Switch_Event_Port_Selection_{n}", base + n * WORD_BYTES, tuple(layout))
+
+
+_PARITY_PORTS = {"Tile_Control": "CTRL0", "Core": "CORE0", "AIE_Trace": "TRACE0", "Shim_trace": "TRACE0"}
+
+
+def parity_port(tile: TileName, field: str) -> str:
+    """The port that a field of Stream_Switch_Parity_Status or Parity_Injection is about.
+
+    In AIE-ML v2 a port has two fields for injection, for the lower and the upper word.
+    """
+    name = field.removesuffix("_lower").removesuffix("_upper")
+    if name == "Mem_trace":  # the second one of a compute tile, after its core's
+        return PORTS[tile].slaves[-1]
+    return _PARITY_PORTS.get(name, name.replace("_", "").upper())

@@ -24,6 +24,7 @@ from memtile.model import (
     packet_switch,
     program_memory,
     scrubber,
+    stream_parity,
     switch_config,
     task_end,
     task_queue,
@@ -66,6 +67,7 @@ class Block(IntEnum):
     CHECK_BITS = 19
     WATCHPOINT = 20
     COLUMN_CLOCK = 21
+    PARITY_INJECTION = 22
 
 
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
@@ -83,7 +85,7 @@ _COUNT_POP = int(Block.COUNT_POP)
 _MUX = int(Block.MUX)
 _PROGRAM_CONTROL, _SCRUBBING = int(Block.PROGRAM_CONTROL), int(Block.SCRUBBING)
 _CHECK_BITS, _WATCHPOINT = int(Block.CHECK_BITS), int(Block.WATCHPOINT)
-_COLUMN_CLOCK = int(Block.COLUMN_CLOCK)
+_COLUMN_CLOCK, _PARITY_INJECTION = int(Block.COLUMN_CLOCK), int(Block.PARITY_INJECTION)
 
 _SLAVE_ERROR, _AXI = int(Signal.SLAVE_ERROR), int(Origin.AXI)
 OKAY, SLAVE_ERROR = 0, -1
@@ -209,13 +211,7 @@ def write_lock(spec: Spec, st: State, tile: int, block: int, argument: int, valu
 @jit
 def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
     """The same for the registers that concern the tile as a whole."""
-    if block == _SWITCH:
-        switch_config.configure(spec, st, tile)
-    elif block == _MERGE:
-        packet_switch.restart_merge(spec, st, tile, argument)
-    elif block == _MUX:
-        interface_mux.configure(spec, st, tile)
-    elif block == _MEMORY_CONTROL:
+    if block == _MEMORY_CONTROL:
         memory_control.write_control(spec, st, tile, at)
     elif block == _PROGRAM_CONTROL:
         program_memory.write_control(spec, st, tile, value)
@@ -229,6 +225,21 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
     elif block == _TILE_CONTROL:
         windows.set_isolation(spec, st, tile, st.registers[at])
         lock_port.look_again(spec, st)
+    else:
+        act_on_switch(spec, st, tile, block, argument, value)
+
+
+@jit
+def act_on_switch(spec: Spec, st: State, tile: int, block: int, argument: int, value: int) -> None:
+    """The same for the registers of its stream switch."""
+    if block == _SWITCH:
+        switch_config.configure(spec, st, tile)
+    elif block == _MERGE:
+        packet_switch.restart_merge(spec, st, tile, argument)
+    elif block == _MUX:
+        interface_mux.configure(spec, st, tile)
+    elif block == _PARITY_INJECTION:
+        stream_parity.inject(spec, st, tile, value)
 
 
 @jit

@@ -13,7 +13,8 @@ from memtile.model.fifo import drop, put
 from memtile.model.host_ports import deliver
 from memtile.model.jit import inlined, jit
 from memtile.model.state import Fifos, State
-from memtile.model.stream_state import PAIR, TLAST
+from memtile.model.stream_parity import report
+from memtile.model.stream_state import PAIR, TLAST, WRONG_PARITY
 from memtile.model.switch_ports import pop
 
 _WORD_MASK = (1 << WORD_BITS) - 1
@@ -65,7 +66,7 @@ def deliver_beat(st: State, ch: int, words: int) -> None:
 @inlined
 def words_in(flags: int) -> int:
     """Words of an entry with these flags."""
-    return 1 + (flags >> 1)
+    return 1 + ((flags & PAIR) >> 1)
 
 
 @inlined
@@ -95,6 +96,8 @@ def pop_word(st: State, port: int) -> tuple[int, int]:
     """Let the oldest word of a switch port leave to a 32-bit taker; the word and its TLAST."""
     switch, head = st.switch, st.switch.head[port]
     entry, flags = switch.words[port, head], switch.last[port, head]
+    if flags >= WRONG_PARITY:
+        flags = report(st, port, flags)
     if flags < PAIR:
         pop(st, port)
         return entry, flags

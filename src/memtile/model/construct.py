@@ -206,7 +206,8 @@ def _tables() -> dict[str, Any]:
 
 def _sites(placed: Sequence[Placed], tiles: Tiles) -> list[Site]:
     bases = zip(
-        tiles.slave_base.tolist(), tiles.master_base.tolist(), tiles.channel_base.tolist(), strict=True
+        *(t.tolist() for t in (tiles.slave_base, tiles.master_base, tiles.channel_base, tiles.register_base)),
+        strict=True,
     )
     return [Site(p.name, p.column, p.row, *base) for p, base in zip(placed, bases, strict=True)]
 

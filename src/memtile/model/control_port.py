@@ -70,7 +70,7 @@ def send(st: State, tile: int) -> None:
             return
         hand_to_host(st, port, word, last)
     elif has_room(st, port):
-        push(st, port, word, last)
+        push(st, port, word, last | st.switch.parity[port])
     else:
         return
     controls.head[tile] = (head + 1) % CONTROL_SLOTS

@@ -94,7 +94,8 @@ def deliver(st: State, ch: int, word: int, last: int) -> None:
     """MM2S: hand a word, or to a switch an entry of ``beats``, to whoever takes it."""
     row = st.ports.sink_row[ch]
     if row < 0:
-        push(st, st.channels.switch_port[ch], word, last)
+        port = st.channels.switch_port[ch]
+        push(st, port, word, last | st.switch.parity[port])
         return
     at = st.ports.sink_count[ch]
     st.sink[row, at] = word

@@ -154,6 +154,7 @@ def blocks_of(name: TileName) -> dict[int, tuple[IntEnum, int]]:
         "Column_Clock_Control": Block.COLUMN_CLOCK,
         "AIE_Tile_Column_Reset": Block.COLUMN_CLOCK,
         "Core_Memory_Control": Block.PROGRAM_CONTROL,
+        "Stream_Switch_Parity_Injection": Block.PARITY_INJECTION,
     }
     controls = {r.offset: (named[r.name], 0) for r in registers_of(name) if r.name in named}
     watched = {r.offset: (Block.WATCHPOINT, 0) for r in registers_of(name) if r.name.startswith("WatchPoint")}

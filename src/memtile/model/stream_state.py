@@ -11,7 +11,7 @@ from memtile.arch.ports import MSELS
 
 Ints = npt.NDArray[np.int64]
 
-TLAST, PAIR = 1, 2  # flags of an entry: ends a packet; holds two words, the lower one first
+TLAST, PAIR, WRONG_PARITY = 1, 2, 4  # flags of an entry; a pair is two words, the lower one first
 PORT_SLOTS = 16  # ring slots of a switch port: a power of two; the stream FIFO is the deepest
 CONTROL_SLOTS = 64  # of a tile's buffer of tokens and answers; the most that Timing allows
 COUNT_SLOTS = 16  # of a channel's finish-on-TLAST counts
@@ -58,6 +58,9 @@ class SwitchPorts(NamedTuple):
     in_header: Ints  # slave: 1 = the next word is the packet's header
     ready_at: Ints  # slave: cycle from which the packet may move
     unrouted: Ints  # slave: 1 = its header matches no slot, or no master takes it
+    parity: Ints  # slave: WRONG_PARITY if it is injected, else 0
+    parity_mask: Ints  # slave: bits of the injection register; master: bit of the status register
+    parity_status: Ints  # master: the latter
     full_depth: Ints  # ``depth`` as it will be when the tile has its clock again
 
 

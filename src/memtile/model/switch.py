@@ -15,6 +15,8 @@ from memtile.model.packet_switch import serve as serve_packet
 from memtile.model.roster import retire_ports, wake_channel, wake_control
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause
+from memtile.model.stream_parity import report
+from memtile.model.stream_state import WRONG_PARITY
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
 
@@ -46,10 +48,13 @@ def serve_slave(st: State, port: int) -> None:
 def enter_channel(st: State, port: int, channel: int) -> None:
     """Move the beat that a master port offers into the ingress buffer behind it."""
     switch, head = st.switch, st.switch.head[port]
-    if space(st.fifos, channel) < words_in(switch.last[port, head]):
+    flags = switch.last[port, head]
+    if space(st.fifos, channel) < words_in(flags):
         st.seen[channel, _MEMORY] = st.clock[NOW]
         return
-    put_beat(st.fifos, channel, switch.words[port, head], switch.last[port, head])
+    if flags >= WRONG_PARITY:
+        flags = report(st, port, flags)
+    put_beat(st.fifos, channel, switch.words[port, head], flags)
     if st.channels.active[channel] == 0 and st.channels.why[channel] == _STARVED:
         wake_channel(st, channel)
         st.seen[channel, _STREAM] = st.clock[NOW]  # the word came too late for this cycle

@@ -62,7 +62,7 @@ def _reset_locks(spec: Spec, st: State, tile: int) -> None:
 def _reset_switch(spec: Spec, st: State, tile: int) -> None:
     """Drop the words in the tile's switch and tile-control port, and disable its ports."""
     ports = ports_of(spec, tile)
-    st.switch.held[ports] = st.switch.unrouted[ports] = 0
+    st.switch.held[ports] = st.switch.unrouted[ports] = st.switch.parity[ports] = 0
     switch_config.configure(spec, st, tile)
     controls = st.controls
     controls.held[tile], controls.due[tile], controls.turn[tile] = 0, 0, 0

@@ -61,7 +61,7 @@ def send(spec: Spec, st: State, unit: int) -> None:
             return
         hand_to_host(st, port, word, last)
     elif has_room(st, port):
-        push(st, port, word, last)
+        push(st, port, word, last | st.switch.parity[port])
     else:
         return
     st.clock[ACTIVITY] += 1

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from memtile.arch.ports import FIFO_WORDS, PORTS, WIRES, port_kind
+from memtile.arch.switch_registers import parity_port
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
 from memtile.arch.timing import Timing
+from memtile.model import register_tables
 from memtile.model.columns import ring_wrap
 from memtile.model.state import Ints, table
 from memtile.model.stream_state import SwitchPorts
@@ -26,6 +29,7 @@ class Site(NamedTuple):
     slave_base: int
     master_base: int
     channel_base: int
+    register_base: int
 
 
 class _Port(NamedTuple):
@@ -83,10 +87,33 @@ def _channel(port: _Port, sites: Sequence[Site]) -> int:
     return site.channel_base + direction * TILE_KINDS[site.name].channels + number
 
 
+def _parity(port: _Port, sites: Sequence[Site]) -> tuple[int, int]:
+    """Bits of a port in its tile's parity register, 0 = it has none, and that register's index in the state.
+
+    Slaves are in the register of injection, masters in the one of status (``stream_parity``).
+    """
+    site = sites[port.site]
+    masks, register = _parity_bits(site.name, "Status" if port.is_master else "Injection")
+    return masks.get(port.name, 0), site.register_base + register
+
+
+@cache
+def _parity_bits(tile: TileName, which: str) -> tuple[Mapping[str, int], int]:
+    """Bits of each port in a parity register, and the register's index in the tables of the tile."""
+    registers = register_tables.registers_of(tile)
+    found = [r.name for r in registers].index(f"Stream_Switch_Parity_{which}")
+    masks: dict[str, int] = {}
+    for field in registers[found].fields:
+        port = parity_port(tile, field.name)
+        masks[port] = masks.get(port, 0) | field.mask
+    return masks, found
+
+
 def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
     """All switch ports of the model, wired."""
     ports = list(_ports(sites))
     places = {(site.column, site.row): number for number, site in enumerate(sites)}
+    parities = [_parity(port, sites) for port in ports]
     delays = [_latency_and_depth(port, timing) for port in ports]
     return table(
         SwitchPorts,
@@ -108,6 +135,8 @@ def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
         asked=_NONE,
         link=[_link(port, sites, places) for port in ports],
         channel=[_channel(port, sites) for port in ports],
+        parity_mask=[mask for mask, _ in parities],
+        parity_status=[register for _, register in parities],
     )
 
 
