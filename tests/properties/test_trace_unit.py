@@ -58,6 +58,24 @@ def test_the_packets_are_those_of_the_reference_encoder(cycles: dict[int, int], 
     assert words == [word for packet in packets for word in packet]
 
 
+def test_the_event_that_starts_may_also_reset_the_timer() -> None:
+    """As mlir-aie's designs have it, with one broadcast: the Start frame has the value before the reset."""
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Timer_Control", Reset_Event=START)
+    unit.trace(USER, START, STOP)
+    rig.step(100)
+    unit.generate(START)
+    rig.step(5)
+    unit.generate(USER[0])
+    rig.step(3)
+    unit.generate(STOP)
+    rig.step(60)
+    trace = decode(rig.engine.traced(0))
+    assert not trace.problems
+    assert list(trace.units[0].events()) == [(105, 0)]
+
+
 @pytest.mark.parametrize("length", [1, 2, 15, 16, 17, 1023, 1024, 1025, 3000])
 def test_a_held_level_is_repeats(length: int) -> None:
     rig = Rig()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.states import Cause
+from memtile.sim.clock import Stop
 from memtile.sim.event_unit import EventUnit
 from memtile.testing.rig import Rig
 
@@ -144,6 +146,15 @@ def test_an_event_resets_the_timer() -> None:
     assert unit.timer() == 4  # 0 in the cycle after the event
 
 
+def test_an_event_that_resets_the_timer_in_each_cycle_syncs_it_in_each() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Timer_Control", Reset_Event="TRUE")
+    unit.count(0, "TIMER_SYNC", "TIMER_SYNC")
+    rig.step(10)
+    assert (unit.counted(0), unit.timer(), unit.status("TIMER_SYNC")) == (9, 0, True)
+
+
 def test_the_timer_fires_at_its_trigger_value() -> None:
     rig = Rig()
     unit = EventUnit(rig.door)
@@ -166,6 +177,29 @@ def test_sticky_bits_stay_until_one_is_written() -> None:
     assert unit.status("GROUP_USER_EVENT")
     rig.step(3)
     assert not unit.status("USER_EVENT_0")
+
+
+def test_a_combo_that_goes_on_is_in_the_status_and_comes_back_when_cleared() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Combo_event_inputs", eventA="TRUE", eventB="TRUE")
+    rig.step(1)
+    assert not unit.status("COMBO_EVENT_0")  # asserted in the next cycle
+    rig.step(1)
+    assert unit.status("COMBO_EVENT_0")
+    unit.clear("COMBO_EVENT_0")
+    assert not unit.status("COMBO_EVENT_0")
+    rig.step(1)
+    assert unit.status("COMBO_EVENT_0")
+
+
+def test_generating_an_event_again_keeps_that_it_has_happened() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.generate("USER_EVENT_0")
+    rig.step(3)
+    unit.generate("USER_EVENT_0")
+    assert unit.status("USER_EVENT_0")
 
 
 def test_a_group_gathers_only_what_is_enabled() -> None:
@@ -254,6 +288,42 @@ def test_an_idle_jump_counts_like_stepping() -> None:
         counted.append([unit.counted(n) for n in range(3)])
     assert counted[0] == counted[1]
     assert counted[0][2] == 1
+
+
+def test_an_idle_jump_begins_after_what_the_timer_raised() -> None:
+    counted = []
+    for single in (True, False):
+        rig = Rig(timing=Timing(task_start=64))
+        unit = EventUnit(rig.door)
+        rig.write_bd(0, Descriptor("memory", 8, OWN.address(0)))
+        rig.issue(rig.s2mm(0), 0)
+        unit.write("Timer_Trig_Event_High_Value", TimerTrigHigh=0)
+        unit.write("Timer_Trig_Event_Low_Value", TimerTrigLow=30)
+        unit.count(0, "TIMER_VALUE_REACHED", "TIMER_VALUE_REACHED")
+        unit.write(
+            "Edge_Detection_event_control",
+            Edge_Detection_Event_0="TIMER_VALUE_REACHED",
+            Edge_Detection_0_Trigger_Falling=1,
+        )
+        unit.count(1, "TIMER_VALUE_REACHED", "EDGE_DETECTION_EVENT_0")
+        if single:
+            rig.step(60)
+        else:
+            rig.engine.run(60)
+        counted.append([unit.counted(n) for n in range(2)])
+    assert counted == [[1, 2]] * 2
+
+
+def test_a_combo_that_goes_on_does_not_keep_the_tile_busy() -> None:
+    rig, unit = moving(8)
+    unit.write("Combo_event_control", combo0=1)
+    unit.write("Combo_event_inputs", eventA="TRUE", eventB="USER_EVENT_0")
+    unit.count(0, "COMBO_EVENT_0", "COMBO_EVENT_0")
+    rig.issue(rig.s2mm(0), 0)
+    assert rig.engine.run(10_000) is Stop.QUIET
+    assert unit.counted(0) == rig.now - 1
+    rig.step(7)
+    assert unit.counted(0) == rig.now - 1
 
 
 @pytest.mark.parametrize("words", [1, 2, 3, 4, 9])

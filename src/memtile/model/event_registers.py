@@ -47,8 +47,8 @@ def unit_of(spec: Spec, tile: int, argument: int) -> int:
 
 @jit
 def before_write(spec: Spec, st: State, tile: int, block: int, argument: int) -> None:
-    """Bring the sticky status up to date before bits of it are cleared, or its meaning changes."""
-    if block in (_STATUS, _SELECTION):
+    """Bring the sticky status up to date before bits of it are cleared, or what it is made of changes."""
+    if block in (_STATUS, _SELECTION, _GENERATE, _TIMER_CONTROL):
         fold(spec, st, unit_of(spec, tile, argument))
 
 

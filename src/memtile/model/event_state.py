@@ -192,7 +192,7 @@ class Observers(NamedTuple):
     edge_falling: PerEdge
     edge_was: PerEdge
     scrubbing: Ints  # event that makes the scrubber step
-    derived: Ints  # bit mask of the counters, combos and edges that are asserted in the next cycle
+    derived: Ints  # bit mask of the counters, combos and edges that are to be asserted in the next cycle
     broadcast: PerBroadcast  # event that drives each channel
 
 

@@ -19,7 +19,7 @@ from memtile.model.event_setup import (
     USES_TRACE,
 )
 from memtile.model.event_state import COUNTERS, NEVER
-from memtile.model.events import asserted, raise_event
+from memtile.model.events import asserted, raise_event, raise_later
 from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 
@@ -37,11 +37,9 @@ def derive(st: State, unit: int, which: int) -> None:
 
 
 @jit
-def publish(spec: Spec, st: State, unit: int) -> None:
-    """Assert in the next cycle what was derived in this one; until then the tile is not quiet."""
+def raise_derived(spec: Spec, st: State, unit: int, cycle: int) -> None:
+    """Assert what was derived in ``cycle``."""
     module, derived = spec.event_units.module[unit], st.observers.derived[unit]
-    st.observers.derived[unit] = 0
-    st.clock[ACTIVITY] += 1
     for n in range(_EVENTS):
         if (derived >> n) & 1:
             event = spec.event_modules.edge[module] + n - _EDGE
@@ -49,7 +47,15 @@ def publish(spec: Spec, st: State, unit: int) -> None:
                 event = spec.event_modules.counter[module] + n - _COUNTER
             elif n < _EDGE:
                 event = spec.event_modules.combo[module] + n - _COMBO
-            raise_event(st, unit, event, st.clock[NOW] + 1)
+            raise_later(spec, st, unit, event, cycle)
+
+
+@jit
+def publish(spec: Spec, st: State, unit: int, before: int) -> None:
+    """Assert in the next cycle what was derived in this one; the tile is quiet when it is as ``before``."""
+    if st.observers.derived[unit] != before:
+        st.clock[ACTIVITY] += 1
+    raise_derived(spec, st, unit, st.clock[NOW] + 1)
 
 
 @jit
@@ -119,20 +125,19 @@ def count(spec: Spec, st: State, unit: int) -> None:
 def reset_timer(spec: Spec, st: State, unit: int, cycle: int) -> None:
     """The timer is 0 in ``cycle``."""
     st.observers.timer_base[unit] = cycle
-    raise_event(st, unit, spec.event_modules.timer_sync[spec.event_units.module[unit]], cycle)
+    raise_later(spec, st, unit, spec.event_modules.timer_sync[spec.event_units.module[unit]], cycle)
 
 
 @inlined
 def step_unit(spec: Spec, st: State, unit: int) -> None:
-    """One cycle of one unit: what comes in this cycle itself first, then what follows from it."""
+    """One cycle of one unit: what comes in this cycle itself first, then what follows from it in the next."""
     o, now, uses = st.observers, st.clock[NOW], st.observers.uses[unit]
+    before, o.derived[unit] = o.derived[unit], 0
     if uses & USES_TIMER and now - o.timer_base[unit] == o.timer_trigger[unit]:
         raise_event(st, unit, spec.event_modules.timer_reached[spec.event_units.module[unit]], now)
+        st.clock[ACTIVITY] += 1
     if uses & USES_BROADCAST:
         broadcast.send(spec, st, unit)
-    if uses & USES_TIMER and asserted(spec, st, unit, o.timer_reset[unit]):
-        reset_timer(spec, st, unit, now + 1)
-        st.clock[ACTIVITY] += 1
     if uses & USES_COMBOS:
         combine(spec, st, unit)
     if uses & USES_EDGES:
@@ -143,8 +148,11 @@ def step_unit(spec: Spec, st: State, unit: int) -> None:
         scrubber.trigger(spec, st, spec.event_units.tile[unit])
     if uses & USES_TRACE:
         trace_unit.step(spec, st, unit)
-    if st.observers.derived[unit]:
-        publish(spec, st, unit)
+    if uses & USES_TIMER and asserted(spec, st, unit, o.timer_reset[unit]):
+        reset_timer(spec, st, unit, now + 1)
+        st.clock[ACTIVITY] += 1
+    if o.derived[unit] | before:
+        publish(spec, st, unit, before)
 
 
 @jit
@@ -156,7 +164,7 @@ def step(spec: Spec, st: State) -> None:
     for slot in range(1, roster[0] + 1):
         unit = roster[slot]
         if st.observers.uses[unit] == 0:
-            st.observers.active[unit] = 0
+            st.observers.active[unit] = st.observers.derived[unit] = 0
             continue
         step_unit(spec, st, unit)
         kept += 1
@@ -208,7 +216,7 @@ def limit(spec: Spec, st: State, until: int) -> int:
 
 @jit
 def skip(spec: Spec, st: State, cycles: int) -> None:
-    """Let the units see ``cycles`` more cycles like the last one."""
+    """Let the units see ``cycles`` more cycles like the last one, in which they derived the same."""
     for slot in range(1, st.active_units[0] + 1):
         unit = st.active_units[slot]
         for n in range(spec.event_units.counters[unit]):
@@ -216,3 +224,4 @@ def skip(spec: Spec, st: State, cycles: int) -> None:
                 at = spec.event_units.counter[unit] + n
                 st.registers[at] = (st.registers[at] + cycles) & _WORD_MAX
         trace_unit.skip(st, unit, cycles)
+        raise_derived(spec, st, unit, st.clock[NOW] + cycles)

@@ -26,6 +26,14 @@ def raise_event(st: State, unit: int, event: int, cycle: int) -> None:
     st.stamps[unit, event] = cycle
 
 
+@jit
+def raise_later(spec: Spec, st: State, unit: int, event: int, cycle: int) -> None:
+    """The event is asserted in a later ``cycle``; that it was so before goes into the sticky status."""
+    if st.stamps[unit, event] >= st.observers.folded[unit]:
+        st.registers[spec.event_units.status[unit] + event // WORD_BITS] |= 1 << (event % WORD_BITS)
+    st.stamps[unit, event] = cycle
+
+
 @inlined
 def last_from_source(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle`` in which what the event stands for was so; -1 = never."""
