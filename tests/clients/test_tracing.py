@@ -19,6 +19,7 @@ from memtile.io.trace_names import NamedUnit, named
 from memtile.io.trace_setup import traced_by
 from memtile.io.tracing import Tracing
 from memtile.model.states import Cause
+from memtile.sim.results import Status
 
 WORDS = 64
 
@@ -140,7 +141,8 @@ def test_traces_go_into_external_memory() -> None:
     array, events = moving()
     into = array.interface_tile(0).s2mm[1], array.external("trace", there)
     tracing = Tracing(array, events, into=into)
-    array.run()
+    result = array.run()
+    assert (result.status, result.waiting) == (Status.FINISHED, ())  # the room left over waits for nobody
     tracing.stop()
     assert there.any()
     same, again = moving()
@@ -152,6 +154,20 @@ def test_traces_go_into_external_memory() -> None:
         told(tracing.units())["mem(1,3) DMA_S2MM_0_FINISHED_TASK"]
         == told(other.units())["mem(1,3) DMA_S2MM_0_FINISHED_TASK"]
     )
+
+
+def test_stopping_does_not_wait_for_a_kernel_without_end() -> None:
+    array, events = moving()
+
+    def forever(core):
+        while True:
+            yield core.cycles(100)
+
+    array.compute_tile(0, 2).run_kernel(forever, endless=True)
+    tracing = Tracing(array, events)
+    array.run(10_000)
+    tracing.stop()
+    assert told(tracing.units()).keys() == EVENTS
 
 
 @pytest.mark.feature("F24")
@@ -214,6 +230,9 @@ def test_what_is_refused_is_told() -> None:
     assert refused(lambda: events.event("FINISHED_BD", tile.s2mm[2])) == (
         f"memory tile: S2MM channel selectors: one more given, 2, all in use allowed {SOURCE}"
     )
+    assert refused(lambda: events.event("EQUAL_TO_VALUE", tile.lock(), value=99)) == (
+        f"memory tile: event EQUAL_TO_VALUE: value: 99 given, 0..63 allowed {SOURCE}"
+    )
     for _ in range(4):
         events.count("TRUE", until="NONE")
     assert refused(lambda: events.count("TRUE")) == (
@@ -236,6 +255,10 @@ def test_what_cannot_be_traced_is_told() -> None:
         f"tracing: CONFLICT_DM_BANK_0: of another design given, events of this design allowed {source}"
     )
     array, events = moving()
+    assert refused(lambda: Tracing(array, events, start="user_event_0")) == (
+        f"module memory_tile: event: user_event_0 given, one of 161 events allowed {SOURCE}; "
+        "did you mean USER_EVENT_0 or USER_EVENT_1 or GROUP_USER_EVENT?"
+    )
     assert refused(lambda: Tracing(array, events, out="SOUTH2")) == (
         f"tracing: out: SOUTH2 given, a South port that is not one of the DMA allowed {source}"
     )

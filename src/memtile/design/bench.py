@@ -43,6 +43,7 @@ class Bench:
         self._members: list[Tile] = []
         self._posted: list[Undo] | None = None
         self._run_until = 0  # cycle in which the last run ended
+        self.listening: set[int] = set()  # channels that take what may come, and need not end
         self.compared: list[tuple[str, Array, Array]] = []
         self.expected: list[tuple[Tile, Buffer, Array]] = []
 
@@ -123,7 +124,9 @@ class Bench:
         checks = [check for channel in taken if (check := channel.check())]
         checks += self._buffer_checks()
         before, self._run_until = self._run_until, self.engine.now
-        return outcome(self.engine, stop, outputs, checks, timed=not untimed, before=before)
+        return outcome(
+            self.engine, stop, outputs, checks, timed=not untimed, before=before, listening=self.listening
+        )
 
     def _buffer_checks(self) -> Iterator[Check]:
         """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""

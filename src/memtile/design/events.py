@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Subject = Channel | Lock | SwitchEnd
 _SOURCE = "AM020, events; names of AMD's driver"
+_LOCK_SELECTION = "Locks_Event_Selection_"
 _FIELDS_PER_REGISTER = 4  # selections of ports in one register
 _SHOWN = 3
 
@@ -94,7 +95,7 @@ class TileEvents:
             value: of a lock, for ``EQUAL_TO_VALUE``.
 
         Raises:
-            DesignError: no such event, something of another tile, or no selector left.
+            DesignError: no such event, something of another tile, a value no lock has, or no selector left.
         """
         if of is None:
             return self._plain(name)
@@ -146,8 +147,12 @@ class TileEvents:
 
     def _of_lock(self, name: str, lock: Lock, value: int) -> Event:
         unit, names = self._names(r"LOCK_(?:SEL)?(?P<n>\d)_(?P<part>.+)", name)
+        values = tile_register(self._tile.kind.name, _LOCK_SELECTION + "0").field("Lock_Value")
+        if not 0 <= value <= values.maximum:
+            where, field, allowed = self._tile.title, f"event {name}: value", f"0..{values.maximum}"
+            raise DesignError(Problem("event_value", where, field, str(value), allowed, _SOURCE))
         selector = self._claim("lock selectors", (lock.id, value), len(names))
-        self._set(f"Locks_Event_Selection_{selector}", Lock_Select=lock.id, Lock_Value=value)
+        self._set(f"{_LOCK_SELECTION}{selector}", Lock_Select=lock.id, Lock_Value=value)
         return Event(unit, names[selector])
 
     def _of_port(self, name: str, port: SwitchEnd) -> Event:

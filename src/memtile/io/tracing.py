@@ -36,7 +36,7 @@ from memtile.sim.event_unit import EventUnit
 
 START, STOP = "TRUE", "USER_EVENT_1"
 _SOURCE = "AM020 chapter 2: trace"
-_LEAVING = 1000  # cycles in which the last packets leave
+_LEAVING = 1000  # cycles after which no more packets come when none has come in them
 _PACKET_TYPES = {module: kind for kind, module in MODULES.items()}
 
 
@@ -82,6 +82,7 @@ class Tracing:
 
     Raises:
         DesignError: no events, more than eight of a module, or a port that is not free.
+        RegisterError: a module without event ``start`` or ``stop``.
     """
 
     def __init__(
@@ -98,19 +99,21 @@ class Tracing:
         self._units = list(_units(design, events))
         self._out: SwitchEnd | None = None
         self._into = into
+        told = [(unit.panel.number(start), unit.panel.number(stop)) for unit in self._units]
         if isinstance(design, Array):
             self._lead(design, self._channel(*into) if into else self._port(design, out))
-        for unit in self._units:
+        for unit, (begin, end) in zip(self._units, told, strict=True):
             numbers = [event.number for event in unit.events]
-            unit.panel.trace(numbers, start, stop, _PACKET_TYPES[unit.base], unit.number)
+            unit.panel.trace(numbers, begin, end, _PACKET_TYPES[unit.base], unit.number)
 
     def stop(self) -> None:
-        """Stop the units and let their last packets leave; takes some cycles."""
+        """Stop the units and let their last packets leave; takes some cycles, more while a kernel goes on."""
         for unit in self._units:
             unit.panel.generate(self._stop)
         engine = self._design.engine
         engine.run(engine.now + 1)  # the stop event is seen although nothing moves
-        while engine.run(engine.now + _LEAVING) is not Stop.QUIET:
+        there: list[int] = []
+        while engine.run(engine.now + _LEAVING) is not Stop.QUIET and there != (there := self.words()):
             pass
 
     def words(self) -> list[int]:
@@ -147,8 +150,9 @@ class Tracing:
             file.write_bytes(perfetto_bytes(self.units(), clock_mhz))
 
     def _channel(self, channel: Channel, buffer: Buffer) -> Channel:
-        """Let a channel write what comes into a buffer."""
+        """Let a channel write what comes into a buffer; the design need not wait for it."""
         channel.start(channel.tile.write(buffer))
+        self._design.listening.add(channel.index)
         return channel
 
     def _port(self, array: Array, port: str) -> SwitchEnd:

@@ -6,6 +6,7 @@ For scripts that set events up by hand; everything goes through the tile's door.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import cast
 
 from memtile.arch.events import EVENT_UNITS
@@ -13,8 +14,12 @@ from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import EVENT_REGISTERS
+from memtile.errors import Problem, RegisterError
 from memtile.model.event_tables import named_registers
 from memtile.sim.door import Door
+
+_SOURCE = "AM020, events; names of AMD's driver"
+_SHOWN = 3
 
 
 class EventUnit:
@@ -52,8 +57,19 @@ class EventUnit:
         return self.door.read32(self.register(name).offset)
 
     def number(self, event: int | str) -> int:
-        """The number of an event; numbers stay."""
-        return self.events[event] if isinstance(event, str) else event
+        """The number of an event; numbers stay.
+
+        Raises:
+            RegisterError: the module has no event of that name.
+        """
+        if not isinstance(event, str):
+            return event
+        if event not in self.events:
+            near = get_close_matches(event.upper(), self.events, _SHOWN)
+            step = f"did you mean {' or '.join(near)}?" if near else ""
+            where, allowed = f"module {self.module}", f"one of {len(self.events)} events"
+            raise RegisterError(Problem("event", where, "event", event, allowed, _SOURCE, step))
+        return self.events[event]
 
     def generate(self, event: int | str) -> None:
         """Raise an event for one cycle, the next one."""

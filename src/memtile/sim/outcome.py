@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from memtile.arch.grades import Grade
 from memtile.arch.timing import ARRAY_CLOCK_MHZ, sources
@@ -34,6 +34,7 @@ def outcome(
     *,
     timed: bool = True,
     before: int = 0,
+    listening: Container[int] = (),
 ) -> Result:
     """The result of a run.
 
@@ -44,13 +45,15 @@ def outcome(
         checks: their comparisons with what was expected.
         timed: False after an untimed run.
         before: cycles of earlier runs.
+        listening: model indices of channels that take what may come; a run may end while they wait.
     """
     busy = views(engine)
-    unfinished = [view for view in busy if not view.at_rest or engine.pending(view.ch) > 0]
+    needed = [view for view in busy if view.ch not in listening]
+    unfinished = [view for view in needed if not view.at_rest or engine.pending(view.ch) > 0]
     working = [view for view in core_views(engine) if not view.done]
     open_work = bool(unfinished) or not all(view.at_rest for view in working)
     status = _status(stop, busy, open_work or any(c.missing for c in checks))
-    waiting: list[ChannelView | CoreView] = [*(v for v in busy if not _idle(v)), *working]
+    waiting: list[ChannelView | CoreView] = [*(v for v in needed if not _idle(v)), *working]
     return Result(
         status=status,
         timed=timed,
