@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -121,6 +122,30 @@ def test_a_file_that_is_not_a_design_is_told_in_a_line(written: Any, text: str, 
     assert done.exit_code == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
+
+
+KERNEL = """
+from memtile import Array
+def design():
+    array = Array("npu1", columns=1)
+    def kernel(core):
+        yield core.cycles(5)
+        raise ValueError("no such weight")
+    array.compute_tile(0, 2).run_kernel(kernel)
+    return array
+"""
+
+
+@pytest.mark.parametrize("options", [["run"], ["run", "--untimed"], ["faults"]])
+def test_what_fails_in_a_kernel_is_told_in_a_line(written: Any, options: list[str], monkeypatch: Any) -> None:
+    file = Path(written(KERNEL))
+    monkeypatch.chdir(file.parent)
+    done = CliRunner().invoke(app, [*options, file.name])
+    assert done.exit_code == 2
+    told = (
+        rf"{file.name}, line 7: ValueError: no such weight; in core \(0, 2\), kernel 'kernel', before cycle"
+    )
+    assert re.search(told, " ".join(done.stderr.split()))
 
 
 def test_a_missing_file_is_told() -> None:

@@ -254,6 +254,10 @@ def test_what_cannot_be_traced_is_told() -> None:
     assert refused(lambda: Tracing(MemoryTile(), nine[:1])) == (
         f"tracing: CONFLICT_DM_BANK_0: of another design given, events of this design allowed {source}"
     )
+    into = tile.s2mm[0], tile.buffer("trace", 64)
+    assert refused(lambda: Tracing(tile, nine[:1], into=into)) == (
+        f"tracing: into: S2MM 0 given, a channel of an array allowed {source}"
+    )
     array, events = moving()
     assert refused(lambda: Tracing(array, events, start="user_event_0")) == (
         f"module memory_tile: event: user_event_0 given, one of 161 events allowed {SOURCE}; "

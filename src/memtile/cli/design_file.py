@@ -7,9 +7,11 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from memtile.errors import InputFileError, MemtileError
+
+T = TypeVar("T")
 
 
 def load_design(file: str) -> Any:
@@ -23,7 +25,7 @@ def load_design(file: str) -> Any:
     if not path.is_file():
         raise InputFileError(f"{file}: no such file; give a Python file with a design() function")
     module = _module(path)
-    function = _guarded(path, lambda: _execute(module))
+    function = _guarded(path, lambda: _execute(module, file))
     made = _guarded(path, function)
     if not callable(getattr(made, "run", None)):
         raise InputFileError(
@@ -39,15 +41,30 @@ def _module(path: Path) -> ModuleType:
     return importlib.util.module_from_spec(spec)
 
 
-def _execute(module: ModuleType) -> Callable[[], Any]:
+def guarded(file: str, call: Callable[[], T]) -> T:
+    """What ``call`` returns; a mistake in the kernels of ``file`` that it runs becomes one line.
+
+    Raises:
+        InputFileError: the user's code failed; any other error is raised as it is.
+    """
+    try:
+        return call()
+    except MemtileError:
+        raise
+    except Exception as error:
+        line = _line(Path(file), error)
+        if line is None:
+            raise
+        raise InputFileError(f"{file}, line {line}: {_told(error)}") from None
+
+
+def _execute(module: ModuleType, file: str) -> Callable[[], Any]:
     assert module.__spec__ is not None
     assert module.__spec__.loader is not None
     module.__spec__.loader.exec_module(module)
     function: Any = getattr(module, "design", None)
     if not callable(function):
-        raise InputFileError(
-            f"{module.__file__}: no function design(); the command calls it to get the design"
-        )
+        raise InputFileError(f"{file}: no function design(); the command calls it to get the design")
     return cast(Callable[[], Any], function)
 
 
@@ -60,7 +77,18 @@ def _guarded(path: Path, call: Callable[[], Any]) -> Any:
     except SyntaxError as error:
         raise InputFileError(f"{path}, line {error.lineno}: not Python: {error.msg}") from None
     except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [f.lineno for f in frames if Path(f.filename) == path]
-        place = f"{path}, line {own[-1]}" if own else str(path)
-        raise InputFileError(f"{place}: {type(error).__name__}: {error}") from None
+        line = _line(path, error)
+        place = str(path) if line is None else f"{path}, line {line}"
+        raise InputFileError(f"{place}: {_told(error)}") from None
+
+
+def _line(path: Path, error: Exception) -> int | None:
+    """The last line of the file that led to the error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+    return own[-1] if own else None
+
+
+def _told(error: Exception) -> str:
+    """The error in one line, and which kernel it is from."""
+    return "; ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])

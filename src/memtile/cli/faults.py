@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -69,22 +70,15 @@ def faults(
 def _campaign(
     file: str, upsets: int, bits: int, seed: int, ecc: bool, area: Area, max_cycles: int
 ) -> CampaignResult:
-    from memtile.cli.design_file import load_design
+    from memtile.cli.design_file import guarded, load_design
     from memtile.cli.progress import cycles_progress
     from memtile.design.campaign import campaign
 
     try:
         with cycles_progress() as progress:
-            return campaign(
-                lambda: load_design(file),
-                upsets,
-                bits=bits,
-                seed=seed,
-                protected=ecc,
-                area=area.value,
-                max_cycles=max_cycles,
-                progress=progress,
-            )
+            make = partial(load_design, file)
+            run = partial(campaign, make, upsets, area=area.value, max_cycles=max_cycles, progress=progress)
+            return guarded(file, partial(run, bits=bits, seed=seed, protected=ecc))
     except KeyboardInterrupt:
         typer.echo("interrupted before the first upset: nothing to show", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None

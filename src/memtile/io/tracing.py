@@ -101,7 +101,9 @@ class Tracing:
         self._into = into
         told = [(unit.panel.number(start), unit.panel.number(stop)) for unit in self._units]
         if isinstance(design, Array):
-            self._lead(design, self._channel(*into) if into else self._port(design, out))
+            self._lead(design, self._channel(design, *into) if into else self._port(design, out))
+        elif into:
+            raise DesignError(_refused("into", into[0].name, "a channel of an array"))
         for unit, (begin, end) in zip(self._units, told, strict=True):
             numbers = [event.number for event in unit.events]
             unit.panel.trace(numbers, begin, end, _PACKET_TYPES[unit.base], unit.number)
@@ -149,10 +151,10 @@ class Tracing:
         else:
             file.write_bytes(perfetto_bytes(self.units(), clock_mhz))
 
-    def _channel(self, channel: Channel, buffer: Buffer) -> Channel:
+    def _channel(self, array: Array, channel: Channel, buffer: Buffer) -> Channel:
         """Let a channel write what comes into a buffer; the design need not wait for it."""
         channel.start(channel.tile.write(buffer))
-        self._design.listening.add(channel.index)
+        array.listening.add(channel.index)
         return channel
 
     def _port(self, array: Array, port: str) -> SwitchEnd:
