@@ -153,7 +153,7 @@ BAD_FILES = {
     "latin.json": (b'{"tile": "\xff"}', "latin.json: not UTF-8 text, see byte 10"),
     "twice.json": (b'{"length": 1, "length": 2}', 'twice.json: key "length" is given twice in one object'),
     "deep.json": (b"[" * 200_000, "deep.json: not JSON that can be read: nested too deeply"),
-    "digits.json": (b"9" * 5000, "digits.json: not JSON that can be read: Exceeds the limit"),
+    "digits.json": (b"9" * 5000, "digits.json: not JSON that can be read: a number of 5000 digits"),
 }
 
 
@@ -166,6 +166,17 @@ def test_a_bad_file_is_named_with_the_place(tmp_path: Path, command: str, name: 
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
     assert message in done.stderr
+
+
+def test_standard_input_is_called_so() -> None:
+    done = CliRunner().invoke(main.app, ["bd", "encode", "-"], input=b"\xff")
+    assert done.stderr == "error: standard input: not UTF-8 text, see byte 0\n"
+
+
+def test_words_of_thousands_of_digits_are_no_words() -> None:
+    done = run("bd", "decode", stdin=json.dumps({"tile": "compute", "words": ["0x" + "f" * 5000, *[0] * 5]}))
+    error = json.loads(done.stdout)["error"]
+    assert (done.exit_code, error["reason"], error["field"]) == (1, "word", "word 0")
 
 
 def test_errors_are_messages_not_tracebacks(tmp_path: Path) -> None:

@@ -258,6 +258,15 @@ def test_padding_ends_at_the_field_widths_of_three_dimensions(dimension: int, mo
         assert [reason for reason, _ in problems(case | {"pad": pad})] == [f"pad_d{dimension}"]
 
 
+def test_zeros_of_padding_take_no_room_at_the_end_of_the_address_space() -> None:
+    last = MEMORY | {"address": 393215, "length": 3}
+    assert [reason for reason, _ in problems(last)] == ["linear_range"]
+    assert words_of_case(last | {"pad": [[2, 0]]})
+    assert [reason for reason, _ in problems(last | {"pad": [[1, 1]], "dims": [[1, 0]]})] == [
+        "pad_needs_wrap_d0"
+    ]
+
+
 # A channel of the memory tile has four dimensions, those of the other tiles three.
 @pytest.mark.feature("F46")
 @pytest.mark.parametrize(("case", "most"), [(MEMORY, 4), (COMPUTE, 3), (INTERFACE, 3)])
@@ -368,6 +377,15 @@ SHAPES: list[tuple[object, list[str]]] = [
     (
         MEMORY | {"acquire": {"id": 65}},
         ["memory tile, BD 5: acquire.value: nothing given, a value allowed (descriptor schema)"],
+    ),
+    (
+        MEMORY | {"iteration": {"current": 64}},
+        [
+            "memory tile, BD 5: iteration.step: nothing given, a value allowed (descriptor schema)",
+            "memory tile, BD 5: iteration.wrap: nothing given, a value allowed (descriptor schema)",
+            "memory tile, BD 5: Iteration_Current: iteration.current 64 given, 0..63 allowed "
+            "(AM025 DMA_BDn_6: 6-bit field)",
+        ],
     ),
 ]
 

@@ -40,6 +40,7 @@ ORACLE_KEYS = frozenset(
 """Keys that an oracle file carries beside the descriptor; they are ignored."""
 
 _SOURCE = "descriptor schema"
+_STAND_IN = 1  # for a missing number: no field refuses it, so that it gives no problem of its own
 
 
 class Case(NamedTuple):
@@ -218,7 +219,7 @@ class _Reader:
             return None
         self.check_keys(f"{key}.", value, frozenset(fields), [f for f in fields if f not in part.defaults])
         values = {**part.defaults, **value}
-        return part.make(**{f: values.get(f, 0) for f in fields})
+        return part.make(**{f: values.get(f, _STAND_IN) for f in fields})
 
     def _add(self, reason: str, field: str, given: str, allowed: str, next_step: str = "") -> None:
         self.problems.append(Problem(reason, self.where, field, given, allowed, _SOURCE, next_step))

@@ -184,9 +184,9 @@ def contiguous_end(kind: TileKind) -> int | None:
 
 
 def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:
-    """A contiguous transfer must end inside the DMA address space."""
+    """A contiguous transfer must end inside the DMA address space; zeros of padding take none of it."""
     space = contiguous_end(d.kind)
-    if d.dims or space is None or not _is_number(d.address) or not is_whole(d.length):
+    if d.dims or d.pad or space is None or not _is_number(d.address) or not is_whole(d.length):
         return
     end = d.address + d.length
     if end > space:
@@ -194,7 +194,7 @@ def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:
             reason="linear_range",
             where=where,
             field="Base_Address, Buffer_Length",
-            given=f"address {shown(d.address)} + length {d.length} = {shown(end)} words",
+            given=f"address {shown(d.address)} + length {shown(d.length)} = {shown(end)} words",
             allowed=f"up to {space} words",
             source=_existing(d.kind)["Base_Address"].source,
             next_step="lower the address or the length",

@@ -11,6 +11,7 @@ from memtile.bd.legality import check_bd, shown
 from memtile.errors import DescriptorError, Problem, raise_if
 
 _SOURCE = "register word schema"
+_LONGEST_NUMBER = 40  # characters; 32 binary digits and their prefix are fewer
 
 
 class WordCase(NamedTuple):
@@ -58,7 +59,7 @@ def hex_words(words: tuple[int, ...]) -> list[str]:
 def _number(word: object) -> int | None:
     if is_whole(word):
         return word
-    if not isinstance(word, str):
+    if not isinstance(word, str) or len(word) > _LONGEST_NUMBER:
         return None
     try:
         return int(word, 0)

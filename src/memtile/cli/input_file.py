@@ -30,7 +30,7 @@ def read_text(file: str) -> str:
     try:
         return read_bytes(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputFileError(f"{file}: not UTF-8 text, see byte {error.start}") from None
+        raise InputFileError(f"{name_of(file)}: not UTF-8 text, see byte {error.start}") from None
 
 
 def read_bytes(file: str) -> bytes:
@@ -42,7 +42,7 @@ def read_bytes(file: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
     except OSError as error:
-        raise InputFileError(f"{file}: cannot be read: {error.strerror}") from None
+        raise InputFileError(f"{name_of(file)}: cannot be read: {error.strerror}") from None
 
 
 def name_of(file: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 from memtile.errors import InputFileError
 
+_MOST_DIGITS = 100  # no number that means something here is longer
+
 
 def parse_json(text: str, name: str) -> Any:
     """The JSON value in ``text`` of the file ``name``.
@@ -15,7 +17,7 @@ def parse_json(text: str, name: str) -> Any:
         InputFileError: it is not JSON, which names line and column, or an object has a key twice.
     """
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _object(name, pairs))
+        return json.loads(text, object_pairs_hook=lambda pairs: _object(name, pairs), parse_int=_whole)
     except json.JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
         raise InputFileError(f"{place}: not JSON: {error.msg}") from None
@@ -23,6 +25,13 @@ def parse_json(text: str, name: str) -> Any:
         raise InputFileError(f"{name}: not JSON that can be read: {error}") from None
     except RecursionError:
         raise InputFileError(f"{name}: not JSON that can be read: nested too deeply") from None
+
+
+def _whole(digits: str) -> int:
+    """A whole number, refusing one that Python could not print again."""
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
 
 
 def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
