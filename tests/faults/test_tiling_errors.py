@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtile.access.lowering.lower import lower
-from memtile.access.tiling import TilingParameters, TraversingParameters, problems
+from memtile.access.tiling import TilingParameters, TraversingParameters, problems, tiling_elements
 from memtile.arch.tiles import COMPUTE, MEMORY
 from memtile.errors import TransferError
 
@@ -63,6 +63,23 @@ def test_an_empty_tile_means_the_whole_buffer_whatever_the_rank_of_the_offset() 
     assert problems(TilingParameters((64,), (), (0, 0))) == []
     absurd = TilingParameters((64,), (64,), (0,), (TraversingParameters(0, 999, 1),))
     assert problems(absurd) == []
+
+
+@pytest.mark.parametrize("number", [1 << 31, -(1 << 31) - 1, 1 << 63, 10**99])
+def test_members_are_numbers_of_32_bits(number: int) -> None:
+    tiling = TilingParameters((64,), (64,), (number,), (TraversingParameters(0, number, 1),))
+    limits = "-2147483648..2147483647 allowed (UG1603, tiling parameters)"
+    assert messages(tiling) == [
+        f"tiling: offset: {number} given, {limits}",
+        f"tiling: tile_traversal[0].stride: {number} given, {limits}",
+    ]
+
+
+@pytest.mark.parametrize("number", [(1 << 31) - 1, -(1 << 31)])
+def test_an_offset_far_outside_gives_zeros_alone(number: int) -> None:
+    tiling = TilingParameters((64,), (4,), (number,), (TraversingParameters(0, number, 1),))
+    assert tiling_elements(tiling).tolist() == [-1] * 4
+    assert lower(tiling.request(32)).certificate.holds
 
 
 def test_boundary_beyond_the_buffer_matters_only_when_tiles_reach_it() -> None:

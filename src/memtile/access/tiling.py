@@ -14,6 +14,8 @@ from memtile.arch.tiles import MEMORY, TileKind
 from memtile.errors import Problem, TransferError, raise_if
 
 UG1603 = "UG1603, tiling parameters"
+_LARGEST = (1 << 31) - 1  # members are 32-bit numbers in AMD's graphs (adf headers)
+_SMALLEST = -_LARGEST - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def problems(tiling: TilingParameters, kind: TileKind | None = None) -> list[Pro
         *_rank_problems(tiling, kind),
         *_range("buffer_dimension", tiling.buffer_dimension, 1),
         *_range("tiling_dimension", tiling.tiling_dimension, 1),
+        *_range("offset", tiling.offset, _SMALLEST, _LARGEST),
         *_range("boundary_dimension", tiling.boundary_dimension or (), 1),
         *_traversal_problems(tiling),
         *_beyond_problems(tiling),
@@ -147,10 +150,8 @@ def _traversal_problems(tiling: TilingParameters) -> Iterator[Problem]:
                 f"{name}.dimension", str(loop.dimension), f"0..{tiling.rank - 1}, the buffer's dimensions"
             )
         yield from _range(f"{name}.wrap", (loop.wrap,), 1, indexed=False)
-        if loop.wrap > 1:
-            yield from _range(
-                f"{name}.stride", (loop.stride,), 0, _widest(tiling, loop.dimension), indexed=False
-            )
+        strides = (0, _widest(tiling, loop.dimension)) if loop.wrap > 1 else (_SMALLEST, _LARGEST)
+        yield from _range(f"{name}.stride", (loop.stride,), *strides, indexed=False)
 
 
 def _beyond_problems(tiling: TilingParameters) -> Iterator[Problem]:
