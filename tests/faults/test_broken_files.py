@@ -212,9 +212,28 @@ def test_messages_of_broken_dumps() -> None:
         "f: format: bytes ff d8 20 70 69 63 74 75 72 65 given, "
         "a transaction, a CDO file or a register dump allowed (their headers)"
     )
+    for long in (b"9" * 5000, b"0x" + b"f" * 5000):
+        digits = long.decode()
+        assert message_of(lambda long=long: read_program(long + b" 1", "f")) == (  # type: ignore[misc]
+            f"f, line 1: register: {digits} 1 given, {allowed}"
+        )
+    assert message_of(lambda: read_program(b'{"0x10000000000000000": 1}', "f")) == (
+        f"f, item 0: register: 0x10000000000000000 1 given, {allowed}"
+    )
+    assert message_of(lambda: read_program(b"", "f")) == (
+        "f: format: an empty file given, a transaction, a CDO file or a register dump allowed (their headers)"
+    )
     assert message_of(lambda: dump_text(OPERATIONS)) == "\n".join(
         f"operation {n}: operation: {name} given, plain writes allowed (register dump format)"
         for n, name in ((2, "MaskWrite"), (3, "MaskPoll"), (4, "Other"))
+    )
+
+
+def test_a_transaction_as_text_is_refused_line_by_line() -> None:
+    text = b"06030001\r\n00000104\n0000000g\n00001C\n"
+    assert message_of(lambda: read_program(text, "f")) == (
+        f"f, line 3: word: 0000000g given, eight hexadecimal digits allowed {SOURCE}\n"
+        f"f, line 4: word: 00001C given, eight hexadecimal digits allowed {SOURCE}"
     )
 
 

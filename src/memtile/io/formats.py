@@ -12,16 +12,16 @@ from struct import Struct
 from types import MappingProxyType
 from typing import Literal
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.cdo import IDENTIFICATION, read_cdo
 from memtile.io.json_text import parse_json
 from memtile.io.operations import ArrayShape, Operation
 from memtile.io.register_dump import read_json, read_text
 from memtile.io.transaction import read_transaction
-from memtile.io.transaction_format import GENERATIONS, HEADER, LAYOUTS, Header
+from memtile.io.transaction_format import GENERATIONS, HEADER, LAYOUTS, SOURCE, Header
 
 Format = Literal["txn", "cdo", "dump"]
-_HEX_WORDS = re.compile(rb"(?:[0-9a-fA-F]{8}\s+)*[0-9a-fA-F]{8}\s*")
+_HEX_WORD = re.compile(rb"[0-9a-fA-F]{8}")
 _IDENTIFICATION = Struct("<4xI")
 
 
@@ -66,15 +66,32 @@ def _format_of(data: bytes, name: str) -> Format:
         return "cdo"
     if tuple(data[:2]) in LAYOUTS or _is_hex_words(data):
         return "txn"
-    if b"\0" in data or not _is_text(data):
-        given = f"bytes {data[: HEADER.size].hex(' ')}"
+    if not data or b"\0" in data or not _is_text(data):
+        given = f"bytes {data[: HEADER.size].hex(' ')}" if data else "an empty file"
         allowed = "a transaction, a CDO file or a register dump"
         raise InputFileError(Problem("format", name, "format", given, allowed, "their headers"))
     return "dump"
 
 
 def _is_hex_words(data: bytes) -> bool:
-    return _HEX_WORDS.fullmatch(data) is not None
+    """Whether all is words without prefix, or a word is alone in the first line, which no dump has."""
+    words, first = data.split(), data.strip().partition(b"\n")[0].rstrip()
+    return bool(words) and (all(map(_HEX_WORD.fullmatch, words)) or bool(_HEX_WORD.fullmatch(first)))
+
+
+def _hex_words(data: bytes, name: str) -> bytes:
+    """The bytes that lines of words stand for; raises :class:`InputFileError` with all wrong lines."""
+    problems: list[Problem] = []
+    words: list[int] = []
+    for number, line in enumerate(data.splitlines(), 1):
+        given = line.split()
+        if all(map(_HEX_WORD.fullmatch, given)):
+            words += [int(word, 16) for word in given]
+        else:
+            shown, place = line.strip().decode("ascii", "backslashreplace"), f"{name}, line {number}"
+            problems.append(Problem("word", place, "word", shown, "eight hexadecimal digits", SOURCE))
+    raise_if(problems, InputFileError)
+    return Struct(f"<{len(words)}I").pack(*words)
 
 
 def _is_text(data: bytes) -> bool:
@@ -86,10 +103,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _transaction(data: bytes, name: str, _base: int) -> Program:
-    if _is_hex_words(data):
-        words = [int(word, 16) for word in data.split()]
-        data = Struct(f"<{len(words)}I").pack(*words)
-    read = read_transaction(data, name)
+    read = read_transaction(_hex_words(data, name) if _is_hex_words(data) else data, name)
     title, header = _title(read.header), read.header
     return Program(name, "txn", title, read.operations, header.shape, header.generation)
 

@@ -17,7 +17,8 @@ from memtile.io.operations import WORD_MAX, BlockWrite, Operation, Write, words_
 
 _SOURCE = "register dump format"
 _SEPARATORS = re.compile(r"[\s:=,]+")
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32}")
+_LARGEST_ADDRESS = (1 << 64) - 1  # what an operation of a transaction can hold
 
 
 def read_text(text: str, name: str = "dump") -> tuple[Operation, ...]:
@@ -84,7 +85,7 @@ def _pair(item: object) -> tuple[object, ...]:
 def _add(operations: list[Operation], problems: list[Problem], items: list[Any], place: str) -> None:
     numbers = [_number(item) for item in items]
     address, *values = [n for n in numbers if n is not None] or [0]
-    if None in numbers or not values or max(values) > WORD_MAX:
+    if None in numbers or not values or max(values) > WORD_MAX or address > _LARGEST_ADDRESS:
         given = " ".join(map(str, items)) or "nothing"
         allowed = f"an address and values of 0..{WORD_MAX:#x}"
         problems.append(Problem("dump", place, "register", given, allowed, _SOURCE))
