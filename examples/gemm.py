@@ -31,6 +31,22 @@ STEPS, BLOCKS = (
 MULTIPLIERS = 64  # int32 products that a core is said to make in a cycle
 
 
+def halves(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of the low 16 bits of ``a`` with ``b``, then of the high ones: int64[2 * rows, columns].
+
+    NumPy is fast in float64 only, which is exact up to 2**53: not for products of two int32, as flipped bits
+    can make them, but for sums of 64 products of 16 with 32 bits.
+    """
+    parts = np.concatenate((a & 0xFFFF, a >> 16)).astype(np.float64)
+    return (parts @ b.astype(np.float64)).astype(np.int64)
+
+
+def joined(sums: np.ndarray) -> np.ndarray:
+    """The int32 sums, modulo 2**32, of added-up :func:`halves`."""
+    low, high = np.split(sums, 2)
+    return (low + (high << 16)).astype(np.int32)
+
+
 def worker(a: End, b: End, c: End, blocks: int) -> Kernel:
     """The core of one compute tile."""
 
@@ -38,16 +54,16 @@ def worker(a: End, b: End, c: End, blocks: int) -> Kernel:
         step = 0
         for block in range(blocks):
             yield core.acquire(c.free)
-            total = np.zeros((BAND, WIDE))  # sums far below 2**53 are exact, and float64 is fast in NumPy
+            total = np.zeros((2 * BAND, WIDE), np.int64)
             for _ in range(STEPS):
                 yield core.acquire(a.full)
                 yield core.acquire(b.full)
                 yield core.cycles(BAND * DEEP * WIDE // MULTIPLIERS)
-                total += core.read(a.buffer(step)).astype(np.float64) @ core.read(b.buffer(step))
+                total += halves(core.read(a.buffer(step)), core.read(b.buffer(step)))
                 yield core.release(a.free)
                 yield core.release(b.free)
                 step += 1
-            core.write(c.buffer(block), total.astype(np.int64).astype(np.int32))  # modulo 2**32
+            core.write(c.buffer(block), joined(total))
             yield core.release(c.full)
 
     return gemm
@@ -86,11 +102,11 @@ def column(array: Array, number: int, matrices: tuple[Buffer, ...], strips: rang
         out.consumers[0].channel.start(outside.write(result, blocks))
 
 
-def design(columns: int = 1) -> Array:
-    """The product on one column, or shared by several."""
+def design(columns: int = 1, limit: int = 100) -> Array:
+    """The product on one column, or shared by several, of values from ``-limit`` to ``limit - 1``."""
     array = Array("npu1", columns)
     random = np.random.default_rng(seed=512)
-    a, b = (random.integers(-100, 100, (SIZE, SIZE), dtype=np.int32) for _ in range(2))
+    a, b = (random.integers(-limit, limit, (SIZE, SIZE), dtype=np.int32) for _ in range(2))
     c = np.zeros((SIZE, SIZE), np.int32)
     strips = SIZE // WIDE // columns
     matrices = tuple(array.external(name, matrix) for name, matrix in zip("ABC", (a, b, c), strict=True))

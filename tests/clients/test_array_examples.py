@@ -74,6 +74,18 @@ def test_a_product_of_512_x_512_is_exact_on_one_column_and_on_four(columns: int)
     assert result.cycles < 1.2e6 / columns
 
 
+def test_a_product_of_any_int32_is_exact_modulo_2_to_32() -> None:
+    """As flipped bits make them: sums of products far beyond what a float64 holds exactly."""
+    example = runpy.run_path(str(EXAMPLES / "gemm.py"))
+    for a, b in ((-(2**31), -(2**31)), (2**31 - 1, 2**31 - 1), (2**31 - 1, -(2**31)), (-1, 2**31 - 1)):
+        left, right = np.full((32, 16), a, np.int32), np.full((16, 128), b, np.int32)
+        sums = sum(example["halves"](left, right) for _ in range(32))
+        assert (example["joined"](sums) == np.array(a * b * 512 % 2**32, np.uint32).view(np.int32)).all()
+    result = example["design"](4, limit=2**31).run()
+    assert result.good
+    assert result.cycles == 292257
+
+
 def requantised(image: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The layer of the example once more, over windows and in float64, which holds every sum exactly."""
     windows = np.lib.stride_tricks.sliding_window_view(
