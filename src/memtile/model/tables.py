@@ -37,8 +37,8 @@ def plain(records: T) -> T:
     """The same table with plain arrays as columns, quick to index from the interpreter."""
     if isinstance(records, tuple):
         return records
-    names = cast(Any, records).dtype.names
-    return cast(T, SimpleNamespace(**{name: np.asarray(getattr(records, name)) for name in names}))
+    rows: Any = np.asarray(records)
+    return cast(T, SimpleNamespace(**{name: rows[name] for name in rows.dtype.names}))
 
 
 if ENABLED:
