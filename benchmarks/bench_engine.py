@@ -128,10 +128,10 @@ SHAPES = {
 }
 WORDS = 1 << 18  # each channel moves
 APART = 4096
-LONG = 1 << 16  # words from which the ratio is asserted; below, it is the cost of a BD that shows
+ROUNDS = 15  # of a few milliseconds: one of them at least is not disturbed
 
 
-@pytest.mark.parametrize("length", [1 << 12, LONG])
+@pytest.mark.parametrize("length", [1 << 12, 1 << 16])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_untimed_against_take(benchmark, shape, length) -> None:
     """All words through twelve channels, against ``numpy.take`` on the indices of the same BDs."""
@@ -141,19 +141,19 @@ def test_untimed_against_take(benchmark, shape, length) -> None:
     def setup() -> tuple[tuple[Engine], dict[str, object]]:
         return (busy(length, dims, runs, APART).engine,), {}
 
-    benchmark.pedantic(run_untimed, setup=setup, rounds=7, warmup_rounds=1)
+    benchmark.pedantic(run_untimed, setup=setup, rounds=ROUNDS, warmup_rounds=1)
     words = 2 * MEMORY.channels * length * runs
     rate = words / benchmark.stats.stats.min
     walk = Walk(0, length, tuple(d.step for d in dims), tuple(d.wrap for d in dims[:3]))
     index = np.concatenate([addresses(walk.moved(ch * APART)) for ch in range(12) for _ in range(runs)])
     memory = np.zeros(MEMORY.memory_words + length, np.uint32)
-    take = len(index) / best_of(lambda: np.take(memory, index))
+    take = len(index) / best_of(lambda: np.take(memory, index), ROUNDS)
     benchmark.extra_info["Mwords/s"] = round(rate / 1e6)
     benchmark.extra_info["of numpy.take"] = round(rate / take, 2)
     benchmark.extra_info["us per BD"] = round(
         benchmark.stats.stats.min / (2 * MEMORY.channels * runs) * 1e6, 1
     )
-    assert length < LONG or rate >= 0.3 * take
+    assert rate >= 0.3 * take
 
 
 START = {

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memtile.access.move import Mover
 from memtile.arch.tiles import MEMORY
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
 from memtile.bd.windows import EAST, OWN, WEST
@@ -194,6 +195,41 @@ def test_a_run_without_time_can_be_followed_by_a_timed_one(design: list[Pipe]) -
     assert (mixed.state.spent.sum(axis=1) >= mixed.now).all()
 
 
+edge_walks = st.builds(
+    Descriptor,
+    st.just("memory"),
+    st.integers(1, 40),
+    st.integers(1, 300).map(lambda n: OWN.address(MEMORY.memory_words - n)),
+    dims=st.lists(st.builds(Dim, st.integers(1, 60), st.integers(0, 5)), max_size=4).map(tuple),
+    iteration=iterations,
+)
+
+
+@given(edge_walks, st.booleans(), st.integers(1, 6))
+@example(
+    Descriptor("memory", 6, OWN.address(MEMORY.memory_words - 102), dims=(Dim(1, 4), Dim(100, 0))), True, 3
+)
+@settings(max_examples=60, deadline=None)
+def test_walks_at_the_end_of_memory_end_alike(bd: Descriptor, reads: bool, runs: int) -> None:
+    """Those that stay inside in spite of all their counters, and those that leave it at some run."""
+
+    def built() -> Engine:
+        rig = Rig()
+        memory = rig.engine.state.memory
+        memory[:] = np.arange(len(memory))
+        dims = tuple(dim if n < 3 else Dim(dim.step, 0) for n, dim in enumerate(bd.dims))
+        rig.write_bd(0, bd.but(dims=dims))
+        ch = rig.mm2s() if reads else rig.s2mm()
+        rig.issue(ch, 0, runs)
+        rig.catch(ch) if reads else rig.feed(ch, ENOUGH)
+        return rig.engine
+
+    timed, untimed = built(), built()
+    assert timed.run(LIMIT) is Stop.QUIET
+    assert run_untimed(untimed) is Stop.QUIET
+    assert outcome(untimed) == outcome(timed)
+
+
 OUT_OF_REACH = {
     "west memory": (0, {"address": WEST.address(5)}),
     "east memory": (0, {"address": EAST.address(5)}),
@@ -276,13 +312,32 @@ def test_what_never_ends_stops_at_the_limit() -> None:
 
 
 def test_interrupted_it_keeps_what_is_done() -> None:
-    engine = endless()
+    engine, told = endless(), []
 
     def interrupt(words: int) -> None:
+        told.append(words)
         if words >= 40_960:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run_untimed(engine, interrupt)
     assert engine.now == 0
-    assert len(engine.caught(6)) == 40_960
+    assert len(engine.caught(6)) == told[-1]
+
+
+def test_interrupted_between_control_and_words_it_moves_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while words are on their way: no BD that counts as done is without its words."""
+    engine, gather, calls = endless(), Mover.gather, []
+
+    def interrupted(mover: Mover, pad: int) -> np.ndarray:
+        calls.append(mover)
+        if len(calls) == 7:
+            raise KeyboardInterrupt
+        return gather(mover, pad)
+
+    monkeypatch.setattr(Mover, "gather", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_untimed(engine)
+    started = engine.state.channels.bds_done[6] + 1
+    assert len(calls) == started > 7
+    assert len(engine.caught(6)) == 4096 * (started - 1)  # the seventh was the one interrupted

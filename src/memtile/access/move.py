@@ -7,15 +7,20 @@ scheme, so a tile's own memory is moved with ``origin=kind.own_window_words`` wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memtile.access.boxes import Box, boxes, check_range
+from memtile.access.boxes import Box, boxes, check_range, last_address
 from memtile.access.walk import PAD, Walk, chunks
+from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import TransferError, raise_if
 
 Words = NDArray[np.uint32]
+Numbers = tuple[int, ...]
 
 _SIZE = "size of the memory given"
 _STRIDED_FROM = 4  # words in the innermost run from which a strided copy beats an index
@@ -34,40 +39,118 @@ class Mover:
     """
 
     def __init__(self, memory: Words, walk: Walk, origin: int = 0) -> None:
-        raise_if(check_range(walk, origin, len(memory), "data movement", _SIZE), TransferError)
         self._memory, self.walk, self.origin = memory, walk, origin
-        self._boxes = boxes(walk)
-        self._strided = _by_strides(self._boxes)
-        self._overlaps = any(_may_overlap(box) for box in self._boxes)
-        self._views = [_memory_view(memory, box, origin) for box in self._boxes] if self._strided else []
-        self._dense = self._strided and [view.size for view in self._views] == [walk.length]
+        layout = _layout(walk.length, walk.steps, walk.wraps, walk.before, walk.after)
+        first = walk.base - origin
+        if layout.reach is not None and not 0 <= first < len(memory) - layout.reach:
+            raise_if(check_range(walk, origin, len(memory), "data movement", _SIZE), TransferError)
+        self._strided, self._overlaps = layout.strided, layout.overlaps
+        self._pieces = [(piece, piece.of(memory, first)) for piece in layout.pieces]
+        self._whole = self._pieces[0][1] if layout.whole else None
+        self._run = self._whole if layout.pieces and layout.pieces[0].counts == (walk.length,) else None
 
     def gather(self, pad: int = 0) -> Words:
         """The stream that MM2S makes of it: uint32[length], pad words ``pad`` (AM020 ch. 5, AM029)."""
+        if self._run is not None:
+            return self._run.flatten()
+        if self._whole is not None:
+            return self._whole.flatten().view(np.uint32)
         walk = self.walk
-        if self._dense:
-            return self._views[0].flatten()
         if not self._strided:
             return _gather_by_index(self._memory, walk, self.origin, pad)
         out = np.full(walk.length, pad, np.uint32) if walk.padded else np.empty(walk.length, np.uint32)
-        for box, view in zip(self._boxes, self._views, strict=True):
-            _stream_view(out, box)[...] = view
+        for piece, view in self._pieces:
+            piece.of_stream(out)[...] = view
         return out
 
     def scatter(self, data: Words) -> None:
-        """Write the stream ``data`` (uint32[length]) as S2MM does: in order, later words win.
+        """Write the stream ``data`` (contiguous uint32[length]) as S2MM does: in order, later words win.
 
         Words of ``data`` on pad slots are dropped.
         """
         if not self._strided or self._overlaps:
             _scatter_by_index(self._memory, self.walk, data, self.origin)
             return
-        if self._dense:
-            self._views[0][...] = data.reshape(self._views[0].shape)
+        if self._run is not None:
+            self._run[...] = data
             return
-        stream = np.ascontiguousarray(data, np.uint32)
-        for box, view in zip(self._boxes, self._views, strict=True):
-            view[...] = _stream_view(stream, box)
+        for piece, view in self._pieces:
+            view[...] = piece.of_stream(data)
+
+
+class _Piece(NamedTuple):
+    """A box as elements of an array, each as wide as the words that memory and stream hold together.
+
+    Attributes:
+        element: type of an element, a word or a run of words.
+        counts: elements per dimension.
+        address, position: bytes from the walk's base and from the first word of the stream.
+        steps, pitches: bytes between neighbours, in memory and in the stream.
+    """
+
+    element: np.dtype[Any]
+    counts: Numbers
+    address: int
+    position: int
+    steps: Numbers
+    pitches: Numbers
+
+    def of(self, memory: Words, first: int) -> NDArray[Any]:
+        """The elements in ``memory`` for a walk that begins at word ``first``; refuses what leaves it."""
+        at = first * WORD_BYTES + self.address
+        return np.ndarray(self.counts, self.element, memory, at, self.steps)
+
+    def of_stream(self, stream: Words) -> NDArray[Any]:
+        """The elements in ``stream``."""
+        return np.ndarray(self.counts, self.element, stream, self.position, self.pitches)
+
+
+class _Layout(NamedTuple):
+    """How the words of a walk move, wherever it begins.
+
+    Attributes:
+        reach: highest address less the base; None when no data word is touched.
+        strided: whether they move by strides, not by an index.
+        overlaps: whether two words could share an address.
+        pieces: what moves by strides.
+        whole: whether the only piece is the stream.
+    """
+
+    reach: int | None
+    strided: bool
+    overlaps: bool
+    pieces: tuple[_Piece, ...]
+    whole: bool
+
+
+@lru_cache(maxsize=1024)
+def _layout(length: int, steps: Numbers, wraps: Numbers, before: Numbers, after: Numbers) -> _Layout:
+    walk = Walk(0, length, steps, wraps, before, after)
+    found = boxes(walk)
+    strided = _by_strides(found)
+    return _Layout(
+        reach=last_address(walk),
+        strided=strided,
+        overlaps=any(_may_overlap(box) for box in found),
+        pieces=tuple(_piece(box) for box in found) if strided else (),
+        whole=strided and [prod(box.counts) for box in found] == [length],
+    )
+
+
+def _piece(box: Box) -> _Piece:
+    element: np.dtype[Any]
+    element, counts, steps, pitches = np.dtype(np.uint32), box.counts, box.steps, box.pitches
+    if len(counts) > 1 and steps[-1] == pitches[-1] == 1:
+        element = np.dtype((np.void, counts[-1] * WORD_BYTES))  # copied as one, which is much faster
+        counts, steps, pitches = counts[:-1], steps[:-1], pitches[:-1]
+    return _Piece(
+        element,
+        counts,
+        box.address * WORD_BYTES,
+        box.position * WORD_BYTES,
+        tuple(step * WORD_BYTES for step in steps),
+        tuple(pitch * WORD_BYTES for pitch in pitches),
+    )
 
 
 def gather(memory: Words, walk: Walk, origin: int = 0, pad: int = 0) -> Words:
@@ -77,7 +160,7 @@ def gather(memory: Words, walk: Walk, origin: int = 0, pad: int = 0) -> Words:
 
 def scatter(memory: Words, walk: Walk, data: Words, origin: int = 0) -> None:
     """One stream into ``memory``, see :meth:`Mover.scatter`; raises :class:`TransferError` as Mover does."""
-    Mover(memory, walk, origin).scatter(data)
+    Mover(memory, walk, origin).scatter(np.ascontiguousarray(data, np.uint32))
 
 
 def _gather_by_index(memory: Words, walk: Walk, origin: int, pad: int) -> Words:
@@ -118,17 +201,3 @@ def _may_overlap(box: Box) -> bool:
             return True
         span += (count - 1) * step
     return False
-
-
-def _memory_view(memory: Words, box: Box, origin: int) -> Words:
-    return _view(memory, box.address - origin, box.counts, box.steps)
-
-
-def _stream_view(stream: Words, box: Box) -> Words:
-    return _view(stream, box.position, box.counts, box.pitches)
-
-
-def _view(words: Words, first: int, counts: tuple[int, ...], steps: tuple[int, ...]) -> Words:
-    size = words.itemsize
-    strides = tuple(step * size for step in steps)
-    return np.ndarray(counts, words.dtype, words, first * size, strides)  # refuses what leaves the buffer

@@ -2,29 +2,32 @@
 
 A round is a cycle of the clock loop in which a BD moves all of its words where a word would move: tasks
 start, locks are asked for and released by the very functions of the cycle engine, in its order. The words
-themselves are moved by whoever calls, between two rounds.
+themselves are moved by whoever calls, in the order of the log; rounds follow one another without that as long
+as no word can tell how they go on.
 """
 
 from __future__ import annotations
 
 from memtile.arch.tiles import S2MM
-from memtile.model import control_packets
+from memtile.model import control_packets, execution_log
 from memtile.model.dma_registers import FOT_MASK
 from memtile.model.jit import jit
 from memtile.model.lock_port import post_release, serve
 from memtile.model.locks import resolve
 from memtile.model.memory_control import finish_zeroisation
 from memtile.model.roster import OFF
-from memtile.model.state import ACTIVITY, LOCKS, NOW, Ints, Spec, State
-from memtile.model.states import Phase
+from memtile.model.state import ACTIVITY, CLOCKED, LOCKS, NOW, Ints, Spec, State
+from memtile.model.states import Cause, Phase
 from memtile.model.task_end import token_blocked
 from memtile.model.task_queue import bd_done, wake
 from memtile.model.timing_index import TASK_START
 from memtile.model.windows import memory_owner
 
 NOTHING, MOVED, BARRED = -1, -2, -3  # orders; others are the tile whose memory the BD begins in
+LEAST = 1 << 10  # words that count for any execution, since it takes as long as moving so many
 
 _RUN = int(Phase.RUN)
+_MOVING = int(Cause.MOVING)
 
 
 @jit
@@ -68,16 +71,8 @@ def order(spec: Spec, st: State, ch: int, room: int) -> int:
 
 
 @jit
-def advance(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
-    """One round; False when nothing happened.
-
-    Args:
-        spec: fixed tables.
-        st: state; its clock runs ahead, and is the caller's to put back.
-        orders: int64[channels], in: ``MOVED`` where the caller has moved the BD, ``BARRED`` where it never
-            will; out: the BDs to move before the next round, see :func:`order`.
-        room: int64[channels], words that the host can give to or take from each stream port.
-    """
+def go_on(spec: Spec, st: State, orders: Ints) -> bool:
+    """Begin a round: all that happens before BDs can move; False when nothing did."""
     st.clock[ACTIVITY] = 0
     st.clock[NOW] += spec.timing[TASK_START]
     finish_zeroisation(st)
@@ -90,7 +85,50 @@ def advance(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
     st.clock[LOCKS] = 1
     serve(spec, st)
     control_packets.step(spec, st)
-    for ch in range(orders.shape[0]):
-        if orders[ch] != BARRED:
-            orders[ch] = order(spec, st, ch, room[ch])
     return bool(st.clock[ACTIVITY] > 0)
+
+
+@jit
+def count_moved(st: State, ch: int, room: Ints) -> int:
+    """The channel's BD surely moves: book its words; what they count."""
+    words = st.channels.length[ch]
+    st.spent[ch, _MOVING] += words
+    if st.channels.direction[ch] == S2MM:
+        room[ch] -= words
+    return max(int(words), LEAST)
+
+
+@jit
+def advance(spec: Spec, st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
+    """Rounds, until the caller must move their words; False when nothing happened in the last one.
+
+    Args:
+        spec: fixed tables.
+        st: state; its clock runs ahead, and is the caller's to put back.
+        orders: int64[channels], in: ``MOVED`` where the BD has moved, ``BARRED`` where it never will; out:
+            ``MOVED``, or the tile where a row of the log asks the caller which of the two it is.
+        room: int64[channels], words that the host can give to or take from each stream port; counted down
+            for what surely moves.
+        log: int64, out: the BDs to move, see ``execution_log``.
+        limit: words to count at most, but for the last round.
+    """
+    log[execution_log.ROWS] = 0
+    counted, asks = 0, False
+    while go_on(spec, st, orders):
+        for ch in range(orders.shape[0]):
+            tile = BARRED if orders[ch] == BARRED else order(spec, st, ch, room[ch])
+            orders[ch] = tile
+            if tile < 0:
+                continue
+            sure = execution_log.surely_moves(spec, st, ch, tile)
+            execution_log.note(spec, st, log, ch, tile, 0 if sure else 1)
+            if sure:
+                counted += count_moved(st, ch, room)
+                orders[ch] = MOVED
+            else:
+                asks = True
+        if asks or counted >= limit or execution_log.full(log, orders.shape[0]):
+            return True
+        if st.active_controls[0] > 0 or st.clock[CLOCKED] > 0:
+            return True  # control packets read and write memory
+    return False

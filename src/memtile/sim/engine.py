@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
+from memtile.sim.feed import Feed, Offer, Words, join, tlasts
 from memtile.sim.kernels import Kernel
 from memtile.sim.partition import open_partition, stop_clocks, unmodelled
 from memtile.sim.upsets import Upsets
@@ -32,8 +33,6 @@ from memtile.sim.warmup import warm_up
 
 _SLICE = 1 << 16  # cycles between looks at the outside world
 
-Words = npt.NDArray[np.uint32]
-Offer = tuple[Words, npt.NDArray[np.uint8]]  # words and the TLAST of each
 Progress = Callable[[int], None]
 
 
@@ -66,10 +65,10 @@ class Engine:
         self.external = ExternalMemory()
         self.channels = plain(self.state.channels)
         self._ports = plain(self.state.ports)
-        self._feeds: dict[int, list[Offer]] = {}
+        self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self.spec, self.state)
         self.upsets = Upsets(self.spec, self.state)
-        self._caught: dict[int, list[tuple[Words, npt.NDArray[np.uint8]]]] = {}
+        self._caught: dict[int, list[Offer]] = {}
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         self._observer: Callable[[Door, int], Door] | None = None
@@ -137,7 +136,7 @@ class Engine:
     def feed(self, ch: int, words: Words, tlast: npt.NDArray[np.uint8] | None = None) -> None:
         """Append words for the S2MM channel's stream port to offer; ``tlast``: 1 where a packet ends."""
         last = np.zeros(len(words), np.uint8) if tlast is None else tlast.astype(np.uint8)
-        self._feeds.setdefault(ch, []).append((words, last))
+        self._feeds.setdefault(ch, Feed()).put(np.ascontiguousarray(words, np.uint32), last)
 
     def catch(self, ch: int) -> None:
         """Take every word of the MM2S channel's stream port from now on."""
@@ -222,7 +221,7 @@ class Engine:
 
     def pending(self, ch: int) -> int:
         """Words fed to the S2MM channel's port that it has not taken."""
-        waiting = sum(len(words) for words, _ in self._feeds.get(ch, []))
+        waiting = len(self._feeds[ch]) if ch in self._feeds else 0
         return waiting + int(self._ports.source_end[ch] - self._ports.source_position[ch])
 
     def channels_in_use(self) -> list[int]:
@@ -240,33 +239,31 @@ class Engine:
 
     def deliver(self, ch: int, words: Words, tlast: bool) -> None:
         """Record the words of one BD that left the MM2S channel outside the clock loop (untimed run)."""
-        if ch in self._caught:  # a BD of length 0 sends nothing to nobody
-            self._caught[ch].append((words, _tlasts(len(words), tlast)))
+        self.deliveries(ch).append((words, tlasts(len(words), tlast)))
+
+    def deliveries(self, ch: int) -> list[Offer]:
+        """What left the MM2S channel's port, to be appended to; no one sees it if nobody takes the words."""
+        return self._caught.get(ch, [])  # a BD of length 0 sends nothing to nobody
 
     def take(self, ch: int, count: int) -> Words:
         """Take ``count`` of the :meth:`pending` words of the S2MM channel outside the clock loop."""
-        at = int(self._ports.source_position[ch])
-        laid = self.state.source[at : min(at + count, int(self._ports.source_end[ch]))]
+        at, end = int(self._ports.source_position[ch]), int(self._ports.source_end[ch])
+        if at == end and count:
+            return self._feeds[ch].take(count)
+        laid = self.state.source[at : min(at + count, end)]
         self._ports.source_position[ch] = at + len(laid)
-        parts, count = [laid] if len(laid) else [], count - len(laid)
-        while count:
-            feeds = self._feeds[ch]
-            chunk, last = feeds[0]
-            parts.append(chunk[:count])
-            if count < len(chunk):
-                feeds[0] = chunk[count:], last[count:]
-            else:
-                del feeds[0]
-            count -= len(parts[-1])
-        return parts[0] if len(parts) == 1 else np.concatenate(parts or [laid])
+        return laid if len(laid) == count else join([laid, self._feeds[ch].take(count - len(laid))])
+
+    def supply(self, ch: int) -> Callable[[int], Words]:
+        """:meth:`take` of the channel, until the clock loop runs."""
+        laid = self._ports.source_end[ch] > self._ports.source_position[ch]
+        return partial(self.take, ch) if laid or ch not in self._feeds else self._feeds[ch].take
 
     def peek(self, ch: int, count: int) -> Words:
         """The next :meth:`pending` words of the S2MM channel, ``count`` at most; they stay there."""
         at = int(self._ports.source_position[ch])
-        parts = [self.state.source[at : min(at + count, int(self._ports.source_end[ch]))]]
-        for chunk, _ in self._feeds.get(ch, []):
-            parts.append(chunk[: count - sum(map(len, parts))])
-        return np.concatenate(parts)
+        laid = self.state.source[at : min(at + count, int(self._ports.source_end[ch]))]
+        return join([laid, self._feeds[ch].peek(count - len(laid))]) if ch in self._feeds else laid
 
     def _attach(self) -> None:
         """Lay new feeds, sinks and patterns out as the clock loop wants them."""
@@ -291,7 +288,7 @@ class Engine:
         for ch in range(len(ports.source_end)):
             rest = slice(ports.source_position[ch], ports.source_end[ch])
             left = self.state.source[rest], self.state.source_last[rest]
-            mine = [left, *self._feeds.pop(ch, [])]
+            mine = [left, *self._feeds.pop(ch, Feed()).offers()]
             ports.source_position[ch] = total
             total += sum(len(words) for words, _ in mine)
             ports.source_end[ch] = total
@@ -321,12 +318,3 @@ class Engine:
             if row >= 0 and count > 0:
                 chunks.append((sink[row, :count].copy(), last[row, :count].copy()))
                 ports.sink_count[ch] = 0
-
-
-@lru_cache(maxsize=16)  # BDs of the same length come again and again
-def _tlasts(words: int, tlast: bool) -> npt.NDArray[np.uint8]:
-    """TLAST of each word of a BD; read-only."""
-    last = np.zeros(words, dtype=np.uint8)
-    last[-1:] = tlast
-    last.flags.writeable = False
-    return last

@@ -60,7 +60,7 @@ def operate(
     if operation == _WRITE_MANY:
         return axi.write_many(spec, st, tiles, places, values, done)
     if operation == _EXECUTE:
-        return 1 if executions.advance(spec, st, places, values) else 0
+        return 1 if executions.advance(spec, st, places, values, tiles, at) else 0
     return 0
 
 
@@ -101,9 +101,9 @@ def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, 
             column_clock.follow(spec, st)
 
 
-def execute(spec: Spec, st: State, orders: Ints, room: Ints) -> bool:
-    """One round of whole BD executions, see ``executions.advance``."""
-    went_on = bool(operate(spec, st, _EXECUTE, 0, 0, 0, _NONE, orders, room, _NOTHING))
+def execute(spec: Spec, st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
+    """Rounds of whole BD executions, see ``executions.advance``."""
+    went_on = bool(operate(spec, st, _EXECUTE, 0, limit, 0, log, orders, room, _NOTHING))
     if st.clock[CLOCKED]:
         column_clock.follow(spec, st)
     return went_on

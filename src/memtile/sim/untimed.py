@@ -11,30 +11,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
-from memtile.access.boxes import check_range
 from memtile.access.compression import LONGEST_GROUP, compress, compressed_length, decompress
 from memtile.access.move import Mover
 from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
+from memtile.errors import TransferError
 from memtile.model import ecc, watchpoints
-from memtile.model.executions import BARRED, MOVED, NOTHING
+from memtile.model import execution_log as log
+from memtile.model.executions import BARRED, LEAST, MOVED, NOTHING
 from memtile.model.memory_control import FOREVER
-from memtile.model.mm2s import pad_value
 from memtile.model.state import NOW, Ints, Spec, State, Words, plain
 from memtile.model.states import Cause
 from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
+from memtile.sim.feed import Offer, tlasts
 
 _LIMIT_WORDS = 1 << 28
-_LEAST = 1 << 10  # words that count for any execution, since it takes as long as moving so many
 _MOVING = int(Cause.MOVING)
 _NEVER = -1
 _MOST_SEEN = 1 << 12  # BDs whose way is kept
+_LOG_ROWS = 1 << 8  # executions that wait for their words, beside those of one round
 _ENDLESS = 1 << 62
+
+Move = Callable[[], int]  # moves the words of a BD execution; returns what they count
 
 
 def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _LIMIT_WORDS) -> Stop:
@@ -89,28 +93,47 @@ class _Mover:
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._spec, self._state = engine, engine.spec, engine.state
-        self._channels, self._walks = plain(self._state.channels), plain(self._state.walks)
+        self._channels = plain(self._state.channels)
         self._fifos, tiles = plain(self._state.fifos), plain(self._spec.tiles)
         self._receives = (self._channels.direction == S2MM).tolist()
         self._shift = plain(self._spec.kinds).memory_shift[tiles.kind[self._channels.tile]].tolist()
-        ends = (tiles.memory_base + tiles.memory_words)[:-1]
-        self._memories = np.split(self._state.memory, ends)
+        self._own = list(map(slice, tiles.memory_base, tiles.memory_base + tiles.memory_words))
         self._unclean = plain(self._state.guards).unclean
         self._watched = plain(self._state.memories).watched
-        self._spent, self._fields = self._state.spent, self._state.fields
-        self._seen: dict[tuple[int, int, bytes], Mover | None] = {}  # by channel, tile and descriptor
+        self._spent = self._state.spent
+        self._moves: dict[bytes, Move] = {}  # by row of the log
         self._orders = np.full(len(self._receives), NOTHING)
         self._room = np.array([self._port_room(ch) for ch in range(len(self._receives))])
+        self._log = np.zeros(log.FIRST + (_LOG_ROWS + len(self._receives)) * log.COLUMNS, np.int64)
+        self._next = 0  # row of the log
 
     def run(self, progress: Progress | None, limit: int) -> int:
         """Move until no BD can move as a whole, or ``limit`` is passed; returns the words counted."""
-        words = 0
-        while words < limit and machine.execute(self._spec, self._state, self._orders, self._room):
-            for ch, tile in enumerate(self._orders.tolist()):
-                if tile >= 0:
-                    words += self._execute(ch, tile)
-            if progress is not None:
-                progress(words)
+        words, goes_on = 0, True
+        try:
+            while words < limit and goes_on:
+                goes_on = machine.execute(
+                    self._spec, self._state, self._orders, self._room, self._log, limit - words
+                )
+                words += self._follow()
+                if progress is not None:
+                    progress(words)
+        except KeyboardInterrupt:
+            self._follow()  # the control is that far already
+            raise
+        return words
+
+    def _follow(self) -> int:
+        """Move what the log says and has not moved yet; returns what it counts."""
+        words, moves, count = 0, self._moves, int(self._log[log.ROWS])
+        rows = self._log[log.FIRST : log.FIRST + count * log.COLUMNS].tobytes()
+        size = log.COLUMNS * self._log.itemsize
+        for row in range(self._next, count):
+            self._next = row + 1
+            key = rows[row * size : self._next * size]
+            move = moves.get(key) or self._move(key)
+            words += move()
+        self._log[log.ROWS] = self._next = 0
         return words
 
     def _port_room(self, ch: int) -> int:
@@ -118,9 +141,24 @@ class _Mover:
             return self._engine.pending(ch)
         return _ENDLESS if self._engine.catches(ch) else 0
 
-    def _execute(self, ch: int, tile: int) -> int:
+    def _move(self, key: bytes) -> Move:
+        """How the words of a row of the log move, kept for the rows that are alike."""
+        if len(self._moves) == _MOST_SEEN:
+            self._moves.clear()
+        row = np.frombuffer(key, np.int64).tolist()
+        ch, tile, pad, suppress = row[log.CH], row[log.TILE], row[log.PAD], row[log.TLAST_SUPPRESS]
+        mover = self._mover(ch, tile, row)
+        if row[log.ASKS] or mover is None:
+            move: Move = partial(self._execute, ch, tile, mover, pad)
+        elif self._receives[ch]:
+            move = _receiver(self._engine.supply(ch), mover)
+        else:
+            move = _sender(mover, pad, self._engine.deliveries(ch), not suppress)
+        self._moves[key] = move
+        return move
+
+    def _execute(self, ch: int, tile: int, mover: Mover | None, pad: int) -> int:
         """Move the words of the channel's BD, all or none; returns what they count."""
-        mover = self._mover(ch, tile)
         if mover is None:
             self._orders[ch] = BARRED  # the clock loop finds the word at which it leaves the window
             return 0
@@ -135,15 +173,13 @@ class _Mover:
             self._write(tile, mover, decompress(words, length) if packed else words)
         else:
             self._show(ch, tile, mover)
-            words = self._read(
-                tile, mover, int(pad_value(self._spec, self._state, ch)) if mover.walk.padded else 0
-            )
+            words = self._read(tile, mover, pad)
             words = compress(words) if packed else words
             stream = len(words)
             self._engine.deliver(ch, words, not self._channels.tlast_suppress[ch])
         self._orders[ch] = MOVED
         self._spent[ch, _MOVING] += stream
-        return max(length, _LEAST)
+        return max(length, LEAST)
 
     def _write(self, tile: int, mover: Mover, words: Words) -> None:
         mover.scatter(words)
@@ -177,7 +213,7 @@ class _Mover:
         self, tile: int, mover: Mover, chosen: Callable[[Spec, State, int, int, int], Ints]
     ) -> list[int]:
         """Words of the BD that are ``chosen`` from its tile's, as places in ``State.memory``."""
-        hurt = chosen(self._spec, self._state, tile, 0, len(self._memories[tile]))
+        hurt = chosen(self._spec, self._state, tile, 0, int(self._spec.tiles.memory_words[tile]))
         if len(hurt) == 0:
             return []
         place = int(self._spec.tiles.memory_base[tile]) - mover.origin
@@ -197,28 +233,14 @@ class _Mover:
         words: Words = self._fifos.words[ch, slots].astype(np.uint32)
         return words
 
-    def _mover(self, ch: int, tile: int) -> Mover | None:
-        """How the words of the channel's BD move; None when its walk leaves the window that it begins in."""
-        key = (ch, tile, self._fields[ch].tobytes())
-        if key not in self._seen:
-            if len(self._seen) == _MOST_SEEN:
-                self._seen.clear()
-            walk, memory = self._load(ch), self._memories[tile]
-            window = walk.base >> self._shift[ch] << self._shift[ch]
-            outside = check_range(walk, window, len(memory), "window", "AM020 ch. 5")
-            self._seen[key] = None if outside else Mover(memory, walk, window)
-        return self._seen[key]
-
-    def _load(self, ch: int) -> Walk:
-        walks = self._walks
-        return Walk(
-            int(walks.origin[ch]),
-            int(self._channels.length[ch]),
-            tuple(walks.step[ch].tolist()),
-            tuple(walks.wrap[ch].tolist()),
-            tuple(walks.before[ch].tolist()),
-            tuple(walks.after[ch].tolist()),
-        )
+    def _mover(self, ch: int, tile: int, row: list[int]) -> Mover | None:
+        """How the words of a row move; None when its walk leaves the window that it begins in."""
+        walk, memory = _walk(row), self._state.memory[self._own[tile]]
+        window = walk.base >> self._shift[ch] << self._shift[ch]
+        try:
+            return Mover(memory, walk, window)
+        except TransferError:
+            return None
 
     def _receive(self, ch: int, words: int) -> Words:
         """The next words of the channel's stream: those in its ingress buffer, then those of its port."""
@@ -232,3 +254,39 @@ class _Mover:
         fifos.head[ch] = (fifos.head[ch] + held) & fifos.wrap[ch]
         fifos.held[ch] -= held
         return np.concatenate([first, rest])
+
+
+def _receiver(take: Callable[[int], Words], mover: Mover) -> Move:
+    """Moves what ``take`` gives to memory."""
+    words, scatter = mover.walk.length, mover.scatter
+
+    def move() -> int:
+        scatter(take(words))
+        return counts
+
+    counts = max(words, LEAST)
+    return move
+
+
+def _sender(mover: Mover, pad: int, sent: list[Offer], tlast: bool) -> Move:
+    """Moves memory to the end of ``sent``."""
+    gather, append, last = mover.gather, sent.append, tlasts(mover.walk.length, tlast)
+
+    def move() -> int:
+        append((gather(pad), last))
+        return counts
+
+    counts = max(mover.walk.length, LEAST)
+    return move
+
+
+def _walk(row: list[int]) -> Walk:
+    """The walk of a row of the log."""
+    return Walk(
+        row[log.ORIGIN],
+        row[log.LENGTH],
+        tuple(row[log.STEP : log.WRAP]),
+        tuple(row[log.WRAP : log.BEFORE]),
+        tuple(row[log.BEFORE : log.AFTER]),
+        tuple(row[log.AFTER : log.COLUMNS]),
+    )
