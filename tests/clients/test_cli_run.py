@@ -90,6 +90,16 @@ def test_the_limit_is_exit_code_one_and_says_who_waits(written: Any) -> None:
     assert "waiting: MM2S 0, BD 0, word" in done.stdout
 
 
+@pytest.mark.parametrize("command", ["run", "faults"])
+def test_no_number_and_no_name_is_cut_where_lines_are_short(written: Any, command: str) -> None:
+    file = written(GOOD.format(wrong=""))
+    shown = [
+        CliRunner().invoke(app, [command, file], env={"COLUMNS": width}).stdout for width in ("30", "500")
+    ]
+    assert shown[0].split() == shown[1].split() or command == "run"  # where the heads of columns are broken
+    assert "\u2026" not in shown[0]
+
+
 def test_a_picture_is_drawn_and_a_wrong_name_refused(written: Any, tmp_path: Path) -> None:
     file = written(GOOD.format(wrong=""))
     picture = tmp_path / "cycles.svg"

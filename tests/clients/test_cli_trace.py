@@ -70,6 +70,12 @@ def test_table_of_what_was_asserted(capture: Path) -> None:
     )
 
 
+def test_nothing_is_cut_in_a_narrow_terminal(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = run(capture).stdout
+    monkeypatch.setenv("COLUMNS", "30")
+    assert run(capture).stdout == wide
+
+
 def test_json_has_everything(capture: Path) -> None:
     data = json.loads(run(capture, "--json", "--clock-mhz", 1000).stdout)
     core, memory = data["units"]

@@ -60,7 +60,9 @@ def faults(
     else:
         from rich.console import Console
 
-        Console(highlight=False).print(result)
+        from memtile.sim.whole import print_whole
+
+        print_whole(Console(highlight=False), result)
     if result.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not result.good:

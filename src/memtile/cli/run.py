@@ -102,7 +102,9 @@ def _run_design(file: str, dump: WaveformFile, *, untimed: bool, as_json: bool, 
     else:
         from rich.console import Console
 
-        Console(highlight=False).print(result)
+        from memtile.sim.whole import print_whole
+
+        print_whole(Console(highlight=False), result)
     return result
 
 

@@ -78,7 +78,9 @@ def run_files(
 def _show(done: ProgramResult, paths: dict[str, Path]) -> None:
     from rich.console import Console
 
-    Console(highlight=False).print(done.result)
+    from memtile.sim.whole import print_whole
+
+    print_whole(Console(highlight=False), done.result)
     for buffer in done.buffers:
         contents = "given" if buffer.given else "zeros at first"
         typer.echo(f"buffer {buffer.name}: {buffer.region.text}; {contents}")

@@ -114,6 +114,7 @@ def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
 
     from memtile.io.trace_tables import trace_csv, trace_json
     from memtile.report.trace_table import trace_table, trace_title
+    from memtile.sim.whole import print_whole
 
     if shape == "csv":
         typer.echo(trace_csv(units, mhz), nl=False)
@@ -121,7 +122,7 @@ def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
         typer.echo(json.dumps(trace_json(trace, units, mhz), indent=2))
     else:
         typer.echo(trace_title(trace, mhz))
-        Console(highlight=False).print(trace_table(units, mhz))
+        print_whole(Console(highlight=False), trace_table(units, mhz))
 
 
 def _setup(program: str | None, device: str, events: list[str]) -> list[TracedUnit]:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from memtile.model.ecc import Fate
+from memtile.sim.whole import print_whole, uncut
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -129,7 +130,7 @@ class CampaignResult:
         for outcome in reversed(Outcome):
             table.add_row(outcome.text, str(self.running[outcome]), str(self.read_back[outcome]))
         table.add_row("sum", str(sum(self.running.values())), str(sum(self.read_back.values())))
-        return Group(Text(self._head()), table, *(Text(line) for line in self._lines()))
+        return Group(Text(self._head()), uncut(table), *(Text(line) for line in self._lines()))
 
     def __repr__(self) -> str:
         found = ", ".join(f"{n} {o}" for o in Outcome if (n := self.count(o)))
@@ -142,7 +143,7 @@ class CampaignResult:
 
         console = Console(file=io.StringIO(), width=_TEXT_WIDTH, no_color=True)
         with console.capture() as capture:
-            console.print(self)
+            print_whole(console, self)
         return capture.get().rstrip("\n")
 
     def _head(self) -> str:

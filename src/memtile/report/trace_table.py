@@ -8,6 +8,7 @@ from rich.table import Table
 
 from memtile.io.trace_decoder import Trace
 from memtile.io.trace_names import NamedUnit
+from memtile.sim.whole import uncut
 
 _NS_PER_US = 1000
 _RIGHT = ("slot", "times", "cycles", "first", "last", "ns asserted")
@@ -27,7 +28,7 @@ def trace_table(units: Sequence[NamedUnit], clock_mhz: float) -> Table:
     for unit in units:
         for row in _rows(unit, clock_mhz):
             table.add_row(*row)
-    return table
+    return uncut(table)
 
 
 def _rows(unit: NamedUnit, clock_mhz: float) -> Iterator[tuple[str, ...]]:

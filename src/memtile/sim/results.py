@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model.states import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
+from memtile.sim.whole import print_whole, uncut
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -181,7 +182,7 @@ class Result:
 
         console = Console(file=io.StringIO(), width=_TEXT_WIDTH, no_color=True)
         with console.capture() as capture:
-            console.print(self)
+            print_whole(console, self)
         return capture.get().rstrip("\n")
 
     def _table(self) -> RenderableType:
@@ -196,15 +197,14 @@ class Result:
         )
         table.add_column("channel", no_wrap=True)
         for cause in causes:
-            header = CAUSE_TEXT[cause]
-            table.add_column(header, justify="right", min_width=max(map(len, header.split())))
+            table.add_column(CAUSE_TEXT[cause], justify="right")
         if self.timed:
             table.add_column("busy", justify="right", no_wrap=True)
         for use in self.channels:
             cells = [str(use.spent.get(c, 0) or "-") for c in causes]
             share = [f"{use.spent.get(Cause.MOVING, 0) / max(self.cycles, 1):.1%}"] if self.timed else []
             table.add_row(use.name, *cells, *share)
-        return table
+        return uncut(table)
 
     def _lines(self) -> list[str]:
         lines = []
