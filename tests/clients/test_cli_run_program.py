@@ -59,6 +59,15 @@ def test_numbers_count_buffers_by_address(given: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.load(out).view(np.int32), MATRIX.T.ravel())
 
 
+def test_numbers_keep_their_value_whatever_the_byte_order_of_the_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", MATRIX.astype(">i4"))
+    np.save(tmp_path / "native.npy", MATRIX)
+    for name in ("in", "native"):
+        done = run(TRANSPOSE, "--in", f"x={tmp_path}/{name}.npy", "--out", f"y:>i4={tmp_path}/out.npy")
+        assert done.exit_code == 0
+        np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), MATRIX.T.ravel())
+
+
 def test_what_is_not_saved_is_said(given: str) -> None:
     done = run(TRANSPOSE, "--in", f"0x100000000={given}")
     assert done.exit_code == 0
@@ -150,6 +159,7 @@ def test_a_program_that_gets_stuck_is_exit_code_one_and_says_where(given: str, t
 
 def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> None:
     (tmp_path / "text.npy").write_text("hello")
+    np.save(tmp_path / "letters.npy", np.array(["a"] * 128))
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
     cut = tmp_path / "cut.bin"
     cut.write_bytes(TRANSPOSE.read_bytes()[:500])
@@ -160,6 +170,9 @@ def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> No
         ([TRANSPOSE, "--in", "x=none.npy"], "error: none.npy: cannot be read: No such file or directory"),
         ([TRANSPOSE, "--in", f"x={folder}/text.npy"], "text.npy: not a NumPy file of numbers: "),
         ([TRANSPOSE, "--in", f"x={folder}/objects.npy"], "objects.npy: not a NumPy file of numbers: "),
+        ([TRANSPOSE, "--in", f"x={folder}/letters.npy"], "not a NumPy file of numbers: its type is <U1"),
+        ([TRANSPOSE, *x, "--out", f"y:{'9' * 5000}=y.npy"], "error: array y: type: '99999"),
+        ([TRANSPOSE, *x, "--out", "y:,=y.npy"], "error: array y: type: ',' given, int8, uint32, float32"),
         ([TRANSPOSE, *x, "--out", "y=none/y.npy"], "none/y.npy: cannot be written: no such folder"),
         ([TRANSPOSE, "--out", "y:object=y.npy"], "error: array y: type: 'object' given, int8, uint32, fl"),
         ([TRANSPOSE, "--out", "y:a:int8:4=y.npy"], "error: array y: --out: 'y:a:int8:4=y.npy' given, NAME["),

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     from memtile.io.array_names import Given, Wanted
 
-_SHAPE = re.compile(r"[0-9]+(x[0-9]+)*")
+_SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
+_NUMBERS = "iufcb"
+_BYTES = "V"  # how NumPy stores the types of extensions, bfloat16 among them
 _SOURCE = "form of the option"
 
 
 def read_given(text: str) -> Given:
-    """The array of ``NAME=FILE.npy``.
+    """The array of ``NAME=FILE.npy``, in the byte order of the tiles whatever that of the file.
 
     Raises:
         InputFileError: no such form, or not a NumPy file.
@@ -36,7 +38,9 @@ def read_given(text: str) -> Given:
         raise InputFileError(f"{file}: cannot be read: {error.strerror}") from None
     except (ValueError, EOFError, SyntaxError) as error:
         raise InputFileError(f"{file}: not a NumPy file of numbers: {error}") from None
-    return Given(name, array)
+    if array.dtype.kind not in _NUMBERS + _BYTES:
+        raise InputFileError(f"{file}: not a NumPy file of numbers: its type is {array.dtype}")
+    return Given(name, array.astype(array.dtype.newbyteorder("<"), copy=False))
 
 
 def parse_wanted(text: str) -> tuple[Wanted, Path]:
@@ -82,11 +86,11 @@ def _dtype(name: str, text: str) -> np.dtype[Any]:
 
     try:
         found = np.dtype(text)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):  # NumPy reads some texts as Python
         found = np.dtype(object)
-    if found.kind not in "iufcb" or not found.itemsize:
+    if found.kind not in _NUMBERS or not found.itemsize:
         raise _error(f"array {name}", "type", repr(text), "int8, uint32, float32 and so on") from None
-    return found
+    return found.newbyteorder("<")
 
 
 def _error(where: str, what: str, given: str, allowed: str) -> InputFileError:
