@@ -80,6 +80,10 @@ def test_padding_iteration_and_chain() -> None:
     assert said(HALO.but(iteration=Iteration(7, 1, 0)), "iteration") == [
         "every execution starts at the same address (iteration wrap 1)"
     ]
+    assert said(HALO.but(iteration=Iteration(7, 1, 3)), "iteration") == [
+        "each execution starts 7 words further, 1 position in turn; next is 3, at word 131093, "
+        "beyond them, then 0"
+    ]
     assert said(HALO, "iteration") == []
     assert [said(HALO.but(next=n), "chain", 5)[0] for n in (None, 6, 5)] == [
         "then the task ends",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memtile.access.walk import Walk, addresses
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
 from memtile.bd.windows import OWN
 from memtile.testing.rig import Rig
@@ -117,6 +118,13 @@ def test_iteration_current_is_live_state_of_the_descriptor() -> None:
         rig.engine.run(rig.now + 100)
     assert seen == [1, 2, 0, 1]
     assert rig.memory(0, 24).nonzero()[0].tolist() == [0, 1, 8, 9, 16, 17]
+
+
+def test_an_iteration_beyond_its_wrap_is_used_once() -> None:
+    """DEV-ITER-1: as the walk says it."""
+    descriptor = bd(2, iteration=Iteration(3, 2, 7))
+    walks = [addresses(Walk.of(descriptor, execution)) - Walk.of(bd(2)).base for execution in range(4)]
+    assert sent(descriptor, runs=4) == np.concatenate(walks).tolist() == [21, 22, 0, 1, 3, 4, 0, 1]
 
 
 def test_iteration_of_a_bd_run_by_two_channels_is_shared() -> None:

@@ -65,6 +65,14 @@ def test_walk_of_descriptor_follows_the_iteration() -> None:
     assert listed(Walk.of(descriptor)) == [110, 112, 160, 162]
 
 
+def test_an_iteration_beyond_its_wrap_is_met_once() -> None:
+    iteration = Iteration(10, 3, 7)
+    descriptor = Descriptor("memory", 4, DmaAddress(100), iteration=iteration)
+    bases = [Walk.of(descriptor, execution).base for execution in range(6)]
+    assert bases == [170, 100, 110, 120, 100, 110]
+    assert len(set(bases)) == iteration.different == 4
+
+
 def test_walk_of_descriptor_ignores_a_wrap_the_tile_lacks() -> None:
     dims = (Dim(1, 2), Dim(4, 2), Dim(8, 1))
     assert listed(Walk.of(Descriptor("compute", 6, DmaAddress(0), dims))) == [0, 1, 4, 5, 8, 9]

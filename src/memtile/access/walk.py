@@ -56,10 +56,10 @@ class Walk:
         Iteration_Current advances by one each time the BD is loaded and wraps after Iteration_Wrap runs
         (AM025). Values are taken as they are: legality is the business of ``bd.legality``.
         """
-        step, wrap, current = descriptor.iteration
+        iteration = descriptor.iteration
         last = descriptor.kind.dimensions - 1  # this dimension has no wrap field
         return cls(
-            base=descriptor.address + (current + execution) % wrap * step,
+            base=descriptor.address + iteration.position(execution) * iteration.step,
             length=descriptor.length,
             steps=tuple(dim.step for dim in descriptor.dims),
             wraps=tuple(dim.wrap for dim in descriptor.dims[:last]),

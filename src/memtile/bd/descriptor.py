@@ -40,6 +40,15 @@ class Iteration(NamedTuple):
     wrap: int = 1
     current: int = 0
 
+    def position(self, execution: int) -> int:
+        """``current`` of the ``execution``-th run from now on; one that is beyond the wrap is met once."""
+        return (min(self.current, self.wrap - 1) + execution) % self.wrap if execution else self.current
+
+    @property
+    def different(self) -> int:
+        """Executions until their positions come again."""
+        return self.wrap + (self.current >= self.wrap)
+
 
 class Acquire(NamedTuple):
     """Lock taken before the first access: value < 0 waits for at least -value, value >= 0 for equality."""

@@ -163,11 +163,12 @@ def _iteration(d: Descriptor) -> Iterator[Line]:
     if d.iteration == NO_ITERATION:
         return
     step, wrap, current = d.iteration
-    if wrap == 1:
+    if d.iteration.different == 1:
         yield Line("iteration", "every execution starts at the same address (iteration wrap 1)")
         return
-    start = d.address + current % wrap * step
-    turns = f"{wrap} positions in turn; next is {current}, at word {start}"
+    start = d.address + current * step
+    turns = f"{count(wrap, 'position')} in turn; next is {current}, at word {start}"
+    turns += ", beyond them, then 0" if current >= wrap else ""
     yield Line("iteration", f"each execution starts {count(step, 'word')} further, {turns}")
 
 

@@ -60,7 +60,7 @@ def _checked_words(
             Problem("tile", where, "tile", descriptor.tile, tile.kind.name, "AM025: BDs differ by tile kind")
         )
     words = encode(descriptor, number)
-    walks = [Walk.of(descriptor, run) for run in range(descriptor.iteration.wrap)]
+    walks = [Walk.of(descriptor, run) for run in range(descriptor.iteration.different)]
     raise_if([p for walk in walks for p in check_walk(walk, tile.kind, where)][:1], DescriptorError)
     if channel is not None and len(tile.kind.memory_windows) > 1:
         uses = dict.fromkeys([*_memory(tile, walks), *_locks(tile, descriptor)])

@@ -87,12 +87,13 @@ class _Tile:
 
     def _use(self, bd: int, runs: int, endless: bool, writes: bool, who: str) -> Iterator[ExternalUse]:
         descriptor = self.descriptor(bd)
-        _, wrap, current = descriptor.iteration
-        walks = [Walk.of(descriptor, n).unpadded() for n in range(wrap if endless else min(runs, wrap))]
+        iteration = descriptor.iteration
+        different = iteration.different if endless else min(runs, iteration.different)
+        walks = [Walk.of(descriptor, n).unpadded() for n in range(different)]
         ends = [last for walk in walks if (last := last_address(walk)) is not None]
         word, msb, lsb = _CURRENT
         mask = (1 << msb + 1) - (1 << lsb)
-        self.words[bd][word] = self.words[bd][word] & ~mask | (current + runs) % wrap << lsb
+        self.words[bd][word] = self.words[bd][word] & ~mask | iteration.position(runs) << lsb
         if ends:
             first, end = min(walk.base for walk in walks) * WORD_BYTES, (max(ends) + 1) * WORD_BYTES
             yield ExternalUse(self.arguments.get(bd), first, end, writes, f"{who}, BD {bd}")
