@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from memtile.model.jit import ENABLED, inlined, jit
-from memtile.model.reference import by_reference
+from memtile.model.reference import Kept, Room, found_in, room_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -19,10 +19,14 @@ class Inner(NamedTuple):
     counts: Ints
 
 
-class Outer(NamedTuple):
+class OuterTables(NamedTuple):
     first: Ints
     inner: Inner
     words: npt.NDArray[np.uint32]
+
+
+class Outer(OuterTables, Kept):
+    pass
 
 
 @inlined
@@ -42,19 +46,30 @@ def total(tables: Outer) -> int:
 
 
 def work_in_the_interpreter(whole: Outer, rounds: int) -> int:
-    tables = by_reference(whole)
     found = 0
     for _ in range(rounds):
-        found += total(tables)
+        found += total(whole)
+    return found
+
+
+outer_in = found_in(Outer)
+
+
+def work_in_a_room(room: Room, rounds: int) -> int:
+    found = 0
+    for _ in range(rounds):
+        found += total(outer_in(room))
     return found
 
 
 if ENABLED:
     from memtile.model.jit_parts import EntryCompiler
 
-    work = numba.njit(work_in_the_interpreter, pipeline_class=EntryCompiler)
-else:
-    work = work_in_the_interpreter
+    compiled = numba.njit(work_in_a_room, pipeline_class=EntryCompiler)
+
+
+def work(whole: Outer, rounds: int) -> int:
+    return compiled(room_of(whole), rounds) if ENABLED else work_in_the_interpreter(whole, rounds)
 
 
 def tables() -> Outer:
@@ -76,6 +91,25 @@ def test_the_tables_behind_a_reference_are_read_and_written() -> None:
     mine, theirs = tables(), tables()
     assert work(mine, 5) == by_hand(theirs, 5)
     np.testing.assert_array_equal(mine.inner.counts, theirs.inner.counts)
+
+
+def test_a_tuple_with_another_table_has_its_own_room() -> None:
+    mine = tables()
+    work(mine, 1)
+    other = mine._replace(first=np.full(4, 7))
+    before = mine.first.copy()
+    theirs = Outer(other.first.copy(), Inner(other.inner.counts.copy()), other.words)
+    assert work(other, 2) == by_hand(theirs, 2)
+    assert mine.first.tolist() == before.tolist()
+    assert other.first.tolist() == theirs.first.tolist()
+
+
+@pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
+def test_a_table_of_another_type_is_refused() -> None:
+    work(tables(), 1)
+    with pytest.raises(TypeError, match="Outer: arrays of another type or layout than before"):
+        room_of(tables()._replace(first=np.arange(8)[::2]))
+    assert work(tables(), 1) == by_hand(tables(), 1)
 
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")

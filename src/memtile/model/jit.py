@@ -38,8 +38,8 @@ def _settings() -> Iterator[None]:
         config.CACHE_DIR, config.OPT = kept
 
 
-def entry(function: F) -> F:
-    """Compile ``function``, which Python calls, with all that it calls; cached on disk."""
+def entry(function: F, *, on_disk: bool = True) -> F:
+    """Compile ``function``, which Python calls, with all that it calls; what came out is kept on disk."""
     if not ENABLED:
         return function
     import numba
@@ -47,7 +47,7 @@ def entry(function: F) -> F:
     from memtile.model.jit_parts import EntryCompiler
 
     njit: Any = numba.njit  # its stubs do not know the switch for reference counting
-    options = {"cache": True, "pipeline_class": EntryCompiler, "no_cfunc_wrapper": True, **_OPTIONS}
+    options = {"cache": on_disk, "pipeline_class": EntryCompiler, "no_cfunc_wrapper": True, **_OPTIONS}
     with _settings():
         compiled: F = njit(**options)(function)
     return compiled

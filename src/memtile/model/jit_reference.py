@@ -1,11 +1,11 @@
-"""What Numba has to know about a reference to a NamedTuple: its type, its fields, how it is made."""
+"""What Numba has to know about a tuple that is kept in a room, see ``reference``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
+import numpy as np
+from numba import typeof
 from numba.core import cgutils, types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
@@ -13,9 +13,11 @@ from numba.extending import (
     intrinsic,
     lower_getattr_generic,
     models,
-    overload,
     register_model,
 )
+
+from memtile.model.jit import entry
+from memtile.model.reference import Room
 
 
 class Reference(types.Type):
@@ -56,28 +58,82 @@ def load(context: Any, builder: Any, reference: Reference, value: Any, name: str
     return loaded
 
 
-def _behind_a_wall(builder: Any, address: Any) -> Any:
-    """``address``, so that no load through it moves up to before this place, where the tuple is stored."""
-    wall = ir.FunctionType(cgutils.voidptr_t, [cgutils.voidptr_t])
-    return builder.asm(wall, "", "=r,0,~{memory}", [address], side_effect=True)
+def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Address of the first element of an array."""
+    return builder.extract_value(array, context.data_model_manager[kind].get_field_position("data"))
 
 
 @intrinsic
-def address_of(_context: Any, fields: Any) -> Any:
-    """Store the tuple on the stack of the function that this is inlined into, and take the address."""
+def size_of(_context: Any, fields: Any) -> Any:
+    """Bytes that an unpacked tuple takes."""
 
-    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        kept = cgutils.alloca_once_value(builder, arguments[0])
-        return _behind_a_wall(builder, builder.bitcast(kept, cgutils.voidptr_t))
+    def codegen(context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
+        return context.get_constant(types.intp, context.get_abi_sizeof(context.get_value_type(fields)))
 
-    return Reference(fields)(fields), codegen
+    return types.intp(fields), codegen
 
 
-def refer_by(function: Callable[[Any], Any]) -> None:
-    """Compile calls of ``function`` as taking a reference to its argument."""
+@intrinsic
+def put(_context: Any, fields: Any, room: Any) -> Any:
+    """Store an unpacked tuple in an array that is large enough."""
 
-    take: Any = address_of  # compiled, it takes the tuple alone
+    def codegen(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        where = context.get_value_type(fields).as_pointer()
+        builder.store(arguments[0], builder.bitcast(_data(context, builder, room, arguments[1]), where))
 
-    @overload(function, strict=False, inline="always")  # else the tuple dies with the call
-    def refer(fields: Any) -> Any:  # noqa: ARG001 # Numba asks for the names of ``function``
-        return lambda fields: take(fields)
+    return types.void(fields, room), codegen
+
+
+_size_of: Any = size_of  # compiled, they take no context
+_put: Any = put
+
+
+def store(fields: Any, room: Any) -> int:
+    """Unpack a tuple into ``room`` if it is large enough; the bytes that it takes."""
+    size: int = _size_of(fields)
+    if size <= room.size * room.itemsize:
+        _put(fields, room)
+    return size
+
+
+_store, _store_of_others = entry(store), entry(store, on_disk=False)
+
+
+def _store_for(kind: type) -> Any:
+    """``store`` compiled; what is kept on disk knows no module but those of this package."""
+    return _store if kind.__module__.startswith("memtile.") else _store_of_others
+
+
+def _types(kind: type) -> list[Any]:
+    """Numba's types of the tuples of a kind that were unpacked."""
+    return [types_[0] for types_ in _store_for(kind).overloads if types_[0].instance_class is kind]
+
+
+def unpacked(fields: Any) -> Room:
+    """The fields of a NamedTuple as compiled code has them; they borrow its arrays.
+
+    Raises:
+        TypeError: an array has another type or layout than in the other tuples of the kind.
+    """
+    put_into = _store_for(type(fields))
+    room = np.zeros(1, dtype=np.uint64)
+    room = np.zeros(put_into(fields, room), dtype=np.uint64)
+    put_into(fields, room)
+    first, *others = _types(type(fields))
+    if others and typeof(fields) != first:
+        raise TypeError(f"{type(fields).__name__}: arrays of another type or layout than before")
+    return room
+
+
+def finder(kind: type) -> Any:
+    """An intrinsic that takes the room of a tuple for the tuple; see ``reference.found_in``."""
+
+    @intrinsic
+    def find(_context: Any, room: Any) -> Any:
+        def codegen(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.bitcast(_data(context, builder, room, arguments[0]), cgutils.voidptr_t)
+
+        fields = _types(kind)[0]
+        return Reference(fields)(room), codegen
+
+    return find

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import reduce
 from typing import Any
+from zlib import crc32
 
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -21,7 +22,8 @@ class Table(types.Array):
     """A contiguous record array."""
 
     def __init__(self, dtype: Any, ndim: int) -> None:
-        super().__init__(dtype, ndim, "C", name=f"Table({dtype}, {ndim})")
+        columns = crc32(str(dtype).encode())  # names of functions have those of their arguments in them
+        super().__init__(dtype, ndim, "C", name=f"Table({columns:x}, {ndim})")
 
 
 register_model(Table)(models.ArrayModel)

@@ -1,26 +1,54 @@
-"""Tuples of tables passed to compiled functions by reference: one pointer instead of all their fields.
+"""Tuples of tables kept where compiled functions find them: one address instead of all their fields.
 
-Numba passes a NamedTuple of arrays by value: each call of a function of the model would carry several
-hundred numbers, and most of the time of compiling the engine would go into them. :func:`by_reference` leaves
-the tuple where it is and hands its address on; ``st.channels.phase[ch]`` stays the same expression, in the
+Numba passes a NamedTuple of arrays by value, and unpacks all of its arrays at each call from Python, which
+takes longer than most of what is asked of the model. :func:`room_of` unpacks them once and keeps what came
+out; compiled functions hand its address on; ``st.channels.phase[ch]`` stays the same expression, in the
 interpreter (where the tuple itself is handed on) and compiled.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from memtile.model.jit import ENABLED
 
+Room = npt.NDArray[np.uint64]
 T = TypeVar("T")
 
 
-def by_reference(fields: T) -> T:
-    """``fields``, a NamedTuple that lives as long as the calling function; compiled, its address."""
-    return fields
+class Kept:
+    """Base of a NamedTuple of tables; one with other fields (``_replace``) has its own room.
+
+    Attributes:
+        room: its fields as compiled code has them, None until it needs them. They live as long as the tuple.
+    """
+
+    room: Room | None = None
 
 
-if ENABLED:
-    from memtile.model.jit_reference import refer_by
+def room_of(fields: Kept) -> Room:
+    """Where compiled functions find the fields of a tuple."""
+    room = fields.room
+    if room is None:
+        from memtile.model.jit_reference import unpacked
 
-    refer_by(by_reference)
+        room = fields.room = unpacked(fields)
+    return room
+
+
+def found_in(kind: type[T]) -> Callable[[Room], T]:
+    """A function for compiled code: the tuple of a ``kind`` whose room it gets."""
+    if not ENABLED:
+        return _nothing_to_find
+    from memtile.model.jit_reference import finder
+
+    found: Callable[[Any], T] = finder(kind)
+    return found
+
+
+def _nothing_to_find(_room: Room) -> Any:
+    raise AssertionError("the interpreter hands tuples on")

@@ -40,6 +40,7 @@ from memtile.model.memory_state import Banks as Banks
 from memtile.model.memory_state import Locks as Locks
 from memtile.model.memory_state import Memories as Memories
 from memtile.model.protection import Guards, Protections
+from memtile.model.reference import Kept
 from memtile.model.stream_state import Arbiters, Controls, Counts, SwitchPorts
 from memtile.model.tables import plain as plain
 from memtile.model.tables import table as table
@@ -237,8 +238,8 @@ class Ports(NamedTuple):
     pattern_length: Ints  # 0 = always ready
 
 
-class Spec(NamedTuple):
-    """Everything that is fixed once the device is built."""
+class SpecTables(NamedTuple):
+    """Fields of ``Spec``."""
 
     tiles: Tiles
     kinds: Kinds
@@ -257,8 +258,12 @@ class Spec(NamedTuple):
     nodes: Nodes
 
 
-class State(NamedTuple):
-    """Everything that a cycle may change."""
+class Spec(SpecTables, Kept):
+    """Everything that is fixed once the device is built."""
+
+
+class StateTables(NamedTuple):
+    """Fields of ``State``."""
 
     clock: Ints  # [NOW] cycle; [ACTIVITY] 0 = nothing changed in it; [QUIET] cycles without changes;
     # [ASKING] cores that need an action; [BOOKED] 1 = this cycle's causes are booked; [FULL] 1 = the host
@@ -320,3 +325,7 @@ class State(NamedTuple):
     traces: Traces
     flights: Ints  # (broadcast switch, side, cycle) channels that arrive, as bit masks
     in_flight: Ints  # [0] how many of them are not 0
+
+
+class State(StateTables, Kept):
+    """Everything that a cycle may change."""

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.model import axi, column_clock, executions
-from memtile.model.jit import entry
-from memtile.model.reference import by_reference
+from memtile.model.jit import ENABLED, entry, jit
+from memtile.model.reference import Room, found_in, room_of
 from memtile.model.state import CLOCKED, NOW, Ints, Spec, State
 from memtile.sim import clock
 
@@ -34,12 +34,13 @@ _RUN, _READ, _WRITE = int(Operation.RUN), int(Operation.READ), int(Operation.WRI
 _WRITE_MANY, _EXECUTE = int(Operation.WRITE_MANY), int(Operation.EXECUTE)
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING = np.zeros(0, dtype=np.bool_)
+_spec_in, _state_in = found_in(Spec), found_in(State)
 
 
-@entry
-def operate(
-    whole_spec: Spec,
-    whole_state: State,
+@jit
+def carry_out(
+    spec: Spec,
+    st: State,
     operation: int,
     tile: int,
     at: int,
@@ -50,7 +51,6 @@ def operate(
     done: Bools,
 ) -> int:
     """Carry out one operation; which arguments it uses, the functions below say."""
-    spec, st = by_reference(whole_spec), by_reference(whole_state)
     if operation == _RUN:
         return clock.run(spec, st, at)
     if operation == _READ:
@@ -64,12 +64,47 @@ def operate(
     return 0
 
 
+@entry
+def operate(
+    spec: Room,
+    st: Room,
+    operation: int,
+    tile: int,
+    at: int,
+    value: int,
+    tiles: Ints,
+    places: Ints,
+    values: Ints,
+    done: Bools,
+) -> int:
+    """The same for the rooms of the tables."""
+    return carry_out(_spec_in(spec), _state_in(st), operation, tile, at, value, tiles, places, values, done)
+
+
+def ask(
+    spec: Spec,
+    st: State,
+    operation: int,
+    tile: int = 0,
+    at: int = 0,
+    value: int = 0,
+    tiles: Ints = _NONE,
+    places: Ints = _NONE,
+    values: Ints = _NONE,
+    done: Bools = _NOTHING,
+) -> int:
+    """Have an operation carried out, compiled or not."""
+    if not ENABLED:
+        return carry_out(spec, st, operation, tile, at, value, tiles, places, values, done)
+    return operate(room_of(spec), room_of(st), operation, tile, at, value, tiles, places, values, done)
+
+
 def run(spec: Spec, st: State, until: int) -> clock.Stop:
     """Advance to cycle ``until`` at most; why the clock stopped."""
-    stop = operate(spec, st, _RUN, 0, int(until), 0, _NONE, _NONE, _NONE, _NOTHING)
+    stop = ask(spec, st, _RUN, at=int(until))
     while st.clock[CLOCKED]:
         column_clock.follow(spec, st)
-        stop = operate(spec, st, _RUN, 0, int(until), 0, _NONE, _NONE, _NONE, _NOTHING)
+        stop = ask(spec, st, _RUN, at=int(until))
     return clock.Stop(stop)
 
 
@@ -80,12 +115,12 @@ def cycle(spec: Spec, st: State) -> clock.Stop:
 
 def read(spec: Spec, st: State, tile: int, offset: int) -> int:
     """Read one word, see ``axi.read``."""
-    return int(operate(spec, st, _READ, tile, int(offset), 0, _NONE, _NONE, _NONE, _NOTHING))
+    return int(ask(spec, st, _READ, tile, int(offset)))
 
 
 def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
     """Write one word, see ``axi.write``."""
-    answer = operate(spec, st, _WRITE, tile, int(offset), int(value), _NONE, _NONE, _NONE, _NOTHING)
+    answer = ask(spec, st, _WRITE, tile, int(offset), int(value))
     if st.clock[CLOCKED]:
         column_clock.follow(spec, st)
     return int(answer)
@@ -96,14 +131,14 @@ def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, 
     first = 0
     while first < len(values):
         rest = slice(first, None)
-        first += operate(spec, st, _WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
+        first += ask(spec, st, _WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
         if st.clock[CLOCKED]:
             column_clock.follow(spec, st)
 
 
 def execute(spec: Spec, st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
     """Rounds of whole BD executions, see ``executions.advance``."""
-    went_on = bool(operate(spec, st, _EXECUTE, 0, limit, 0, log, orders, room, _NOTHING))
+    went_on = bool(ask(spec, st, _EXECUTE, at=limit, tiles=log, places=orders, values=room))
     if st.clock[CLOCKED]:
         column_clock.follow(spec, st)
     return went_on
