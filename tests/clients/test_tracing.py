@@ -19,6 +19,7 @@ from memtile.io.trace_names import NamedUnit, named
 from memtile.io.trace_setup import traced_by
 from memtile.io.tracing import Tracing
 from memtile.model.states import Cause
+from memtile.sim.event_unit import EventUnit
 from memtile.sim.results import Status
 
 WORDS = 64
@@ -270,6 +271,20 @@ def test_what_cannot_be_traced_is_told() -> None:
     assert refused(lambda: worker.events.count("START_TASK", worker.s2mm[0], until="LOCK_STALL")) == (
         "compute tile (1,3): LOCK_STALL: of module core given, an event of module memory allowed "
         "(AM020, events; names of AMD's driver)"
+    )
+
+
+def test_what_an_event_unit_does_not_have_is_told() -> None:
+    door = MemoryTile().door
+    assert refused(lambda: EventUnit(door, "memtile")) == (  # type: ignore[arg-type]
+        "event unit: module: memtile given, memory_tile, memory, core, pl, memory_tile_v2, memory_v2 allowed "
+        f"{SOURCE}"
+    )
+    assert refused(lambda: EventUnit(door).trace(["TRUE"] * 9, "TRUE", "NONE")) == (
+        f"module memory_tile: traced events: 9 given, at most 8 allowed {SOURCE}"
+    )
+    assert refused(lambda: EventUnit(door).read("Ecc_Scrubbing_Event")).endswith(
+        "did you mean ECC_SCRUBBING_EVENT?"
     )
 
 

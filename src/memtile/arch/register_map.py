@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
@@ -68,12 +68,18 @@ def _by_name(module: ModuleName) -> Mapping[str, Register]:
     return {register.name: register for register in register_map(module).values()}
 
 
+def _near(name: str, names: Iterable[str]) -> list[str]:
+    """Names that somebody may have meant; upper and lower case are alike."""
+    spelled = {known.lower(): known for known in names}
+    return [spelled[found] for found in get_close_matches(name.lower(), spelled, 3)]
+
+
 def register_named(module: ModuleName, name: str) -> Register:
     """The register that AM025 calls ``name``; raises :class:`RegisterError` when there is none."""
     named = _by_name(module)
     if name in named:
         return named[name]
-    near = get_close_matches(name, named, 3)
+    near = _near(name, named)
     raise RegisterError(
         Problem(
             "register",
@@ -99,7 +105,7 @@ def tile_register(tile: TileName, name: str) -> Register:
     if len(found) == 1:
         return next(iter(found.values()))
     names = [n for m in TILE_MODULES[tile] for n in _by_name(m)]
-    near = [f"{m}.{plain}" for m in found] or get_close_matches(plain, names, 3)
+    near = [f"{m}.{plain}" for m in found] or _near(plain, names)
     raise RegisterError(
         Problem(
             "register",

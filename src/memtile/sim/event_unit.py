@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import cast
+from typing import cast, get_args
 
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import WORD_BYTES
-from memtile.arch.trace import EVENT_REGISTERS
+from memtile.arch.trace import EVENT_REGISTERS, SLOTS
 from memtile.errors import Problem, RegisterError
 from memtile.model.event_tables import named_registers
 from memtile.sim.door import Door
 
 _SOURCE = "AM020, events; names of AMD's driver"
 _SHOWN = 3
+_MODULES = [m for m in get_args(ModuleName) if m.removesuffix("_v2") in EVENT_UNITS]
 
 
 class EventUnit:
@@ -28,11 +29,18 @@ class EventUnit:
     Args:
         door: the door of its tile.
         module: which unit; compute tiles have ``core`` and ``memory``.
+
+    Raises:
+        RegisterError: no such module, or one without events.
     """
 
     def __init__(self, door: Door, module: ModuleName = "memory_tile") -> None:
         self.door = door
         self.module = module
+        if module not in _MODULES:
+            raise RegisterError(
+                Problem("event_module", "event unit", "module", module, ", ".join(_MODULES), _SOURCE)
+            )
         found = EVENT_UNITS[cast(ModuleName, module.removesuffix("_v2"))]  # DEV-V2-2
         self.events, self.counters = found.events, found.counters
 
@@ -108,7 +116,14 @@ class EventUnit:
         packet_type: int = 0,
         ident: int = 0,
     ) -> None:
-        """Trace up to eight events from after ``start`` to before ``stop``."""
+        """Trace up to eight events from after ``start`` to before ``stop``.
+
+        Raises:
+            RegisterError: more than eight, or an event that the module does not have.
+        """
+        if len(events) > SLOTS:
+            where, given = f"module {self.module}", str(len(events))
+            raise RegisterError(Problem("trace", where, "traced events", given, f"at most {SLOTS}", _SOURCE))
         for n, event in enumerate(events):
             self.write(EVENT_REGISTERS[n // 4], **{f"Trace_Event{n}": event})
         self.write("Trace_Control1", Packet_Type=packet_type, ID=ident)
