@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -81,11 +83,22 @@ def test_an_address_outside_the_tile_or_not_of_a_word(offset: int) -> None:
         Rig().door.read32(offset)
 
 
-@pytest.mark.parametrize("value", [-1, 1 << 32])
-def test_a_value_that_is_not_a_word(value: int) -> None:
-    text = rf"^memory tile: 0x00040: {hex(value)} given, 0..0xffffffff allowed \(AM025 memory map\)$"
+@pytest.mark.parametrize("value", [-1, 1 << 32, 1 << 70, 1.5, 2.0])
+def test_a_value_that_is_not_a_word(value: Any) -> None:
+    given = hex(value) if isinstance(value, int) else value
+    text = rf"^memory tile: 0x00044: {given} given, 0..0xffffffff allowed \(AM025 memory map\)$"
+    rig = Rig()
     with pytest.raises(RegisterError, match=text):
-        Rig().door.write32(0x40, value)
+        rig.door.write32(0x44, value)
+    with pytest.raises(RegisterError, match=text):
+        rig.door.block_write32(0x40, [7, value])
+    assert rig.door.read32(0x40) == 0
+
+
+def test_bits_of_signed_words_are_taken_as_they_are() -> None:
+    rig = Rig()
+    rig.door.block_write32(0x40, np.array([-1, 1], dtype=np.int32))  # type: ignore[arg-type]
+    assert rig.door.block_read32(0x40, 2).tolist() == [0xFFFFFFFF, 1]
 
 
 def test_reserved_bits_and_read_only_registers_keep_nothing() -> None:

@@ -8,6 +8,8 @@ burst is four words of a block write.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +27,10 @@ _WORD_MAX = (1 << WORD_BITS) - 1
 _SOURCE = "AM025 memory map"
 
 Words = npt.NDArray[np.uint32]
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, Integral) and 0 <= int(value) <= _WORD_MAX
 
 
 class Door:
@@ -47,11 +53,8 @@ class Door:
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
         self._check_offset(offset)
-        if not 0 <= value <= _WORD_MAX:
-            allowed = f"0..{_WORD_MAX:#x}"
-            raise RegisterError(
-                Problem("register_value", self._kind.title, f"{offset:#07x}", hex(value), allowed, _SOURCE)
-            )
+        if not _is_word(value):
+            raise self._no_word(offset, value)
         if machine.write(self._spec, self._state, self._tile, int(offset), int(value)) == axi.SLAVE_ERROR:
             raise self._unmapped(offset)
 
@@ -68,8 +71,11 @@ class Door:
         self.write32(offset, (self.read32(offset) & ~mask & _WORD_MAX) | (value & mask))
 
     def block_write32(self, offset: int, words: Sequence[int] | Words) -> None:
-        """Write consecutive words from byte ``offset`` on; data memory takes them in one go."""
-        data = np.asarray(words, dtype=np.uint32)
+        """Write consecutive words from byte ``offset`` on; data memory takes them in one go.
+
+        Arrays of integers of at most 32 bits are taken bit by bit, whatever their sign.
+        """
+        data = self._words(offset, words)
         memory = self._memory(offset, len(data))
         if memory is not None:
             host_memory.before_store(self._spec, self._state, self._tile, offset, data.nbytes)
@@ -124,6 +130,25 @@ class Door:
             return None
         base = int(self._spec.tiles.memory_base[self._tile]) + first
         return self._state.memory[base : base + words]
+
+    def _words(self, offset: int, words: Sequence[int] | Words) -> Words:
+        data: npt.NDArray[Any] = np.asarray(words).reshape(-1)
+        if data.dtype.kind not in "iu":
+            data = np.array(words, dtype=object).reshape(-1)
+            fits = np.array([_is_word(word) for word in data], dtype=bool)
+        elif data.itemsize > WORD_BYTES:
+            fits = (data >= 0) & (data <= _WORD_MAX)
+        else:
+            return data.astype(np.uint32, copy=False)
+        if not fits.all():
+            first = int(fits.argmin())
+            raise self._no_word(offset + first * WORD_BYTES, data[first])
+        return data.astype(np.uint32)
+
+    def _no_word(self, offset: int, value: object) -> RegisterError:
+        given = hex(int(value)) if isinstance(value, Integral) else str(value)
+        allowed, where = f"0..{_WORD_MAX:#x}", f"{offset:#07x}"
+        return RegisterError(Problem("register_value", self._kind.title, where, given, allowed, _SOURCE))
 
     def _check_offset(self, offset: int) -> None:
         if self._gates.off[self._tile]:
