@@ -67,6 +67,17 @@ def test_counters_of_a_channel_a_lock_and_the_time_between_two_events() -> None:
 
 
 @pytest.mark.feature("F24")
+def test_the_counters_that_v2_adds_are_given_out_too() -> None:
+    tile = MemoryTile("xc2ve3858")
+    counters = [tile.events.count("TRUE") for _ in range(6)]
+    tile.engine.run(1)
+    assert [counter.value for counter in counters] == [1] * 6
+    assert "counters of module memory_tile_v2: one more given, 6, all" in refused(
+        lambda: tile.events.count("TRUE")
+    )
+
+
+@pytest.mark.feature("F24")
 def test_a_trace_of_a_tile_alone() -> None:
     tile = guarded()
     events = [
@@ -282,6 +293,9 @@ def test_what_an_event_unit_does_not_have_is_told() -> None:
     )
     assert refused(lambda: EventUnit(door).trace(["TRUE"] * 9, "TRUE", "NONE")) == (
         f"module memory_tile: traced events: 9 given, at most 8 allowed {SOURCE}"
+    )
+    assert refused(lambda: EventUnit(door).count(4, "TRUE", "NONE")) == (
+        f"module memory_tile: counter: 4 given, 0..3 allowed {SOURCE}"
     )
     assert refused(lambda: EventUnit(door).read("Ecc_Scrubbing_Event")).endswith(
         "did you mean ECC_SCRUBBING_EVENT?"

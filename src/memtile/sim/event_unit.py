@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import cast, get_args
 
-from memtile.arch.events import EVENT_UNITS
+from memtile.arch.events import EVENT_UNITS, MORE_COUNTERS_V2
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import WORD_BYTES
@@ -42,7 +42,8 @@ class EventUnit:
                 Problem("event_module", "event unit", "module", module, ", ".join(_MODULES), _SOURCE)
             )
         found = EVENT_UNITS[cast(ModuleName, module.removesuffix("_v2"))]  # DEV-V2-2
-        self.events, self.counters = found.events, found.counters
+        self.events = found.events
+        self.counters = found.counters + (MORE_COUNTERS_V2 if module.endswith("_v2") else 0)
 
     def register(self, name: str) -> Register:
         """The register called ``name``, as in a memory tile where interface tiles call it otherwise.
@@ -94,11 +95,22 @@ class EventUnit:
         self.door.write32(self.register("Event_Status0").offset + word * WORD_BYTES, 1 << bit)
 
     def count(self, counter: int, start: int | str, stop: int | str, reset: int | str = 0) -> None:
-        """Set a performance counter; start and stop alike count the cycles in which the event is asserted."""
-        pair, last = counter // 2, self.counters // 2
-        names = {f"Cnt{counter}_Start_Event": start, f"Cnt{counter}_Stop_Event": stop}
-        self.write(f"Performance_Control{pair}", **names)
-        self.write(f"Performance_Control{last}", **{f"Cnt{counter}_Reset_Event": reset})
+        """Set a performance counter; start and stop alike count the cycles in which the event is asserted.
+
+        Raises:
+            RegisterError: no such counter, or an event that the module does not have.
+        """
+        if not 0 <= counter < self.counters:
+            where, allowed = f"module {self.module}", f"0..{self.counters - 1}"
+            raise RegisterError(Problem("counter", where, "counter", str(counter), allowed, _SOURCE))
+        for what, event in (("Start", start), ("Stop", stop), ("Reset", reset)):
+            field = f"Cnt{counter}_{what}_Event"
+            self.write(self._holding(field), **{field: event})
+
+    def _holding(self, field: str) -> str:
+        """Name of the register that has the field."""
+        registers = named_registers(self.module).items()
+        return next(name for name, register in registers if field in [f.name for f in register.fields])
 
     def counted(self, counter: int) -> int:
         """Value of a performance counter."""
