@@ -166,6 +166,14 @@ def test_a_port_in_use_is_an_error_of_one_line(server: Server, tmp_path: Path) -
     )
 
 
+def test_a_host_that_is_none(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["serve", "--host", "999.1.1.1", "--port-file", str(tmp_path / "port")])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: memtile serve: host: 999.1.1.1 (")
+    assert "Unknown error" not in done.stderr
+    assert not (tmp_path / "port").exists()
+
+
 def test_a_port_file_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "folder"
     path.mkdir()

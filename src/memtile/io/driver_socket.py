@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -167,7 +168,7 @@ class DriverServer:
         The file holds the number alone, without a line feed, as the driver wants it; it is gone at the end.
 
         Raises:
-            InputFileError: the port is taken or the file cannot be written.
+            InputFileError: the host is none, the port is taken or the file cannot be written.
         """
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -200,6 +201,8 @@ class DriverServer:
 async def _listen(connected: Callable[[], _Client], host: str, port: int) -> asyncio.Server:
     try:
         return await asyncio.get_running_loop().create_server(connected, host, port)
+    except socket.gaierror as error:
+        raise _unusable("host", f"{host} ({error.strerror})", "an address of this machine") from None
     except OSError as error:
         given = f"{host}:{port} ({os.strerror(error.errno) if error.errno else error})"
         raise _unusable("port", given, "a free port of this machine; 0 takes any") from None
