@@ -302,6 +302,17 @@ def test_what_an_event_unit_does_not_have_is_told() -> None:
     )
 
 
+def test_a_channel_that_a_trace_cannot_reach_is_told_with_those_that_it_can() -> None:
+    array = Array("npu1", columns=1)
+    tile, interface = array.memory_tile(0), array.interface_tile(0)
+    stalled = interface.events.event("STALLED_LOCK", interface.mm2s[0])
+    there = tile.buffer("trace", 64, np.uint32)
+    assert refused(lambda: Tracing(array, [stalled], into=(tile.s2mm[0], there))).endswith(
+        "interface(0,0) slave TRACE0 is joined to SOUTH0, SOUTH1, SOUTH2, SOUTH3, SOUTH4, SOUTH5 only, "
+        "and no way goes on from there"
+    )
+
+
 def test_two_traces_need_a_way_out_each_and_units_of_their_own() -> None:
     array, events = moving()
     stall = array.compute_tile(0, 2).events.event("LOCK_STALL")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtile.arch.ports import PORTS, port_kind
-from memtile.design.switch_graph import CLOSED, Port, SwitchGraph
+from memtile.design.switch_graph import CLOSED, Port, SwitchGraph, leads_to
 from memtile.errors import DesignError, Problem
 
 _ROUNDS = 30
@@ -127,7 +127,10 @@ def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
     """Only ports that others have for good lead to the target, or none at all."""
     near = {port: owner for port, owner in taken.items() if _close(port, flow.source) or _close(port, target)}
     holders = sorted({f"{port} has {owner}" for port, owner in near.items()})
-    step = "; ".join(holders[:_SHOWN]) or "the switches of these tiles are not joined"
+    step = "; ".join(holders[:_SHOWN])
+    if not step:
+        masters = ", ".join(leads_to(flow.source))
+        step = f"{flow.source} is joined to {masters} only, and no way goes on from there"
     return Problem(
         "no_path", "router", str(flow), f"a circuit to {target}", "free ports on the way", _SOURCE, step
     )

@@ -86,12 +86,21 @@ def _ports(kind: TileName, column: int, row: int) -> Iterator[Port]:
     yield from (Port(kind, column, row, True, name) for name in PORTS[kind].masters)
 
 
+def leads_to(slave: Port) -> list[str]:
+    """The masters of its own switch to which a slave may be joined."""
+    masters = PORTS[slave.tile].masters
+    return [
+        name
+        for name in masters
+        if port_kind(name) != "FIFO" and circuit_allowed(slave.tile, slave.name, name)
+    ]
+
+
 def _next(port: Port, kinds: Mapping[tuple[int, int], TileName]) -> Iterator[Port]:
     """Where words go from a port."""
     if not port.is_master:
-        for master in PORTS[port.tile].masters:
-            if port_kind(master) != "FIFO" and circuit_allowed(port.tile, port.name, master):
-                yield port._replace(is_master=True, name=master)
+        for master in leads_to(port):
+            yield port._replace(is_master=True, name=master)
     elif port_kind(port.name) in _THROUGH:
         kind = port_kind(port.name)
         opposite, columns, rows = WIRES[kind]
