@@ -129,3 +129,14 @@ def test_a_port_that_takes_packets_in_time_loses_nothing() -> None:
     (unit,) = trace.units
     assert trace.problems == ()
     assert set(unit.events()) == happened
+
+
+@pytest.mark.parametrize("frames", range(100, 108))
+def test_the_last_frame_waits_for_room(frames: int) -> None:
+    """However many bytes are free when the unit stops before a port that takes nothing."""
+    asserted = {cycle: 1 + cycle % 2 for cycle in range(1, frames)}
+    trace, happened = record(asserted, set())
+    (unit,) = trace.units
+    assert unit.segments[-1].stopped
+    cycles = told(unit)
+    assert set(unit.events()) == {event for event in happened if event[0] in cycles}

@@ -139,17 +139,25 @@ def begin(spec: Spec, st: State, unit: int) -> None:
 
 
 @jit
+def fill_up(spec: Spec, st: State, unit: int) -> None:
+    """Complete the packet."""
+    while st.traces.used[unit] > 0 and st.traces.full[unit] == 0:
+        put_byte(spec, st, unit, _FILLER)
+
+
+@jit
 def end(spec: Spec, st: State, unit: int) -> None:
     """Write what is pending and the last frame, and complete the packet."""
     t = st.traces
     if t.state[unit] == _OVERRUN and t.full[unit] == 0:
         begin(spec, st, unit)
     put_repeats(spec, st, unit)
+    if PAYLOAD_BYTES - t.used[unit] < _STOP_BYTES:
+        fill_up(spec, st, unit)
     if t.full[unit] == 1:
         return  # again when the packet is handed over
     put_frame(spec, st, unit, _STOP, _STOP_BYTES)
-    while t.used[unit] > 0 and t.full[unit] == 0:
-        put_byte(spec, st, unit, _FILLER)
+    fill_up(spec, st, unit)
     t.state[unit] = _IDLE
     t.stopping[unit] = 0
 
