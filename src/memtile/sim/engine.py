@@ -19,7 +19,7 @@ from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
-from memtile.model.state import FULL, NOW, QUIET, plain
+from memtile.model.state import FULL, NOW, QUIET, State, plain
 from memtile.model.states import Phase
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
@@ -61,13 +61,14 @@ class Engine:
     ) -> None:
         raise_if(list(unmodelled(placed)), DesignError)
         self.timing = timing or Timing()
-        self.spec, self.state = build(placed, self.timing, switched=switched)
+        self.spec, self._state = build(placed, self.timing, switched=switched)
+        self._unsettled = False  # what rests is booked when somebody looks
         self.external = ExternalMemory()
-        self.channels = plain(self.state.channels)
-        self._ports = plain(self.state.ports)
+        self.channels = plain(self._state.channels)
+        self._ports = plain(self._state.ports)
         self._feeds: dict[int, Feed] = {}
-        self.cores = Cores(self.spec, self.state)
-        self.upsets = Upsets(self.spec, self.state)
+        self.cores = Cores(self.spec, self._state)
+        self.upsets = Upsets(self.spec, self._state)
         self._caught: dict[int, list[Offer]] = {}
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
@@ -80,13 +81,21 @@ class Engine:
             stop_clocks(self.spec, self.door)
 
     @property
+    def state(self) -> State:
+        """The state of the model, with the cycles of all channels and cores booked."""
+        if self._unsettled:
+            machine.settle(self.spec, self._state)
+            self._unsettled = False
+        return self._state
+
+    @property
     def now(self) -> int:
         """Cycles simulated so far."""
-        return int(self.state.clock[NOW])
+        return int(self._state.clock[NOW])
 
     def door(self, tile: int) -> Door:
         """The memory-mapped AXI4 port of ``tile``."""
-        door = Door(self.spec, self.state, tile)
+        door = Door(self.spec, self._state, tile)
         return self._observer(door, tile) if self._observer else door
 
     def without_protection(self) -> None:
@@ -101,7 +110,7 @@ class Engine:
             where, allowed = f"engine at cycle {self.now}", "before the first upset"
             given = f"after {len(self.upsets.struck)} upsets"
             raise DesignError(Problem("unprotected", where, "protection", given, allowed, "ECC of AM020"))
-        self.state.guards.enabled[:] = 0
+        self._state.guards.enabled[:] = 0
 
     def observe(self, observer: Callable[[Door, int], Door]) -> None:
         """Hand out what ``observer`` puts before the door of a tile, instead of the door, from now on."""
@@ -118,7 +127,7 @@ class Engine:
 
     def has_clock(self, tile: int) -> bool:
         """Whether the clock of the tile's column is on and its reset off."""
-        return not self.state.gates.off[tile]
+        return not self._state.gates.off[tile]
 
     def attach_kernel(self, tile: int, kernel: Kernel, *, endless: bool = False) -> None:
         """Have the core of compute tile ``tile`` run ``kernel`` from the next cycle on.
@@ -154,15 +163,16 @@ class Engine:
             DesignError: a kernel asks for something that its core does not have or see.
         """
         self._attach()
-        self.state = self.external.lend(self.state)
-        self.state.clock[QUIET] = 0
+        self._state = self.external.lend(self._state)
+        self._state.clock[QUIET] = 0
         self.cores.serve()
         try:
             while True:
                 self.upsets.strike()
                 slice_end = self.now + (_SLICE if self._watcher is None else 1)
                 target = min(until, slice_end, self.upsets.next_cycle)
-                stop = machine.run(self.spec, self.state, target)
+                self._unsettled = True
+                stop = machine.run(self.spec, self._state, target, settled=False)
                 if self._watcher is not None and self.now == slice_end:
                     self._watcher()
                 if stop is clock.Stop.KERNEL:
@@ -175,7 +185,7 @@ class Engine:
                     return stop
         finally:
             self._empty_sinks()
-            self.external.take_back(self.state)
+            self.external.take_back(self._state)
 
     def caught(self, ch: int) -> Words:
         """Words taken from the MM2S channel's port so far; uint32."""
@@ -189,7 +199,7 @@ class Engine:
 
     def tokens(self, tile: int) -> list[int]:
         """What left the tile-control port of a model without switches: task-complete tokens, answers."""
-        return [word for word, _ in self._left.get(int(plain(self.state.controls).slave_port[tile]), [])]
+        return [word for word, _ in self._left.get(int(plain(self._state.controls).slave_port[tile]), [])]
 
     def traced(self, tile: int, unit: int = 0) -> list[int]:
         """What left a trace port of a model without switches: packets of ``PACKET_WORDS`` words.
@@ -209,7 +219,7 @@ class Engine:
         Raises:
             DesignError: the switch has no such port.
         """
-        plain(self.state.switch).hosted[self._master(tile, name)] = 1
+        plain(self._state.switch).hosted[self._master(tile, name)] = 1
 
     def left_port(self, tile: int, name: str) -> list[tuple[int, int]]:
         """Words that left master port ``name`` after :meth:`catch_port`, each with its TLAST."""
@@ -250,7 +260,7 @@ class Engine:
         at, end = int(self._ports.source_position[ch]), int(self._ports.source_end[ch])
         if at == end and count:
             return self._feeds[ch].take(count)
-        laid = self.state.source[at : min(at + count, end)]
+        laid = self._state.source[at : min(at + count, end)]
         self._ports.source_position[ch] = at + len(laid)
         return laid if len(laid) == count else join([laid, self._feeds[ch].take(count - len(laid))])
 
@@ -262,7 +272,7 @@ class Engine:
     def peek(self, ch: int, count: int) -> Words:
         """The next :meth:`pending` words of the S2MM channel, ``count`` at most; they stay there."""
         at = int(self._ports.source_position[ch])
-        laid = self.state.source[at : min(at + count, int(self._ports.source_end[ch]))]
+        laid = self._state.source[at : min(at + count, int(self._ports.source_end[ch]))]
         return join([laid, self._feeds[ch].peek(count - len(laid))]) if ch in self._feeds else laid
 
     def _attach(self) -> None:
@@ -270,15 +280,15 @@ class Engine:
         ports = self._ports
         if self._feeds:
             words, last = self._lay_out_sources()
-            self.state = self.state._replace(source=words, source_last=last)
+            self._state = self._state._replace(source=words, source_last=last)
         if any(ports.sink_row[ch] < 0 for ch in self._caught):
             for row, ch in enumerate(self._caught):
                 ports.sink_row[ch] = row
-            shape = (len(self._caught), self.state.sink.shape[1])
+            shape = (len(self._caught), self._state.sink.shape[1])
             words, last = np.zeros(shape, np.uint32), np.zeros(shape, np.uint8)
-            self.state = self.state._replace(sink=words, sink_last=last)
+            self._state = self._state._replace(sink=words, sink_last=last)
         if self._patterns:
-            self.state = self.state._replace(pattern=self._lay_out_patterns())
+            self._state = self._state._replace(pattern=self._lay_out_patterns())
 
     def _lay_out_sources(self) -> Offer:
         """All words still to feed, concatenated by channel."""
@@ -287,13 +297,13 @@ class Engine:
         total = 0
         for ch in range(len(ports.source_end)):
             rest = slice(ports.source_position[ch], ports.source_end[ch])
-            left = self.state.source[rest], self.state.source_last[rest]
+            left = self._state.source[rest], self._state.source_last[rest]
             mine = [left, *self._feeds.pop(ch, Feed()).offers()]
             ports.source_position[ch] = total
             total += sum(len(words) for words, _ in mine)
             ports.source_end[ch] = total
             if total > ports.source_position[ch]:
-                wake_channel(self.state, ch)
+                wake_channel(self._state, ch)
             chunks += mine
         words, last = zip(*chunks, strict=True)
         return np.concatenate(words), np.concatenate(last)
@@ -307,12 +317,12 @@ class Engine:
         return np.concatenate(list(self._patterns.values()))
 
     def _empty_sinks(self) -> None:
-        self.state.clock[FULL] = 0
-        listed = self.state.host_words
+        self._state.clock[FULL] = 0
+        listed = self._state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
             self._left.setdefault(port, []).append((word, end))
         listed[0, 0] = 0
-        ports, sink, last = self._ports, self.state.sink, self.state.sink_last
+        ports, sink, last = self._ports, self._state.sink, self._state.sink_last
         for ch, chunks in self._caught.items():
             row, count = ports.sink_row[ch], ports.sink_count[ch]
             if row >= 0 and count > 0:

@@ -28,10 +28,12 @@ class Operation(IntEnum):
     WRITE = 2
     WRITE_MANY = 3
     EXECUTE = 4
+    SETTLE = 5
 
 
 _RUN, _READ, _WRITE = int(Operation.RUN), int(Operation.READ), int(Operation.WRITE)
 _WRITE_MANY, _EXECUTE = int(Operation.WRITE_MANY), int(Operation.EXECUTE)
+_SETTLE = int(Operation.SETTLE)
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING = np.zeros(0, dtype=np.bool_)
 _spec_in, _state_in = found_in(Spec), found_in(State)
@@ -61,6 +63,8 @@ def carry_out(
         return axi.write_many(spec, st, tiles, places, values, done)
     if operation == _EXECUTE:
         return 1 if executions.advance(spec, st, places, values, tiles, at) else 0
+    if operation == _SETTLE:
+        clock.settle(st)
     return 0
 
 
@@ -99,13 +103,20 @@ def ask(
     return operate(room_of(spec), room_of(st), operation, tile, at, value, tiles, places, values, done)
 
 
-def run(spec: Spec, st: State, until: int) -> clock.Stop:
-    """Advance to cycle ``until`` at most; why the clock stopped."""
+def run(spec: Spec, st: State, until: int, *, settled: bool = True) -> clock.Stop:
+    """Advance to cycle ``until`` at most; why the clock stopped. What rests is booked if ``settled``."""
     stop = ask(spec, st, _RUN, at=int(until))
     while st.clock[CLOCKED]:
         column_clock.follow(spec, st)
         stop = ask(spec, st, _RUN, at=int(until))
+    if settled:
+        settle(spec, st)
     return clock.Stop(stop)
+
+
+def settle(spec: Spec, st: State) -> None:
+    """Book the cycles in which channels and cores rested."""
+    ask(spec, st, _SETTLE)
 
 
 def cycle(spec: Spec, st: State) -> clock.Stop:
