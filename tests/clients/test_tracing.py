@@ -11,6 +11,7 @@ import pytest
 from memtile import Array, MemoryTile, MemtileError
 from memtile.design.events import Event
 from memtile.design.switch_end import SwitchEnd
+from memtile.errors import InputFileError
 from memtile.io.operations import ArrayShape
 from memtile.io.recorder import record
 from memtile.io.register_writes import apply
@@ -142,6 +143,8 @@ def test_traces_of_three_modules_leave_the_array_as_packets(tmp_path: Path) -> N
     assert sum(end - begin for begin, end in found["memtile(0,1) PORT_RUNNING_0"]) == WORDS
     tracing.save_perfetto(tmp_path / "trace.json")
     tracing.save_perfetto(tmp_path / "trace.pftrace")
+    with pytest.raises(InputFileError, match=r"missing.trace\.json: cannot be written: No such file"):
+        tracing.save_perfetto(tmp_path / "missing" / "trace.json")
     records = json.loads((tmp_path / "trace.json").read_text())
     assert {r["name"] for r in records if r["ph"] == "B"} == {name.partition(" ")[2] for name in EVENTS}
     assert b"memtile_trace for tile1,0" in (tmp_path / "trace.pftrace").read_bytes()

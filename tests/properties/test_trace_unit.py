@@ -59,7 +59,7 @@ def test_the_packets_are_those_of_the_reference_encoder(cycles: dict[int, int], 
 
 
 def test_the_event_that_starts_may_also_reset_the_timer() -> None:
-    """As mlir-aie's designs have it, with one broadcast: the Start frame has the value before the reset."""
+    """DEV-TRACE-5: as mlir-aie's designs have it; the Start frame has the value before the reset."""
     rig = Rig()
     unit = EventUnit(rig.door)
     unit.write("Timer_Control", Reset_Event=START)

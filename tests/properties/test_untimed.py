@@ -338,6 +338,40 @@ def test_interrupted_between_control_and_words_it_moves_the_words(monkeypatch: p
     monkeypatch.setattr(Mover, "gather", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_untimed(engine)
-    started = engine.state.channels.bds_done[6] + 1
-    assert len(calls) == started > 7
-    assert len(engine.caught(6)) == 4096 * (started - 1)  # the seventh was the one interrupted
+    done = engine.state.channels.bds_done[6]
+    assert len(calls) == done > 7
+    assert len(engine.caught(6)) == 4096 * (done - 1)  # the seventh was the one interrupted
+
+
+def through_a_buffer() -> tuple[Rig, np.ndarray]:
+    """S2MM 0 fills a buffer eight times, MM2S 0 sends one of its own eight times."""
+    rig, data = Rig(), np.arange(8 * 1024, dtype=np.uint32)
+    rig.write_bd(0, Descriptor("memory", 1024, OWN.address(0)))
+    rig.write_bd(1, Descriptor("memory", 1024, OWN.address(0x4000)))
+    rig.issue(0, 0, 8)
+    rig.issue(rig.mm2s(), 1, 8)
+    rig.engine.feed(0, data)
+    rig.catch(rig.mm2s())
+    return rig, data
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize("limit", [1024, 1500, 3000, 5000])
+def test_a_run_that_goes_on_moves_nothing_twice(limit: int, interrupted: bool) -> None:
+    rig, data = through_a_buffer()
+
+    def interrupt(words: int) -> None:
+        if words >= limit:
+            raise KeyboardInterrupt
+
+    for _ in range(40):
+        try:
+            if run_untimed(rig.engine, interrupt if interrupted else None, limit) is Stop.QUIET:
+                break
+        except KeyboardInterrupt:
+            continue
+    channels = rig.engine.state.channels
+    assert (channels.bds_done[0], channels.bds_done[rig.mm2s()]) == (8, 8)
+    assert len(rig.engine.caught(rig.mm2s())) == len(data)
+    assert rig.engine.pending(0) == 0
+    assert rig.engine.state.memory[:1024].tolist() == data[-1024:].tolist()

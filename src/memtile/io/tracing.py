@@ -25,7 +25,7 @@ from memtile.design.events import Event
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Tile
-from memtile.errors import DesignError, Problem, raise_if
+from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.io.trace_chrome import chrome_json
 from memtile.io.trace_decoder import Trace, decode
 from memtile.io.trace_names import NamedUnit, named
@@ -144,12 +144,15 @@ class Tracing:
 
         Raises:
             MemtileError: Perfetto's own format, and the ``perfetto`` extra is not installed.
+            InputFileError: the file cannot be written.
         """
-        file = Path(path)
-        if file.suffix == ".json":
-            file.write_text(chrome_json(self.units(), clock_mhz), encoding="utf-8")
-        else:
-            file.write_bytes(perfetto_bytes(self.units(), clock_mhz))
+        file, units = Path(path), self.units()
+        own = file.suffix != ".json"
+        content = perfetto_bytes(units, clock_mhz) if own else chrome_json(units, clock_mhz).encode()
+        try:
+            file.write_bytes(content)
+        except OSError as error:
+            raise InputFileError(f"{file}: cannot be written: {error.strerror}") from None
 
     def _channel(self, array: Array, channel: Channel, buffer: Buffer) -> Channel:
         """Let a channel write what comes into a buffer; the design need not wait for it."""

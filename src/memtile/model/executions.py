@@ -110,11 +110,13 @@ def advance(spec: Spec, st: State, orders: Ints, room: Ints, log: Ints, limit: i
         room: int64[channels], words that the host can give to or take from each stream port; counted down
             for what surely moves.
         log: int64, out: the BDs to move, see ``execution_log``.
-        limit: words to count at most, but for the last round.
+        limit: words to count at most, but for the last round; negative: BDs that have moved end, none begins.
     """
     log[execution_log.ROWS] = 0
     counted, asks = 0, False
     while go_on(spec, st, orders):
+        if limit < 0:
+            return True
         for ch in range(orders.shape[0]):
             tile = BARRED if orders[ch] == BARRED else order(spec, st, ch, room[ch])
             orders[ch] = tile

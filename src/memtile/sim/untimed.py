@@ -120,8 +120,15 @@ class _Mover:
                     progress(words)
         except KeyboardInterrupt:
             self._follow()  # the control is that far already
+            self._end_moved()
             raise
+        if words >= limit:
+            self._end_moved()
         return words
+
+    def _end_moved(self) -> None:
+        """Let BDs that have moved end, so that a run which goes on does not move them again."""
+        machine.execute(self._spec, self._state, self._orders, self._room, self._log, -1)
 
     def _follow(self) -> int:
         """Move what the log says and has not moved yet; returns what it counts."""
