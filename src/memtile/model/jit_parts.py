@@ -17,7 +17,41 @@ from numba import njit
 from numba.core import types
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
 from numba.extending import models, register_model, typeof_impl
+
+# Numba's passes but those for what no part has: closures, context managers, array expressions, overloads to
+# be inlined, literal_unroll. A pass takes its time whether it finds something or not.
+_PASSES = (
+    TranslateByteCode,
+    FixupArgs,
+    IRProcessing,
+    RewriteSemanticConstants,
+    DeadBranchPrune,
+    GenericRewrites,
+    ReconstructSSA,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+)
 
 
 class NoEnvironment:
@@ -85,7 +119,7 @@ class SettledFlags(Flags):
         return int(self._hash)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or bool(super().__eq__(other))
+        return self is other if isinstance(other, SettledFlags) else bool(super().__eq__(other))
 
 
 @cache
@@ -94,16 +128,44 @@ def settled(flags: Flags) -> SettledFlags:
     return SettledFlags(flags)
 
 
+class KnownCalls:
+    """Numba's typing context, which finds out once what ``+`` of two integers is, and not for each ``+``."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self.signatures: dict[Any, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.context, name)
+
+    def resolve_function_type(self, func: Any, args: tuple[Any, ...], kws: Any) -> Any:
+        """Signature of a call."""
+        if kws or isinstance(func, types.Dispatcher):
+            return self.context.resolve_function_type(func, args, kws)
+        call = func, args
+        if call not in self.signatures:
+            self.signatures[call] = self.context.resolve_function_type(func, args, kws)
+        return self.signatures[call]
+
+
+known_calls = cache(KnownCalls)
+
+
 class PartCompiler(Compiler):
-    """Numba's compiler, but for where the code of a part goes."""
+    """Numba's compiler with the passes that the model needs, and with libraries of its own for the code."""
 
     library: type[JITCodeLibrary] = PartLibrary
 
     def define_pipelines(self) -> Any:
-        """The passes of every other function."""
+        """Those of ``_PASSES``."""
         codegen = self.state.targetctx.codegen()
         self.state.library = self.library(codegen, self.state.func_id.func_qualname)
-        return super().define_pipelines()
+        self.state.typingctx = known_calls(self.state.typingctx)
+        passes = PassManager("part")
+        for one in _PASSES:
+            passes.add_pass(one, one.name())
+        passes.finalize()
+        return [passes]
 
     def _compile_core(self) -> Any:
         self.state.flags = settled(self.state.flags)
@@ -116,7 +178,7 @@ class EntryCompiler(PartCompiler):
     library = EntryLibrary
 
     def define_pipelines(self) -> Any:
-        """The passes of every other function."""
+        """Those of a part."""
         pipelines = super().define_pipelines()
         self.state.library.enable_object_caching()
         return pipelines
@@ -141,9 +203,13 @@ class Part:
 class PartType(types.Dispatcher):
     """A part is compiled for the types of its arguments, not once more for each constant."""
 
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Signature of the call."""
-        return super().get_call_type(context, tuple(types.unliteral(a) for a in args), kws)
+    def get_call_type(self, _context: Any, args: Any, kws: Any) -> Any:
+        """Signature of the call; without the bookkeeping that Numba does for functions that Python calls."""
+        part: Any = self.dispatcher
+        pysig, given = part._compiler.fold_argument_types(tuple(types.unliteral(a) for a in args), kws)
+        if given not in part.overloads:
+            part.add_overload(part._compiler.compile(given, None))
+        return part.overloads[given].signature.replace(pysig=pysig)
 
 
 register_model(PartType)(models.OpaqueModel)
