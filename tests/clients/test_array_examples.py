@@ -95,7 +95,7 @@ def requantised(image: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.clip(np.floor(sums / 256 + 0.5), 0, 127).astype(np.int8)
 
 
-@pytest.mark.feature("F07", "F36", "F40")
+@pytest.mark.feature("F07", "F26", "F36", "F40")
 def test_two_layers_of_a_convolution_are_exact_with_halos_and_zeros_around_the_border() -> None:
     array = made("convolution.py")
     result = array.run()
@@ -108,6 +108,22 @@ def test_two_layers_of_a_convolution_are_exact_with_halos_and_zeros_around_the_b
     np.testing.assert_array_equal(array.engine.external.buffers["results"].array, expected)
     words = {use.name: use.words for use in result.channels}
     assert words["memory(0,1) MM2S 1"] == 3 * 18 * 18 * 8 // 4
+
+
+@pytest.mark.feature("F07", "F26")
+def test_24_channels_are_padded_to_32_for_a_kernel_that_takes_16_at_a_time() -> None:
+    array = made("channel_padding.py")
+    result = array.run()
+    assert result.good
+    random = np.random.default_rng(seed=26)
+    images = random.integers(-128, 128, (4, 128, 24), dtype=np.int8)
+    weights = random.integers(-128, 128, (32, 16), dtype=np.int8)
+    assert weights[24:].any()  # what the zeros are multiplied with
+    expected = np.einsum("ipc,cl->ipl", images.astype(np.int64), weights[:24].astype(np.int64))
+    np.testing.assert_array_equal(array.engine.external.buffers["sums"].array, expected)
+    words = {use.name: use.words for use in result.channels}
+    assert words["memory(0,1) S2MM 0"] == 4 * 128 * 24 // 4
+    assert words["memory(0,1) MM2S 0"] == 4 * 128 * 32 // 4
 
 
 @pytest.mark.feature("F08")

@@ -22,7 +22,7 @@ def made(name: str) -> MemoryTile:
     return tile
 
 
-@pytest.mark.feature("F05", "F07", "F14")
+@pytest.mark.feature("F05", "F07", "F14", "F26")
 def test_halo_tiling_is_bit_exact_through_all_twelve_channels_and_all_descriptors() -> None:
     tile = made("halo_tiling.py")
     assert [tile.bd_pool.free(channel) for channel in (0, 1)] == [0, 0]
