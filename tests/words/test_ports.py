@@ -35,6 +35,7 @@ def bits(layout):
     return {field.name: [field.msb, field.lsb] for field in layout}
 
 
+@pytest.mark.feature("F18")
 @pytest.mark.parametrize("tile", TILES)
 def test_ports_are_numbered_as_in_the_driver(tile):
     assert list(PORTS[tile].masters) == ORACLE[tile]["masters"]
@@ -47,6 +48,7 @@ def test_ports_are_numbered_as_in_the_driver(tile):
     )
 
 
+@pytest.mark.feature("F18")
 @pytest.mark.parametrize("tile", TILES)
 def test_every_pair_may_connect_or_not_as_in_the_driver(tile):
     ours = {s: [m for m in PORTS[tile].masters if circuit_allowed(tile, s, m)] for s in PORTS[tile].slaves}
@@ -96,7 +98,9 @@ def test_interface_dma_is_wired_to_the_south_ports():
     assert set(DMA_MASTERS) <= set(DEMUX_BITS) <= set(PORTS["interface"].masters)
 
 
-def test_memory_tile_switch_has_no_sideways_port_and_no_fifo():
+@pytest.mark.feature("F18")
+def test_memory_tile_switch_has_17_masters_18_slaves_no_sideways_port_and_no_fifo():
+    assert (len(PORTS["memory"].masters), len(PORTS["memory"].slaves)) == (17, 18)
     names = {*PORTS["memory"].masters, *PORTS["memory"].slaves}
     assert not [name for name in names if name.startswith(("WEST", "EAST", "FIFO"))]
     assert [PORTS[tile].fifos for tile in TILES] == [0, 1, 1]
