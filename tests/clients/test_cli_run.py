@@ -100,17 +100,43 @@ def test_no_number_and_no_name_is_cut_where_lines_are_short(written: Any, comman
     assert "\u2026" not in shown[0]
 
 
-def test_a_picture_is_drawn_and_a_wrong_name_refused(written: Any, tmp_path: Path) -> None:
+def test_a_picture_is_drawn(written: Any, tmp_path: Path) -> None:
     file = written(GOOD.format(wrong=""))
     picture = tmp_path / "cycles.svg"
     assert run("--picture", str(picture), file).exit_code == 0
     assert "moving a word" in picture.read_text()
-    done = run("--picture", str(tmp_path / "cycles.doc"), file)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--picture", "cycles.doc"], "cycles.doc: a picture's name ends in one of .png, .svg, .pdf"),
+        (["--untimed", "--picture", "cycles.svg"], "cycles.svg: an untimed run has no cycles to draw; run w"),
+        (["--picture", "none/cycles.svg"], "none/cycles.svg: cannot be written: no such folder"),
+        (["--picture", "a.svg"], "a.svg: cannot be written: it is a folder"),
+        (["--vcd", "none/run.vcd"], "none/run.vcd: cannot be written: no such folder"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_run(
+    written: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], message: str
+) -> None:
+    file = written(GOOD.format(wrong=""))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.svg").mkdir()
+    done = run(*args, file)
     assert done.exit_code == 2
-    assert "a picture's name ends in one of .png, .svg, .pdf" in done.stderr
-    done = run("--untimed", "--picture", str(picture), file)
+    assert done.stderr.startswith(f"error: {message}")
+    assert done.stdout == ""
+
+
+def test_without_matplotlib_a_picture_of_cycles_says_how_to_get_it(
+    written: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtile.report.cycles_picture.find_spec", lambda _name: None)
+    done = run("--picture", str(tmp_path / "cycles.svg"), written(GOOD.format(wrong="")))
     assert done.exit_code == 2
-    assert "an untimed run has no cycles to draw" in done.stderr
+    message = 'error: pictures need matplotlib, which is not installed: pip install "memtile[plots]"\n'
+    assert done.stderr == message
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtile.cli.output_file import check_writable
 from memtile.errors import InputFileError, Problem
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def parse_wanted(text: str) -> tuple[Wanted, Path]:
     path = Path(file)
     if rest:
         raise _error(f"array {name}", "--out", repr(text), "NAME[:DTYPE][:SHAPE]=FILE.npy")
-    if not path.parent.is_dir() or path.is_dir():
-        raise InputFileError(f"{file}: cannot be written: no such folder")
+    check_writable(path)
     return Wanted(name, dtype, shape), path
 
 

@@ -10,6 +10,7 @@ import typer
 
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.numbers import number
+from memtile.cli.output_file import check_writable
 from memtile.cli.run_program import Format, ProgramOptions, run_files
 from memtile.cli.waveform_file import WaveformFile
 
@@ -72,6 +73,8 @@ def run(
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
     dump = _waveform_file(vcd, signals, untimed)
+    if picture is not None:
+        _check_picture(picture, untimed)
     options = ProgramOptions(given or (), wanted or (), device, format, number(base, "--base"))
     if any(Path(file).suffix == ".py" for file in files):
         if len(files) > 1 or options != ProgramOptions():
@@ -80,6 +83,13 @@ def run(
     else:
         result = run_files(files, options, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
     _end(result, picture)
+
+
+def _check_picture(picture: Path, untimed: bool) -> None:
+    from memtile.report.cycles_picture import check_picture
+
+    check_picture(picture, timed=not untimed)
+    check_writable(picture)
 
 
 def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -> WaveformFile:

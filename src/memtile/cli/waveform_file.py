@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtile.cli.output_file import check_writable
 from memtile.errors import InputFileError
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class WaveformFile:
         Raises:
             DesignError: patterns that match nothing; before the run.
             MemtileError: the ``pyvcd`` package is not installed; before the run.
-            InputFileError: the file cannot be written, or there is no engine.
+            InputFileError: the file cannot be written, found out before the run but for a full disk; or
+                there is no engine.
         """
         if self.path is None:
             yield
@@ -43,6 +45,7 @@ class WaveformFile:
         from memtile.io.vcd import load_pyvcd
         from memtile.io.waveform import Waveform
 
+        check_writable(self.path)
         load_pyvcd()
         waveform = Waveform(engine, self.patterns)
         with engine.watched(waveform.sample):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,20 +55,28 @@ def cycles_figure(result: Result) -> Figure:
     return figure
 
 
+def check_picture(path: Path, *, timed: bool) -> None:
+    """Refuse what :func:`save_cycles` cannot draw, before anything has run.
+
+    Raises:
+        InputFileError: a suffix that is no picture, an untimed run, or no Matplotlib.
+    """
+    if path.suffix not in _SUFFIXES:
+        raise InputFileError(f"{path}: a picture's name ends in one of {', '.join(_SUFFIXES)}")
+    if not timed:
+        raise InputFileError(f"{path}: an untimed run has no cycles to draw; run without --untimed")
+    if find_spec("matplotlib") is None:
+        raise InputFileError('pictures need matplotlib, which is not installed: pip install "memtile[plots]"')
+
+
 def save_cycles(result: Result, path: Path) -> None:
     """Write :func:`cycles_figure` to a file.
 
     Raises:
-        InputFileError: a suffix that is no picture, an untimed result, a path that cannot be written, or
-            no Matplotlib.
+        InputFileError: as :func:`check_picture`, or a path that cannot be written.
     """
-    if path.suffix not in _SUFFIXES:
-        raise InputFileError(f"{path}: a picture's name ends in one of {', '.join(_SUFFIXES)}")
-    if not result.timed:
-        raise InputFileError(f"{path}: an untimed run has no cycles to draw; run without --untimed")
+    check_picture(path, timed=result.timed)
     try:
         cycles_figure(result).savefig(path, dpi=150)
     except OSError as error:
         raise InputFileError(f"{path}: cannot be written: {error.strerror}") from None
-    except ModuleNotFoundError as error:
-        raise InputFileError(f"pictures need {error.name}; install memtile[plots]") from None
