@@ -241,6 +241,8 @@ def test_a_program_that_the_array_cannot_do_is_refused_as_a_whole() -> None:
     operations: list[Operation] = [
         Write(0x021A0000, 1),
         Write(0x081A0000, 1, place="f, byte 0x0010"),
+        Write(0x200_021A_0000, 1, place="f, byte 0x0020"),
+        Write(0x200_081A_0000, 1, place="f, byte 0x0030"),
         MaskWrite(0x0060_0000, 1, 1),
         MaskPoll(0x021A0002, 1, 1),
         BlockWrite(0x021F_FFFC, (1, 2)),
@@ -252,6 +254,10 @@ def test_a_program_that_the_array_cannot_do_is_refused_as_a_whole() -> None:
     unmapped = "data memory and registers of the map allowed (AM025 memory map)"
     assert message_of(lambda: apply(operations, Refusing(), SHAPE)).splitlines() == [
         "f, byte 0x0010: address: 0x081a0000 (column 4, row 1) given, "
+        "columns 0..3, rows 0..5 allowed (AM025 memory map)",
+        "f, byte 0x0020: address: 0x200021a0000 (column 65537, row 1) given, columns 0..3, rows 0..5 allowed "
+        "(AM025 memory map); where addresses count from 0x20000000000, say so with --base",
+        "f, byte 0x0030: address: 0x200081a0000 (column 65540, row 1) given, "
         "columns 0..3, rows 0..5 allowed (AM025 memory map)",
         "program: address: 0x00600000 (column 0, row 6) given, "
         "columns 0..3, rows 0..5 allowed (AM025 memory map)",

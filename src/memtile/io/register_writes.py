@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
+from memtile.arch.address_map import ARRAY_BASE
 from memtile.arch.register_map import register_at
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
@@ -115,7 +116,8 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
     kind = shape.tile(column, row)
     if kind is None:
         allowed = f"columns 0..{shape.columns - 1}, rows 0..{shape.rows - 1}"
-        yield Problem("tile", where, "address", f"{given} (column {column}, row {row})", allowed, _MAP)
+        given = f"{given} (column {column}, row {row})"
+        yield Problem("tile", where, "address", given, allowed, _MAP, _other_base(address, shape))
     elif offset % WORD_BYTES:
         yield Problem("alignment", where, "address", given, f"multiples of {WORD_BYTES}", _MAP)
     elif offset + words * WORD_BYTES > TILE_BYTES:
@@ -128,6 +130,13 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
             title = TILE_KINDS[kind].title
             given = f"offset {hole:#07x} of the {title} at column {column}, row {row}"
             yield Problem("unmapped", where, "address", given, "data memory and registers of the map", _MAP)
+
+
+def _other_base(address: int, shape: ArrayShape) -> str:
+    """What to do about an address that counts from the array's usual place in the system."""
+    column, row, _ = locate(address - ARRAY_BASE)
+    inside = address >= ARRAY_BASE and shape.tile(column, row) is not None
+    return f"where addresses count from {ARRAY_BASE:#x}, say so with --base" if inside else ""
 
 
 def _timed_out(poll: MaskPoll) -> Problem:
