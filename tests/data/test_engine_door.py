@@ -36,6 +36,13 @@ def test_blocks_of_data_memory_and_of_registers() -> None:
     assert rig.door.block_read32(rig.kind.bd_base, 8).tolist() == words
 
 
+def test_a_block_of_a_negative_length() -> None:
+    text = r"^memory tile: 0x00100: -1 words given, 0 or more allowed \(AM025 memory map\)$"
+    with pytest.raises(RegisterError, match=text):
+        Rig().door.block_read32(0x100, -1)
+    assert Rig().door.block_read32(0x100, 0).tolist() == []
+
+
 def test_a_masked_write_changes_the_masked_bits() -> None:
     rig = Rig()
     rig.door.write32(0x40, 0xFFFF0000)

@@ -101,6 +101,10 @@ class Door:
 
     def block_read32(self, offset: int, words: int) -> Words:
         """Read ``words`` consecutive words from byte ``offset`` on; uint32[words]."""
+        if words < 0:
+            where = f"{offset:#07x}"
+            problem = Problem("words", self._kind.title, where, f"{words} words", "0 or more", _SOURCE)
+            raise RegisterError(problem)
         if self._memory(offset, words) is not None:
             first = offset // WORD_BYTES
             self._show(offset, words * WORD_BYTES, False)
