@@ -52,6 +52,53 @@ def test_a_buffer_of_another_tile_names_its_owner() -> None:
     )
 
 
+def test_a_transfer_of_another_tile_is_not_started() -> None:
+    array = Array("npu1")
+    west, east = array.memory_tile(0), array.memory_tile(1)
+    buffer = west.buffer("b", 16)
+    assert refused(lambda: east.mm2s[0].start(west.read(buffer))) == (
+        "memory tile (1,1), MM2S 0: work: a transfer as the tile at (0, 1) sees its buffer given, "
+        "transfers of the channel's own tile allowed (AM020 chapter 5: DMA windows); "
+        "make one with read(buffer) of this tile"
+    )
+    east.mm2s[0].start(east.read(buffer))
+
+
+def test_a_lock_of_another_tile_is_used_through_its_window() -> None:
+    array = Array("npu1")
+    west, east = array.memory_tile(0), array.memory_tile(1)
+    work, theirs = east.read(east.buffer("b", 16)), west.lock(1, "theirs")
+    for guard, field in (
+        ({"acquire": theirs.acquire()}, "acquire"),
+        ({"acquire": theirs.acquire_equal(1)}, "acquire"),
+        ({"release": theirs.release()}, "release"),
+    ):
+        assert refused(lambda guard=guard: east.mm2s[0].start(work.guarded(**guard))) == (
+            f"memory tile (1,1), BD 0: {field}: lock theirs of memory tile (0,1) given, own locks, and a "
+            "neighbour's as this tile sees them allowed (AM020 chapter 5: DMA windows); take tile.seen(lock)"
+        )
+    east.mm2s[0].start(work.guarded(east.seen(theirs).acquire()))
+    far = array.memory_tile(3)
+    assert "it belongs to memory tile (0,1)" in refused(lambda: far.seen(theirs))
+    through_east = west.seen(east.lock(0, "eastern"))
+    assert "it belongs to memory tile (1,1)" in refused(
+        lambda: far.mm2s[0].start(far.read(far.buffer("c", 4)).guarded(through_east.acquire()))
+    )
+    assert "take tile.seen(lock)" in refused(
+        lambda: east.mm2s[1].start(east.read(east.buffer("d", 4)).guarded(through_east.acquire()))
+    )
+
+
+def test_the_value_of_another_tiles_lock_is_read_there() -> None:
+    array = Array("npu1")
+    lock = array.memory_tile(0).lock(5, "theirs")
+    assert refused(lambda: array.memory_tile(1).lock_value(lock)) == (
+        "memory tile (1,1): lock_value: lock theirs given, a lock of the same tile allowed "
+        "(AM020: DMA windows); it belongs to memory tile (0,1)"
+    )
+    assert array.memory_tile(0).lock_value(lock) == 5
+
+
 def test_messages_of_a_tile_say_where_it_is() -> None:
     array = Array("npu1")
     tile = array.compute_tile(2, 3)

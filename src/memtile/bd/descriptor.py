@@ -141,8 +141,8 @@ class Descriptor:
             "dims": tuple(dims),
             "pad": tuple(pad),
             "iteration": Iteration(*self.iteration),
-            "acquire": Acquire(*self.acquire),
-            "release": Release(*self.release),
+            "acquire": self.acquire if isinstance(self.acquire, Acquire) else Acquire(*self.acquire),
+            "release": self.release if isinstance(self.release, Release) else Release(*self.release),
             "packet": None if self.packet is None else Packet(*self.packet),
             "axi": Axi(*self.axi),
         }

@@ -14,6 +14,7 @@ from memtile.access.walk import Walk
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import place_of_address, place_of_lock
+from memtile.design.locks import LockAcquire, LockRelease, owner_text
 from memtile.errors import DescriptorError, Problem, raise_if
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def chain_words(
 
     Raises:
         DescriptorError: every field of any of them that does not fit; where a walk leaves the address space;
-            memory or a lock that is not there or that the channel does not reach.
+            memory or a lock that is not there or that the channel does not reach; another tile's lock.
     """
     words: list[tuple[int, ...]] = []
     problems: list[Problem] = []
@@ -59,6 +60,7 @@ def _checked_words(
         raise DescriptorError(
             Problem("tile", where, "tile", descriptor.tile, tile.kind.name, "AM025: BDs differ by tile kind")
         )
+    raise_if(_strange_locks(tile, descriptor, where), DescriptorError)
     words = encode(descriptor, number)
     walks = [Walk.of(descriptor, run) for run in range(descriptor.iteration.different)]
     raise_if([p for walk in walks for p in check_walk(walk, tile.kind, where)][:1], DescriptorError)
@@ -86,6 +88,24 @@ def _locks(tile: Tile, descriptor: Descriptor) -> Iterator[Use]:
         place = place_of_lock(tile.kind, lock)
         if place is not None:
             yield field, f"lock id {lock}", (place.window,)
+
+
+def _strange_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Problem]:
+    """Locks of another tile, by whose number this tile's DMA would find one of its own."""
+    used = {"acquire": descriptor.acquire, "release": descriptor.release}
+    return [
+        Problem(
+            "owner",
+            where,
+            field,
+            f"lock {action.lock.name} of {owner_text(action.lock)}",
+            "own locks, and a neighbour's as this tile sees them",
+            _WINDOWS,
+            "take tile.seen(lock)",
+        )
+        for field, action in used.items()
+        if isinstance(action, LockAcquire | LockRelease) and tile.seen(action.lock) != action.lock
+    ]
 
 
 def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Problem]:

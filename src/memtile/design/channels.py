@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,20 +258,19 @@ class Channel:
 
     def _transfers(self, work: Sequence[Transfer | Descriptor]) -> list[Transfer]:
         """Work as transfers; anything else is refused with what would make one of it."""
-        verb = "write" if self.receives else "read"
-        problems = [
-            self._problem(
-                "work",
-                repr(piece),
-                "transfers or descriptors",
-                "AM020: a task is a BD chain",
-                f"make one with tile.{verb}(buffer)",
-            )
-            for piece in work
-            if not isinstance(piece, Transfer | Descriptor)
-        ]
-        raise_if(problems, DesignError)
+        raise_if([problem for piece in work for problem in self._strange(piece)], DesignError)
         return [piece if isinstance(piece, Transfer) else Transfer((piece,)) for piece in work]
+
+    def _strange(self, piece: object) -> Iterator[Problem]:
+        """Why a piece of work is none for this channel: of another type, or made for another tile's DMA."""
+        verb = "write" if self.receives else "read"
+        if not isinstance(piece, Transfer | Descriptor):
+            source, step = "AM020: a task is a BD chain", f"make one with tile.{verb}(buffer)"
+            yield self._problem("work", repr(piece), "transfers or descriptors", source, step)
+        elif isinstance(piece, Transfer) and piece.place not in (None, self._tile.place):
+            given = f"a transfer as the tile at {piece.place} sees its buffer"
+            source, step = "AM020 chapter 5: DMA windows", f"make one with {verb}(buffer) of this tile"
+            yield self._problem("work", given, "transfers of the channel's own tile", source, step)
 
     def _check(self, transfers: Sequence[Transfer], runs: int, loop: bool) -> None:
         most = self._tile.kind.max_repeat

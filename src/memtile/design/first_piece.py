@@ -6,6 +6,8 @@ kind), so a channel that has to tell two locks needs two BDs.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memtile.arch.tiles import GRANULE_WORDS
 from memtile.bd.descriptor import NO_ITERATION, Descriptor, Dim
 from memtile.bd.windows import DmaAddress
@@ -21,14 +23,14 @@ def first_piece(transfer: Transfer) -> tuple[Transfer, Transfer] | None:
     """
     first, *others = transfer.descriptors
     if others:
-        return Transfer((first,)), Transfer(tuple(others))
+        return replace(transfer, descriptors=(first,)), replace(transfer, descriptors=tuple(others))
     special = first.pad or first.packet or first.compression or first.iteration != NO_ITERATION
     words, step = _turn(first)
     if special or first.length <= words:
         return None
     head = first.but(length=words, tlast_suppress=True)
     rest = first.but(length=first.length - words, address=DmaAddress(first.address + step))
-    return Transfer((head,)), Transfer((rest,))
+    return replace(transfer, descriptors=(head,)), replace(transfer, descriptors=(rest,))
 
 
 def _turn(descriptor: Descriptor) -> tuple[int, int]:

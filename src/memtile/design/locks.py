@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from memtile.arch.tiles import TileKind
 from memtile.bd.descriptor import Acquire, Release
 from memtile.bd.windows import DmaLock
+from memtile.design.buffers import Buffer
 from memtile.errors import DesignError, Problem
 
 _SOURCE = "AM020: 64 locks per memory tile, 16 per compute and interface tile"
@@ -43,17 +44,17 @@ class Lock:
     def acquire(self, count: int = 1) -> Acquire:
         """Wait until the lock is at least ``count``, then take ``count``."""
         self._check("acquire", count, 1)
-        return Acquire(self.dma_id, -count, True)
+        return LockAcquire.of(self, -count)
 
     def acquire_equal(self, value: int) -> Acquire:
         """Wait until the lock is exactly ``value``, then take ``value``."""
         self._check("acquire_equal", value, 0)
-        return Acquire(self.dma_id, value, True)
+        return LockAcquire.of(self, value)
 
     def release(self, count: int = 1) -> Release:
         """Add ``count`` when the descriptor is done."""
         self._check("release", count, 1)
-        return Release(self.dma_id, count)
+        return LockRelease.of(self, count)
 
     def _check(self, operation: str, value: int, low: int) -> None:
         if not low <= value <= self.kind.lock_value_max:
@@ -62,6 +63,37 @@ class Lock:
             raise DesignError(
                 Problem("lock_value", f"lock {self.name}", operation, str(value), allowed, source)
             )
+
+
+class LockAcquire(Acquire):
+    """An acquire that knows its lock: the number alone would do for a lock of any tile."""
+
+    lock: Lock
+
+    @classmethod
+    def of(cls, lock: Lock, value: int) -> LockAcquire:
+        """The acquire of ``lock`` with this value in the descriptor."""
+        made = cls(lock.dma_id, value, True)
+        made.lock = lock
+        return made
+
+
+class LockRelease(Release):
+    """A release that knows its lock."""
+
+    lock: Lock
+
+    @classmethod
+    def of(cls, lock: Lock, value: int) -> LockRelease:
+        """The release of ``lock`` with this value in the descriptor."""
+        made = cls(lock.dma_id, value)
+        made.lock = lock
+        return made
+
+
+def owner_text(thing: Buffer | Lock) -> str:
+    """The tile that a buffer or lock belongs to, for messages."""
+    return f"{thing.kind.title} ({thing.place[0]},{thing.place[1]})" if thing.place else "another tile"
 
 
 class LockTable:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtile.access.tiling import TilingParameters
 from memtile.arch.packets import STREAM_HEADER
@@ -63,7 +63,7 @@ class Stream:
                 ``Channel.start_out_of_order``, and ``keep_headers`` of the bus.
         """
         tagged = tuple(d.but(packet=Packet(self.id, kind), ooo_id=bd) for d in transfer.descriptors)
-        return Transfer(tagged, transfer.runs)
+        return replace(transfer, descriptors=tagged)
 
 
 class PacketBus:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from memtile.access.lowering.lower import Access
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
@@ -19,7 +20,7 @@ from memtile.design.buffers import Buffer, MemoryMap
 from memtile.design.chains import chain_words
 from memtile.design.channels import Channel
 from memtile.design.events import TileEvents
-from memtile.design.locks import Lock, LockTable
+from memtile.design.locks import Lock, LockTable, owner_text
 from memtile.design.transfers import Pattern, Transfer, transfer
 from memtile.design.values import exactly
 from memtile.errors import DesignError, Problem
@@ -171,7 +172,12 @@ class Tile:
         return lock
 
     def lock_value(self, lock: Lock) -> int:
-        """The present value of a lock of this tile."""
+        """The present value of a lock of this tile.
+
+        Raises:
+            DesignError: another tile's lock.
+        """
+        self._must_own(lock, "lock_value")
         return self.door.read32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride)
 
     def read(self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool = False) -> Transfer:
@@ -187,11 +193,11 @@ class Tile:
             DesignError: not a buffer, or one out of reach.
             TransferError: every reason why the tile cannot do it.
         """
-        return transfer(buffer, tiling, "read", address=self._address(buffer, "read"), iteration=iteration)
+        return self._transfer(buffer, tiling, "read", iteration)
 
     def write(self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool = False) -> Transfer:
         """What an S2MM channel writes: the whole buffer in order, or a tiling of it; see :meth:`read`."""
-        return transfer(buffer, tiling, "write", address=self._address(buffer, "write"), iteration=iteration)
+        return self._transfer(buffer, tiling, "write", iteration)
 
     def seen(self, lock: Lock) -> Lock:
         """A neighbour's lock as this tile's channels 0 to 3 use it; an own one as it is.
@@ -266,6 +272,10 @@ class Tile:
         column, row = self.place
         return f"{self.kind.title} ({column + _COLUMNS_AWAY[window]},{row})"
 
+    def _transfer(self, buffer: Buffer, tiling: Pattern | None, verb: Access, iteration: bool) -> Transfer:
+        address = self._address(buffer, verb)
+        return replace(transfer(buffer, tiling, verb, address=address, iteration=iteration), place=self.place)
+
     def _address(self, buffer: Buffer, verb: str) -> int:
         """First word of a buffer as this tile's DMA sees it."""
         if not isinstance(buffer, Buffer):
@@ -293,13 +303,12 @@ class Tile:
             return place == self.place and away == 0
         return place == (self.place[0] + away, self.place[1])
 
-    def _must_own(self, buffer: Buffer, verb: str) -> None:
-        if buffer.place != self.place or buffer.kind != self.kind:
-            step, given = f"it belongs to {owner_text(buffer)}", f"buffer {buffer.name}"
-            allowed, source = "a buffer of the same tile", "AM020: DMA windows"
+    def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
+        if thing.place != self.place or thing.kind != self.kind:
+            step, what = f"it belongs to {owner_text(thing)}", type(thing).__name__.lower()
+            given, allowed, source = (
+                f"{what} {thing.name}",
+                f"a {what} of the same tile",
+                "AM020: DMA windows",
+            )
             raise DesignError(Problem("owner", self.title, verb, given, allowed, source, step))
-
-
-def owner_text(thing: Buffer | Lock) -> str:
-    """The tile that a buffer or lock belongs to, for messages."""
-    return f"{thing.kind.title} ({thing.place[0]},{thing.place[1]})" if thing.place else "another tile"

@@ -25,10 +25,12 @@ class Transfer:
     Attributes:
         descriptors: in order; links and descriptor numbers are added when the transfer is started.
         runs: executions of the whole that make one pass (iteration).
+        place: column and row of the tile from which the buffer is seen so; None = not said.
     """
 
     descriptors: tuple[Descriptor, ...]
     runs: int = 1
+    place: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         size = f"{self.words} words, {len(self.descriptors)} descriptors"
