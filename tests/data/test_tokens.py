@@ -38,6 +38,7 @@ def test_the_word_names_the_channel_and_its_controller(number: int) -> None:
     assert [w & ~(1 << 31) for w in bench.engine.tokens(0)] == [word]
     assert bench.engine.tokens(0)[0].bit_count() % 2 == 1
     assert bench.engine.tokens(0) == [token("memory", 6 + number, 0xA5, column=1, row=1)]
+    assert token("memory_v2", 6 + number, 1) == token("memory", 6 + number, 1)
 
 
 @pytest.mark.feature("F12")

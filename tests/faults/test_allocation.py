@@ -58,7 +58,7 @@ def test_a_compute_tile_has_one_pool_for_all_channels() -> None:
     pool = BdPool(COMPUTE)
     pool.take(0, 10, "S2MM 0")
     text = refused(lambda: pool.take(1, 7, "MM2S 1"))[0]
-    assert "7 more given, 6 free of BDs 0..15 allowed" in text
+    assert "7 more given, 6 free of BDs 0..15 allowed (AM020: 16 BDs for all channels)" in text
     assert text.endswith("; S2MM 0 has 10")
 
 

@@ -16,8 +16,10 @@ from memtile.errors import DesignError
 from memtile.model.construct import Placed
 from memtile.model.states import Cause, CoreCause
 from memtile.sim.actions import Action, Pattern
+from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core
+from memtile.sim.outcome import outcome
 from memtile.testing.rig import Rig
 
 BASE = CORE.memory_windows["own"]
@@ -244,6 +246,7 @@ def test_causes_add_up_and_zeroisation_is_one_of_them() -> None:
     assert spent[CoreCause.IDLE] == 2  # nothing to do: the first run stops after two cycles
     assert spent[CoreCause.RUNNING] == 3 + 1 + 1
     assert sum(spent.values()) == engine.now
+    assert "zeroisation = 9" in outcome(engine, Stop.QUIET, {}, []).assumed
 
 
 def test_a_long_computation_is_skipped_to_its_very_end() -> None:

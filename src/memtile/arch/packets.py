@@ -11,7 +11,7 @@ from enum import IntEnum
 from types import MappingProxyType
 
 from memtile.arch.registers import WORD_BITS, Field, fields
-from memtile.arch.tiles import TileName
+from memtile.arch.tiles import TILE_KINDS, Role, TileName
 
 STREAM_HEADER = fields(
     "Parity 31, Column 27:21, Row 20:16, Packet_Type 14:12, Out_Of_Order_BD_ID 10:5, Stream_ID 4:0"
@@ -30,8 +30,8 @@ class Operation(IntEnum):
     BLOCK_WRITE = 3
 
 
-# Actor ids of the token by kind, S2MM channels before MM2S (mlir-aie; compute MM2S 1 follows from MM2S 0).
-ACTORS: Mapping[TileName, tuple[int, ...]] = MappingProxyType(
+# Actor ids of the token by role, S2MM channels before MM2S (mlir-aie; compute MM2S 1 follows from MM2S 0).
+ACTORS: Mapping[Role, tuple[int, ...]] = MappingProxyType(
     {
         "memory": (1, 2, 3, 4, 5, 6, 16, 17, 18, 19, 20, 22),
         "compute": (0, 1, 6, 7),
@@ -74,7 +74,7 @@ def control_header(operation: Operation, address: int, beats: int = 1, response:
 
 def token(kind: TileName, channel: int, controller: int, column: int = 0, row: int = 0) -> int:
     """The task-complete token of ``channel``, S2MM channels counted before MM2S."""
-    actor = ACTORS[kind][channel] << field_of(TOKEN, "Actor_ID").lsb
+    actor = ACTORS[TILE_KINDS[kind].role][channel] << field_of(TOKEN, "Actor_ID").lsb
     base = TOKEN_TYPE << field_of(TOKEN, "Type").lsb
     place = (column << field_of(TOKEN, "Column").lsb) | (row << field_of(TOKEN, "Row").lsb)
     return _with_parity(base | actor | place | controller)

@@ -73,11 +73,11 @@ def _campaign(
     file: str, upsets: int, bits: int, seed: int, ecc: bool, area: Area, max_cycles: int
 ) -> CampaignResult:
     from memtile.cli.design_file import guarded, load_design
-    from memtile.cli.progress import cycles_progress
+    from memtile.cli.progress import run_progress
     from memtile.design.campaign import campaign
 
     try:
-        with cycles_progress() as progress:
+        with run_progress() as progress:
             make = partial(load_design, file)
             run = partial(campaign, make, upsets, area=area.value, max_cycles=max_cycles, progress=progress)
             return guarded(file, partial(run, bits=bits, seed=seed, protected=ecc))

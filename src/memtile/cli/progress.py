@@ -13,22 +13,22 @@ QUIET_SECONDS = 2.0
 
 
 @contextmanager
-def cycles_progress() -> Iterator[Callable[[int], None]]:
-    """A callback for ``run(progress=...)`` that takes the cycles done."""
+def run_progress(*, untimed: bool = False) -> Iterator[Callable[[int], None]]:
+    """A callback for ``run(progress=...)`` that takes the cycles done, or the words of an untimed run."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     display = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = display.add_task("")
+    task, unit = display.add_task(""), "words" if untimed else "cycles"
     start = time.monotonic()
 
-    def show(cycles: int) -> None:
+    def show(done: int) -> None:
         if not display.live.is_started:
             if time.monotonic() - start < QUIET_SECONDS or not display.console.is_terminal:
                 return
             display.start()
-        display.update(task, description=f"{cycles:,} cycles")
+        display.update(task, description=f"{done:,} {unit}")
 
     try:
         yield show

@@ -102,10 +102,10 @@ def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -
 
 def _run_design(file: str, dump: WaveformFile, *, untimed: bool, as_json: bool, max_cycles: int) -> Result:
     from memtile.cli.design_file import guarded, load_design
-    from memtile.cli.progress import cycles_progress
+    from memtile.cli.progress import run_progress
 
     made = load_design(file)
-    with cycles_progress() as progress, dump.recorded(getattr(made, "engine", None)):
+    with run_progress(untimed=untimed) as progress, dump.recorded(getattr(made, "engine", None)):
         result: Result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, progress=progress))
     if as_json:
         typer.echo(json.dumps(result.as_json(), indent=2))

@@ -42,7 +42,7 @@ def run_files(
     as_json: bool,
 ) -> Result:
     """Run files one after another as one program, save the wanted arrays and show what happened."""
-    from memtile.cli.progress import cycles_progress
+    from memtile.cli.progress import run_progress
     from memtile.design.array import Array
     from memtile.io.formats import read_program
     from memtile.io.program_device import device_of
@@ -55,7 +55,7 @@ def run_files(
     device, shape = device_of(programs, options.device)
     operations = [operation for program in programs for operation in program.operations]
     array = Array(device.name, shape.columns)
-    with cycles_progress() as progress, dump.recorded(array.engine):
+    with run_progress(untimed=untimed) as progress, dump.recorded(array.engine):
         done = run_program(
             operations,
             array,

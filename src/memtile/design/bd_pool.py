@@ -1,4 +1,4 @@
-"""Descriptor numbers of a tile, handed out by channel parity (AM020: each channel can use 24 of the 48)."""
+"""Descriptor numbers of a tile; on a memory tile a channel has half of them, by its parity (AM020)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BdPool:
                 "descriptors",
                 f"{count} more",
                 f"{len(numbers)} free of BDs {bank.start}..{bank.stop - 1}",
-                "AM020: 24 BDs per channel, by channel parity",
+                self._rule(bank),
                 self._way_out(channel, count),
             )
             raise DesignError(problem)
@@ -63,6 +63,10 @@ class BdPool:
 
     def _numbers(self, channel: int) -> list[int]:
         return [n for n in self._kind.bd_bank(channel) if n not in self._taken]
+
+    def _rule(self, bank: range) -> str:
+        who = "per channel, by channel parity" if len(self._kind.bd_banks) > 1 else "for all channels"
+        return f"AM020: {len(bank)} BDs {who}"
 
     def _way_out(self, channel: int, count: int) -> str:
         """Who has how many of the channel's half, and which channels could take ``count``."""

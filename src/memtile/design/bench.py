@@ -110,11 +110,11 @@ class Bench:
         Args:
             max_cycles: limit of the cycle run.
             untimed: move the data without a clock.
-            progress: called now and then with the cycles done.
+            progress: called now and then with the cycles done, or the words that an untimed run moved.
         """
         try:
             if untimed:
-                stop = run_untimed(self.engine)
+                stop = run_untimed(self.engine, progress)
             else:
                 stop = self.engine.run(self.engine.now + max_cycles, progress)
         except KeyboardInterrupt:

@@ -89,7 +89,7 @@ class Channel:
             The BD numbers used.
 
         Raises:
-            DesignError: no free BDs of the channel's parity, task queue full, repeat out of range.
+            DesignError: too few free BDs that the channel may use, task queue full, repeat out of range.
             DescriptorError: a descriptor the tile cannot hold, or whose walk leaves the DMA address space.
         """
         transfers = self._transfers(work)

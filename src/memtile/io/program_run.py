@@ -55,7 +55,7 @@ class _Host:
         array: the model.
         end: cycle at which patience ends.
         untimed: move data without a clock.
-        progress: called now and then with the cycles done.
+        progress: called now and then with the cycles done, or the words that an untimed run moved.
     """
 
     def __init__(self, array: Array, end: int, untimed: bool, progress: Progress | None) -> None:
@@ -108,7 +108,7 @@ def run_program(
         wanted: arrays to take at the end.
         max_cycles: limit of all cycles together.
         untimed: move data without a clock.
-        progress: called now and then with the cycles done.
+        progress: called now and then with the cycles done, or the words that an untimed run moved.
 
     Raises:
         InputFileError: what the array cannot do, or arrays that do not fit the program; all at once, and

@@ -6,14 +6,14 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from memtile.arch.grades import Grade
 from memtile.arch.timing import ARRAY_CLOCK_MHZ, sources
-from memtile.model.states import Cause, Phase
+from memtile.model.states import Cause, CoreCause, Phase
 from memtile.sim.channel_view import ChannelView, views
 from memtile.sim.clock import Stop
 from memtile.sim.core_view import CoreView, core_views
 from memtile.sim.engine import Engine
 from memtile.sim.results import Array, ChannelUse, Check, Result, Status
 
-# Cause under which the cycles of an assumed constant are booked; others always count as depended on.
+# Cause under which channels book the cycles of an assumed constant; others always count as depended on.
 _SHOWS_AS = {
     "task_start": Cause.TASK_START,
     "zeroisation": Cause.MEMORY_BUSY,
@@ -101,6 +101,8 @@ def _assumed(engine: Engine) -> Iterator[str]:
 
 
 def _depended_on(engine: Engine, name: str) -> bool:
+    if name == "zeroisation" and engine.state.core_spent[:, CoreCause.MEMORY_BUSY].any():
+        return True
     if name == "neighbour_latency":
         return bool(engine.state.interfaces.served.any())
     if name == "scrub_granules":

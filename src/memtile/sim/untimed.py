@@ -46,7 +46,7 @@ def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _
 
     Args:
         engine: the model, with its feeds and sinks.
-        progress: called now and then with the words moved so far.
+        progress: called now and then with the words moved so far; each BD counts for some at least.
         limit: words after which a design that never ends is stopped; short BDs count for more than they move.
 
     Returns:
