@@ -103,6 +103,25 @@ def test_a_pulse_is_heard_once_wherever_it_comes_from(source: Place) -> None:
     assert counted[source] == 1
 
 
+@pytest.mark.feature("F23")
+@pytest.mark.parametrize(("bit", "silent"), [(1, True), (3, False), (0, False)])
+def test_a_tile_hears_nothing_from_a_side_from_which_it_is_isolated(bit: int, silent: bool) -> None:
+    """Tile_Control: 0 south, 1 west, 2 north, 3 east; what it sends itself goes out."""
+    panel = Panel(2)
+    panel.array.memory_tile(1).door.write32(0x96030, 1 << bit)
+    heard = panel.arrivals((0, 1, "memory_tile"))
+    assert ((1, 1, "memory_tile") not in heard) == silent
+    assert (1, 2, "core") in heard  # over the compute tiles
+    assert (0, 1, "memory_tile") in panel.arrivals((1, 1, "memory_tile"), 1)
+
+
+def test_an_isolated_core_hears_nothing_from_below() -> None:
+    panel = Panel(1)
+    panel.array.compute_tile(0, 2).door.write32(0x36030, 1)
+    heard = panel.arrivals((0, 1, "memory_tile"))
+    assert set(heard) == {(0, 1, "memory_tile"), (0, 0, "pl")}
+
+
 def test_a_level_is_heard_as_long_as_it_lasts() -> None:
     panel = Panel(2)
     source, far = panel.units[0, 1, "memory_tile"], panel.units[1, 2, "core"]

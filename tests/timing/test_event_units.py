@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from memtile.arch.timing import Timing
-from memtile.bd.descriptor import Acquire, Descriptor
+from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
 from memtile.model.states import Cause
 from memtile.sim.clock import Stop
@@ -337,3 +339,117 @@ def test_each_finished_bd_is_counted_however_short(direction: str, words: int) -
     rig.issue(ch, 0, runs=7)
     rig.step(150)
     assert unit.counted(0) == 7
+
+
+# what looking, jumping and idling must not change ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", [False, True])
+def test_reading_the_status_does_not_change_what_a_lock_event_says(look: bool) -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Locks_Event_Selection_0", Lock_Select=3, Lock_Value=0)
+    unit.count(0, "LOCK_SEL0_EQUAL_TO_VALUE", "LOCK_SEL0_EQUAL_TO_VALUE")
+    rig.write_bd(0, Descriptor("memory", 8, OWN.address(0), release=Release(OWN.lock(3), 1)))
+    rig.feed(rig.s2mm(0), 8)
+    rig.issue(rig.s2mm(0), 0)
+    held = 0  # cycles at the end of which the lock had the value
+    for _ in range(40):
+        rig.step(1)
+        held += rig.lock(3) == 0
+        if look:
+            unit.status("LOCK_SEL0_EQUAL_TO_VALUE")
+    assert 0 < held < 40
+    assert unit.counted(0) == held
+
+
+def test_a_value_that_a_lock_had_for_a_cycle_is_in_the_sticky_status() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Locks_Event_Selection_0", Lock_Select=3, Lock_Value=2)
+    rig.set_lock(3, 2)
+    rig.set_lock(3, 5)  # no cycle in between
+    rig.step(3)
+    assert not unit.status("LOCK_SEL0_EQUAL_TO_VALUE")
+    rig.set_lock(3, 2)
+    rig.step(1)
+    rig.set_lock(3, 5)
+    rig.step(3)
+    assert unit.status("LOCK_SEL0_EQUAL_TO_VALUE")
+
+
+def test_a_group_has_the_status_of_a_member_that_is_asserted_all_the_time() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Combo_event_inputs", eventA="TRUE", eventB="TRUE")
+    rig.step(20)
+    assert unit.status("COMBO_EVENT_0")
+    assert unit.status("GROUP_0")
+    unit.clear("GROUP_0")
+    unit.clear("COMBO_EVENT_0")
+    rig.step(1)
+    assert unit.status("COMBO_EVENT_0")
+    assert unit.status("GROUP_0")
+
+
+@pytest.mark.parametrize("threshold", [0, 5])
+@pytest.mark.parametrize("jump", [False, True])
+def test_a_threshold_behind_the_wrap_of_a_counter_is_reached(threshold: int, jump: bool) -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Performance_Counter0_Event_Value", Counter0_Event_Value=threshold)
+    unit.count(0, "TRUE", "NONE")
+    unit.write("Performance_Counter0", Counter0_Value=2**32 - 16)
+    if jump:
+        rig.engine.wait(100)
+    else:
+        rig.step(100)
+    assert unit.counted(0) == 100 - 17
+    assert unit.status("PERF_CNT0_EVENT")
+
+
+@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("second", range(4))
+@pytest.mark.parametrize("both", range(4))
+def test_combos_follow_their_operations_for_all_inputs(first: int, second: int, both: int) -> None:
+    """AM025 Combo_event_control: and, and-not, or, or-not; an input that is NONE is never asserted."""
+    operations = (
+        lambda a, b: a and b,
+        lambda a, b: a and not b,
+        lambda a, b: a or b,
+        lambda a, b: a or not b,
+    )
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Combo_event_control", combo0=first, combo1=second, combo2=both)
+    for a, b, c, d in product((0, 1), repeat=4):
+        unit.write("Combo_event_inputs", eventA=a, eventB=b, eventC=c, eventD=d)
+        rig.step(2)
+        for n in range(3):
+            unit.clear(f"COMBO_EVENT_{n}")
+        rig.step(1)
+        left, right = operations[first](a, b), operations[second](c, d)
+        expected = [bool(left), bool(right), bool(operations[both](left, right))]
+        assert [unit.status(f"COMBO_EVENT_{n}") for n in range(3)] == expected
+
+
+def test_true_is_in_the_sticky_status_again_after_it_was_cleared() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    rig.step(1)
+    unit.clear("TRUE")
+    rig.step(1)
+    assert unit.status("TRUE")
+
+
+def test_time_passes_where_nothing_can_move_when_somebody_waits() -> None:
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Timer_Trig_Event_High_Value", TimerTrigHigh=0)
+    unit.write("Timer_Trig_Event_Low_Value", TimerTrigLow=50)
+    assert rig.engine.run(1000) is Stop.QUIET
+    assert rig.now < 50
+    rig.engine.wait(1000)
+    assert rig.now > 1000
+    assert unit.timer() == rig.now
+    assert unit.status("TIMER_VALUE_REACHED")

@@ -62,8 +62,7 @@ class AddressSpace:
 
     def read32(self, address: int) -> int:
         """Let the array run, then read one word; raises :class:`RegisterError` where nothing answers."""
-        engine = self._array.engine
-        engine.run(engine.now + self._cycles)
+        self._array.engine.wait(self._cycles)
         if self._is_npi(address):
             return self._npi.get(address, 0)
         return self._array.door.read32(self._offset(address))

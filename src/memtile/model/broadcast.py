@@ -2,13 +2,15 @@
 
 An event that drives a channel is seen as BROADCAST_n in its own unit at once and, ``broadcast_hop`` cycles
 per switch later, in every unit that the channel reaches. What comes from west goes on to the east only, from
-the south to north, west and east, and so on: no path is a loop (AM025 Event_Broadcast_Block_*). Memory and
+the south to north, west and east, and so on: no path is a loop (AM025 Event_Broadcast_Block_*). A tile hears
+nothing from a side from which it is isolated (AM025 Tile_Control). Memory and
 interface tiles have two switches; their unit is at the western one (DEV-OBS-4).
 """
 
 from __future__ import annotations
 
 from memtile.arch.events import BROADCAST_CHANNELS
+from memtile.arch.register_map import register_named
 from memtile.model.event_state import FLIGHT
 from memtile.model.events import asserted, raise_event
 from memtile.model.jit import jit
@@ -17,14 +19,24 @@ from memtile.model.timing_index import BROADCAST_HOP
 
 _SOUTH, _WEST, _NORTH, _EAST = 0, 1, 2, 3
 _OPPOSITE = (_NORTH, _EAST, _SOUTH, _WEST)
+_CONTROL = register_named("memory_tile", "Tile_Control")
+_ISOLATION_LSB = tuple(_CONTROL.field(f"Isolate_From_{s}").lsb for s in ("South", "West", "North", "East"))
+
+
+@jit
+def isolates(spec: Spec, st: State, node: int, sender: int, side: int) -> bool:
+    """Whether the tile of ``node`` takes nothing from another tile at ``side`` (AM025 Tile_Control)."""
+    if spec.nodes.tile[node] == spec.nodes.tile[sender]:
+        return False
+    return bool((st.registers[spec.nodes.isolation[node]] >> _ISOLATION_LSB[side]) & 1)
 
 
 @jit
 def launch(spec: Spec, st: State, node: int, side: int, channels: int) -> None:
-    """Send the channels in the bit mask to the switch at ``side``, unless they are blocked."""
+    """Send the channels in the bit mask to the switch at ``side``, unless something blocks them."""
     there = spec.nodes.link[node, side]
     channels &= ~st.registers[spec.nodes.block[node, side]]
-    if there < 0 or channels == 0:
+    if there < 0 or channels == 0 or isolates(spec, st, there, node, _OPPOSITE[side]):
         return
     slot = (st.clock[NOW] + spec.timing[BROADCAST_HOP]) % FLIGHT
     if st.flights[there, _OPPOSITE[side], slot] == 0:

@@ -97,7 +97,7 @@ def last_lock(st: State, unit: int, lock: int, kind: int, value: int, cycle: int
     """Events of a lock, with the value that its selector asks for."""
     if kind < _EQUAL:
         return int(st.locks.event[lock, kind])
-    if st.locks.value[lock] == value:
+    if st.locks.value[lock] == value and st.locks.since[lock] <= cycle:
         return cycle
     return int(st.observers.folded[unit]) if (st.locks.held[lock] >> value) & 1 else NEVER
 

@@ -21,6 +21,7 @@ _INPUTS = register_named("memory_tile", "Combo_event_inputs")
 _COMBO_LSB = tuple(_INPUTS.field(f"event{x}").lsb for x in "ABCD")
 _OPERATIONS = register_named("memory_tile", "Combo_event_control")
 _OPERATION_LSB = tuple(_OPERATIONS.field(f"combo{n}").lsb for n in range(COMBOS))
+_OR_NOT = 3
 _OPERATION_MAX = _OPERATIONS.field("combo0").maximum
 _EDGES = register_named("memory_tile", "Edge_Detection_event_control")
 _EDGE_LSB = tuple(_EDGES.field(f"Edge_Detection_Event_{n}").lsb for n in range(EDGES))
@@ -55,6 +56,7 @@ def configure_combos(spec: Spec, st: State, unit: int) -> int:
         uses |= USES_COMBOS if o.combo_input[unit, n] > 0 else 0
     for n in range(COMBOS):
         o.combo_operation[unit, n] = (control >> _OPERATION_LSB[n]) & _OPERATION_MAX
+        uses |= USES_COMBOS if o.combo_operation[unit, n] == _OR_NOT else 0  # asserted without any event
     for n in range(EDGES):
         o.edge_event[unit, n] = (edges >> _EDGE_LSB[n]) & _EVENT_MAX
         o.edge_rising[unit, n] = (edges >> _RISING_LSB[n]) & 1

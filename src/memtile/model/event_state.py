@@ -220,5 +220,7 @@ class Nodes(NamedTuple):
     """Broadcast switches of the event units, in the order of the units (AM020 event broadcast)."""
 
     unit: Ints
+    tile: Ints
+    isolation: Ints  # register index of the tile's Tile_Control
     link: PerSide  # node at each side, -1 = none
     block: PerSide  # Block_*_Value register of each side

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from memtile.arch.register_map import event_modules, register_map
 from memtile.arch.registers import ModuleName, Register
 from memtile.arch.tiles import MM2S, S2MM, TileName
 from memtile.model import register_tables
+from memtile.model.broadcast_tables import nodes
 from memtile.model.event_state import (
     ALL_CHANNELS,
     COUNTERS,
@@ -30,7 +30,6 @@ from memtile.model.event_state import (
     EventModules,
     EventUnits,
     LockEvent,
-    Nodes,
     Observers,
     PortEvent,
     Signal,
@@ -271,48 +270,12 @@ def _counters(find: _Finder, unit: EventUnit, module: ModuleName) -> dict[str, A
     }
 
 
-def nodes(placed: Sequence[Placed], units: EventUnits, blocks: Sequence[Sequence[Sequence[int]]]) -> Nodes:
-    """The broadcast switches, linked: within a tile from west to east, and to the tiles around.
-
-    The interface row passes nothing from tile to tile (measured); vertically, like switches are linked.
-    """
-    owner = [unit for unit, rows in enumerate(blocks) for _ in rows]
-    of_tile: list[list[int]] = [[] for _ in placed]
-    for node, unit in enumerate(owner):
-        of_tile[int(units.tile[unit])].append(node)
-    places = {(p.column, p.row): tile for tile, p in enumerate(placed)}
-    links = np.full((len(owner), SIDES), _NONE, dtype=np.int64)
-    for tile, p in enumerate(placed):
-        _link_tile(links, of_tile, places, tile, p)
-    registers = [row for rows in blocks for row in rows]
-    return table(Nodes, len(owner), unit=owner, link=links, block=registers or _NONE)
-
-
-_SOUTH, _WEST, _NORTH, _EAST = range(SIDES)
-
-
-def _link_tile(
-    links: Ints, of_tile: Sequence[list[int]], places: dict[tuple[int, int], int], tile: int, p: Placed
-) -> None:
-    own = of_tile[tile]
-    for west, east in pairwise(own):
-        links[west, _EAST], links[east, _WEST] = east, west
-    above = places.get((p.column, p.row + 1))
-    if above is not None:
-        for lower, upper in zip(own, of_tile[above], strict=False):
-            links[lower, _NORTH], links[upper, _SOUTH] = upper, lower
-    beside = places.get((p.column + 1, p.row))
-    if beside is not None and not p.name.startswith("interface") and own and of_tile[beside]:
-        first = of_tile[beside][0]
-        links[own[-1], _EAST], links[first, _WEST] = first, own[-1]
-
-
 def at_rest(
     placed: Sequence[Placed], tiles: Tiles, channels: int, cores: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Fields of ``Spec`` and ``State`` of the event units after reset."""
     units, blocks = event_units(placed, tiles)
-    switches = nodes(placed, units, blocks)
+    switches = nodes(placed, tiles, units, blocks)
     spec = {
         "event_units": units,
         "event_modules": modules(),
@@ -323,6 +286,7 @@ def at_rest(
     count = len(units.tile)
     state = {
         "stamps": np.full((count, EVENTS), NEVER, dtype=np.int64),
+        "earlier": np.full((count, EVENTS), NEVER, dtype=np.int64),
         "lines": np.zeros((count, EVENTS, VALUE + 1), dtype=np.int64),
         "signals": np.full((len(placed), len(Signal)), NEVER, dtype=np.int64),
         "seen": np.full((channels, len(ChannelEvent)), NEVER, dtype=np.int64),

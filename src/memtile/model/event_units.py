@@ -47,7 +47,7 @@ def raise_derived(spec: Spec, st: State, unit: int, cycle: int) -> None:
                 event = spec.event_modules.counter[module] + n - _COUNTER
             elif n < _EDGE:
                 event = spec.event_modules.combo[module] + n - _COMBO
-            raise_later(spec, st, unit, event, cycle)
+            raise_later(st, unit, event, cycle)
 
 
 @jit
@@ -77,13 +77,11 @@ def combine(spec: Spec, st: State, unit: int) -> None:
     c = asserted(spec, st, unit, o.combo_input[unit, 2])
     d = asserted(spec, st, unit, o.combo_input[unit, 3])
     left, right = operate(o.combo_operation[unit, 0], a, b), operate(o.combo_operation[unit, 1], c, d)
-    used_left = o.combo_input[unit, 0] + o.combo_input[unit, 1] > 0
-    used_right = o.combo_input[unit, 2] + o.combo_input[unit, 3] > 0
-    if used_left and left:
+    if left:
         derive(st, unit, _COMBO)
-    if used_right and right:
+    if right:
         derive(st, unit, _COMBO + 1)
-    if operate(o.combo_operation[unit, 2], used_left and left, used_right and right):
+    if operate(o.combo_operation[unit, 2], left, right):
         derive(st, unit, _COMBO + 2)
 
 
@@ -125,7 +123,7 @@ def count(spec: Spec, st: State, unit: int) -> None:
 def reset_timer(spec: Spec, st: State, unit: int, cycle: int) -> None:
     """The timer is 0 in ``cycle``."""
     st.observers.timer_base[unit] = cycle
-    raise_later(spec, st, unit, spec.event_modules.timer_sync[spec.event_units.module[unit]], cycle)
+    raise_later(st, unit, spec.event_modules.timer_sync[spec.event_units.module[unit]], cycle)
 
 
 @inlined
@@ -197,9 +195,9 @@ def next_in(spec: Spec, st: State, unit: int) -> int:
     if o.timer_trigger[unit] >= 0 and fires >= now:
         earliest = fires
     for n in range(spec.event_units.counters[unit]):
-        left = o.threshold[unit, n] - st.registers[spec.event_units.counter[unit] + n]
-        if left > 0 and o.counting[unit, n] == 1 and (earliest < 0 or now + left - 1 < earliest):
-            earliest = now + left - 1
+        left = (o.threshold[unit, n] - st.registers[spec.event_units.counter[unit] + n] - 1) & _WORD_MAX
+        if o.threshold[unit, n] >= 0 and o.counting[unit, n] == 1 and (earliest < 0 or now + left < earliest):
+            earliest = now + left
     at = trace_unit.next_record(st, unit)
     return at if at >= 0 and (earliest < 0 or at < earliest) else earliest
 

@@ -17,7 +17,6 @@ from memtile.model.state import NOW, Spec, State
 _TRUE, _GROUP, _CHANNEL = int(Source.TRUE), int(Source.GROUP), int(Source.CHANNEL)
 _CHANNEL_ERROR, _LOCK, _PORT = int(Source.CHANNEL_ERROR), int(Source.LOCK), int(Source.PORT)
 _CONFLICT, _SIGNAL, _CORE = int(Source.CONFLICT), int(Source.SIGNAL), int(Source.CORE)
-_FIRST = 2  # events 0 and 1 are NONE and TRUE
 
 
 @inlined
@@ -27,11 +26,11 @@ def raise_event(st: State, unit: int, event: int, cycle: int) -> None:
 
 
 @jit
-def raise_later(spec: Spec, st: State, unit: int, event: int, cycle: int) -> None:
-    """The event is asserted in a later ``cycle``; that it was so before goes into the sticky status."""
-    if st.stamps[unit, event] >= st.observers.folded[unit]:
-        st.registers[spec.event_units.status[unit] + event // WORD_BITS] |= 1 << (event % WORD_BITS)
-    st.stamps[unit, event] = cycle
+def raise_later(st: State, unit: int, event: int, cycle: int) -> None:
+    """The event is asserted in a later ``cycle``; until then the last one before it counts."""
+    if st.stamps[unit, event] < cycle:
+        st.earlier[unit, event] = st.stamps[unit, event]
+        st.stamps[unit, event] = cycle
 
 
 @inlined
@@ -56,10 +55,17 @@ def last_from_source(spec: Spec, st: State, unit: int, event: int, cycle: int) -
     return cycle if source == _TRUE else NEVER
 
 
+@inlined
+def last_raised(st: State, unit: int, event: int, cycle: int) -> int:
+    """Last cycle up to ``cycle`` in which the event was raised by its number."""
+    stamp = st.stamps[unit, event]
+    return int(stamp if stamp <= cycle else st.earlier[unit, event])
+
+
 @jit
 def last_single(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
     """The same for an event that is not a group, also when it was raised by its number."""
-    raised = int(st.stamps[unit, event])
+    raised = last_raised(st, unit, event, cycle)
     if st.lines[unit, event, SOURCE] == 0:
         return raised
     return max(raised, last_from_source(spec, st, unit, event, cycle))
@@ -84,7 +90,7 @@ def last(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle``, the current one, in which the event was asserted; -1 = never."""
     if st.lines[unit, event, SOURCE] == _GROUP:
         members = last_group(spec, st, unit, st.lines[unit, event, THING], cycle)
-        return max(members, int(st.stamps[unit, event]))
+        return max(members, last_raised(st, unit, event, cycle))
     return last_single(spec, st, unit, event, cycle)
 
 
@@ -109,14 +115,14 @@ def fold(spec: Spec, st: State, unit: int) -> None:
         resolve(spec, st, unit)
     since, first = st.observers.folded[unit], spec.event_units.status[unit]
     latest = st.clock[NOW] - 1
-    for event in range(_FIRST, spec.event_modules.last[spec.event_units.module[unit]] + 1):
+    for event in range(EVENT_TRUE, spec.event_modules.last[spec.event_units.module[unit]] + 1):
         if since <= last(spec, st, unit, event, latest) <= latest:
             st.registers[first + event // WORD_BITS] |= 1 << (event % WORD_BITS)
     st.observers.folded[unit] = st.clock[NOW]
     tile = spec.event_units.tile[unit]
     if spec.event_units.locks[unit] >= 0:
         for lock in range(spec.tiles.lock_base[tile], spec.tiles.lock_base[tile] + spec.tiles.locks[tile]):
-            st.locks.held[lock] = 0
+            st.locks.held[lock], st.locks.since[lock] = 0, st.clock[NOW]
 
 
 @jit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import MEMORY
 from memtile.model.jit import jit
-from memtile.model.locks import attempt
-from memtile.model.state import LOCKS, Ints, Spec, State
+from memtile.model.locks import attempt, put
+from memtile.model.state import Ints, Spec, State
 
 _VALUE_MASK = MEMORY.lock_value_max
 _STRIDE, _ACQUIRE = MEMORY.lock_request_stride, MEMORY.lock_request_acquire
@@ -17,9 +17,7 @@ _OPERAND_BITS = MEMORY.bd_fields["Lock_Acq_Value"].bits
 @jit
 def set_value(st: State, lock: int, value: int) -> None:
     """A write to a lock value register keeps six bits."""
-    st.locks.held[lock] |= 1 << st.locks.value[lock]
-    st.locks.value[lock] = value & _VALUE_MASK
-    st.clock[LOCKS] = 1
+    put(st, lock, value & _VALUE_MASK)
 
 
 @jit

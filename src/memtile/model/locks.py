@@ -45,10 +45,20 @@ def stands(st: State, lock: int) -> bool:
 
 
 @jit
+def put(st: State, lock: int, value: int) -> None:
+    """The lock has ``value`` from this cycle on; events remember what it had in the cycles before."""
+    locks = st.locks
+    if locks.since[lock] < st.clock[NOW]:
+        locks.held[lock] |= 1 << locks.value[lock]
+        locks.since[lock] = st.clock[NOW]
+    locks.value[lock] = value
+    st.clock[LOCKS] = 1
+
+
+@jit
 def add(st: State, lock: int, change: int) -> None:
     """Add a signed value, flag and saturate what leaves the 6-bit range."""
     locks = st.locks
-    locks.held[lock] |= 1 << locks.value[lock]
     value = locks.value[lock] + change
     if value > _MAX:
         locks.overflow[lock] = 1
@@ -58,8 +68,7 @@ def add(st: State, lock: int, change: int) -> None:
         locks.underflow[lock] = 1
         signal(st, locks.tile[lock], _LOCK_ERROR)
         value = 0
-    locks.value[lock] = value
-    st.clock[LOCKS] = 1
+    put(st, lock, value)
 
 
 @jit

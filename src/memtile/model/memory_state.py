@@ -38,9 +38,8 @@ class Locks(NamedTuple):
 
     tile: Ints
     value: Ints
-    held: (
-        Ints  # bit mask of the values that it had since the sticky status of its tile was brought up to date
-    )
+    since: Ints  # cycle of the last change, or from which on the sticky status does not yet tell of the value
+    held: Ints  # bit mask of further values of which it does not yet tell
     event: Three  # last cycle of each LockEvent but the last
     overflow: Ints
     underflow: Ints

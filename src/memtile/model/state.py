@@ -50,8 +50,8 @@ Words = npt.NDArray[np.uint32]
 Shorts = npt.NDArray[np.int16]
 Bytes = npt.NDArray[np.uint8]
 
-NOW, ACTIVITY, QUIET, ASKING, BOOKED, FULL, CLOCKED, LOCKS = range(8)  # entries of State.clock
-CLOCK_ENTRIES = 8
+NOW, ACTIVITY, QUIET, ASKING, BOOKED, FULL, CLOCKED, LOCKS, WAITS = range(9)  # entries of State.clock
+CLOCK_ENTRIES = 9
 
 
 class Tiles(NamedTuple):
@@ -267,7 +267,8 @@ class StateTables(NamedTuple):
 
     clock: Ints  # [NOW] cycle; [ACTIVITY] 0 = nothing changed in it; [QUIET] cycles without changes;
     # [ASKING] cores that need an action; [BOOKED] 1 = this cycle's causes are booked; [FULL] 1 = the host
-    # must take words; [CLOCKED] 1 = a column clock was written; [LOCKS] 1 = who waits for a lock asks again
+    # must take words; [CLOCKED] 1 = a column clock was written; [LOCKS] 1 = who waits for a lock asks again;
+    # [WAITS] 1 = time is to pass even when nothing can move
     active_channels: Ints  # [0] how many; then the channels that have something to do
     waiting_channels: Ints  # [0] how many; then the channels that ask for a lock
     bidding: Ints  # [0] how many; then the channels and cores that compete for a lock in this cycle
@@ -317,7 +318,8 @@ class StateTables(NamedTuple):
     pattern: Ints
     spent: Ints  # (channel, cause) cycles
     lines: Ints  # (event unit, event, [SOURCE, THING, KIND, VALUE]) what asserts each event
-    stamps: Ints  # (event unit, event) last cycle in which the event was raised by its number
+    stamps: Ints  # (event unit, event) last cycle in which the event was raised by its number, or is to be
+    earlier: Ints  # (event unit, event) the one before it
     signals: Ints  # (tile, Signal) last cycle
     seen: Ints  # (channel, ChannelEvent) last cycle
     core_seen: Ints  # (core, CoreEvent) last cycle

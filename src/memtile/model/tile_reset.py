@@ -57,6 +57,7 @@ def _reset_locks(spec: Spec, st: State, tile: int) -> None:
     for column in (st.locks.value, st.locks.held, st.locks.overflow, st.locks.underflow):
         column[locks] = 0
     st.locks.event[locks] = NEVER
+    st.locks.since[locks] = st.clock[NOW]
 
 
 def _reset_switch(spec: Spec, st: State, tile: int) -> None:
@@ -97,4 +98,4 @@ def _reset_units(spec: Spec, st: State, tile: int) -> None:
     o = st.observers
     o.active[units], o.timer_trigger[units] = OFF, NEVER
     o.folded[units] = o.timer_base[units] = now
-    st.stamps[units] = st.signals[tile] = NEVER
+    st.stamps[units] = st.earlier[units] = st.signals[tile] = NEVER

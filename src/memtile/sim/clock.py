@@ -26,7 +26,7 @@ from memtile.model.host_ports import offer
 from memtile.model.jit import inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
-from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, NOW, QUIET, Spec, State
+from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, NOW, QUIET, WAITS, Spec, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
 
@@ -231,9 +231,9 @@ def advance(spec: Spec, st: State, until: int) -> int:
         step(spec, st)
         if st.clock[QUIET] >= _SETTLED:
             at = next_timer(st)
-            if at < 0:
+            if at < 0 and st.clock[WAITS] == 0:
                 return _QUIET
-            at = event_units.limit(spec, st, min(at, until))
+            at = event_units.limit(spec, st, until if at < 0 else min(at, until))
             if at > st.clock[NOW]:
                 skip(spec, st, at)
     return _LIMIT

@@ -19,7 +19,7 @@ from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed, build
 from memtile.model.roster import wake_channel
-from memtile.model.state import FULL, NOW, QUIET, State, plain
+from memtile.model.state import FULL, NOW, QUIET, WAITS, State, plain
 from memtile.model.states import Phase
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
@@ -156,7 +156,7 @@ class Engine:
         self._patterns[ch] = pattern
 
     def run(self, until: int, progress: Progress | None = None) -> clock.Stop:
-        """Advance to cycle ``until`` at most; returns why the clock stopped.
+        """Advance to cycle ``until`` or until nothing can move any more; returns why the clock stopped.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is that of the last completed slice.
@@ -186,6 +186,19 @@ class Engine:
         finally:
             self._empty_sinks()
             self.external.take_back(self._state)
+
+    def wait(self, cycles: int) -> None:
+        """Let ``cycles`` cycles pass, whether or not anything can move; timers and counters go on.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
+            DesignError: a kernel asks for something that its core does not have or see.
+        """
+        self._state.clock[WAITS] = 1
+        try:
+            self.run(self.now + cycles)
+        finally:
+            self._state.clock[WAITS] = 0
 
     def caught(self, ch: int) -> Words:
         """Words taken from the MM2S channel's port so far; uint32."""

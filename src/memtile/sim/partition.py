@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from memtile.arch.register_map import TILE_MODULES, register_named
+import numpy as np
+
+from memtile.arch.register_map import register_named, tile_register
 from memtile.arch.tiles import TILE_KINDS, kinds_of
 from memtile.errors import Problem
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed
+from memtile.model.event_state import SIDES
 from memtile.model.state import Spec, plain
 from memtile.model.windows import EAST, WEST
 from memtile.sim.door import Door
 
 _CONTROL = register_named("memory_tile", "Tile_Control")
 _CLOCK = register_named("pl", "Column_Clock_Control")
-_FROM = {WEST: _CONTROL.field("Isolate_From_West"), EAST: _CONTROL.field("Isolate_From_East")}
+_FROM = tuple(_CONTROL.field(f"Isolate_From_{side}") for side in ("South", "West", "North", "East"))
+_WEST, _EAST = 1, 3  # columns of Nodes.link
 
 UNMODELLED = ("interface_v2",)  # DEV-V2-9
 
@@ -45,17 +49,18 @@ def stop_clocks(spec: Spec, door: Callable[[int], Door]) -> None:
 
 
 def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:
-    """Let every memory tile answer the neighbours that the model has; the clocks of the model are on.
+    """Let every tile answer and hear the tiles around it that the model has; the clocks of the model are on.
 
     Args:
         spec: fixed tables of the model.
         door: the memory-mapped AXI4 port of a tile.
     """
-    tiles, kinds = plain(spec.tiles), plain(spec.kinds)
-    shared = kinds.neighbour_channels[tiles.kind] > 0
-    for tile in shared.nonzero()[0].tolist():
-        for side, bit in _FROM.items():
-            if tiles.neighbour[tile, side] >= 0:
-                name = KIND_NAMES[tiles.kind[tile]]
-                control = register_named(TILE_MODULES[name][0], "Tile_Control")
-                door(tile).mask_write32(control.offset, bit.mask, 0)
+    tiles, nodes = plain(spec.tiles), plain(spec.nodes)
+    inner = np.zeros((len(tiles.kind), SIDES), dtype=bool)
+    inner[:, _WEST], inner[:, _EAST] = tiles.neighbour[:, WEST] >= 0, tiles.neighbour[:, EAST] >= 0
+    for node, tile in enumerate(nodes.tile.tolist()):
+        inner[tile] |= (nodes.link[node] >= 0) & (nodes.tile[nodes.link[node]] != tile)
+    for tile, sides in enumerate(inner):
+        control = tile_register(KIND_NAMES[tiles.kind[tile]], "Tile_Control")
+        opened = sum(bit.mask for bit, open_ in zip(_FROM, sides, strict=True) if open_)
+        door(tile).write32(control.offset, control.reset & ~opened)
