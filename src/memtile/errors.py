@@ -84,3 +84,8 @@ def raise_if(problems: Sequence[Problem], error: type[MemtileError]) -> None:
     """Raise ``error`` with all ``problems`` when there are any."""
     if problems:
         raise error(problems)
+
+
+def cannot_write(path: object, error: OSError) -> InputFileError:
+    """The error of an output file that the system refuses."""
+    return InputFileError(f"{path}: cannot be written: {error.strerror}")

@@ -11,7 +11,7 @@ import typer
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import name_of, read_bytes
-from memtile.errors import InputFileError
+from memtile.errors import cannot_write
 
 if TYPE_CHECKING:
     from memtile.io.trace_decoder import Trace
@@ -155,4 +155,4 @@ def _save(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise InputFileError(f"{path}: cannot be written: {error.strerror}") from None
+        raise cannot_write(path, error) from None

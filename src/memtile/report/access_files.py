@@ -21,7 +21,8 @@ def save_picture(given: Answer, path: Path) -> None:
     """Draw the access order of a lowered tiling into ``path``; ``.html`` is animated.
 
     Raises:
-        MemtileError: the file cannot be written, or matplotlib is missing for .svg and .png.
+        InputFileError: the file cannot be written.
+        MemtileError: matplotlib is missing for .svg and .png.
     """
     if given.lowering is None:
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtile.access.slices import Slices
-from memtile.errors import MemtileError
+from memtile.errors import cannot_write
 from memtile.report.access_page import PAGE
 
 MOST_STEPS = 1 << 17  # elements that a page animates; a longer stream is shown up to here
@@ -73,12 +73,12 @@ def save_page(page: str, path: str) -> None:
     """Write ``page`` to a file.
 
     Raises:
-        MemtileError: the file cannot be written.
+        InputFileError: the file cannot be written.
     """
     try:
         Path(path).write_text(page, encoding="utf-8")
     except OSError as error:
-        raise MemtileError(f"{path}: cannot be written: {error.strerror}") from None
+        raise cannot_write(path, error) from None
 
 
 def _axes(order: Slices) -> tuple[str, str]:
