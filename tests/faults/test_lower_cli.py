@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from memtile.access.lowering import lower as lowering
+from memtile.access.lowering.certificate import Certificate
 from memtile.cli import main
 
 SCRIPT = Path(sys.executable).with_name("memtile")
@@ -262,6 +264,19 @@ def test_wrong_usage_exits_with_2(args: list[str], text: str) -> None:
     done = run(*args, stdin=SOUND)
     assert (done.exit_code, done.stdout) == (2, "")
     assert text in done.stderr
+
+
+def test_a_wrong_stream_of_ours_is_an_answer_like_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of one sentence, without a problem of the input."""
+    wrong = Certificate(words=64, pads=0, difference=3)
+    monkeypatch.setattr(lowering, "certify", lambda *_: wrong)
+    text = "word 3 of the lowered stream is wrong; please report it"
+    done = run("-", "--json", stdin=[SOUND, 7])
+    assert done.exit_code == 1
+    first, second = json.loads(done.stdout)
+    assert first == {"error": {"reason": "", "field": "", "message": text}}
+    assert second["error"]["reason"] == "tiling"
+    assert f"refused: {text}" in run("-", stdin=SOUND).stdout
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "html"])
