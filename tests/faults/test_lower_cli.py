@@ -281,10 +281,27 @@ def test_a_wrong_stream_of_ours_is_an_answer_like_others(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "html"])
 def test_a_picture_that_cannot_be_written_is_a_message(tmp_path: Path, suffix: str) -> None:
-    target = tmp_path / "none" / f"a.{suffix}"
+    target = tmp_path / f"a.{suffix}"
+    target.symlink_to(tmp_path / "none" / "a")  # found out only by writing
     done = run("-", "--picture", str(target), stdin=SOUND)
     assert done.exit_code == 2
     assert done.stderr == f"error: {target}: cannot be written: No such file or directory\n"
+
+
+def test_a_picture_without_a_place_is_refused_before_the_work(tmp_path: Path) -> None:
+    target = tmp_path / "none" / "a.html"
+    done = run("-", "--picture", str(target), stdin=SOUND)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"error: {target}: cannot be written: no such folder\n"
+
+
+def test_every_picture_of_a_list_has_a_place_or_none_is_drawn(tmp_path: Path) -> None:
+    second = tmp_path / "a-2.html"
+    second.mkdir()
+    done = run("-", "--picture", str(tmp_path / "a.html"), stdin=[SOUND, SOUND])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"error: {second}: cannot be written: it is a folder\n"
+    assert list(tmp_path.iterdir()) == [second]
 
 
 def test_without_matplotlib_a_picture_says_how_to_get_it(

@@ -12,6 +12,7 @@ import typer
 from memtile.arch.tiles import TileName
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import STDIN, read_json
+from memtile.cli.output_file import check_writable
 from memtile.cli.progress import watched
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def lower(
         raise typer.BadParameter("--elements needs --json")
     _check_picture(picture)
     items, single = tilings_of(_read(file))
+    pictures = _pictures(picture, len(items))
     answers = [
         answer(item, n, tile=tile, access=access) for n, item in enumerate(watched(items, "lowering"), 1)
     ]
@@ -67,8 +69,8 @@ def lower(
         _write([given.as_json(elements=elements) for given in answers], single)
     else:
         _print(answers, single)
-    if picture is not None:
-        _draw(answers, picture)
+    if pictures:
+        _draw(answers, pictures)
     if wrong_sequences(answers)[0] or not all(given.as_declared for given in answers):
         raise typer.Exit(ExitCode.BAD_RESULT)
 
@@ -86,6 +88,16 @@ def _check_picture(picture: Path | None) -> None:
 
     if picture.suffix not in SUFFIXES:
         raise typer.BadParameter(f"{picture}: the name of a picture ends in {', '.join(SUFFIXES)}")
+
+
+def _pictures(picture: Path | None, number: int) -> list[Path]:
+    """A file for each tiling; all of them have a place."""
+    from memtile.report.access_files import picture_paths
+
+    paths = [] if picture is None else picture_paths(picture, number)
+    for path in paths:
+        check_writable(path)
+    return paths
 
 
 def _write(results: list[dict[str, Any]], single: bool) -> None:
@@ -110,9 +122,8 @@ def _print(answers: list[Answer], single: bool) -> None:
         print_summary(answers, console)
 
 
-def _draw(answers: list[Answer], picture: Path) -> None:
-    from memtile.report.access_files import picture_paths, save_picture
+def _draw(answers: list[Answer], paths: list[Path]) -> None:
+    from memtile.report.access_files import save_picture
 
-    paths = picture_paths(picture, len(answers))
     for given, path in watched(list(zip(answers, paths, strict=True)), "drawing"):
         save_picture(given, path)
