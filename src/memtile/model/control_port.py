@@ -7,8 +7,9 @@ memory-mapped port. In a model without switches the host takes the words.
 
 from __future__ import annotations
 
-from memtile.arch.packets import ACTORS, TOKEN, TOKEN_TYPE, field_of
+from memtile.arch.packets import ACTORS, TOKEN, TOKEN_TYPE
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import TILE_KINDS
 from memtile.model.host_ports import hand_to_host, host_takes
 from memtile.model.jit import inlined, jit

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, MERGE_POSITIONS, SLOTS_PER_SLAVE
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.model.event_state import Signal
 from memtile.model.jit import inlined, jit
@@ -17,7 +18,7 @@ from memtile.model.packets import STREAM_MASK
 from memtile.model.signals import signal
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.stream_state import TLAST
-from memtile.model.switch_config import PACKET, field_of
+from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
 from memtile.model.timing_index import PACKET_ARBITRATION
 

@@ -6,8 +6,9 @@ bytes from the most significant on; TLAST on the last. In a model without switch
 
 from __future__ import annotations
 
-from memtile.arch.packets import STREAM_HEADER, field_of
+from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import PACKET_WORDS
 from memtile.model.host_ports import hand_to_host, host_takes
