@@ -21,7 +21,7 @@ from memtile.design.channels import Channel
 from memtile.design.router import Flow, Tree, route
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.switch_graph import Port, SwitchGraph
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.array_door import ArrayDoor
 
 End = Channel | SwitchEnd
@@ -63,8 +63,7 @@ class Circuits:
             bus,
         )
         problems = [*self._wrong(flow, source, targets), *self._shared(flow)]
-        if problems:
-            raise DesignError(problems)
+        raise_if(problems, DesignError)
         self._flows.append(flow)
         return flow
 
@@ -96,8 +95,7 @@ class Circuits:
                 problems.append(
                     Problem("two_drivers", start.place, name, slave, allowed, _SOURCE, f"it has {owner}")
                 )
-        if problems:
-            raise DesignError(problems)
+        raise_if(problems, DesignError)
         text = f"{start.place} {slave} -> {', '.join(masters)}"
         self._write({start._replace(is_master=True, name=name): start for name in masters}, text)
 
