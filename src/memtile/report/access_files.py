@@ -10,7 +10,7 @@ from memtile.access.lowering.lower import Lowering
 from memtile.access.request import WORD_BITS
 from memtile.access.slices import slices
 from memtile.bd.explain import count
-from memtile.report.access_html import Part, access_page, save_page
+from memtile.report.access_page import Part, access_page, save_page
 from memtile.report.access_picture import access_figure, save_figure
 from memtile.report.lowering import Answer, headline
 
