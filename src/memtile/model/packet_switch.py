@@ -21,6 +21,7 @@ from memtile.model.stream_state import TLAST
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
 from memtile.model.timing_index import PACKET_ARBITRATION
+from memtile.model.turns import rank
 
 NONE = -1
 _PACKET_ERROR = int(Signal.STREAM_PACKET)
@@ -109,12 +110,10 @@ def has_turn(spec: Spec, st: State, arbiter: int, slave: int) -> bool:
 def bid(st: State, arbiter: int, port: int) -> None:
     """Enter a slave port into the arbitration of this cycle."""
     arbiters = st.arbiters
-    rank = st.switch.number[port] - arbiters.turn[arbiter]
-    if rank < 0:
-        rank += st.switch.tile.shape[0]
-    if arbiters.stamp[arbiter] != st.clock[NOW] or rank < arbiters.best[arbiter]:
+    place = rank(st.switch.number[port], arbiters.turn[arbiter])
+    if arbiters.stamp[arbiter] != st.clock[NOW] or place < arbiters.best[arbiter]:
         arbiters.stamp[arbiter] = st.clock[NOW]
-        arbiters.best[arbiter] = rank
+        arbiters.best[arbiter] = place
         arbiters.winner[arbiter] = port
 
 
