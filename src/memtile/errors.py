@@ -55,6 +55,11 @@ class MemtileError(Exception):
             text = "\n".join(p.message for p in self.problems)
         super().__init__(text)
 
+    @property
+    def messages(self) -> list[str]:
+        """A sentence for each problem, or the one that the error was made from."""
+        return [problem.message for problem in self.problems] or [str(self)]
+
 
 class DescriptorError(MemtileError):
     """A buffer descriptor that the registers cannot hold or the tile cannot run."""
@@ -84,3 +89,8 @@ def raise_if(problems: Sequence[Problem], error: type[MemtileError]) -> None:
     """Raise ``error`` with all ``problems`` when there are any."""
     if problems:
         raise error(problems)
+
+
+def cannot_write(path: object, error: OSError) -> InputFileError:
+    """The error of an output file that the system refuses."""
+    return InputFileError(f"{path}: cannot be written: {error.strerror}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -171,6 +172,18 @@ def test_a_bad_file_is_named_with_the_place(tmp_path: Path, command: str, name: 
 def test_standard_input_is_called_so() -> None:
     done = CliRunner().invoke(main.app, ["bd", "encode", "-"], input=b"\xff")
     assert done.stderr == "error: standard input: not UTF-8 text, see byte 0\n"
+
+
+@pytest.mark.parametrize("command", [["bd", "encode"], ["lower", "-"]])
+def test_nobody_is_left_before_a_terminal_that_waits_for_json(command: list[str]) -> None:
+    person, terminal = os.openpty()
+    try:
+        done = subprocess.run([SCRIPT, *command], stdin=terminal, capture_output=True, text=True, timeout=60)
+    finally:
+        os.close(person)
+        os.close(terminal)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "give a file, or pipe JSON into standard input" in done.stderr
 
 
 def test_words_of_thousands_of_digits_are_no_words() -> None:

@@ -321,12 +321,26 @@ def test_problems_are_told_and_the_rest_is_shown(capture: Path) -> None:
         (["--json", "--csv"], "--json or --csv, not both"),
         (["--time", "cycles"], "it is for --perfetto FILE.json"),
         (["--time", "cycles", "--perfetto", "x.pftrace"], "it is for --perfetto FILE.json"),
-        (["--perfetto", "no/where.json"], "no/where.json: cannot be written: No such file or directory"),
+        (["--perfetto", "no/where.json"], "no/where.json: cannot be written: no such folder"),
         (["--program", "no/where.bin"], "no/where.bin: cannot be read: No such file or directory"),
     ],
 )
 def test_options_that_cannot_be(capture: Path, args: list[str], text: str) -> None:
     assert text in run(capture, *args, code=2).stderr
+
+
+def test_outputs_without_a_place_are_refused_before_the_trace_is_read(tmp_path: Path) -> None:
+    good = tmp_path / "a.json"
+    done = run(tmp_path / "none.txt", "--perfetto", good, "--vcd", tmp_path, code=2)
+    assert done.stderr == f"error: {tmp_path}: cannot be written: it is a folder\n"
+    assert (done.stdout, good.exists()) == ("", False)
+
+
+def test_a_file_that_cannot_be_written_is_a_message(capture: Path, tmp_path: Path) -> None:
+    target = tmp_path / "a.json"
+    target.symlink_to(tmp_path / "none" / "a.json")  # found out only by writing
+    done = run(capture, "--perfetto", target, code=2)
+    assert done.stderr == f"error: {target}: cannot be written: No such file or directory\n"
 
 
 @pytest.mark.parametrize(

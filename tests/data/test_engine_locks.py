@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memtile import MemoryTile, Status
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
 from memtile.testing.rig import Rig
@@ -102,6 +104,34 @@ def test_an_acquire_by_the_dma_waits_for_its_condition(held: int, operand: int) 
     assert rig.lock(7) == (held - abs(operand) if granted else held)
     assert rig.status(rig.s2mm(), "Stalled_Lock_Acq") == (not granted)
     assert rig.memory(0, 2).tolist() == ([1, 2] if granted else [0, 0])
+
+
+@pytest.mark.feature("F17")
+@pytest.mark.parametrize("value", [0, 2, 63])
+def test_acquire_equal_of_a_design_waits_for_one_value_alone(value: int) -> None:
+    """A lock that is higher would let ``acquire`` go on."""
+    for held in {max(value - 1, 0), value, min(value + 1, 63)}:
+        tile = MemoryTile()
+        lock, buffer = tile.lock(held), tile.buffer("b", 8)
+        tile.mm2s[0].start(tile.read(buffer).guarded(acquire=lock.acquire_equal(value)))
+        tile.mm2s[0].expect(np.zeros(8, dtype=np.uint32))
+        result = tile.run()
+        assert result.status is (Status.FINISHED if held == value else Status.STUCK)
+        assert tile.lock_value(lock) == (0 if held == value else held)
+        if held != value:
+            assert f"waits for lock 0 == {value}, it is {held}" in result.waiting[0]
+
+
+@pytest.mark.feature("F17")
+def test_acquire_equal_goes_on_when_a_release_makes_the_value() -> None:
+    tile = MemoryTile()
+    lock, buffer, data = tile.lock(1), tile.buffer("b", 8), np.arange(8, dtype=np.uint32)
+    tile.s2mm[0].start(tile.write(buffer).guarded(release=lock.release(2)))
+    tile.mm2s[0].start(tile.read(buffer).guarded(acquire=lock.acquire_equal(3)))
+    tile.s2mm[0].feed(data)
+    tile.mm2s[0].expect(data)
+    assert tile.run().good
+    assert tile.lock_value(lock) == 0
 
 
 def test_an_acquire_that_is_not_enabled_is_not_made() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from data.interface_bench import DEMUX, MUX, Column, caught, fed
-from memtile.arch.packets import STREAM_HEADER, field_of
+from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import INTERFACE, MM2S, S2MM
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Packet, Release

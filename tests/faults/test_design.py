@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -290,3 +291,12 @@ def test_padding_with_a_constant_is_for_the_second_generation() -> None:
         "(AM029 DMA_MM2S_n_Constant_Pad_Value)"
     )
     assert "S2MM 0 given, MM2S channels allowed" in refused(lambda: tile.s2mm[0].pad_with(1))
+
+
+@pytest.mark.parametrize("direction", ["s2mm", "S2MM 0", ""])
+def test_rates_of_a_direction_that_is_none(direction: str) -> None:
+    result = MemoryTile().run()
+    for rate in (result.bytes_per_cycle, result.gigabytes_per_second):
+        assert refused(partial(rate, direction)) == (
+            f"result: direction: {direction!r} given, S2MM or MM2S allowed (AM020 chapter 5: DMA channels)"
+        )

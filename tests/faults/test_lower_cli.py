@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from memtile.access.lowering import lower as lowering
+from memtile.access.lowering.certificate import Certificate
 from memtile.cli import main
 
 SCRIPT = Path(sys.executable).with_name("memtile")
@@ -264,12 +266,42 @@ def test_wrong_usage_exits_with_2(args: list[str], text: str) -> None:
     assert text in done.stderr
 
 
+def test_a_wrong_stream_of_ours_is_an_answer_like_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of one sentence, without a problem of the input."""
+    wrong = Certificate(words=64, pads=0, difference=3)
+    monkeypatch.setattr(lowering, "certify", lambda *_: wrong)
+    text = "word 3 of the lowered stream is wrong; please report it"
+    done = run("-", "--json", stdin=[SOUND, 7])
+    assert done.exit_code == 1
+    first, second = json.loads(done.stdout)
+    assert first == {"error": {"reason": "", "field": "", "message": text}}
+    assert second["error"]["reason"] == "tiling"
+    assert f"refused: {text}" in run("-", stdin=SOUND).stdout
+
+
 @pytest.mark.parametrize("suffix", ["svg", "png", "html"])
 def test_a_picture_that_cannot_be_written_is_a_message(tmp_path: Path, suffix: str) -> None:
-    target = tmp_path / "none" / f"a.{suffix}"
+    target = tmp_path / f"a.{suffix}"
+    target.symlink_to(tmp_path / "none" / "a")  # found out only by writing
     done = run("-", "--picture", str(target), stdin=SOUND)
     assert done.exit_code == 2
     assert done.stderr == f"error: {target}: cannot be written: No such file or directory\n"
+
+
+def test_a_picture_without_a_place_is_refused_before_the_work(tmp_path: Path) -> None:
+    target = tmp_path / "none" / "a.html"
+    done = run("-", "--picture", str(target), stdin=SOUND)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"error: {target}: cannot be written: no such folder\n"
+
+
+def test_every_picture_of_a_list_has_a_place_or_none_is_drawn(tmp_path: Path) -> None:
+    second = tmp_path / "a-2.html"
+    second.mkdir()
+    done = run("-", "--picture", str(tmp_path / "a.html"), stdin=[SOUND, SOUND])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"error: {second}: cannot be written: it is a folder\n"
+    assert list(tmp_path.iterdir()) == [second]
 
 
 def test_without_matplotlib_a_picture_says_how_to_get_it(

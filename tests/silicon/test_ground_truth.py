@@ -55,7 +55,7 @@ def test_gt1_span_of_a_compute_tile_transfer() -> None:
 def test_only_one_egress_depth_gives_the_measured_span(name: TileName, measured: int, depth: int) -> None:
     """DEV-EGRESS-1: the depth is inferred from the span, so no other depth may give it."""
     constant = f"{name}_egress_words"
-    found = [d for d in range(4, 33) if spans(name, 1, 1, Timing().with_(**{constant: d})) == [measured]]
+    found = [d for d in range(4, 33) if spans(name, 1, 1, Timing(**{constant: d})) == [measured]]
     assert found == [depth]
 
 

@@ -18,7 +18,7 @@ from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
-from memtile.model.event_state import CoreEvent, Source
+from memtile.model.event_state import Source
 from memtile.model.event_tables import MODULES, sources
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.event_unit import EventUnit
@@ -272,14 +272,9 @@ ELSEWHERE = {"INSTR_EVENT_0", "INSTR_EVENT_1"}  # raised by their number
 def silent(module: ModuleName) -> set[str]:
     """Events that nothing but Event_Generate raises."""
     table = sources()[MODULES.index(module)]
-    names = set()
-    for name, number in EVENT_UNITS[module].events.items():
-        source, argument = table[number]
-        if source == Source.RAISED and not OWN_EVENTS.fullmatch(name) and name not in ELSEWHERE:
-            names.add(name)
-        if source == Source.CORE and argument == CoreEvent.DISABLED:
-            names.add(name)
-    return names
+    numbers = EVENT_UNITS[module].events
+    raised = {name for name in numbers if table[numbers[name]][0] == Source.RAISED}
+    return {name for name in raised - ELSEWHERE if not OWN_EVENTS.fullmatch(name)}
 
 
 def test_the_page_lists_the_events_that_nothing_raises() -> None:

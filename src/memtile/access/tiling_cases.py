@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -20,6 +19,7 @@ from memtile.access.request import Request
 from memtile.access.tiling import TilingParameters, TraversingParameters, problems
 from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.bd.descriptor import is_whole
+from memtile.bd.json_keys import wrong_keys
 from memtile.bd.legality import shown
 from memtile.errors import Problem, TransferError, raise_if
 
@@ -246,13 +246,8 @@ class _Reader:
     def _check_keys(
         self, prefix: str, data: Mapping[str, Any], known: Set[str], required: Iterable[str]
     ) -> None:
-        for key in [key for key in data if key not in known]:
-            near = get_close_matches(key, sorted(known), n=1)
-            hint = f"did you mean {near[0]}?" if near else ""
-            names = ", ".join(sorted(known - _REMARKS))
-            self._add(prefix + key, "an unknown key", names, reason="unknown_key", next_step=hint)
-        for key in [key for key in required if key not in data]:
-            self._add(prefix + key, "nothing", "a value", reason="missing_key")
+        for reason, key, given, allowed, hint in wrong_keys(data, known, required, _REMARKS):
+            self._add(prefix + key, given, allowed, reason=reason, next_step=hint)
 
     def _add(self, field: str, given: str, allowed: str, *, reason: str = "", next_step: str = "") -> None:
         reason = reason or field.partition("[")[0].replace(".", "_")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memtile.arch.registers import WORD_BITS, Access, Field, Register, array, fields, flags
-from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.arch.tiles import DIRECTIONS, WORD_BYTES, TileKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def channel_registers(kind: TileKind, lists: ChannelFields) -> Iterator[Register
     The start queue is write only; reading the finish-on-TLAST count FIFO pops it.
     """
     queue = fields(lists.queue, Access.WO)
-    for direction, name in enumerate(("S2MM", "MM2S")):
+    for direction, name in enumerate(DIRECTIONS):
         skipped = direction * kind.channels * kind.channel_stride
         control = fields(lists.control[direction])
         status = fields(lists.status[direction], Access.RO)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from memtile.arch.registers import WORD_BITS, ModuleName
-from memtile.arch.tiles import COMPUTE, INTERFACE, MEMORY, TILE_KINDS, WORD_BYTES, Role, TileName
+from memtile.arch.tiles import COMPUTE, DIRECTIONS, INTERFACE, MEMORY, TILE_KINDS, WORD_BYTES, Role, TileName
 
 BROADCAST_CHANNELS = 16
 PORT_SELECTORS = 8  # stream switch ports that a module can watch at once
@@ -118,7 +118,7 @@ def _basic(counter: str, counters: int) -> tuple[str, ...]:
 
 
 def _dma(channel: str) -> tuple[str, ...]:
-    s2mm, mm2s = (tuple(channel.format(side, n) for n in range(2)) for side in ("S2MM", "MM2S"))
+    s2mm, mm2s = (tuple(channel.format(side, n) for n in range(2)) for side in DIRECTIONS)
     kinds = (
         ("START_TASK", s2mm + mm2s),
         ("FINISHED_BD", s2mm + mm2s),

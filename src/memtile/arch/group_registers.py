@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from memtile.arch.events import BROADCAST_CHANNELS, GROUPS, PORT_SELECTORS
 from memtile.arch.registers import ModuleName, Register, flags
-from memtile.arch.tiles import COMPUTE, INTERFACE, MEMORY
+from memtile.arch.tiles import COMPUTE, DIRECTIONS, INTERFACE, MEMORY
 
 
 def _each(pattern: str, count: int) -> list[str]:
@@ -34,7 +34,7 @@ def _dma(channel: str, stalls: Sequence[str]) -> list[str]:
     return names + [f"DMA_{stall}".format(n) for stall in stalls for n in range(2)]
 
 
-_CHANNELS = [(side, n) for side in ("S2MM", "MM2S") for n in range(2)]
+_CHANNELS = [(side, n) for side in DIRECTIONS for n in range(2)]
 _LOCK_BITS = ("Lock_Sel{}_acq_eq", "Lock_Sel{}_acq_ge", "Lock_Sel{}_rel", "Lock_Sel{}_equal_to_value")
 _PORTS = _per(PORT_SELECTORS, "Port_Idle_{}", "Port_Running_{}", "Port_Stalled_{}", "Port_TLAST_{}")
 _BROADCAST = _each("Broadcast_{}", BROADCAST_CHANNELS)

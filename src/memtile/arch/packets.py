@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
 
-from memtile.arch.registers import WORD_BITS, Field, fields
+from memtile.arch.registers import WORD_BITS, field_of, fields, packed
 from memtile.arch.tiles import TILE_KINDS, Role, TileName
 
 STREAM_HEADER = fields(
@@ -40,24 +40,15 @@ ACTORS: Mapping[Role, tuple[int, ...]] = MappingProxyType(
 )
 
 
-def field_of(layout: tuple[Field, ...], name: str) -> Field:
-    """The field called ``name`` of a word."""
-    return next(field for field in layout if field.name == name)
-
-
 def _with_parity(word: int) -> int:
     return word | (1 - word.bit_count() % 2) << (WORD_BITS - 1)
-
-
-def _pack(layout: tuple[Field, ...], **values: int) -> int:
-    return _with_parity(sum(value << field_of(layout, name).lsb for name, value in values.items()))
 
 
 def stream_header(
     stream: int, packet_type: int = 0, column: int = 0, row: int = 0, out_of_order: int = 0
 ) -> int:
     """The word that a packet begins with; odd parity."""
-    return _pack(
+    word = packed(
         STREAM_HEADER,
         Stream_ID=stream,
         Packet_Type=packet_type,
@@ -65,11 +56,13 @@ def stream_header(
         Row=row,
         Out_Of_Order_BD_ID=out_of_order,
     )
+    return _with_parity(word)
 
 
 def control_header(operation: Operation, address: int, beats: int = 1, response: int = 0) -> int:
     """The second word of a control packet: ``beats`` words from byte ``address`` of the tile on."""
-    return _pack(CONTROL_HEADER, Operation=operation, Address=address, Beats=beats - 1, Response_ID=response)
+    word = packed(CONTROL_HEADER, Operation=operation, Address=address, Beats=beats - 1, Response_ID=response)
+    return _with_parity(word)
 
 
 def token(kind: TileName, channel: int, controller: int, column: int = 0, row: int = 0) -> int:

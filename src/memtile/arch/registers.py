@@ -115,10 +115,10 @@ class Register:
 
     def field(self, name: str) -> Field:
         """The field called ``name``; raises :class:`RegisterError` when there is none."""
-        for field in self.fields:
-            if field.name == name:
-                return field
-        raise RegisterError(self._unknown(name))
+        try:
+            return field_of(self.fields, name)
+        except KeyError:
+            raise RegisterError(self._unknown(name)) from None
 
     def pack(self, **values: int) -> int:
         """The register value with these raw field values and 0 elsewhere.
@@ -154,6 +154,19 @@ Table = tuple[Register, ...]
 def fields(spec: str, access: Access = Access.RW) -> tuple[Field, ...]:
     """The fields of ``spec``, most significant first; ``access`` holds where the spec names none."""
     return _descending(_field(part.split(), access) for part in spec.split(","))
+
+
+def field_of(layout: tuple[Field, ...], name: str) -> Field:
+    """The field of a word called ``name``; raises :class:`KeyError` when there is none."""
+    for field in layout:
+        if field.name == name:
+            return field
+    raise KeyError(name)
+
+
+def packed(layout: tuple[Field, ...], **values: int) -> int:
+    """A word with these raw values, which fit their fields, and 0 elsewhere."""
+    return sum(value << field_of(layout, name).lsb for name, value in values.items())
 
 
 def flags(names: Sequence[str], access: Access = Access.RW, first: int = 0) -> tuple[Field, ...]:

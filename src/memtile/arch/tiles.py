@@ -27,6 +27,7 @@ COMPRESSED_GROUP_WORDS = 8  # compression works on 256-bit words (AM020)
 TILE_BYTES = 1 << 20  # address space of a tile
 COLUMN_SHIFT, ROW_SHIFT = 25, 20  # tile address = column << 25 | row << 20 | offset
 S2MM, MM2S = 0, 1  # channel directions, in register order
+DIRECTIONS = ("S2MM", "MM2S")  # their names
 
 
 @dataclass(frozen=True, slots=True)

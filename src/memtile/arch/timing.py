@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from memtile.arch.grades import Grade, Source
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError, Problem, raise_if
 
 
 def _constant(default: int, low: int, high: int, unit: str, source: str, grade: Grade) -> Any:
@@ -109,12 +109,7 @@ class Timing:
             for f in fields(self)
             if not f.metadata["low"] <= getattr(self, f.name) <= f.metadata["high"]
         ]
-        if problems:
-            raise DesignError(problems)
-
-    def with_(self, **changes: int) -> Timing:
-        """A copy with some constants replaced."""
-        return replace(self, **changes)
+        raise_if(problems, DesignError)
 
 
 def sources() -> dict[str, Source]:

@@ -32,7 +32,6 @@ PAYLOAD_BYTES = PAYLOAD_WORDS * WORD_BYTES
 SLOTS = 8  # traced events of a unit
 SLOT_BITS = 3
 EVENT_REGISTERS = ("Trace_Event0", "Trace_Event1")  # four slots each, a byte per slot, the lowest byte first
-PACKETS = Source("packets of 8 words, big-endian bytes: AM020; decoded from captures", Grade.SILICON)
 
 
 class PacketType(IntEnum):
@@ -60,14 +59,6 @@ class TraceState(IntEnum):
     IDLE = 0
     RUNNING = 1
     OVERRUN = 3
-
-
-class TraceMode(IntEnum):
-    """Field ``Mode`` of ``Trace_Status``; only the core has another than EVENT_TIME (AM025)."""
-
-    EVENT_TIME = 0
-    EVENT_PC = 1
-    EXECUTION = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from memtile.arch.tiles import TILE_KINDS, TileKind
@@ -31,6 +30,7 @@ from memtile.bd.descriptor import (
     unknown_tile,
 )
 from memtile.bd.fields import fields_of, has_axi
+from memtile.bd.json_keys import wrong_keys
 from memtile.bd.legality import check, shown
 from memtile.errors import DescriptorError, MemtileError, Problem, raise_if
 
@@ -126,7 +126,12 @@ def items_of(data: Any) -> tuple[list[Any], bool]:
 
 
 def refusal(error: MemtileError) -> dict[str, Any]:
-    """An error as JSON: ``reason``, ``field`` and ``message`` of the first problem, ``problems`` if more."""
+    """An error as JSON: ``reason``, ``field`` and ``message`` of the first problem, ``problems`` if more.
+
+    An error without problems has its text as the message.
+    """
+    if not error.problems:
+        return {"reason": "", "field": "", "message": str(error)}
     problems = [problem.as_json() for problem in error.problems]
     first = {key: problems[0][key] for key in ("reason", "field", "message")}
     return first | ({"problems": problems} if len(problems) > 1 else {})
@@ -183,13 +188,8 @@ class _Reader:
     def check_keys(
         self, prefix: str, data: Mapping[str, Any], known: Set[str], required: Iterable[str]
     ) -> None:
-        for key in [key for key in data if key not in known]:
-            near = get_close_matches(key, sorted(known), n=1)
-            hint = f"did you mean {near[0]}?" if near else ""
-            self._add("unknown_key", prefix + key, "an unknown key", ", ".join(sorted(known)), hint)
-        for key in required:
-            if key not in data:
-                self._add("missing_key", prefix + key, "nothing", "a value")
+        for reason, key, given, allowed, hint in wrong_keys(data, known, required):
+            self._add(reason, prefix + key, given, allowed, hint)
 
     def plain(self) -> dict[str, Any]:
         return {key: self.data[key] for key in _PLAIN if key in self.data}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtile.cli.output_file import check_writable
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError, Problem, cannot_write
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ def save(path: Path, array: npt.NDArray[Any]) -> None:
         with path.open("wb") as stream:
             np.save(stream, array)
     except OSError as error:
-        raise InputFileError(f"{path}: cannot be written: {error.strerror}") from None
+        raise cannot_write(path, error) from None
 
 
 def _split(text: str, option: str, form: str) -> tuple[str, str]:

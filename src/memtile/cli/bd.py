@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -15,6 +13,7 @@ from memtile.bd.codec import decode as decode_words
 from memtile.bd.word_cases import hex_words, parse_words
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import STDIN, read_json
+from memtile.cli.json_output import print_answers
 from memtile.errors import DescriptorError
 
 app = typer.Typer(
@@ -96,11 +95,11 @@ def explain(
     if words and len(words) > 1:
         items, single = [{"tile": tile, "bd": bd, "words": words}], True
     else:
-        items, single = items_of(_read(words[0] if words else STDIN))
+        items, single = items_of(read_json(words[0] if words else STDIN))
     cases = [parse_words(item, tile) for item in items]
     if as_json:
         results = [explained_json(case) for case in cases]
-        _write(results[0] if single else results)
+        print_answers(results, single=single)
         return
     for case in cases:
         print_explained(case)
@@ -108,28 +107,13 @@ def explain(
 
 def _answer_each(file: str, answer: Callable[[object], Result]) -> None:
     """Write the answer to each item of ``file``, or why there is none."""
-    items, single = items_of(_read(file))
+    items, single = items_of(read_json(file))
     results: list[Result] = []
     for item in items:
         try:
             results.append(answer(item))
         except DescriptorError as error:
             results.append({"error": refusal(error)})
-    _write(results[0] if single else results)
+    print_answers(results, single=single)
     if any("error" in result for result in results):
         raise typer.Exit(ExitCode.BAD_RESULT)
-
-
-def _read(file: str) -> Any:
-    if file == STDIN and (sys.stdin is None or sys.stdin.isatty()):
-        raise typer.BadParameter("give a file, or pipe JSON into standard input")
-    return read_json(file)
-
-
-def _write(result: Result | list[Result]) -> None:
-    """One line per item, so that long lists stay readable and greppable."""
-    if isinstance(result, list):
-        lines = ",\n".join(json.dumps(item) for item in result)
-        typer.echo(f"[\n{lines}\n]" if result else "[]")
-    else:
-        typer.echo(json.dumps(result))

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from memtile.errors import InputFileError
 from memtile.io.json_text import parse_json
 
@@ -16,8 +18,11 @@ def read_json(file: str) -> Any:
     """The JSON value in ``file``; ``-`` is standard input.
 
     Raises:
+        BadParameter: standard input is a terminal, where nobody would know what to type.
         InputFileError: it cannot be read, is not UTF-8 or not JSON; names line and column.
     """
+    if file == STDIN and (sys.stdin is None or sys.stdin.isatty()):
+        raise typer.BadParameter("give a file, or pipe JSON into standard input")
     return parse_json(read_text(file), name_of(file))
 
 

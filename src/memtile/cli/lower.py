@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from memtile.arch.tiles import TileName
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.input_file import STDIN, read_json
+from memtile.cli.input_file import read_json
+from memtile.cli.json_output import print_answers
+from memtile.cli.output_file import check_writable
 from memtile.cli.progress import watched
 
 if TYPE_CHECKING:
@@ -59,24 +59,19 @@ def lower(
     if elements and not as_json:
         raise typer.BadParameter("--elements needs --json")
     _check_picture(picture)
-    items, single = tilings_of(_read(file))
+    items, single = tilings_of(read_json(file))
+    pictures = _pictures(picture, len(items))
     answers = [
         answer(item, n, tile=tile, access=access) for n, item in enumerate(watched(items, "lowering"), 1)
     ]
     if as_json:
-        _write([given.as_json(elements=elements) for given in answers], single)
+        print_answers([given.as_json(elements=elements) for given in answers], single=single)
     else:
         _print(answers, single)
-    if picture is not None:
-        _draw(answers, picture)
+    if pictures:
+        _draw(answers, pictures)
     if wrong_sequences(answers)[0] or not all(given.as_declared for given in answers):
         raise typer.Exit(ExitCode.BAD_RESULT)
-
-
-def _read(file: str) -> Any:
-    if file == STDIN and (sys.stdin is None or sys.stdin.isatty()):
-        raise typer.BadParameter("give a file, or pipe JSON into standard input")
-    return read_json(file)
 
 
 def _check_picture(picture: Path | None) -> None:
@@ -88,13 +83,14 @@ def _check_picture(picture: Path | None) -> None:
         raise typer.BadParameter(f"{picture}: the name of a picture ends in {', '.join(SUFFIXES)}")
 
 
-def _write(results: list[dict[str, Any]], single: bool) -> None:
-    """One line per tiling, so that long lists stay readable and greppable."""
-    if single:
-        typer.echo(json.dumps(results[0]))
-    else:
-        lines = ",\n".join(json.dumps(result) for result in results)
-        typer.echo(f"[\n{lines}\n]" if results else "[]")
+def _pictures(picture: Path | None, number: int) -> list[Path]:
+    """A file for each tiling; all of them have a place."""
+    from memtile.report.access_files import picture_paths
+
+    paths = [] if picture is None else picture_paths(picture, number)
+    for path in paths:
+        check_writable(path)
+    return paths
 
 
 def _print(answers: list[Answer], single: bool) -> None:
@@ -110,9 +106,8 @@ def _print(answers: list[Answer], single: bool) -> None:
         print_summary(answers, console)
 
 
-def _draw(answers: list[Answer], picture: Path) -> None:
-    from memtile.report.access_files import picture_paths, save_picture
+def _draw(answers: list[Answer], paths: list[Path]) -> None:
+    from memtile.report.access_files import save_picture
 
-    paths = picture_paths(picture, len(answers))
     for given, path in watched(list(zip(answers, paths, strict=True)), "drawing"):
         save_picture(given, path)

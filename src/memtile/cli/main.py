@@ -66,7 +66,7 @@ def _print_error(error: MemtileError) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    lines = [problem.message for problem in error.problems] or [str(error)]
+    lines = error.messages
     head = "error: " if len(lines) == 1 else f"{len(lines)} errors:\n  "
     text = Text.assemble((head, "bold red"), "\n  ".join(lines))
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)

@@ -11,7 +11,8 @@ import typer
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import name_of, read_bytes
-from memtile.errors import InputFileError
+from memtile.cli.output_file import check_writable
+from memtile.errors import cannot_write
 
 if TYPE_CHECKING:
     from memtile.io.trace_decoder import Trace
@@ -96,6 +97,9 @@ def decode(
         raise typer.BadParameter("--json or --csv, not both")
     if time == "cycles" and (perfetto is None or perfetto.suffix != ".json"):
         raise typer.BadParameter("it is for --perfetto FILE.json", param_hint="--time cycles")
+    for output in (perfetto, vcd):
+        if output is not None:
+            check_writable(output)
     name = name_of(file)
     setup = _setup(program, device, events or [])
     trace = decode_words(read_words(read_bytes(file), name, None if format == "auto" else format), name)
@@ -155,4 +159,4 @@ def _save(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise InputFileError(f"{path}: cannot be written: {error.strerror}") from None
+        raise cannot_write(path, error) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.cli.output_file import check_writable
-from memtile.errors import InputFileError
+from memtile.errors import InputFileError, cannot_write
 
 if TYPE_CHECKING:
     from memtile.sim.engine import Engine
@@ -53,4 +53,4 @@ class WaveformFile:
         try:
             waveform.save(self.path)
         except OSError as error:
-            raise InputFileError(f"{self.path}: cannot be written: {error.strerror}") from None
+            raise cannot_write(self.path, error) from None

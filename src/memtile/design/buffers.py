@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES, TileKind
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError, Problem, raise_if
 
 Array = npt.NDArray[Any]
 
@@ -99,8 +99,7 @@ class MemoryMap:
         start = at if at is not None else self._free(prod(shape) * found.itemsize, bank)
         buffer = Buffer(name, self._kind, start, shape, found, self._place)
         problems = self._problems(buffer)
-        if problems:
-            raise DesignError(problems)
+        raise_if(problems, DesignError)
         self._buffers.append(buffer)
         self._buffers.sort(key=lambda b: b.offset)
         return buffer

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from memtile.arch.register_map import register_at
 from memtile.arch.registers import WORD_BITS, Register
-from memtile.arch.tiles import S2MM, WORD_BYTES
+from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.chains import chain_words
 from memtile.design.transfers import Transfer, link
 from memtile.errors import DesignError, Problem, raise_if
+from memtile.sim.names import channel_name
 from memtile.sim.results import Check
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ class Channel:
     @property
     def port(self) -> str:
         """``S2MM 0`` to ``MM2S 5``."""
-        return f"{'S2MM' if self.receives else 'MM2S'} {self._number}"
+        return f"{DIRECTIONS[self._direction]} {self._number}"
 
     @property
     def name(self) -> str:
         """The port, after the tile's place in an array: ``memory(0,1) MM2S 0``."""
-        return f"{self._tile.label}{self.port}"
+        return channel_name(self._tile.engine, self.index)
 
     @property
     def number(self) -> int:
@@ -300,7 +301,7 @@ class Channel:
 
     def _must_be(self, direction: int, verb: str) -> None:
         if self._direction != direction:
-            allowed = "S2MM channels" if direction == S2MM else "MM2S channels"
+            allowed = f"{DIRECTIONS[direction]} channels"
             raise DesignError(
                 self._problem(verb, self.port, allowed, "AM020: S2MM writes memory, MM2S reads it")
             )

@@ -14,14 +14,14 @@ from memtile.arch.ports import (
     circuit_allowed,
 )
 from memtile.arch.register_map import register_named
-from memtile.arch.registers import Field
+from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.channels import Channel
 from memtile.design.router import Flow, Tree, route
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.switch_graph import Port, SwitchGraph
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.array_door import ArrayDoor
 
 End = Channel | SwitchEnd
@@ -29,12 +29,8 @@ _SOURCE = "AM020 chapter 2: stream switch"
 _MARGIN = 1  # columns beside those of the flows that a circuit may use at first
 
 
-def _enable(fields: tuple[Field, ...], name: str) -> int:
-    return next(field for field in fields if field.name == name).mask
-
-
-_MASTER_ENABLE = _enable(MASTER_CONFIG, "Master_Enable")
-_SLAVE_ENABLE = _enable(SLAVE_CONFIG, "Slave_Enable")
+_MASTER_ENABLE = field_of(MASTER_CONFIG, "Master_Enable").mask
+_SLAVE_ENABLE = field_of(SLAVE_CONFIG, "Slave_Enable").mask
 
 
 class Circuits:
@@ -67,8 +63,7 @@ class Circuits:
             bus,
         )
         problems = [*self._wrong(flow, source, targets), *self._shared(flow)]
-        if problems:
-            raise DesignError(problems)
+        raise_if(problems, DesignError)
         self._flows.append(flow)
         return flow
 
@@ -100,8 +95,7 @@ class Circuits:
                 problems.append(
                     Problem("two_drivers", start.place, name, slave, allowed, _SOURCE, f"it has {owner}")
                 )
-        if problems:
-            raise DesignError(problems)
+        raise_if(problems, DesignError)
         text = f"{start.place} {slave} -> {', '.join(masters)}"
         self._write({start._replace(is_master=True, name=name): start for name in masters}, text)
 

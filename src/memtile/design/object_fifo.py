@@ -241,8 +241,7 @@ def _check(fifo: ObjectFifo, ends: Ends) -> None:
         problems.append(_problem(fifo.name, "shape", str(fifo.shape), "sizes of 1 or more"))
     if not ends[1]:
         problems.append(_problem(fifo.name, "consumers", "none", "at least one tile"))
-    if problems:
-        raise DesignError(problems)
+    raise_if(problems, DesignError)
 
 
 def check_closed(fifos: Sequence[ObjectFifo]) -> None:
@@ -256,5 +255,4 @@ def check_closed(fifos: Sequence[ObjectFifo]) -> None:
         for fifo in fifos
         for end in fifo.open_ends
     ]
-    if problems:
-        raise DesignError(problems)
+    raise_if(problems, DesignError)

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 from memtile.access.tiling import TilingParameters
 from memtile.arch.packets import STREAM_HEADER
-from memtile.arch.packets import field_of as header_field
 from memtile.arch.ports import ARBITERS, MSELS, PORTS, SLOTS_PER_SLAVE, port_kind
-from memtile.arch.registers import Field
+from memtile.arch.registers import field_of, packed
 from memtile.arch.switch_registers import (
     MASTER_CONFIG,
     PACKET_CONFIGURATION,
@@ -36,7 +35,7 @@ from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.array_door import ArrayDoor
 
 _SOURCE = "AM020 chapter 2: packet-switched streams"
-_IDS = header_field(STREAM_HEADER, "Stream_ID").maximum + 1
+_IDS = field_of(STREAM_HEADER, "Stream_ID").maximum + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,23 +238,18 @@ def _is_end(master: Port) -> bool:
     return port_kind(master.name) == "DMA" or TILE_KINDS[master.tile].role == "interface"
 
 
-def _pack(layout: tuple[Field, ...], **values: int) -> int:
-    fields = {field.name: field for field in layout}
-    return sum(value << fields[name].lsb for name, value in values.items())
-
-
 def _master(port: Port, arbiter: int, mask: int, *, drop: bool) -> tuple[int, int]:
-    inner = _pack(PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
-    word = _pack(MASTER_CONFIG, Master_Enable=1, Packet_Enable=1, Drop_Header=int(drop), Configuration=inner)
+    inner = packed(PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
+    word = packed(MASTER_CONFIG, Master_Enable=1, Packet_Enable=1, Drop_Header=int(drop), Configuration=inner)
     return PORTS[port.tile].master(port.name) * WORD_BYTES, word
 
 
 def _slave(port: Port) -> tuple[int, int]:
     index = PORTS[port.tile].slave(port.name)
-    return SLAVE_CONFIG_OFFSET + index * WORD_BYTES, _pack(SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
+    return SLAVE_CONFIG_OFFSET + index * WORD_BYTES, packed(SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
 
 
 def _slot(port: Port, number: int, stream: int, msel: int, arbiter: int) -> tuple[int, int]:
     index = PORTS[port.tile].slave(port.name) * SLOTS_PER_SLAVE + number
-    word = _pack(SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
+    word = packed(SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
     return SLOT_OFFSET + index * WORD_BYTES, word

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.arch.tiles import DIRECTIONS, WORD_BYTES, TileKind
 from memtile.design.demands import Demand, Task
 from memtile.design.placement_greedy import gaps
 from memtile.errors import Problem
@@ -133,7 +133,7 @@ def _short_armed(demand: Demand, kind: TileKind) -> list[str]:
 
 
 def _channels(kind: TileKind) -> dict[str, int]:
-    return {f"{direction} {n}": n for direction in ("S2MM", "MM2S") for n in range(kind.channels)}
+    return {f"{direction} {n}": n for direction in DIRECTIONS for n in range(kind.channels)}
 
 
 def _where(name: str) -> str:

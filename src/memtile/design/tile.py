@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from memtile.access.lowering.lower import Access
 from memtile.arch.register_map import tile_register
-from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES, TileKind
+from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
 from memtile.design.bd_pool import BdPool
 from memtile.design.bench import Bench, Holder
@@ -218,7 +218,7 @@ class Tile:
             if not channel.claimed:
                 channel.claimed = True
                 return channel
-        name, allowed = ("S2MM" if receives else "MM2S"), f"{self.kind.channels}, all in use"
+        name, allowed = DIRECTIONS[S2MM if receives else MM2S], f"{self.kind.channels}, all in use"
         raise DesignError(Problem("channels", self.title, f"{name} channels", "one more", allowed, "AM020"))
 
     def write_bd(self, number: int, descriptor: Descriptor) -> None:

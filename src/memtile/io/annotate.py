@@ -8,7 +8,7 @@ from itertools import groupby
 
 from memtile.arch.register_map import register_at
 from memtile.arch.registers import Register
-from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
+from memtile.arch.tiles import DIRECTIONS, TILE_KINDS, TileKind, TileName
 from memtile.bd.explain import Explanation, explain_words
 from memtile.errors import DescriptorError
 from memtile.io.descriptor_writes import DescriptorWrites
@@ -23,8 +23,6 @@ from memtile.io.operations import (
     locate,
     words_written,
 )
-
-_DIRECTIONS = ("S2MM", "MM2S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ def _started(kind: TileKind, note: Note) -> str:
     times = "once" if runs == 1 else f"{runs} times"
     token = ", with a task-complete token" if note.fields.get("Enable_Token_Issue") else ""
     bd = note.fields["Start_BD_ID"]
-    return f"{_DIRECTIONS[direction]} {channel} starts BD {bd}, {times}{token}"
+    return f"{DIRECTIONS[direction]} {channel} starts BD {bd}, {times}{token}"
 
 
 def _descriptor(tile: TileName, bd: int, words: tuple[int, ...]) -> Descriptor:

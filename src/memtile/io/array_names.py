@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
+from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
 from memtile.errors import InputFileError, Problem
 from memtile.io.operations import ArrayShape
 
@@ -19,7 +19,6 @@ _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]+")
 _TILE = r"(memory|compute|interface)\(([0-9]+),\s*([0-9]+)\)"
 _MEMORY = re.compile(rf"{_TILE}\+(0[xX][0-9a-fA-F]+|[0-9]+)")
 _STREAM = re.compile(rf"{_TILE}\s+(S2MM|MM2S)\s+([0-9]+)")
-_DIRECTIONS = {"S2MM": S2MM, "MM2S": MM2S}
 _SOURCE = "names of arrays"
 _ALLOWED = (
     "an argument (0), an external address (0x100000000), a tile memory (memory(0,1)+0x0), "
@@ -118,7 +117,7 @@ def parse_name(text: str, shape: ArrayShape) -> Name:
         channels = TILE_KINDS[kind].channels  # type: ignore[index]
         if int(number) >= channels:
             raise _error(text, "channel", number, f"0..{channels - 1}")
-        return Stream(int(column), int(row), _DIRECTIONS[direction], int(number))
+        return Stream(int(column), int(row), DIRECTIONS.index(direction), int(number))
     if not text or set("()+=:") & set(text):
         raise _error(text, "name", repr(text), _ALLOWED)
     return Own(text)

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from memtile.access.boxes import last_address
 from memtile.access.walk import Walk
 from memtile.arch.register_map import register_at
-from memtile.arch.tiles import INTERFACE, MM2S, S2MM, WORD_BYTES
+from memtile.arch.tiles import DIRECTIONS, INTERFACE, S2MM, WORD_BYTES
 from memtile.bd.codec import unpack
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.fields import descriptor_of
 from memtile.io.operations import ArrayShape, Operation, Word, locate, words_written
 from memtile.io.pointer_patches import pointer_of, pointer_words
 
-_DIRECTIONS = {S2MM: "S2MM", MM2S: "MM2S"}
 _BASE_WORDS = {word for word, _, _ in INTERFACE.bd_fields["Base_Address"].parts}
 _CURRENT = INTERFACE.bd_fields["Iteration_Current"].parts[0]
 
@@ -66,7 +65,7 @@ class _Tile:
     def started(self, channel: int, bd: int, runs: int) -> Iterator[ExternalUse]:
         """The uses of a task; ``channel`` counts S2MM channels first."""
         direction, number = divmod(channel, INTERFACE.channels)
-        who = f"{self.name} {_DIRECTIONS[direction]} {number}"
+        who = f"{self.name} {DIRECTIONS[direction]} {number}"
         chain, endless = self._chain(bd)
         if channel in self.out_of_order:
             chain = [n for n in range(INTERFACE.bds) if self.descriptor(n).valid]

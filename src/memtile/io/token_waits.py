@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from memtile.arch.address_map import FIRMWARE_PORT
-from memtile.arch.packets import TOKEN, field_of, token
+from memtile.arch.packets import TOKEN, token
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
 from memtile.design.array import Array
 from memtile.errors import Problem, SimulationError

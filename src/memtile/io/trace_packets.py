@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memtile.arch.packets import STREAM_HEADER, field_of
-from memtile.arch.registers import WORD_BITS
+from memtile.arch.packets import STREAM_HEADER
+from memtile.arch.registers import WORD_BITS, field_of
 from memtile.arch.trace import PACKET_WORDS
 from memtile.errors import Problem
 

@@ -25,7 +25,7 @@ from memtile.design.events import Event
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Tile
-from memtile.errors import DesignError, InputFileError, Problem, raise_if
+from memtile.errors import DesignError, Problem, cannot_write, raise_if
 from memtile.io.trace_chrome import chrome_json
 from memtile.io.trace_decoder import Trace, decode
 from memtile.io.trace_names import NamedUnit, named
@@ -152,7 +152,7 @@ class Tracing:
         try:
             file.write_bytes(content)
         except OSError as error:
-            raise InputFileError(f"{file}: cannot be written: {error.strerror}") from None
+            raise cannot_write(file, error) from None
 
     def _channel(self, array: Array, channel: Channel, buffer: Buffer) -> Channel:
         """Let a channel write what comes into a buffer; the design need not wait for it."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from memtile.arch.tiles import S2MM
+from memtile.arch.tiles import DIRECTIONS
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.io.vcd import Change, Signal, Value, choose, write_vcd
 from memtile.model.states import Cause, CoreCause, CorePhase, Phase
@@ -82,7 +82,7 @@ def _signals(engine: Engine) -> Iterator[tuple[Signal, Reader]]:
 
 
 def _channel(engine: Engine, ch: int, tile: str) -> Iterator[tuple[Signal, Reader]]:
-    direction = "s2mm" if engine.state.channels.direction[ch] == S2MM else "mm2s"
+    direction = DIRECTIONS[engine.state.channels.direction[ch]].lower()
     scope = f"{tile}.{direction}{engine.state.channels.number[ch]}"
     # The state may be replaced between two samples: it is looked up in each.
     yield Signal(f"{scope}.cause", 0), lambda: _name(Cause, engine.state.channels.why[ch])

@@ -70,6 +70,7 @@ class Block(IntEnum):
     PARITY_INJECTION = 22
 
 
+_PLAIN = int(Block.PLAIN)
 _QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
 _WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = (
     int(Block.WRITE_COUNT),
@@ -258,7 +259,7 @@ def read(spec: Spec, st: State, tile: int, offset: int) -> int:
     kind = spec.tiles.kind[tile]
     block = spec.register_map.block[kind, register]
     value = st.registers[spec.tiles.register_base[tile] + register]
-    if block != 0:
+    if block != _PLAIN:
         argument = spec.register_map.argument[kind, register]
         if block >= FIRST_EVENT_BLOCK:
             at = spec.tiles.register_base[tile] + register

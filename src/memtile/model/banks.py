@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from memtile.model.jit import inlined
 from memtile.model.state import ACTIVITY, NOW, Spec, State
-
-LATER = 1 << 40  # rank of the requesters before the one whose turn it is: above every number of them
+from memtile.model.turns import rank
 
 
 @inlined
@@ -31,15 +30,12 @@ def busy(st: State, bank: int) -> bool:
 @inlined
 def bid(st: State, bank: int, requester: int) -> None:
     """Enter a request of this cycle into the bank's arbitration."""
-    rank = requester - st.banks.turn[bank]
-    if rank < 0:
-        rank += LATER
-    now = st.clock[NOW]
+    now, place = st.clock[NOW], rank(requester, st.banks.turn[bank])
     if st.banks.stamp[bank] == now:
         st.banks.conflict[bank] = now
-    if st.banks.stamp[bank] != now or rank < st.banks.best[bank]:
+    if st.banks.stamp[bank] != now or place < st.banks.best[bank]:
         st.banks.stamp[bank] = now
-        st.banks.best[bank] = rank
+        st.banks.best[bank] = place
         st.banks.winner[bank] = requester
 
 

@@ -18,6 +18,7 @@ from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONF
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
 from memtile.model import channel_tables, core_tables, event_tables, register_tables
+from memtile.model.axi import Block
 from memtile.model.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.core_tables import cores_at_rest
 from memtile.model.external_state import Externals, Region
@@ -182,7 +183,8 @@ def _register_map() -> RegisterMap:
             records.write_mask[row, index] = register.writable
             records.clear_mask[row, index] = register.clearable
             records.read_mask[row, index] = register.readable
-            records.block[row, index], records.argument[row, index] = special.get(register.offset, (0, 0))
+            block, argument = special.get(register.offset, (Block.PLAIN, 0))
+            records.block[row, index], records.argument[row, index] = block, argument
             records.needs_dma[row, index] = register.offset in noc
     return records
 

@@ -8,8 +8,9 @@ layout; DEV-CTL-1, DEV-CTL-2).
 
 from __future__ import annotations
 
-from memtile.arch.packets import CONTROL_HEADER, Operation, field_of
+from memtile.arch.packets import CONTROL_HEADER, Operation
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import TILE_BYTES, WORD_BYTES
 from memtile.model import axi, control_port
 from memtile.model.beats import pop_word

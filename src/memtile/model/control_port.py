@@ -7,15 +7,15 @@ memory-mapped port. In a model without switches the host takes the words.
 
 from __future__ import annotations
 
-from memtile.arch.packets import ACTORS, TOKEN, TOKEN_TYPE, field_of
+from memtile.arch.packets import ACTORS, TOKEN, TOKEN_TYPE
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import TILE_KINDS
-from memtile.model.host_ports import hand_to_host, host_takes
+from memtile.model.host_ports import sent
 from memtile.model.jit import inlined, jit
 from memtile.model.packets import with_parity
 from memtile.model.state import ACTIVITY, Spec, State
 from memtile.model.stream_state import CONTROL_SLOTS
-from memtile.model.switch_ports import has_room, push
 from memtile.model.task_end import LAST_IN_TASK, pop_count
 from memtile.model.timing_index import TOKEN_WORDS
 
@@ -64,18 +64,9 @@ def send(st: State, tile: int) -> None:
     if controls.held[tile] == 0:
         return
     port, head = controls.slave_port[tile], controls.head[tile]
-    word, last = controls.words[tile, head], controls.last[tile, head]
-    if st.switch.hosted[port] == 1:
-        if not host_takes(st):
-            return
-        hand_to_host(st, port, word, last)
-    elif has_room(st, port):
-        push(st, port, word, last | st.switch.parity[port])
-    else:
-        return
-    controls.head[tile] = (head + 1) % CONTROL_SLOTS
-    controls.held[tile] -= 1
-    st.clock[ACTIVITY] += 1
+    if sent(st, port, controls.words[tile, head], controls.last[tile, head]):
+        controls.head[tile] = (head + 1) % CONTROL_SLOTS
+        controls.held[tile] -= 1
 
 
 @jit

@@ -7,7 +7,7 @@ give the last cycle in which such an event was asserted, -1 = never.
 from __future__ import annotations
 
 from memtile.arch.register_map import register_named
-from memtile.arch.tiles import MM2S
+from memtile.arch.tiles import DIRECTIONS, MM2S
 from memtile.model.event_state import (
     ALL_CHANNELS,
     KIND,
@@ -26,9 +26,7 @@ from memtile.model.roster import backed_up, held_event, rested
 from memtile.model.state import Spec, State
 
 _CHANNELS = register_named("memory_tile", "DMA_Event_Channel_Selection")
-_CHANNEL_LSB = tuple(
-    _CHANNELS.field(f"{side}_Sel{n}_Channel").lsb for side in ("S2MM", "MM2S") for n in range(2)
-)
+_CHANNEL_LSB = tuple(_CHANNELS.field(f"{side}_Sel{n}_Channel").lsb for side in DIRECTIONS for n in range(2))
 _CHANNEL_MAX = _CHANNELS.field("S2MM_Sel0_Channel").maximum
 _PORTS = register_named("memory_tile", "Stream_Switch_Event_Port_Selection_0")
 _PORT_FIELDS = sum(field.name.endswith("ID") for field in _PORTS.fields)

@@ -118,7 +118,6 @@ class CoreEvent(IntEnum):
     LOCK_STALL = 2
     LOCK_ACQUIRE = 3
     LOCK_RELEASE = 4
-    DISABLED = 5
 
 
 class EventUnits(NamedTuple):

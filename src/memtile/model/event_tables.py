@@ -13,7 +13,7 @@ from memtile.arch.events import EVENT_UNITS, GROUPS, EventUnit
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import event_modules, register_map
 from memtile.arch.registers import ModuleName, Register
-from memtile.arch.tiles import MM2S, S2MM, TileName
+from memtile.arch.tiles import DIRECTIONS, TileName
 from memtile.model import register_tables
 from memtile.model.broadcast_tables import nodes
 from memtile.model.event_state import (
@@ -84,7 +84,6 @@ _CORE_EVENTS = {
     "MEMORY_STALL": CoreEvent.MEMORY_STALL,
     "LOCK_STALL": CoreEvent.LOCK_STALL,
     "ACTIVE": CoreEvent.ACTIVE,
-    "DISABLED": CoreEvent.DISABLED,
     "INSTR_LOCK_ACQUIRE_REQ": CoreEvent.LOCK_ACQUIRE,
     "INSTR_LOCK_RELEASE_REQ": CoreEvent.LOCK_RELEASE,
 }
@@ -112,10 +111,10 @@ def _source(module: ModuleName, name: str) -> tuple[Source, int]:
 def _selected(name: str) -> tuple[Source, int]:
     """The events that come once for each selector, channel or bank."""
     if found := _DMA_ERROR.fullmatch(name):
-        direction = (S2MM, MM2S)[found[1] == "MM2S"]
+        direction = DIRECTIONS.index(found[1])
         return Source.CHANNEL_ERROR, direction * PER_KIND + (int(found[2]) if found[2] else ALL_CHANNELS)
     if found := _DMA.fullmatch(name):
-        selector = int(found[2]) + 2 * (found[1] == "MM2S")
+        selector = int(found[2]) + 2 * DIRECTIONS.index(found[1])
         return Source.CHANNEL, _CHANNEL_EVENTS[found[3]] * PER_KIND + selector
     if found := _LOCK.fullmatch(name):
         return Source.LOCK, _LOCK_EVENTS[found[2]] * PER_KIND + int(found[1])

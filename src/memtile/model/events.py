@@ -123,10 +123,3 @@ def fold(spec: Spec, st: State, unit: int) -> None:
     if spec.event_units.locks[unit] >= 0:
         for lock in range(spec.tiles.lock_base[tile], spec.tiles.lock_base[tile] + spec.tiles.locks[tile]):
             st.locks.held[lock], st.locks.since[lock] = 0, st.clock[NOW]
-
-
-@jit
-def fold_tile(spec: Spec, st: State, tile: int) -> None:
-    """:func:`fold` for all units of the tile."""
-    for unit in range(spec.tiles.first_unit[tile], spec.tiles.first_unit[tile] + spec.tiles.units[tile]):
-        fold(spec, st, unit)

@@ -113,6 +113,21 @@ def host_takes(st: State) -> bool:
 
 
 @jit
+def sent(st: State, port: int, word: int, last: int) -> bool:
+    """Whether the switch, or the host, takes the word that a tile sends from slave ``port``."""
+    if st.switch.hosted[port] == 1:
+        if not host_takes(st):
+            return False
+        hand_to_host(st, port, word, last)
+    elif has_room(st, port):
+        push(st, port, word, last | st.switch.parity[port])
+    else:
+        return False
+    st.clock[ACTIVITY] += 1
+    return True
+
+
+@jit
 def hand_to_host(st: State, port: int, word: int, last: int) -> None:
     """Leave a word of a switch port for the host, whose list has room."""
     at = st.host_words[0, 0] + 1

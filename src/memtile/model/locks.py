@@ -9,11 +9,11 @@ and cores; releases of a cycle are seen by the acquires of the next (DEV-LOCK-2)
 from __future__ import annotations
 
 from memtile.arch.tiles import MEMORY
-from memtile.model.banks import LATER
 from memtile.model.event_state import LockEvent, Signal
 from memtile.model.jit import inlined, jit
 from memtile.model.signals import signal
 from memtile.model.state import LOCKS, NOW, Spec, State
+from memtile.model.turns import rank
 from memtile.model.windows import NOWHERE, reach
 
 _EQUAL, _GREATER = int(LockEvent.ACQUIRED_EQUAL), int(LockEvent.ACQUIRED_GREATER)
@@ -100,12 +100,10 @@ def attempt(st: State, lock: int, acquire: int, operand: int) -> int:
 @jit
 def bid(st: State, lock: int, requester: int) -> None:
     """Enter a satisfiable acquire into the lock's arbitration of this cycle."""
-    rank = requester - st.locks.turn[lock]
-    if rank < 0:
-        rank += LATER
-    if st.locks.stamp[lock] != st.clock[NOW] or rank < st.locks.best[lock]:
+    place = rank(requester, st.locks.turn[lock])
+    if st.locks.stamp[lock] != st.clock[NOW] or place < st.locks.best[lock]:
         st.locks.stamp[lock] = st.clock[NOW]
-        st.locks.best[lock] = rank
+        st.locks.best[lock] = place
         st.locks.winner[lock] = requester
 
 

@@ -14,6 +14,7 @@ from memtile.model.roster import append
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.states import Cause
 from memtile.model.timing_index import NEIGHBOUR_LATENCY
+from memtile.model.turns import rank
 from memtile.model.windows import WEST
 
 INTERFACES = 4  # of a tile: west and east, each for writing and reading
@@ -40,15 +41,13 @@ def ask(spec: Spec, st: State, ch: int, owner: int, bank: int) -> None:
     st.granules.guest_bank[ch] = bank
     interface = interface_to(spec, st, ch, owner)
     table = st.interfaces
-    rank = ch - table.turn[interface]
-    if rank < 0:
-        rank += st.channels.phase.shape[0]
+    place = rank(ch, table.turn[interface])
     if table.stamp[interface] != now:
         table.stamp[interface] = now
         append(st.asked_interfaces, interface)
-    elif rank >= table.best[interface]:
+    elif place >= table.best[interface]:
         return
-    table.best[interface] = rank
+    table.best[interface] = place
     table.winner[interface] = ch
 
 

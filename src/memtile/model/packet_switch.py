@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, MERGE_POSITIONS, SLOTS_PER_SLAVE
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.model.event_state import Signal
 from memtile.model.jit import inlined, jit
@@ -17,9 +18,10 @@ from memtile.model.packets import STREAM_MASK
 from memtile.model.signals import signal
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.stream_state import TLAST
-from memtile.model.switch_config import PACKET, field_of
+from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
 from memtile.model.timing_index import PACKET_ARBITRATION
+from memtile.model.turns import rank
 
 NONE = -1
 _PACKET_ERROR = int(Signal.STREAM_PACKET)
@@ -108,12 +110,10 @@ def has_turn(spec: Spec, st: State, arbiter: int, slave: int) -> bool:
 def bid(st: State, arbiter: int, port: int) -> None:
     """Enter a slave port into the arbitration of this cycle."""
     arbiters = st.arbiters
-    rank = st.switch.number[port] - arbiters.turn[arbiter]
-    if rank < 0:
-        rank += st.switch.tile.shape[0]
-    if arbiters.stamp[arbiter] != st.clock[NOW] or rank < arbiters.best[arbiter]:
+    place = rank(st.switch.number[port], arbiters.turn[arbiter])
+    if arbiters.stamp[arbiter] != st.clock[NOW] or place < arbiters.best[arbiter]:
         arbiters.stamp[arbiter] = st.clock[NOW]
-        arbiters.best[arbiter] = rank
+        arbiters.best[arbiter] = place
         arbiters.winner[arbiter] = port
 
 

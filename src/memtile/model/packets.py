@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memtile.arch.packets import STREAM_HEADER, field_of
-from memtile.arch.registers import WORD_BITS
+from memtile.arch.packets import STREAM_HEADER
+from memtile.arch.registers import WORD_BITS, field_of
 from memtile.model import bd_fields as f
 from memtile.model.jit import jit
 from memtile.model.state import Spec, State

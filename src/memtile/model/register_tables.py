@@ -158,11 +158,5 @@ def blocks_of(name: TileName) -> dict[int, tuple[IntEnum, int]]:
     }
     controls = {r.offset: (named[r.name], 0) for r in registers_of(name) if r.name in named}
     watched = {r.offset: (Block.WATCHPOINT, 0) for r in registers_of(name) if r.name.startswith("WatchPoint")}
-    own = (
-        _event_blocks(name)
-        | _channel_blocks(kind)
-        | _lock_blocks(kind)
-        | _switch_blocks(name)
-        | _mux_blocks(name)
-    )
+    own = _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name) | _mux_blocks(name)
     return own | _mirror_blocks(name) | _event_blocks(name) | controls | watched

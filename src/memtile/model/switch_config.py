@@ -6,7 +6,7 @@ A circuit needs an enabled slave and an enabled master that names it; both must 
 from __future__ import annotations
 
 from memtile.arch.ports import ARBITERS, MSELS
-from memtile.arch.registers import Field
+from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import (
     CIRCUIT_CONFIGURATION,
     MASTER_CONFIG,
@@ -15,12 +15,6 @@ from memtile.arch.switch_registers import (
 )
 from memtile.model.jit import jit
 from memtile.model.state import Spec, State
-
-
-def field_of(fields: tuple[Field, ...], name: str) -> Field:
-    """The field called ``name``."""
-    return next(field for field in fields if field.name == name)
-
 
 _MASTER_ENABLE = field_of(MASTER_CONFIG, "Master_Enable").mask
 _MASTER_PACKET = field_of(MASTER_CONFIG, "Packet_Enable").mask

@@ -6,15 +6,15 @@ bytes from the most significant on; TLAST on the last. In a model without switch
 
 from __future__ import annotations
 
-from memtile.arch.packets import STREAM_HEADER, field_of
+from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import PACKET_WORDS
-from memtile.model.host_ports import hand_to_host, host_takes
+from memtile.model.host_ports import sent
 from memtile.model.jit import jit
 from memtile.model.packets import header_at
-from memtile.model.state import ACTIVITY, Spec, State
-from memtile.model.switch_ports import has_room, push
+from memtile.model.state import Spec, State
 
 _CONTROL = register_named("memory_tile", "Trace_Control1")
 _TYPE, _ID = _CONTROL.field("Packet_Type"), _CONTROL.field("ID")
@@ -56,14 +56,6 @@ def send(spec: Spec, st: State, unit: int) -> None:
         return
     port = spec.event_units.trace_port[unit]
     word, last = t.out[unit, PACKET_WORDS - t.left[unit]], 1 if t.left[unit] == 1 else 0
-    if st.switch.hosted[port] == 1:
-        if not host_takes(st):
-            return
-        hand_to_host(st, port, word, last)
-    elif has_room(st, port):
-        push(st, port, word, last | st.switch.parity[port])
-    else:
-        return
-    st.clock[ACTIVITY] += 1
-    t.left[unit] -= 1
-    hand_over(spec, st, unit)
+    if sent(st, port, word, last):
+        t.left[unit] -= 1
+        hand_over(spec, st, unit)

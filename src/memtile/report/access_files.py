@@ -10,7 +10,7 @@ from memtile.access.lowering.lower import Lowering
 from memtile.access.request import WORD_BITS
 from memtile.access.slices import slices
 from memtile.bd.explain import count
-from memtile.report.access_html import Part, access_page, save_page
+from memtile.report.access_page import Part, access_page, save_page
 from memtile.report.access_picture import access_figure, save_figure
 from memtile.report.lowering import Answer, headline
 
@@ -21,7 +21,8 @@ def save_picture(given: Answer, path: Path) -> None:
     """Draw the access order of a lowered tiling into ``path``; ``.html`` is animated.
 
     Raises:
-        MemtileError: the file cannot be written, or matplotlib is missing for .svg and .png.
+        InputFileError: the file cannot be written.
+        MemtileError: matplotlib is missing for .svg and .png.
     """
     if given.lowering is None:
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtile.access.slices import HIDDEN, Slices, rectangles
-from memtile.errors import MemtileError
+from memtile.errors import MemtileError, cannot_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def save_figure(figure: Figure, path: str) -> None:
     """Write ``figure`` to a .svg or .png file; the same figure gives the same bytes.
 
     Raises:
-        MemtileError: the file cannot be written.
+        InputFileError: the file cannot be written.
     """
     from matplotlib import rc_context
 
@@ -72,7 +72,7 @@ def save_figure(figure: Figure, path: str) -> None:
         with rc_context({"svg.hashsalt": "memtile", "svg.fonttype": "none"}):
             figure.savefig(path, dpi=_DPI, facecolor=PAPER, metadata=metadata)
     except OSError as error:
-        raise MemtileError(f"{path}: cannot be written: {error.strerror}") from None
+        raise cannot_write(path, error) from None
 
 
 def _matplotlib_figure() -> type[Figure]:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtile.errors import InputFileError
+from memtile.errors import InputFileError, cannot_write
 from memtile.model.states import CAUSE_TEXT, Cause
 from memtile.sim.results import Result
 
@@ -79,4 +79,4 @@ def save_cycles(result: Result, path: Path) -> None:
     try:
         cycles_figure(result).savefig(path, dpi=150)
     except OSError as error:
-        raise InputFileError(f"{path}: cannot be written: {error.strerror}") from None
+        raise cannot_write(path, error) from None

@@ -83,8 +83,6 @@ def answer(item: object, number: int, **override: Any) -> Answer:
         name = case.name or name
         return Answer(name, case, case.lowered(), None)
     except TransferError as error:
-        if not error.problems:
-            raise
         return Answer(name, case, None, error)
 
 
@@ -111,8 +109,8 @@ def print_answer(given: Answer, console: Console) -> None:
     console.print(Text(headline(given), style="bold"), soft_wrap=True)
     if given.error is not None:
         known = given.case is not None and not given.case.legal
-        for problem in given.error.problems:
-            text = f"  refused{', as the input says' if known else ''}: {problem.message}"
+        for message in given.error.messages:
+            text = f"  refused{', as the input says' if known else ''}: {message}"
             console.print(Text(text, style="" if known else "red"), soft_wrap=True)
         return
     for topic, text in _lines(given):

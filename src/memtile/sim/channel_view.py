@@ -11,7 +11,8 @@ from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.states import CAUSE_TEXT, Cause, Phase
 from memtile.sim.engine import Engine
-from memtile.sim.lock_waits import chain, channel_name, lock_seen, next_bd, wait_text
+from memtile.sim.lock_waits import chain, lock_seen, next_bd, wait_text
+from memtile.sim.names import channel_name
 
 _OVERFLOW = "Task_Queue_Overflow"
 

@@ -16,6 +16,7 @@ from memtile.model.state import plain
 from memtile.model.states import CorePhase
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import place
+from memtile.sim.names import channel_name
 
 _WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
 
@@ -67,16 +68,6 @@ def next_bd(engine: Engine, ch: int, bd: int) -> int:
     """The BD after ``bd`` in its chain; -1 = none."""
     linked = _field(engine, ch, bd, bd_fields.USE_NEXT_BD)
     return _field(engine, ch, bd, bd_fields.NEXT_BD) if linked else -1
-
-
-def channel_name(engine: Engine, ch: int) -> str:
-    """``S2MM 0`` to ``MM2S 5``; in a model of several tiles after the tile, ``memory(0,1) MM2S 5``."""
-    c, tiles = engine.state.channels, engine.spec.tiles
-    port = f"{'MM2S' if c.direction[ch] else 'S2MM'} {c.number[ch]}"
-    if len(tiles.kind) == 1:
-        return port
-    tile = int(c.tile[ch])
-    return f"{_kind(engine, tile).name}({tiles.column[tile]},{tiles.row[tile]}) {port}"
 
 
 def _releasers(engine: Engine, lock: int, waiting: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from memtile.arch.grades import Grade
+from memtile.arch.tiles import DIRECTIONS
 from memtile.arch.timing import ARRAY_CLOCK_MHZ, sources
 from memtile.model.states import Cause, CoreCause, Phase
 from memtile.sim.channel_view import ChannelView, views
@@ -90,7 +91,7 @@ def _use(view: ChannelView, timed: bool) -> ChannelUse:
         spent[Cause.MOVING] = int(state.spent[ch, Cause.MOVING])
     tasks, bds = int(c.tasks_done[ch]), int(c.bds_done[ch])
     beat_words = view.kind.stream_words if timed else 1  # the untimed run counts words
-    return ChannelUse(view.name, spent, tasks, bds, view.errors, beat_words)
+    return ChannelUse(view.name, DIRECTIONS[c.direction[ch]], spent, tasks, bds, view.errors, beat_words)
 
 
 def _assumed(engine: Engine) -> Iterator[str]:

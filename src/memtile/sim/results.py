@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
+from memtile.errors import DesignError, Problem
 from memtile.model.states import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 from memtile.sim.whole import print_whole, uncut
 
@@ -67,10 +68,12 @@ class Check:
 class ChannelUse:
     """What one channel did: words moved, and cycles by cause, which add up to the elapsed ones.
 
-    ``beat_words`` is what its stream port moves in a cycle at most: 1, or 2 in AIE-ML v2.
+    ``direction`` is ``"S2MM"`` or ``"MM2S"``; ``beat_words`` is what its stream port moves in a cycle at
+    most: 1, or 2 in AIE-ML v2.
     """
 
     name: str
+    direction: str
     spent: Mapping[Cause, int]
     tasks: int
     bds: int
@@ -139,8 +142,15 @@ class Result:
         return self.status is Status.FINISHED and self.exact is not False
 
     def bytes_per_cycle(self, direction: str) -> float:
-        """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time."""
-        words = sum(c.words for c in self.channels if direction in c.name.split())
+        """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time.
+
+        Raises:
+            DesignError: no such direction.
+        """
+        if direction not in DIRECTIONS:
+            allowed, source = " or ".join(DIRECTIONS), "AM020 chapter 5: DMA channels"
+            raise DesignError(Problem("direction", "result", "direction", repr(direction), allowed, source))
+        words = sum(c.words for c in self.channels if c.direction == direction)
         return words * WORD_BYTES / self.cycles if self.timed and self.cycles else 0.0
 
     def gigabytes_per_second(self, direction: str) -> float:
@@ -155,7 +165,7 @@ class Result:
             "cycles": self.cycles if self.timed else None,
             "cycles_before": self.before if self.timed else None,
             "clock_mhz": self.clock_mhz,
-            "bytes_per_cycle": {d: self.bytes_per_cycle(d) for d in ("S2MM", "MM2S")},
+            "bytes_per_cycle": {d: self.bytes_per_cycle(d) for d in DIRECTIONS},
             "bit_exact": self.exact,
             "channels": [_channel_json(c, self.timed) for c in self.channels],
             "cores": [_core_json(c) for c in self.cores],
@@ -209,8 +219,8 @@ class Result:
     def _lines(self) -> list[str]:
         lines = []
         if self.timed:
-            rates = (f"{d} {self.bytes_per_cycle(d):.2f} B/cycle" for d in ("S2MM", "MM2S"))
-            speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in ("S2MM", "MM2S"))
+            rates = (f"{d} {self.bytes_per_cycle(d):.2f} B/cycle" for d in DIRECTIONS)
+            speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in DIRECTIONS)
             most = "up to " if any(c.beat_words > 1 for c in self.channels) else ""
             lines.append(f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)")
         lines += [c.text for c in self.cores]

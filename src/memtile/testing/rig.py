@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.register_map import TILE_MODULES, register_named
-from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileName
+from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileName
 from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
@@ -128,7 +128,7 @@ class Rig:
         word = self.door.read32(self.status_offset(ch))
         if field is None:
             return word
-        name = f"DMA_{('S2MM', 'MM2S')[direction]}_Status_{number}"
+        name = f"DMA_{DIRECTIONS[direction]}_Status_{number}"
         return register_named(self._module, name).field(field).get(word)
 
     def status_offset(self, ch: int) -> int:
