@@ -42,7 +42,8 @@ def bd_registers(kind: TileKind, reserved: tuple[tuple[int, Field], ...] = ()) -
 def channel_registers(kind: TileKind, lists: ChannelFields) -> Iterator[Register]:
     """Control, start queue and status of all channels; write count and count FIFO of the S2MM channels.
 
-    The start queue is write only; reading the finish-on-TLAST count FIFO pops it.
+    The start queue is write only; reading the finish-on-TLAST count FIFO pops it. Control resets to 0, as in
+    the driver's header (DEV-REG-8).
     """
     queue = fields(lists.queue, Access.WO)
     for direction, name in enumerate(("S2MM", "MM2S")):

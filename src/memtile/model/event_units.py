@@ -102,7 +102,7 @@ def detect_edges(spec: Spec, st: State, unit: int) -> None:
 
 @inlined
 def count(spec: Spec, st: State, unit: int) -> None:
-    """Let the performance counters count, then start, stop and reset them."""
+    """Let the performance counters count, then start, stop and reset them (DEV-OBS-2)."""
     o, first = st.observers, spec.event_units.counter[unit]
     for n in range(spec.event_units.counters[unit]):
         start, stop = o.start[unit, n], o.stop[unit, n]
