@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 
 from memtile.arch.registers import WORD_BITS, Access, Field, Register, array, fields, flags
 from memtile.arch.tiles import WORD_BYTES, TileKind
+
+
+class FotMode(IntEnum):
+    """``FoT_Mode`` of an S2MM channel: finish on TLAST, and what becomes of the counts of words (AM025)."""
+
+    OFF = 0
+    NO_COUNTS = 1
+    WITH_TOKEN = 2
+    BY_REGISTER = 3
 
 
 @dataclass(frozen=True, slots=True)

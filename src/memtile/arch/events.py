@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from types import MappingProxyType
 
 from memtile.arch.registers import WORD_BITS, ModuleName
@@ -20,6 +21,15 @@ MORE_COUNTERS_V2 = 2  # performance counters of a memory module above those of A
 NO_EVENT = "-"
 EVENT_STATUS = 0x200  # first sticky status register, bytes above the event block
 GROUP_ENABLE = 0x500  # first group enable register, likewise
+
+
+class ComboOperation(IntEnum):
+    """How a combo event joins its two inputs (AM025 Combo_event_control)."""
+
+    AND = 0
+    AND_NOT = 1
+    OR = 2
+    OR_NOT = 3
 
 
 @dataclass(frozen=True, slots=True)
