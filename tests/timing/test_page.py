@@ -13,7 +13,8 @@ import pytest
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import EAST, OWN
-from memtile.model.states import Cause
+from memtile.model.states import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
+from memtile.report.cycles_picture import COLOURS
 from memtile.testing.rig import LETTERS, Rig
 
 PAGE = (Path(__file__).parents[2] / "docs" / "timing.md").read_text(encoding="utf-8")
@@ -208,3 +209,9 @@ def test_page_lists_every_constant_as_the_tables_have_it() -> None:
 def test_page_defines_every_cause_with_its_letter() -> None:
     found = re.findall(r"^\| `([A-Z_0-9]+)` \| `(.)` \| .{20,} \|$", PAGE, re.MULTILINE)
     assert found == [(cause.name, LETTERS[cause]) for cause in Cause]
+
+
+def test_every_cause_has_a_text_and_a_colour() -> None:
+    assert CAUSE_TEXT.keys() == COLOURS.keys() == LETTERS.keys() == set(Cause)
+    assert CORE_CAUSE_TEXT.keys() == set(CoreCause)
+    assert len(set(COLOURS.values())) == len(Cause)
