@@ -27,15 +27,13 @@ from memtile.testing.rig import Rig
 
 CYCLES = 1 << 18
 BANK_WORDS = MEMORY.bank_bytes // WORD_BYTES
-LINEAR = 0  # Memory_Control: one bank after the other
-MEMORY_CONTROL = 0x96048
 RUNS = 64
 
 
 def busy(length: int, dims: tuple[Dim, ...] = (), runs: int = RUNS, apart: int = BANK_WORDS) -> Rig:
     """All twelve channels at work, each from ``apart`` words after the one before."""
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     for ch in range(2 * MEMORY.channels):
         bd = MEMORY.bd_bank(ch)[ch]
         rig.write_bd(bd, Descriptor("memory", length, OWN.address(ch * apart), dims=dims))
@@ -108,7 +106,7 @@ def test_idle_cycles_are_skipped(benchmark) -> None:
         rig.write_bd(0, Descriptor("memory", 64, OWN.address(0)))
         rig.issue(rig.s2mm(), 0)
         rig.feed(rig.s2mm(), 8)
-        rig.door.write32(MEMORY_CONTROL, LINEAR | 1)
+        rig.memory_control(interleaved=False, zeroise=True)
         return (rig.engine,), {}
 
     benchmark.pedantic(lambda engine: engine.run(zeroisation), setup=setup, rounds=7)

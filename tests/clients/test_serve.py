@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from driver_replay import RegisterFile, replay, written
+from memtile.arch.register_map import tile_register
 from memtile.cli.main import app
 from oracle_files import load
 from simulator_client import NPI, Client, Server, serving
@@ -101,7 +102,7 @@ def test_lock_requests_are_attempts(server: Server) -> None:
 def test_time_passes_with_reads_alone(server: Server) -> None:
     """200 cycles a read: a zeroisation of 2048 cycles takes eleven."""
     client = server.client()
-    control = (2 << 25 | 1 << 20) + 0x96048
+    control = (2 << 25 | 1 << 20) + tile_register("memory", "Memory_Control").offset
     client.write32(control, 0b11)
     for _ in range(100):
         client.write32(MEMORY + 0x400, 0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from memtile import Array, Status
+from memtile.arch.register_map import tile_register
 from memtile.errors import RegisterError
 from memtile.model.construct import Placed
 from memtile.model.states import Cause, CoreCause
@@ -16,7 +17,7 @@ from memtile.sim.kernels import calls
 from timing.test_idle_skipping import arrays
 
 CLOCK, RESET = 0xFFF20, 0xFFF28
-MEMORY_CONTROL = 0x96048
+MEMORY_CONTROL = tile_register("memory", "Memory_Control").offset
 WORDS = 200
 DATA = np.arange(WORDS, dtype=np.int32)
 

@@ -13,6 +13,7 @@ from memtile.errors import RegisterError
 from memtile.sim import machine
 from memtile.sim.event_unit import EventUnit
 from memtile.sim.kernels import calls
+from memtile.sim.upsets import Upset
 from memtile.testing.streams import Bench
 
 
@@ -132,6 +133,43 @@ def test_a_reset_stops_the_event_units_and_clears_what_they_saw() -> None:
     tile.count(0, "TRUE", "NONE")
     step(array, began + 70)
     assert tile.counted(0) == 19
+
+
+@pytest.mark.parametrize("pause", [1, 2, 30])
+def test_an_ecc_event_comes_twice_across_a_pause_too(pause: int) -> None:
+    """DEV-ECC-7: in the cycle that follows the access and in the next one, both after the pause."""
+    array = Array("npu1", 1)
+    tile = array.memory_tile(0)
+    unit = EventUnit(tile.door)
+    unit.count(0, "DM_ECC_ERROR_1BIT", "DM_ECC_ERROR_1BIT")
+    tile.door.write32(5 * 4, 0)
+    array.engine.upsets.add([Upset(0, tile.index, 5, (1,))])
+    array.engine.upsets.strike()
+    tile.door.read32(5 * 4)
+    clock(array, 0, False)
+    step(array, pause)
+    clock(array, 0, True)
+    step(array, pause + 5)
+    assert unit.counted(0) == 2
+
+
+@pytest.mark.parametrize("early", range(4))
+def test_a_reset_raises_no_event_of_a_descriptor_that_ended_before_it(early: int) -> None:
+    """DEV-CLK-3: FINISHED_BD comes some cycles after the last access, and not after a reset in between."""
+    array = sending()
+    channel = array.memory_tile(0).mm2s[0].index
+    finished = array.engine.state.channels.finished_bd
+    while finished[channel] < 0:
+        step(array, array.engine.now + 1)
+    step(array, array.engine.now + early)
+    reset(array, 0, True)
+    step(array, array.engine.now + 3)
+    reset(array, 0, False)
+    unit = EventUnit(array.memory_tile(0).door)
+    unit.count(0, "DMA_MM2S_SEL0_FINISHED_BD", "DMA_MM2S_SEL0_FINISHED_BD")
+    step(array, array.engine.now + 10)
+    assert unit.counted(0) == 0
+    assert not unit.status("DMA_MM2S_SEL0_FINISHED_BD")
 
 
 def test_a_control_packet_switches_the_clock_off() -> None:

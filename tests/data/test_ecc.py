@@ -27,7 +27,6 @@ HIT = 2  # word that is hit
 AT = 0x40  # first word
 FAILING = register_named("memory_tile", "ECC_FAILING_ADDRESS")
 ONE, TWO = "DM_ECC_ERROR_1BIT", "DM_ECC_ERROR_2BIT"
-MEMORY_CONTROL = 0x96048
 GENERATION = 0x92000
 
 
@@ -234,7 +233,7 @@ def test_zeroisation_makes_all_words_clean() -> None:
     rig = filled()
     hit(rig, 3, 5)
     hit(rig, 6, word=0x1FFFF)
-    rig.door.write32(MEMORY_CONTROL, 0b11)
+    rig.memory_control(zeroise=True)
     assert not rig.memory(0, 0x20000).any()
     assert rig.engine.state.guards.unclean.tolist() == [0]
     assert not happened(rig, TWO)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from memtile import Array
-from memtile.arch.register_map import register_map
+from memtile.arch.register_map import register_map, tile_register
 from memtile.errors import RegisterError
 from memtile.testing.rig import Rig
 
 DATA_BYTES, TILE_BYTES = 0x80000, 0x100000
+MEMORY_CONTROL = tile_register("memory", "Memory_Control").offset
 
 
 @pytest.mark.feature("F21")
@@ -52,8 +53,8 @@ def test_a_masked_write_changes_the_masked_bits() -> None:
 
 def test_polling_advances_until_the_value_or_the_end() -> None:
     rig = Rig()
-    rig.door.write32(0x96048, 0b11)
-    assert rig.door.poll(0x96048, 1, 0, lambda: rig.engine.run(rig.now + 500) is not None)
+    rig.door.write32(MEMORY_CONTROL, 0b11)
+    assert rig.door.poll(MEMORY_CONTROL, 1, 0, lambda: rig.engine.run(rig.now + 500) is not None)
     assert rig.now >= 2048
     assert not rig.door.poll(0x40, 1, 1, lambda: False)
 
@@ -110,8 +111,8 @@ def test_bits_of_signed_words_are_taken_as_they_are() -> None:
 
 def test_reserved_bits_and_read_only_registers_keep_nothing() -> None:
     rig = Rig()
-    rig.door.write32(0x96048, 0xFFFFFFFE)
-    assert rig.door.read32(0x96048) == 0b10
+    rig.door.write32(MEMORY_CONTROL, 0xFFFFFFFE)
+    assert rig.door.read32(MEMORY_CONTROL) == 0b10
     rig.door.write32(rig.status_offset(0), 0xFFFFFFFF)
     assert rig.status(0) == 0
 
@@ -152,13 +153,13 @@ def test_byte_enables_elsewhere(offset: int) -> None:
 def test_privileged_registers_answer() -> None:
     """DEV-AXI-1: Memory_Control is privileged."""
     rig = Rig()
-    rig.door.write32(0x96048, 0)
-    assert rig.door.read32(0x96048) == 0
+    rig.door.write32(MEMORY_CONTROL, 0)
+    assert rig.door.read32(MEMORY_CONTROL) == 0
 
 
 def test_polling_an_array_lets_it_run() -> None:
     array = Array("npu1", columns=1)
-    control = array.door.address(0, 1, 0x96048)
+    control = array.door.address(0, 1, MEMORY_CONTROL)
     array.door.write32(control, 0b11)
     assert not array.poll(control, 1, 0, max_cycles=1000)
     assert array.engine.now == 1000

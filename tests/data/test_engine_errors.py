@@ -269,7 +269,7 @@ def test_status_names_what_the_channel_waits_for() -> None:
 def test_a_reset_at_any_moment_leaves_no_word_behind_in_s2mm(cut: int) -> None:
     """DEV-RESET-1: ingress words, a half-formed access and one that waits for its bank are dropped."""
     rig = Rig()
-    rig.door.write32(0x96048, 0)  # linear: both channels want bank 0
+    rig.memory_control(interleaved=False)  # linear: both channels want bank 0
     s, rival = rig.s2mm(0), rig.s2mm(2)
     rig.write_bd(0, bd(30, dims=(Dim(3, 2), Dim(8))))
     rig.write_bd(1, bd(30, OWN.address(500), dims=(Dim(3, 0),)))

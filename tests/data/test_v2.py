@@ -25,8 +25,6 @@ from memtile.testing.streams import Bench
 
 OWN = MEMORY_V2.own_window_words
 BANK_WORDS = MEMORY_V2.bank_bytes // WORD_BYTES
-CONTROL = register_named("memory_tile_v2", "Memory_Control").offset
-LINEAR = 0
 
 
 def pad_register(channel: int) -> int:
@@ -48,7 +46,7 @@ def first_bd(channel: int) -> int:
 def test_headline_rate_is_words_of_a_beat_per_channel_and_cycle_both_ways(tile, words):
     """Six channels each way: 24 bytes per cycle and direction in AIE-ML, 48 in AIE-ML v2."""
     rig, count = Rig(tile), 512
-    rig.door.write32(CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     bank_words = rig.kind.bank_bytes // WORD_BYTES
     banks = rig.kind.banks
     for n in range(6):  # on v2 twelve channels share eight banks: pairs of one side and the other meet
@@ -74,7 +72,7 @@ def test_a_bank_is_256_bits_wide():
         return int((word >> memories.shift[0]) & memories.mask[0])
 
     assert [bank(word) for word in range(0, 128, 4)] == [n // 2 % 8 for n in range(32)]
-    rig.door.write32(CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     assert [bank(word) for word in (0, BANK_WORDS - 1, BANK_WORDS, 7 * BANK_WORDS)] == [0, 0, 1, 7]
     assert tiles.banks[0] == 8
 

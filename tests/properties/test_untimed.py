@@ -288,9 +288,9 @@ def test_a_neighbours_window_is_reached_without_time() -> None:
 
 def test_zeroisation_is_over_after_a_run_without_time() -> None:
     rig = Rig()
-    rig.door.write32(0x96048, 3)
+    rig.memory_control(zeroise=True)
     run_untimed(rig.engine)
-    assert rig.door.read32(0x96048) == 2
+    assert rig.register("Memory_Control") == 2
 
 
 def endless() -> Engine:

@@ -90,7 +90,7 @@ def designs(draw: st.DrawFn) -> Design:
 def build(design: Design) -> Rig:
     """A rig with everything written and pushed, before its first cycle."""
     rig = Rig(timing=design.timing)
-    rig.door.write32(0x96048, 2 * design.interleaved + design.zeroise)
+    rig.memory_control(interleaved=design.interleaved, zeroise=design.zeroise)
     for lock, value in enumerate(design.locks):
         rig.set_lock(lock, value)
     for work in design.work:

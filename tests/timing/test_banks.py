@@ -13,8 +13,7 @@ from memtile.bd.windows import EAST, OWN
 from memtile.model.states import Cause
 from memtile.testing.rig import Rig
 
-MEMORY_CONTROL = 0x96048
-LINEAR, INTERLEAVED, ZEROISE = 0, 0b10, 0b01
+INTERLEAVED, ZEROISE = 0b10, 0b01  # bits of Memory_Control
 BANK_WORDS = 8192  # linear: 32 KB
 EVERY_OTHER = (Dim(2, 0),)
 
@@ -41,7 +40,7 @@ def sending(rig: Rig, ch: int) -> bool:
 @pytest.mark.parametrize(("second", "delay"), [(64, 1), (BANK_WORDS, 0)], ids=["same bank", "other bank"])
 def test_loser_of_a_bank_is_one_cycle_late(second: int, delay: int) -> None:
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     first, loser = readers(rig, [0, second], 1)
     rig.assert_earliest(6 + delay, lambda: sending(rig, loser))
     assert rig.cycles(first, Cause.MOVING) == [6]
@@ -51,7 +50,7 @@ def test_loser_of_a_bank_is_one_cycle_late(second: int, delay: int) -> None:
 @pytest.mark.feature("F03")
 def test_a_bank_reads_or_writes_in_a_cycle() -> None:
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     writer, reader = rig.s2mm(), rig.mm2s()
     rig.write_bd(0, Descriptor("memory", 8, OWN.address(0), dims=EVERY_OTHER))
     rig.feed(writer, 8)
@@ -68,7 +67,7 @@ def test_a_bank_reads_or_writes_in_a_cycle() -> None:
 def test_round_robin_serves_all_channels_alike_and_in_order(count: int) -> None:
     """DEV-ARB-1."""
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     channels = readers(rig, [64 * n for n in range(count)], 20, EVERY_OTHER)
     rig.step(6 + 20 * count + 4)
     for n, ch in enumerate(channels):
@@ -78,7 +77,7 @@ def test_round_robin_serves_all_channels_alike_and_in_order(count: int) -> None:
 def test_the_turn_moves_past_the_winner_only() -> None:
     """The last winner comes last: a channel that has not been served for longest is next."""
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     (late,) = readers(rig, [0], 1)
     rig.step(10)
     early = reading(rig, 2, 1, 64, 1)
@@ -111,20 +110,20 @@ def test_one_access_carries_what_is_contiguous_in_16_bytes(
 
 @pytest.mark.feature("F04")
 @pytest.mark.parametrize(
-    ("mode", "apart", "conflict"),
+    ("interleaved", "apart", "conflict"),
     [
-        (INTERLEAVED, 64, True),  # 256 bytes: round once through all banks
-        (INTERLEAVED, 60, False),
-        (INTERLEAVED, 4, False),  # neighbouring granules
-        (INTERLEAVED, BANK_WORDS, True),
-        (LINEAR, 4, True),
-        (LINEAR, BANK_WORDS - 4, True),
-        (LINEAR, BANK_WORDS, False),
+        (True, 64, True),  # 256 bytes: round once through all banks
+        (True, 60, False),
+        (True, 4, False),  # neighbouring granules
+        (True, BANK_WORDS, True),
+        (False, 4, True),
+        (False, BANK_WORDS - 4, True),
+        (False, BANK_WORDS, False),
     ],
 )
-def test_which_words_share_a_bank(mode: int, apart: int, conflict: bool) -> None:
+def test_which_words_share_a_bank(interleaved: bool, apart: int, conflict: bool) -> None:
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, mode)
+    rig.memory_control(interleaved=interleaved)
     _, second = readers(rig, [0, apart], 4)
     rig.step(12)
     assert (Cause.BANK_CONFLICT in rig.spent(second)) == conflict
@@ -132,7 +131,7 @@ def test_which_words_share_a_bank(mode: int, apart: int, conflict: bool) -> None
 
 def test_banks_are_interleaved_after_reset() -> None:
     rig = Rig()
-    assert rig.door.read32(MEMORY_CONTROL) == INTERLEAVED
+    assert rig.register("Memory_Control") == INTERLEAVED
     _, second = readers(rig, [0, 4], 4)
     rig.step(12)
     assert Cause.BANK_CONFLICT not in rig.spent(second)
@@ -142,7 +141,7 @@ def test_banks_are_interleaved_after_reset() -> None:
 def test_there_are_sixteen_banks() -> None:
     """Six readers in each of three runs, and one in a bank already used (DEV-MEM-1, DEV-MEM-2)."""
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     last = 15 * BANK_WORDS
     channels = readers(rig, [0, 8 * BANK_WORDS, last], 4)
     rig.step(12)
@@ -154,7 +153,7 @@ def test_there_are_sixteen_banks() -> None:
 @pytest.mark.feature("F02", "F05")
 def test_all_twelve_channels_move_a_word_per_cycle_in_different_banks() -> None:
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     channels = []
     for n in range(6):
         half = 24 * (n % 2)
@@ -176,14 +175,14 @@ def test_zeroisation_takes_its_time_and_clears_its_bit(cycles: int) -> None:
     """DEV-MEM-3: the time is assumed, and the memory reads zero from the start."""
     rig = Rig(timing=Timing(zeroisation=cycles))
     rig.fill(0, [5] * 16)
-    rig.door.write32(MEMORY_CONTROL, INTERLEAVED | ZEROISE)
+    rig.memory_control(zeroise=True)
     assert not rig.memory(0, 16).any()
-    rig.assert_earliest(cycles, lambda: rig.door.read32(MEMORY_CONTROL) == INTERLEAVED)
+    rig.assert_earliest(cycles, lambda: rig.register("Memory_Control") == INTERLEAVED)
 
 
 def test_zeroisation_keeps_channels_from_the_banks() -> None:
     rig = Rig(timing=Timing(zeroisation=30))
-    rig.door.write32(MEMORY_CONTROL, INTERLEAVED | ZEROISE)
+    rig.memory_control(zeroise=True)
     writer = rig.s2mm()
     rig.write_bd(1, Descriptor("memory", 16, OWN.address(68)))
     rig.feed(writer, 16)
@@ -196,21 +195,21 @@ def test_zeroisation_keeps_channels_from_the_banks() -> None:
     assert rig.memory(68, 16).tolist() == list(range(1, 17))
 
 
-@pytest.mark.parametrize("written", [INTERLEAVED, INTERLEAVED | ZEROISE])
-def test_a_write_during_zeroisation_neither_ends_nor_restarts_it(written: int) -> None:
+@pytest.mark.parametrize("zeroise", [False, True])
+def test_a_write_during_zeroisation_neither_ends_nor_restarts_it(zeroise: bool) -> None:
     """DEV-MEM-3: the hardware clears the bit, software cannot."""
     rig = Rig(timing=Timing(zeroisation=20))
-    rig.door.write32(MEMORY_CONTROL, INTERLEAVED | ZEROISE)
+    rig.memory_control(zeroise=True)
     rig.step(10)
-    rig.door.write32(MEMORY_CONTROL, written)
-    assert rig.door.read32(MEMORY_CONTROL) == INTERLEAVED | ZEROISE
-    rig.assert_earliest(20, lambda: rig.door.read32(MEMORY_CONTROL) == INTERLEAVED)
+    rig.memory_control(zeroise=zeroise)
+    assert rig.register("Memory_Control") == INTERLEAVED | ZEROISE
+    rig.assert_earliest(20, lambda: rig.register("Memory_Control") == INTERLEAVED)
 
 
 def test_software_takes_no_bank() -> None:
     """DEV-ARB-2: a read through the door in every cycle costs a strided reader of that bank nothing."""
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     (reader,) = readers(rig, [0], 20, EVERY_OTHER)
     for _ in range(30):
         rig.door.read32(0)
@@ -224,7 +223,7 @@ def test_a_neighbour_competes_for_the_banks_it_reaches(word: int, delay: int) ->
     """The eastern tile's own MM2S 0 and the western one's MM2S 0 read a word each."""
     rig = Rig(tiles=2, at=0)
     east = rig.engine.door(1)
-    east.write32(MEMORY_CONTROL, LINEAR)
+    rig.beside(1).memory_control(interleaved=False)
     east.block_write32(rig.kind.bd_base, encode(Descriptor("memory", 1, OWN.address(word))))
     own = rig.mm2s() + 2 * rig.kind.channels
     rig.catch(own)

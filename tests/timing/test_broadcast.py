@@ -76,6 +76,7 @@ def test_from_an_interface_tile_up_and_across(columns: int) -> None:
 
 @pytest.mark.feature("F23")
 def test_from_a_core_to_all_sides() -> None:
+    """4 cycles a column, 2 a row, 2 from core to memory module, as measured (DEV-OBS-4)."""
     panel = Panel(4)
     expected: dict[Place, int] = {(2, 0, "pl"): 6}  # the interface row passes nothing to its sides
     expected |= {(c, 1, "memory_tile"): 4 + 4 * abs(c - 2) for c in range(4)}

@@ -51,7 +51,7 @@ def test_egress_runs_ahead_by_whole_accesses(depth: int, stride: int, start: int
 
 def test_padding_needs_room_but_no_bank() -> None:
     rig = Rig()
-    rig.door.write32(0x96048, 0b11)  # the banks are busy
+    rig.memory_control(zeroise=True)  # the banks are busy
     m = rig.mm2s()
     rig.write_bd(0, bd(64, dims=(Dim(1, 4),), pad=(Pad(6, 0),)))
     rig.issue(m, 0)

@@ -24,6 +24,7 @@ def moving(words: int = 64) -> tuple[Rig, EventUnit]:
 
 
 def test_a_counter_from_start_to_stop_is_the_distance_in_cycles() -> None:
+    """DEV-OBS-2."""
     rig = Rig()
     unit = EventUnit(rig.door)
     unit.count(0, "USER_EVENT_0", "USER_EVENT_1")
@@ -55,6 +56,7 @@ def test_true_to_none_is_a_duration() -> None:
 
 
 def test_a_counter_at_its_threshold_raises_its_event_and_may_reset_itself() -> None:
+    """Its event comes one cycle after the count (DEV-OBS-1)."""
     rig = Rig()
     unit = EventUnit(rig.door)
     unit.write("Performance_Counter0_Event_Value", Counter0_Event_Value=5)
@@ -79,6 +81,7 @@ def test_the_stall_event_covers_the_stalled_cycles() -> None:
 
 
 def test_edges_of_a_level_come_one_cycle_after_it() -> None:
+    """DEV-OBS-1."""
     rig, unit = moving(16)
     unit.write("Stream_Switch_Event_Port_Selection_0", Port_0_ID=0, Port_0_Master_Slave=1)
     running = unit.number("PORT_RUNNING_0")
@@ -158,6 +161,7 @@ def test_an_event_that_resets_the_timer_in_each_cycle_syncs_it_in_each() -> None
 
 
 def test_the_timer_fires_at_its_trigger_value() -> None:
+    """In that cycle itself (DEV-OBS-1)."""
     rig = Rig()
     unit = EventUnit(rig.door)
     unit.write("Timer_Trig_Event_High_Value", TimerTrigHigh=0)
@@ -182,6 +186,7 @@ def test_sticky_bits_stay_until_one_is_written() -> None:
 
 
 def test_a_combo_that_goes_on_is_in_the_status_and_comes_back_when_cleared() -> None:
+    """DEV-OBS-1."""
     rig = Rig()
     unit = EventUnit(rig.door)
     unit.write("Combo_event_inputs", eventA="TRUE", eventB="TRUE")
@@ -193,6 +198,33 @@ def test_a_combo_that_goes_on_is_in_the_status_and_comes_back_when_cleared() -> 
     assert not unit.status("COMBO_EVENT_0")
     rig.step(1)
     assert unit.status("COMBO_EVENT_0")
+
+
+def test_a_generated_event_is_asserted_in_the_next_cycle_alone() -> None:
+    """Its sticky bit is set then, not by the access (DEV-OBS-3)."""
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.count(0, "USER_EVENT_0", "USER_EVENT_0")
+    rig.step(2)
+    unit.generate("USER_EVENT_0")
+    assert (unit.status("USER_EVENT_0"), unit.counted(0)) == (False, 0)
+    rig.step(1)
+    assert (unit.status("USER_EVENT_0"), unit.counted(0)) == (True, 1)
+    rig.step(1)
+    assert unit.counted(0) == 1
+
+
+def test_nothing_but_the_register_raises_combo_event_3() -> None:
+    """DEV-OBS-5: whatever the inputs and operations of the others."""
+    rig = Rig()
+    unit = EventUnit(rig.door)
+    unit.write("Combo_event_control", combo0=2, combo1=2, combo2=2)
+    unit.write("Combo_event_inputs", eventA="TRUE", eventB="TRUE", eventC="TRUE", eventD="TRUE")
+    rig.step(5)
+    assert [unit.status(f"COMBO_EVENT_{n}") for n in range(4)] == [True, True, True, False]
+    unit.generate("COMBO_EVENT_3")
+    rig.step(1)
+    assert unit.status("COMBO_EVENT_3")
 
 
 def test_generating_an_event_again_keeps_that_it_has_happened() -> None:

@@ -95,7 +95,7 @@ def test_a_long_zeroisation_is_one_jump() -> None:
     rig.write_bd(0, Descriptor("memory", 4, OWN.address(0)))
     rig.catch(m)
     rig.issue(m, 0)
-    rig.door.write32(0x96048, 0b11)
+    rig.memory_control(zeroise=True)
     assert rig.engine.run(1 << 21) is Stop.QUIET
     assert len(rig.sent(m)) == 4
     assert (1 << 20) < rig.now < (1 << 20) + 20

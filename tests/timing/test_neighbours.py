@@ -11,7 +11,6 @@ from memtile.bd.windows import EAST, OWN, WEST, Window
 from memtile.model.states import Cause
 from memtile.testing.rig import Rig
 
-MEMORY_CONTROL, LINEAR = 0x96048, 0
 BANK_WORDS = 0x8000 // 4
 STRIDED = (Dim(2, 0),)
 
@@ -20,7 +19,7 @@ def bench(latency: int = 0) -> Rig:
     """The middle one of three tiles, all with linear banks."""
     rig = Rig(tiles=3, at=1, timing=Timing(neighbour_latency=latency))
     for tile in range(3):
-        rig.engine.door(tile).write32(MEMORY_CONTROL, LINEAR)
+        rig.beside(tile).memory_control(interleaved=False)
     return rig
 
 

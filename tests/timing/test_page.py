@@ -13,13 +13,12 @@ import pytest
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import EAST, OWN
-from memtile.model.states import Cause
+from memtile.model.states import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
+from memtile.report.cycles_picture import COLOURS
 from memtile.testing.rig import LETTERS, Rig
 
 PAGE = (Path(__file__).parents[2] / "docs" / "timing.md").read_text(encoding="utf-8")
 DIAGRAMS = dict(re.findall(r"^```timing ([\w-]+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
-MEMORY_CONTROL = 0x96048
-LINEAR = 0
 TAKE = Acquire(OWN.lock(0), -1, True)
 GIVE = Release(OWN.lock(0), 1)
 
@@ -74,21 +73,21 @@ def lock_rotation() -> dict[str, str]:
 
 def bank_conflict() -> dict[str, str]:
     rig, (a, b) = started(*(("MM2S", n, words(6, 64 * n, dims=((2, 0),))) for n in (0, 2)))
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     rig.step(20)
     return {"MM2S 0": rig.timeline(a), "MM2S 2": rig.timeline(b)}
 
 
 def granules() -> dict[str, str]:
     rig, (a, b) = started(*(("MM2S", n, words(12, 64 * n)) for n in (0, 2)))
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     rig.step(20)
     return {"MM2S 0": rig.timeline(a), "MM2S 2": rig.timeline(b)}
 
 
 def neighbour() -> dict[str, str]:
     rig = Rig(tiles=2, at=0)
-    rig.engine.door(1).write32(MEMORY_CONTROL, LINEAR)
+    rig.beside(1).memory_control(interleaved=False)
     for n in (0, 2):
         rig.write_bd(n, Descriptor("memory", 6, EAST.address(n * 8192), dims=((2, 0),)))
         rig.catch(rig.mm2s(n))
@@ -158,7 +157,7 @@ def external() -> dict[str, str]:
 
 def zeroisation() -> dict[str, str]:
     rig, (m,) = started(("MM2S", 0, words(4)), rig=Rig(timing=Timing(zeroisation=10)))
-    rig.door.write32(MEMORY_CONTROL, 0b11)
+    rig.memory_control(zeroise=True)
     rig.step(18)
     return {"MM2S 0": rig.timeline(m)}
 
@@ -210,3 +209,9 @@ def test_page_lists_every_constant_as_the_tables_have_it() -> None:
 def test_page_defines_every_cause_with_its_letter() -> None:
     found = re.findall(r"^\| `([A-Z_0-9]+)` \| `(.)` \| .{20,} \|$", PAGE, re.MULTILINE)
     assert found == [(cause.name, LETTERS[cause]) for cause in Cause]
+
+
+def test_every_cause_has_a_text_and_a_colour() -> None:
+    assert CAUSE_TEXT.keys() == COLOURS.keys() == LETTERS.keys() == set(Cause)
+    assert CORE_CAUSE_TEXT.keys() == set(CoreCause)
+    assert len(set(COLOURS.values())) == len(Cause)

@@ -24,7 +24,6 @@ COMPUTE_EVENT = register_named("memory", "ECC_SCRUBBING_EVENT").offset
 TRUE, NONE = 1, 0
 GRANULES = MEMORY.memory_words // MEMORY.granule_words
 CORRECTED, FAILED = "DM_ECC_ERROR_SCRUB_CORRECTED", "DM_ECC_ERROR_SCRUB_2BIT"
-MEMORY_CONTROL, LINEAR = 0x96048, 0
 
 
 def happened(rig: Rig, event: str) -> bool:
@@ -117,7 +116,7 @@ def test_an_occurrence_of_the_event_starts_one_step_and_those_within_it_are_lost
 def test_the_scrubber_and_a_channel_take_turns_at_a_bank() -> None:
     """DEV-ECC-6: in linear mode both are in bank 0."""
     rig = Rig()
-    rig.door.write32(MEMORY_CONTROL, LINEAR)
+    rig.memory_control(interleaved=False)
     rig.catch(rig.mm2s())
     rig.write_bd(0, Descriptor("memory", 16, OWN.address(0x800), dims=((4, 0),)))
     rig.issue(rig.mm2s(), 0)
@@ -130,7 +129,7 @@ def test_the_scrubber_and_a_channel_take_turns_at_a_bank() -> None:
 def test_a_scrubber_waits_while_zeroisation_has_the_banks() -> None:
     rig = Rig(timing=Timing(zeroisation=20))
     rig.door.write32(EVENT, TRUE)
-    rig.door.write32(MEMORY_CONTROL, 0b11)
+    rig.memory_control(zeroise=True)
     rig.step(22)
     assert at(rig) == 2
 
@@ -143,7 +142,7 @@ def test_skipping_idle_time_scrubs_as_much_as_stepping_through_it(zeroise: bool)
         rig = Rig(timing=replace(Timing(), task_start=60, zeroisation=90))
         rig.door.write32(EVENT, TRUE)
         if zeroise:
-            rig.door.write32(MEMORY_CONTROL, 0b11)
+            rig.memory_control(zeroise=True)
         for word, bits in ((5, (3,)), (60, (3, 4)), (61, (7,)), (300, (1,)), (5000, (8,))):
             hit(rig, word, *bits)
         rig.catch(rig.mm2s())

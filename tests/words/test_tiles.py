@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from memtile.arch.bd_layout import BURST_BYTES
@@ -26,6 +29,8 @@ REGISTERS = {
 }
 DMA_MODULE = {"memory": "memory_tile", "compute": "memory", "interface": "noc"}
 TILES = tuple(kinds_of("AIE-ML"))
+MODEL = Path(__file__).parents[2] / "src" / "memtile" / "model"
+OF_ONE_KIND = re.compile(r"\bMEMORY\.(\w+)(?:\[\"(\w+)\"\]\.(\w+))?")
 
 
 def test_tile_addresses():
@@ -172,3 +177,13 @@ def test_counters(module, tile, key):
 def test_watchpoints(module, tile):
     names = [register.name for register in register_map(module).values()]
     assert sum(name.startswith("WatchPoint") for name in names) == KINDS[tile]["watchpoints"]
+
+
+def test_what_the_model_reads_from_one_kind_is_the_same_for_all():
+    """Queues, locks and request windows are those of the memory tile in the model, whatever the tile."""
+    found = {use for path in MODEL.glob("*.py") for use in OF_ONE_KIND.findall(path.read_text("utf-8"))}
+    assert {"queue_depth", "lock_value_max", "lock_request_stride"} <= {fact for fact, *_ in found}
+    for fact, key, part in found:
+        of_kind = [getattr(kind, fact) for kind in TILE_KINDS.values()]
+        values = [getattr(value[key], part) for value in of_kind] if key else of_kind
+        assert len(set(values)) == 1, (fact, key, dict(zip(TILE_KINDS, values, strict=True)))

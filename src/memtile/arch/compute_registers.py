@@ -75,7 +75,7 @@ def memory_table() -> Table:
 
 
 def core_table() -> Table:
-    """The modelled registers of module ``core``; AM025 calls the value field of every counter Counter0."""
+    """The modelled registers of module ``core``; every counter's value field is Counter0 (DEV-REG-7)."""
     return (
         *counter_registers(CORE_MODULE, "Performance_Control{}", "Counter0_Value", "Counter_Event_Value"),
         *timer_registers(CORE_MODULE),

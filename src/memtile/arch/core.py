@@ -63,6 +63,8 @@ CORES: Mapping[Generation, CoreKind] = MappingProxyType(
     {"AIE-ML": CORE, "AIE-ML v2": replace(CORE, vector_bits=512)}  # the rest is assumed the same (DEV-V2-9)
 )
 
+DEFAULT_STACK_BYTES = DEFAULT_HEAP_BYTES = 1024  # of a program, unless told otherwise (UG1603)
+
 SIDES = tuple(CORE.memory_windows)
 """Sides in the order of both kinds of windows; the last is the core's own tile."""
 

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 
 from memtile.arch.registers import WORD_BITS, Access, Field, Register, array, fields, flags
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES, TileKind
+
+
+class FotMode(IntEnum):
+    """``FoT_Mode`` of an S2MM channel: finish on TLAST, and what becomes of the counts of words (AM025)."""
+
+    OFF = 0
+    NO_COUNTS = 1
+    WITH_TOKEN = 2
+    BY_REGISTER = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,8 @@ def bd_registers(kind: TileKind, reserved: tuple[tuple[int, Field], ...] = ()) -
 def channel_registers(kind: TileKind, lists: ChannelFields) -> Iterator[Register]:
     """Control, start queue and status of all channels; write count and count FIFO of the S2MM channels.
 
-    The start queue is write only; reading the finish-on-TLAST count FIFO pops it.
+    The start queue is write only; reading the finish-on-TLAST count FIFO pops it. Control resets to 0, as in
+    the driver's header (DEV-REG-8).
     """
     queue = fields(lists.queue, Access.WO)
     for direction, name in enumerate(DIRECTIONS):

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from types import MappingProxyType
 
 from memtile.arch.registers import WORD_BITS, ModuleName
 from memtile.arch.tiles import COMPUTE, DIRECTIONS, INTERFACE, MEMORY, TILE_KINDS, WORD_BYTES, Role, TileName
 
-BROADCAST_CHANNELS = 16
+BROADCAST_CHANNELS = 16  # in interface tiles too (DEV-EVT-4)
 PORT_SELECTORS = 8  # stream switch ports that a module can watch at once
-COMBO_INPUTS, COMBOS, EDGES = 4, 3, 2  # combo events that can be set, and edge detectors (AM025)
+COMBO_INPUTS, COMBOS, EDGES = 4, 3, 2  # combo events that can be set (DEV-OBS-5), and edge detectors (AM025)
 MORE_COUNTERS_V2 = 2  # performance counters of a memory module above those of AIE-ML (AM029)
 NO_EVENT = "-"
 EVENT_STATUS = 0x200  # first sticky status register, bytes above the event block
 GROUP_ENABLE = 0x500  # first group enable register, likewise
+
+
+class ComboOperation(IntEnum):
+    """How a combo event joins its two inputs (AM025 Combo_event_control)."""
+
+    AND = 0
+    AND_NOT = 1
+    OR = 2
+    OR_NOT = 3
 
 
 @dataclass(frozen=True, slots=True)

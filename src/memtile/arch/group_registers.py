@@ -1,7 +1,8 @@
 """Event group enable registers: the AM025 names of their bits, from bit 0 upwards (AM025, Event_Group_*).
 
 Offsets, widths and reset values come from :mod:`memtile.arch.events`; bit ``i`` gates event ``first + i``
-even where AM025 prints two names in another order than the event numbers (DEV-EVT-1 to 3).
+even where AM025 prints two names in another order than the event numbers (DEV-EVT-1 to 3). A group resets to
+all ones, also where it has a bit without event (DEV-REG-2).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _TWO_CHANNEL_DMA = _dma(  # memory back-pressure first: DEV-EVT-1, DEV-EVT-2
 )
 _MEMORY_TILE_ERRORS = f"""{_DATA_ECC}
     DMA_S2MM_Error DMA_MM2S_Error Stream_Switch_Port_Parity_Error Stream_Pkt_Parity_Error Control_Pkt_Error
-    AXI_MM_Slave_Error Lock_Error DMA_Task_Token_Stall"""
+    AXI_MM_Slave_Error Lock_Error DMA_Task_Token_Stall"""  # Stream_Pkt_Parity_Error: DEV-EVT-5
 _MEMORY_ERRORS = f"""{_DATA_ECC}
     DM_Parity_Error_Bank_2 DM_Parity_Error_Bank_3 DM_Parity_Error_Bank_4 DM_Parity_Error_Bank_5
     DM_Parity_Error_Bank_6 DM_Parity_Error_Bank_7 DMA_S2MM_0_Error DMA_S2MM_1_Error DMA_MM2S_0_Error

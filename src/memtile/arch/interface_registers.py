@@ -1,6 +1,7 @@
 """The interface tile's register map: AM025 modules ``noc`` (DMA, locks) and ``pl`` (switch, events, control).
 
-The two registers graded ``driver`` are in the driver's register header only (DEV-REG-5).
+Names are those of AM025, also where the driver's register header has others (DEV-REG-4). The two registers
+graded ``driver`` are in that header only (DEV-REG-5).
 """
 
 from __future__ import annotations

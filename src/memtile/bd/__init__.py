@@ -1,1 +1,1 @@
-"""Buffer descriptors: one typed descriptor for three tile kinds, its register words, and its legality."""
+"""Buffer descriptors: one typed descriptor for all tile kinds, its register words, and its legality."""

@@ -1,4 +1,4 @@
-"""The buffer descriptor in the user's terms, one type for the three tile kinds.
+"""The buffer descriptor in the user's terms, one type for all tile kinds.
 
 A ``Descriptor`` says *what* one execution of a buffer descriptor (BD) moves. It knows no register bits; see
 ``bd.codec`` for those and ``bd.legality`` for what a tile accepts. Building one checks nothing but the tile

@@ -30,7 +30,7 @@ class Channel:
     Args:
         tile: the tile it belongs to.
         direction: ``arch.tiles.S2MM`` or ``MM2S``.
-        number: 0..5.
+        number: within its direction.
 
     Attributes:
         packets: ids in the headers of what it was given to send; None among them = words without a header.
@@ -53,7 +53,7 @@ class Channel:
 
     @property
     def port(self) -> str:
-        """``S2MM 0`` to ``MM2S 5``."""
+        """Direction and number: ``S2MM 0``."""
         return f"{DIRECTIONS[self._direction]} {self._number}"
 
     @property

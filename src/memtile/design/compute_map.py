@@ -9,12 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.core import DEFAULT_HEAP_BYTES, DEFAULT_STACK_BYTES
 from memtile.arch.tiles import COMPUTE
 from memtile.design.buffers import Buffer, MemoryMap
 from memtile.errors import DesignError, Problem, raise_if
-
-DEFAULT_STACK_BYTES = 1024
-DEFAULT_HEAP_BYTES = 1024
 
 _SOURCE = "UG1603: AI Engine data memory"
 

@@ -1,7 +1,7 @@
 """What buffers ask of a memory tile and its neighbours, and what a placement gives them.
 
 Bytes are counted in the DMA's address space, where the west, own and east windows follow each other (AM020
-chapter 5); a bank is 32 KB in linear mode, and its number counts on through the windows.
+chapter 5); a bank is a block of them in linear mode, and its number counts on through the windows.
 """
 
 from __future__ import annotations

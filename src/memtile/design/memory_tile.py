@@ -20,7 +20,7 @@ class MemoryTile(Tile):
     Args:
         device: device name, see ``memtile info``; of a tile alone.
         timing: timing constants; the defaults of ``arch.timing`` if omitted; of a tile alone.
-        interleaved: bank mapping; True = consecutive 16 bytes in consecutive banks, as after reset.
+        interleaved: bank mapping; True = consecutive granules in consecutive banks, as after reset.
         site: where it is in an array; None = alone.
 
     Attributes:
@@ -42,7 +42,7 @@ class MemoryTile(Tile):
         self.interleave(interleaved)
 
     def interleave(self, on: bool) -> None:
-        """Spread consecutive 16 bytes over the banks, or have banks of 32 KB in a row."""
+        """Spread consecutive granules over the banks, or have the banks in a row (``kind.granule_bytes``)."""
         control = tile_register(self.kind.name, "Memory_Control")
         mask = control.field("Memory_Interleaving").mask
         self.door.mask_write32(control.offset, mask, mask if on else 0)

@@ -1,8 +1,8 @@
 """Place buffers in banks so that channels that run together meet in as few banks as possible.
 
-In linear mode a bank holds 32 KB in a row and does one access per cycle (AM020 chapter 5), so two channels
-that work on different buffers of one bank take turns. The readers and writers of one buffer are not counted
-against each other: locks keep them apart in time.
+In linear mode a bank holds a block of addresses and does one access per cycle (AM020 chapter 5), so two
+channels that work on different buffers of one bank take turns. The readers and writers of one buffer are not
+counted against each other: locks keep them apart in time.
 """
 
 from __future__ import annotations

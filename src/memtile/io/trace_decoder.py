@@ -209,7 +209,7 @@ class _Reader:
         self._record(frame.number)
 
     def _record(self, times: int) -> None:
-        """The last frame ``times`` times."""
+        """The last frame ``times`` times, as a whole (DEV-TRACE-4)."""
         assert self._last is not None
         delta, slots = self._last
         runs = self.segments[-1].runs

@@ -130,6 +130,7 @@ def start(spec: Spec, st: State, tile: int) -> None:
     _start_ports(spec, st, tile, missed)
     _start_units(spec, st, tile, since, missed)
     _start_core(spec, st, tile, missed)
+    st.guards.again_at[tile] += missed
     st.guards.active[tile] = st.controls.active[tile] = 0
     wake_guard(st, tile)
     wake_control(st, tile)

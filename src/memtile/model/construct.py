@@ -1,4 +1,8 @@
-"""Building a model: a list of placed tiles becomes a ``Spec`` and a ``State`` as after reset."""
+"""Building a model: a list of placed tiles becomes a ``Spec`` and a ``State``.
+
+Everything is as after reset, but for the column clocks, which are on; ``sim.partition.stop_clocks`` takes
+them again for an ``Engine(booted=False)`` (DEV-CLK-1).
+"""
 
 from __future__ import annotations
 
@@ -277,7 +281,7 @@ def _data_memory(placed: Sequence[Placed], words: int) -> dict[str, Any]:
 def build(
     placed: Sequence[Placed], timing: Timing | None = None, *, switched: bool = False
 ) -> tuple[Spec, State]:
-    """Fixed tables and reset state of a model.
+    """Fixed tables of a model, and its state after reset but with the column clocks on.
 
     Args:
         placed: the tiles, in model order.

@@ -54,7 +54,7 @@ def before_write(spec: Spec, st: State, tile: int, block: int, argument: int) ->
 
 @jit
 def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, value: int) -> None:
-    """What a write does beyond keeping bits."""
+    """What a write does beyond keeping bits; a generated event is asserted in the next cycle (DEV-OBS-3)."""
     unit = unit_of(spec, tile, argument)
     if block == _GENERATE:
         if 0 < value <= spec.event_modules.last[spec.event_units.module[unit]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtile.arch.events import BROADCAST_CHANNELS, COMBOS, EDGES
+from memtile.arch.events import BROADCAST_CHANNELS, COMBOS, EDGES, ComboOperation
 from memtile.arch.protection import EVENT_TRUE
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS
@@ -21,7 +21,7 @@ _INPUTS = register_named("memory_tile", "Combo_event_inputs")
 _COMBO_LSB = tuple(_INPUTS.field(f"event{x}").lsb for x in "ABCD")
 _OPERATIONS = register_named("memory_tile", "Combo_event_control")
 _OPERATION_LSB = tuple(_OPERATIONS.field(f"combo{n}").lsb for n in range(COMBOS))
-_OR_NOT = 3
+_OR_NOT = int(ComboOperation.OR_NOT)
 _OPERATION_MAX = _OPERATIONS.field("combo0").maximum
 _EDGES = register_named("memory_tile", "Edge_Detection_event_control")
 _EDGE_LSB = tuple(_EDGES.field(f"Edge_Detection_Event_{n}").lsb for n in range(EDGES))

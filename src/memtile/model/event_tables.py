@@ -122,7 +122,7 @@ def _selected(name: str) -> tuple[Source, int]:
         return Source.PORT, PortEvent[found[1]] * PER_KIND + int(found[2])
     if found := _CONFLICT.fullmatch(name):
         return Source.CONFLICT, int(found[1])
-    return Source.RAISED, 0
+    return Source.RAISED, 0  # by its unit, or by Event_Generate alone (DEV-OBS-6)
 
 
 @cache

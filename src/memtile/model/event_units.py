@@ -6,7 +6,7 @@ combo, an edge, a counter at its threshold) is asserted in the cycle after them 
 
 from __future__ import annotations
 
-from memtile.arch.events import COMBOS, EDGES
+from memtile.arch.events import COMBOS, EDGES, ComboOperation
 from memtile.arch.registers import WORD_BITS
 from memtile.model import broadcast, scrubber, trace_unit
 from memtile.model.event_setup import (
@@ -23,7 +23,8 @@ from memtile.model.events import asserted, raise_event, raise_later
 from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 
-_AND, _AND_NOT, _OR = 0, 1, 2  # 3 = or not (AM025 Combo_event_control)
+_AND, _AND_NOT = int(ComboOperation.AND), int(ComboOperation.AND_NOT)
+_OR = int(ComboOperation.OR)
 _WORD_MAX = (1 << WORD_BITS) - 1
 _COUNTER, _COMBO = 0, COUNTERS  # bits of ``derived``
 _EDGE = _COMBO + COMBOS
@@ -60,7 +61,7 @@ def publish(spec: Spec, st: State, unit: int, before: int) -> None:
 
 @jit
 def operate(operation: int, a: bool, b: bool) -> bool:
-    """A combo operation (AM025 Combo_event_control)."""
+    """A ``ComboOperation``."""
     if operation == _AND:
         return a and b
     if operation == _AND_NOT:
@@ -100,7 +101,7 @@ def detect_edges(spec: Spec, st: State, unit: int) -> None:
 
 @inlined
 def count(spec: Spec, st: State, unit: int) -> None:
-    """Let the performance counters count, then start, stop and reset them."""
+    """Let the performance counters count, then start, stop and reset them (DEV-OBS-2)."""
     o, first = st.observers, spec.event_units.counter[unit]
     for n in range(spec.event_units.counters[unit]):
         start, stop = o.start[unit, n], o.stop[unit, n]

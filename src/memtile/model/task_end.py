@@ -7,6 +7,7 @@ a task's BDs follow its token (DEV-FOT-2), in mode 3 software pops them.
 
 from __future__ import annotations
 
+from memtile.arch.dma_registers import FotMode
 from memtile.arch.register_map import register_named
 from memtile.model.bd_load import halt
 from memtile.model.dma_registers import ERROR_BDS_PER_TASK, ERROR_LENGTH_EXCEEDED, FOT_LSB, FOT_MASK
@@ -19,7 +20,7 @@ from memtile.model.states import Cause
 from memtile.model.stream_state import COUNT_SLOTS
 from memtile.model.timing_index import COUNT_FIFO_WORDS
 
-WITH_TOKEN, BY_REGISTER = 2, 3  # finish-on-TLAST modes that count
+_WITH_TOKEN, _BY_REGISTER = int(FotMode.WITH_TOKEN), int(FotMode.BY_REGISTER)  # the modes that count
 _POP = register_named("memory_tile", "DMA_S2MM_FoT_Count_FIFO_Pop_0")
 _VALID, LAST_IN_TASK, _BD = _POP.field("Valid").mask, _POP.field("Last_in_Task").mask, _POP.field("BD_ID").lsb
 _TOKEN_STALL = int(Signal.TOKEN_STALL)
@@ -50,7 +51,7 @@ def issue_token(st: State, ch: int) -> None:
         return
     tile = c.tile[ch]
     c.token_due[ch] = 1
-    c.token_counts[ch] = 1 if (c.control[ch] & FOT_MASK) >> FOT_LSB == WITH_TOKEN else 0
+    c.token_counts[ch] = 1 if (c.control[ch] & FOT_MASK) >> FOT_LSB == _WITH_TOKEN else 0
     st.controls.due[tile] += 1
     wake_control(st, tile)
 
@@ -93,9 +94,9 @@ def may_end(spec: Spec, st: State, ch: int) -> bool:
     """Whether the S2MM BD whose words are all written may end now; counts it if so."""
     c = st.channels
     mode = (c.control[ch] & FOT_MASK) >> FOT_LSB
-    counting = mode == BY_REGISTER or (mode == WITH_TOKEN and c.task_token[ch] == 1)
+    counting = mode == _BY_REGISTER or (mode == _WITH_TOKEN and c.task_token[ch] == 1)
     full = st.counts.held[ch] >= spec.timing[COUNT_FIFO_WORDS]
-    if counting and full and mode == WITH_TOKEN and c.token_due[ch] == 0:
+    if counting and full and mode == _WITH_TOKEN and c.token_due[ch] == 0:
         halt(st, ch, ERROR_BDS_PER_TASK)
         return False
     if (counting and full) or token_blocked(st, ch):

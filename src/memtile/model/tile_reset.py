@@ -48,7 +48,7 @@ def _reset_channels(spec: Spec, st: State, tile: int) -> None:
         reset_channel(st, ch)
         c.control[ch] = 0
         c.why[ch] = why
-    st.seen[channels] = NEVER
+    st.seen[channels] = c.finished_bd[channels] = NEVER
 
 
 def _reset_locks(spec: Spec, st: State, tile: int) -> None:

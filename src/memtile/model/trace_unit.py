@@ -131,7 +131,7 @@ def record(spec: Spec, st: State, unit: int, mask: int) -> None:
 
 @jit
 def begin(spec: Spec, st: State, unit: int) -> None:
-    """Write the timer value; what follows counts from this cycle."""
+    """Write the timer value, before a reset in this cycle (DEV-TRACE-5); what follows counts from here."""
     t = st.traces
     t.state[unit] = _RUNNING
     t.gap[unit] = t.mask[unit] = t.delta[unit] = t.repeats[unit] = 0

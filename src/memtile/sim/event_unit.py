@@ -20,6 +20,7 @@ from memtile.sim.door import Door
 
 _SOURCE = "AM020, events; names of AMD's driver"
 _SHOWN = 3
+_SLOTS_PER_REGISTER = SLOTS // len(EVENT_REGISTERS)
 _MODULES = [m for m in get_args(ModuleName) if m.removesuffix("_v2") in EVENT_UNITS]
 
 
@@ -137,6 +138,6 @@ class EventUnit:
             where, given = f"module {self.module}", str(len(events))
             raise RegisterError(Problem("trace", where, "traced events", given, f"at most {SLOTS}", _SOURCE))
         for n, event in enumerate(events):
-            self.write(EVENT_REGISTERS[n // 4], **{f"Trace_Event{n}": event})
+            self.write(EVENT_REGISTERS[n // _SLOTS_PER_REGISTER], **{f"Trace_Event{n}": event})
         self.write("Trace_Control1", Packet_Type=packet_type, ID=ident)
         self.write("Trace_Control0", Trace_Start_Event=start, Trace_Stop_Event=stop)

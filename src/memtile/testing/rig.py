@@ -13,7 +13,7 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.register_map import TILE_MODULES, register_named
+from memtile.arch.register_map import TILE_MODULES, register_named, tile_register
 from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileName
 from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
@@ -105,6 +105,17 @@ class Rig:
         reset = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Reset").mask
         self.door.write32(offset, reset)
         self.door.write32(offset, 0)
+
+    def memory_control(self, *, interleaved: bool = True, zeroise: bool = False) -> None:
+        """Write Memory_Control: as after reset unless told otherwise; other tiles have no mode of banks."""
+        bits = {"Memory_Interleaving": interleaved, "Memory_Zeroisation": zeroise}
+        register = tile_register(self.kind.name, "Memory_Control")
+        word = register.pack(**{field.name: int(bits[field.name]) for field in register.fields})
+        self.door.write32(register.offset, word)
+
+    def register(self, name: str) -> int:
+        """Read a register of the tile by its AM025 name."""
+        return self.door.read32(tile_register(self.kind.name, name).offset)
 
     def set_lock(self, lock: int, value: int) -> None:
         """Write a lock value register; ``lock`` is the tile's own number."""

@@ -10,9 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE
+from memtile.arch.ports import MERGE_POSITIONS, PORTS, SLOTS_PER_SLAVE
 from memtile.arch.register_map import register_named
-from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
+from memtile.arch.registers import field_of
+from memtile.arch.switch_registers import (
+    MERGE_OFFSET,
+    MERGE_STRIDE,
+    PACKET_CONFIGURATION,
+    SLAVE_CONFIG_OFFSET,
+    SLOT_OFFSET,
+)
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileName
 from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
@@ -24,9 +31,11 @@ from memtile.sim.engine import Engine
 _SLAVE = register_named("memory_tile", "Stream_Switch_Slave_Config_DMA_0")
 _SLOT = register_named("memory_tile", "Stream_Switch_Slave_DMA_0_Slot0")
 _MASTER = register_named("memory_tile", "Stream_Switch_Master_Config_DMA0")
+_MSELS, _ARBITER = (field_of(PACKET_CONFIGURATION, name) for name in ("Msel_Enable", "Arbiter"))
+_PAIR = register_named("memory_tile", "Stream_Switch_Deterministic_Merge_arb0_slave0_1")
+_MERGE = register_named("memory_tile", "Stream_Switch_Deterministic_Merge_arb0_ctrl")
 _QUEUE = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
 _CONTROL = register_named("memory_tile", "DMA_S2MM_0_Ctrl")
-_MSEL_LSB = 3  # of Msel_Enable within Configuration in packet mode
 
 Words = npt.NDArray[np.uint32]
 
@@ -83,22 +92,26 @@ class Bench:
 
     def collects(self, master: str, arbiter: int, *msels: int, drop: bool = False, at: int = 0) -> None:
         """Let a master port take the packets of an arbiter with these msels."""
-        chosen = sum(1 << msel for msel in msels) << _MSEL_LSB
-        word = _MASTER.pack(
-            Master_Enable=1, Packet_Enable=1, Drop_Header=int(drop), Configuration=arbiter | chosen
-        )
+        chosen = sum(1 << msel for msel in msels) << _MSELS.lsb | arbiter << _ARBITER.lsb
+        word = _MASTER.pack(Master_Enable=1, Packet_Enable=1, Drop_Header=int(drop), Configuration=chosen)
         self._master(at, master, word)
 
     def merge(self, arbiter: int, *positions: tuple[str, int], at: int = 0) -> None:
         """Deterministic merge of up to four (slave, packets)."""
         ports = PORTS[self.names[at]]
         base = ports.base + MERGE_OFFSET + arbiter * MERGE_STRIDE
-        padded = [*positions, *[("", 0)] * (4 - len(positions))]
-        for word in range(2):
-            pair = padded[2 * word : 2 * word + 2]
-            values = [(ports.slave(slave) if slave else 0) | count << 8 for slave, count in pair]
-            self.door(at).write32(base + word * WORD_BYTES, values[0] | values[1] << 16)
-        self.door(at).write32(base + 2 * WORD_BYTES, 1)
+        padded = [*positions, *[("", 0)] * (MERGE_POSITIONS - len(positions))]
+        indices = [ports.slave(slave) if slave else 0 for slave, _ in padded]
+        for first in range(0, MERGE_POSITIONS, 2):
+            low, high = first, first + 1
+            word = _PAIR.pack(
+                Slave_ID_0=indices[low],
+                Packet_Count_0=padded[low][1],
+                Slave_ID_1=indices[high],
+                Packet_Count_1=padded[high][1],
+            )
+            self.door(at).write32(base + first // 2 * WORD_BYTES, word)
+        self.door(at).write32(base + _MERGE.offset % MERGE_STRIDE, _MERGE.pack(Enable=1))
 
     # work ------------------------------------------------------------------------------------------------
 
