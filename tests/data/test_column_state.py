@@ -83,6 +83,7 @@ STANDING = {
     "looked at in that cycle alone": "banks.stamp banks.conflict",
     "over before the pause, in the cycle that the event units have seen": """
         switch.popped switch.stalled switch.tlast switch.idle core_seen observers.folded""",
+    "the lock has the value before and after the pause": "locks.since",
     "of interface tiles, which keep their clock": "externals.response_at externals.ready banks.free_at",
 }
 
