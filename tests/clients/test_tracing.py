@@ -11,7 +11,7 @@ import pytest
 from memtile import Array, MemoryTile, MemtileError
 from memtile.design.events import Event
 from memtile.design.switch_end import SwitchEnd
-from memtile.errors import InputFileError
+from memtile.errors import DesignError, InputFileError
 from memtile.io.operations import ArrayShape
 from memtile.io.recorder import record
 from memtile.io.register_writes import apply
@@ -65,6 +65,20 @@ def test_counters_of_a_channel_a_lock_and_the_time_between_two_events() -> None:
     assert between.value > 2 * WORDS
     assert until.happened
     assert not released.happened
+
+
+def test_events_that_both_modules_of_a_compute_tile_have() -> None:
+    tile = Array("npu1", columns=1).compute_tile(0, 2)
+    conflicts = tile.events.count("CONFLICT_DM_BANK_0", until="USER_EVENT_0")
+    assert conflicts.event.unit is tile.events.units["memory"]
+    assert tile.events.event("USER_EVENT_0").unit is tile.events.units["core"]
+    named = tile.events.event("USER_EVENT_0", module="memory")
+    assert (named.unit, named.number) == (tile.events.units["memory"], 124)
+    with pytest.raises(DesignError) as caught:
+        tile.events.event("TRUE", module="pl")
+    assert str(caught.value) == (
+        "compute tile (0,2): module: pl given, core, memory allowed (AM020, events; names of AMD's driver)"
+    )
 
 
 @pytest.mark.feature("F24")

@@ -9,6 +9,9 @@ import pytest
 
 from memtile import Array, Status
 from memtile.arch.devices import DEVICES
+from memtile.arch.register_map import register_named
+from memtile.sim.event_unit import EventUnit
+from memtile.sim.polling import POLL_CYCLES
 
 
 @pytest.mark.feature("F21", "F34")
@@ -80,3 +83,24 @@ def test_of_a_large_array_only_what_is_used_is_shown() -> None:
     result = array.run()
     assert result.status is Status.FINISHED
     assert [use.name for use in result.channels] == ["memory(20,1) MM2S 0"]
+
+
+def test_a_poll_goes_on_to_what_a_timer_or_a_counter_has_been_set_to() -> None:
+    """AM025 Timer_Trig_Event, Performance_Counter_Event_Value: they count where nothing else moves."""
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
+    unit, base = EventUnit(tile.door), array.door.address(0, 1, 0)
+    status = base + register_named("memory_tile", "Event_Status0").offset
+    reached, counted = (1 << unit.events[name] for name in ("TIMER_VALUE_REACHED", "PERF_CNT0_EVENT"))
+    unit.write("Timer_Trig_Event_High_Value", TimerTrigHigh=0)
+    unit.write("Timer_Trig_Event_Low_Value", TimerTrigLow=5000)
+    assert array.poll(status, reached, reached)
+    assert 5000 < array.engine.now <= 5000 + 2 * POLL_CYCLES
+    unit.write("Performance_Counter0_Event_Value", Counter0_Event_Value=7000)
+    unit.count(0, "TRUE", "NONE")
+    assert not array.poll(status, counted, counted, max_cycles=3000)
+    assert array.poll(status, counted, counted)
+    unit.count(0, "NONE", "NONE")
+    before = array.engine.now
+    assert not array.poll(status, 1 << 31, 1 << 31)
+    assert array.engine.now - before < 2 * POLL_CYCLES

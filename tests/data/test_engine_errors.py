@@ -203,11 +203,26 @@ def test_a_push_to_a_full_queue_is_dropped_and_flagged_until_cleared() -> None:
     assert errors(rig, ch) == OVERFLOW
     rig.catch(ch)
     rig.engine.run(200)
-    assert len(rig.sent(ch)) == 4
+    assert len(rig.sent(ch)) == 5  # the first one was about to start
     rig.door.write32(rig.status_offset(ch), INVALID)
     assert errors(rig, ch) == OVERFLOW
     rig.door.write32(rig.status_offset(ch), OVERFLOW)
     assert errors(rig, ch) == 0
+
+
+def test_four_wait_beside_one_that_has_begun() -> None:
+    """DEV-QUEUE-1, however far it is."""
+    for cycles in range(9):
+        rig = Rig()
+        ch = rig.mm2s(2)
+        rig.write_bd(0, bd(16))
+        rig.issue(ch, 0)
+        rig.step(cycles)
+        for _ in range(4):
+            rig.issue(ch, 0)
+        assert errors(rig, ch) == 0
+        rig.issue(ch, 0)
+        assert errors(rig, ch) == OVERFLOW
 
 
 def test_reset_clears_the_channel_and_nothing_else() -> None:
@@ -233,6 +248,7 @@ def test_reset_clears_the_channel_and_nothing_else() -> None:
 
 
 def test_a_channel_held_in_reset_starts_nothing() -> None:
+    """DEV-RESET-1: what is pushed meanwhile waits."""
     rig = Rig()
     rig.write_bd(0, bd(4))
     rig.catch(rig.mm2s())

@@ -46,7 +46,7 @@ def test_overlap_and_odd_sizes_are_told_together() -> None:
 
 def test_the_fifth_queued_task_is_refused_before_the_chip_would_drop_it() -> None:
     tile = MemoryTile()
-    for _ in range(4):
+    for _ in range(1 + 4):  # the first is about to start
         tile.mm2s[0].start(words(8))
     assert refused(lambda: tile.mm2s[0].start(words(8))) == (
         "memory tile, MM2S 0: task queue: one more task given, 4 queued tasks allowed (AM020); "

@@ -82,11 +82,11 @@ def test_four_tasks_wait_beside_the_running_one(direction: str) -> None:
 def test_a_push_before_the_start_waits_in_the_queue() -> None:
     rig, ch = rig_with("s2mm")
     rig.write_bd(0, bd(5))
-    for _ in range(5):
+    for _ in range(6):
         rig.issue(ch, 0)
     assert rig.status(ch, "Task_Queue_Overflow") == 1
     rig.step(60)
-    assert rig.spent(ch)[Cause.MOVING] == 4 * 5
+    assert rig.spent(ch)[Cause.MOVING] == 5 * 5
 
 
 def test_a_task_pushed_while_another_runs_costs_no_start() -> None:

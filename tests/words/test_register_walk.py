@@ -48,8 +48,11 @@ class Row(NamedTuple):
 def row(module: str, entry: dict[str, Any]) -> Row:
     masks: Counter[str] = Counter()
     for name, msb, lsb, access in entry["fields"]:
-        if name != "Reserved":
-            masks[access or HEADER_ONLY] += (1 << msb + 1) - (1 << lsb)
+        bits = (1 << msb + 1) - (1 << lsb)
+        if name == "Reserved":
+            masks["ro"] += bits & (entry["reset"] or 0)  # DEV-REG-3
+        else:
+            masks[access or HEADER_ONLY] += bits
     return Row(module, entry["name"], entry["offset"], entry["width"], entry["reset"] or 0, dict(masks))
 
 
@@ -151,7 +154,7 @@ def overflow_queue(engine: Engine, tile: str, found: Row) -> int:
     number, direction = found.name[-1], found.name.split("_")[1]
     names = {other.name: other for other in rows(tile)}
     queue = "Task_Queue" if tile == "interface" else "Start_Queue"
-    for _ in range(5):
+    for _ in range(6):
         engine.door(0).write32(names[f"DMA_{direction}_{number}_{queue}"].offset, 0)
     return 1 << 18
 
@@ -249,10 +252,13 @@ def test_a_read_of_the_lock_request_window_is_an_attempt(tile: str) -> None:
 
 
 @TILES
-def test_two_core_registers_beyond_the_tables_answer(tile: str) -> None:
+def test_four_core_registers_beyond_the_tables_answer(tile: str) -> None:
     """DEV-REG-9."""
     door = fresh(tile).door(0)
     if tile == "compute":
+        assert (door.read32(0x32000), door.read32(0x32004)) == (2, 2)
+        door.write32(0x32000, ONES - 2)
+        assert (door.read32(0x32000), door.read32(0x32004)) == (1, 1)
         door.write32(0x36060, ONES)
         assert door.read32(0x36060) == 3
         door.block_write32(0x20000, [1, 2])
@@ -263,7 +269,16 @@ def test_two_core_registers_beyond_the_tables_answer(tile: str) -> None:
         assert door.block_read32(0x20000, 2).tolist() == [0, 0]
     described = {found.offset for found in rows(tile)}
     beyond = [r.offset for r in register_tables.registers_of(tile) if r.offset not in described]
-    assert beyond == ([0x36060, 0x36070] if tile == "compute" else [])
+    assert beyond == ([0x32000, 0x32004, 0x36060, 0x36070] if tile == "compute" else [])
+
+
+def test_a_reserved_bit_reads_as_after_reset() -> None:
+    """DEV-REG-2, DEV-REG-3: the core's error groups reset to 25 ones, bit 6 of which is named Reserved."""
+    door = fresh("compute").door(0)
+    for offset in (0x34510, 0x34514):
+        assert door.read32(offset) == 0x1FFFFFF
+        door.write32(offset, 0)
+        assert door.read32(offset) == 1 << 6
 
 
 @TILES

@@ -1,7 +1,7 @@
 """The compute tile's register map: AM025 modules ``memory`` (data memory, DMA, locks) and ``core``.
 
 Of the core module only the stream switch, events, timer, counters, trace and tile control are described in
-public; two more that the driver writes stand apart (DEV-REG-9). Registers graded ``driver`` are in the
+public; four more that the driver uses stand apart (DEV-REG-9). Registers graded ``driver`` are in the
 driver's register header only; their access is our choice (DEV-REG-5).
 """
 
@@ -93,6 +93,8 @@ def core_table() -> Table:
 def undescribed_core_table() -> Table:
     """Core registers that the driver uses and no public description covers (DEV-REG-9)."""
     return (
+        Register("Core_Control", 0x32000, fields("Reset 1, Enable 0"), reset=2, grade=Grade.DRIVER),
+        Register("Core_Status", 0x32004, fields("Reset 1 ro, Enable 0 ro"), reset=2, grade=Grade.DRIVER),
         Register("Accumulator_Control", 0x36060, fields("Outgoing 1, Incoming 0"), grade=Grade.DRIVER),
         Register("Core_Memory_Control", 0x36070, fields("Memory_Zeroisation 0 wo"), grade=Grade.DRIVER),
     )

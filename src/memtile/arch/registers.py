@@ -110,8 +110,9 @@ class Register:
 
     @property
     def readable(self) -> int:
-        """The bits that a read shows; all others read 0."""
-        return self.mask_of(*(kind for kind in Access if kind is not Access.WO))
+        """The bits that a read shows, those named Reserved as they are after reset; all others read 0."""
+        kept = self.reset & sum(field.mask for field in self.fields if field.reserved)
+        return self.mask_of(*(kind for kind in Access if kind is not Access.WO)) | kept
 
     def field(self, name: str) -> Field:
         """The field called ``name``; raises :class:`RegisterError` when there is none."""

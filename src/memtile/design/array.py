@@ -30,9 +30,9 @@ from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.partition import UNMODELLED
+from memtile.sim.polling import go_on
 from memtile.sim.results import Result
 
-POLL_CYCLES = 100  # between two reads of a poll
 _NO_TILE = -1
 Kind = TypeVar("Kind", bound=Tile)
 
@@ -228,8 +228,8 @@ class Array(Bench):
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
         """Let the array run until the word at an absolute address has ``value`` under ``mask``.
 
-        The word is read every ``POLL_CYCLES`` cycles, with the side effects of the read. False when it still
-        differs after ``max_cycles``, or when nothing can move any more.
+        The word is read every ``sim.polling.POLL_CYCLES`` cycles, with the side effects of the read. False
+        when it still differs after ``max_cycles``, or when nothing can move any more and no timer is set.
 
         Raises:
             RegisterError: nothing answers at the address.
@@ -240,7 +240,7 @@ class Array(Bench):
             nonlocal quiet
             if quiet or self.engine.now >= end:
                 return False
-            quiet = self.engine.run(min(self.engine.now + POLL_CYCLES, end)) is Stop.QUIET
+            quiet = go_on(self.engine, end) is Stop.QUIET
             return True
 
         return self.door.poll(address, mask, value, advance)

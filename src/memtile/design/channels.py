@@ -15,6 +15,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.design.chains import chain_words
 from memtile.design.transfers import Transfer, link
 from memtile.errors import DesignError, Problem, raise_if
+from memtile.model.states import Phase
 from memtile.sim.names import channel_name
 from memtile.sim.results import Check
 
@@ -221,6 +222,11 @@ class Channel:
     def _queued(self) -> int:
         return int(self._tile.engine.state.channels.queue_count[self.index])
 
+    def _full(self) -> bool:
+        """Whether the chip would drop one more task: four wait beside the one that runs or is about to."""
+        starting = self._tile.engine.state.channels.phase[self.index] in (Phase.IDLE, Phase.STARTING)
+        return self._queued() >= self._depth + starting
+
     def _pace(self, pattern: Iterable[int] | None) -> None:
         if pattern is not None:
             self._tile.engine.pace(self.index, np.asarray(list(pattern), dtype=np.int64))
@@ -292,7 +298,7 @@ class Channel:
                     "work", "a transfer of several runs", "one run in a longer chain", "AM025", step
                 )
             )
-        if self._queued() == self._depth:
+        if self._full():
             step = "run, or put more work into one chain"
             problems.append(
                 self._problem("task queue", "one more task", f"{self._depth} queued tasks", "AM020", step)

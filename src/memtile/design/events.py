@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from memtile.arch.register_map import event_modules, tile_register
+from memtile.arch.registers import ModuleName
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
 from memtile.design.switch_end import SwitchEnd
@@ -85,7 +86,9 @@ class TileEvents:
         numbers = ", ".join(f"{len(unit.events)} of {module}" for module, unit in self.units.items())
         return f"TileEvents({self._tile.title}: {numbers})"
 
-    def event(self, name: str, of: Subject | None = None, *, value: int = 0) -> Event:
+    def event(
+        self, name: str, of: Subject | None = None, *, value: int = 0, module: ModuleName | None = None
+    ) -> Event:
         """An event by its name; of a channel, lock or port by the last part of its name.
 
         Args:
@@ -93,19 +96,28 @@ class TileEvents:
                 ``"RUNNING"`` of a port.
             of: what is to be watched; takes a selector unless one watches it already.
             value: of a lock, for ``EQUAL_TO_VALUE``.
+            module: for a name that both modules of a compute tile have, such as ``"USER_EVENT_0"``; if
+                omitted the core's.
 
         Raises:
-            DesignError: no such event, something of another tile, a value no lock has, or no selector left.
+            DesignError: no such event or module, something of another tile, a value no lock has, or no
+                selector left.
         """
         if of is None:
-            return self._plain(name)
+            return self._plain(name, module)
         self._must_own(of, name)
         if isinstance(of, Channel):
             return self._of_channel(name, of)
         return self._of_lock(name, of, value) if isinstance(of, Lock) else self._of_port(name, of)
 
     def count(
-        self, name: str, of: Subject | None = None, *, value: int = 0, until: Event | str | None = None
+        self,
+        name: str,
+        of: Subject | None = None,
+        *,
+        value: int = 0,
+        module: ModuleName | None = None,
+        until: Event | str | None = None,
     ) -> Counter:
         """Count the cycles in which an event is asserted, or the cycles from it to another one.
 
@@ -113,13 +125,14 @@ class TileEvents:
             name: as in :meth:`event`.
             of: as in :meth:`event`.
             value: as in :meth:`event`.
-            until: event of the same module that stops the counter.
+            module: as in :meth:`event`.
+            until: event of the same module that stops the counter; a name is looked up there.
 
         Raises:
             DesignError: as :meth:`event`; no counter left, or events of two modules.
         """
-        event = self.event(name, of, value=value)
-        stop = self.event(until) if isinstance(until, str) else until or event
+        event = self.event(name, of, value=value, module=module)
+        stop = self._beside(event, until) if isinstance(until, str) else until or event
         if stop.unit is not event.unit:
             given, allowed = f"of module {stop.unit.module}", f"an event of module {event.unit.module}"
             raise DesignError(Problem("event_module", self._tile.title, stop.name, given, allowed, _SOURCE))
@@ -129,11 +142,19 @@ class TileEvents:
         unit.count(index, event.number, stop.number)
         return Counter(event, index)
 
-    def _plain(self, name: str) -> Event:
-        for unit in self.units.values():
+    def _beside(self, event: Event, name: str) -> Event:
+        """The event of that name, of the same module as ``event`` if that has one."""
+        return self._plain(name, event.unit.module if name in event.unit.events else None)
+
+    def _plain(self, name: str, module: ModuleName | None) -> Event:
+        if module is not None and module not in self.units:
+            allowed = ", ".join(self.units)
+            raise DesignError(Problem("event_module", self._tile.title, "module", module, allowed, _SOURCE))
+        units = list(self.units.values()) if module is None else [self.units[module]]
+        for unit in units:
             if name in unit.events:
                 return Event(unit, name)
-        names = [event for unit in self.units.values() for event in unit.events]
+        names = [event for unit in units for event in unit.events]
         raise self._unknown(name, f"one of {len(set(names))} events", names)
 
     def _of_channel(self, name: str, channel: Channel) -> Event:

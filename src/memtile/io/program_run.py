@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from memtile.design.array import POLL_CYCLES, Array
+from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.io.array_names import Given, Wanted
@@ -22,6 +22,7 @@ from memtile.io.token_waits import WAIT, TokenHost, wait_problems
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
 from memtile.sim.outcome import outcome
+from memtile.sim.polling import go_on
 from memtile.sim.results import Result, Status
 from memtile.sim.untimed import run_untimed
 
@@ -82,7 +83,7 @@ class _Host:
             if self._untimed:
                 self.stop = run_untimed(engine, self._progress)
             else:
-                self.stop = engine.run(min(engine.now + POLL_CYCLES, self._end), self._progress)
+                self.stop = go_on(engine, self._end, self._progress)
             quiet = self._untimed or self.stop is Stop.QUIET
         return True
 

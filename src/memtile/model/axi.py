@@ -68,6 +68,7 @@ class Block(IntEnum):
     WATCHPOINT = 20
     COLUMN_CLOCK = 21
     PARITY_INJECTION = 22
+    SHOWN = 23  # another register, ``argument``, shows the same bits
 
 
 _PLAIN = int(Block.PLAIN)
@@ -87,6 +88,7 @@ _MUX = int(Block.MUX)
 _PROGRAM_CONTROL, _SCRUBBING = int(Block.PROGRAM_CONTROL), int(Block.SCRUBBING)
 _CHECK_BITS, _WATCHPOINT = int(Block.CHECK_BITS), int(Block.WATCHPOINT)
 _COLUMN_CLOCK, _PARITY_INJECTION = int(Block.COLUMN_CLOCK), int(Block.PARITY_INJECTION)
+_SHOWN = int(Block.SHOWN)
 
 _SLAVE_ERROR, _AXI = int(Signal.SLAVE_ERROR), int(Origin.AXI)
 OKAY, SLAVE_ERROR = 0, -1
@@ -219,6 +221,8 @@ def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at:
     elif block == _SCRUBBING:
         scrubber.select(st, tile, st.registers[at])
         event_setup.configure(spec, st, memory_unit(spec, tile))
+    elif block == _SHOWN:
+        st.registers[spec.tiles.register_base[tile] + argument] = st.registers[at]
     elif block == _CHECK_BITS:
         ecc.generate_errors(st, tile, st.registers[at])
     elif block == _WATCHPOINT:

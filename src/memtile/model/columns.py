@@ -33,5 +33,5 @@ Group = Annotated[Ints, (COMPRESSED_GROUP_WORDS + _GRANULE_WORDS,)]  # and what 
 Coded = Annotated[Ints, (COMPRESSED_GROUP_WORDS + 1,)]
 Merges = Annotated[Ints, (MERGE_ARBITERS,)]
 Requests = Annotated[Ints, (CORE_REQUESTS,)]
-Queue = Annotated[Ints, (MEMORY.queue_depth,)]
+Queue = Annotated[Ints, (MEMORY.queue_depth + 1,)]  # and the task that is about to start
 Ring = Annotated[Ints, (FIFO_SLOTS,)]

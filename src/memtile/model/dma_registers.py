@@ -7,6 +7,7 @@ kind lacks.
 from __future__ import annotations
 
 from memtile.arch.register_map import register_named
+from memtile.arch.tiles import MEMORY
 from memtile.model.jit import jit
 from memtile.model.roster import wake_channel
 from memtile.model.state import Spec, State
@@ -52,6 +53,7 @@ _STALLED_STREAM = _STATUS.field("Stalled_Stream_Starvation").lsb
 _STALLED_TOKEN = _STATUS.field("Stalled_TCT_or_Count_FIFO_Full").lsb
 _STALLED_ACQUIRE = _STATUS.field("Stalled_Lock_Acq").lsb
 
+_DEPTH = MEMORY.queue_depth
 _IDLE, _STARTING = int(Phase.IDLE), int(Phase.STARTING)
 _LOCK, _STARVED, _BLOCKED = int(Cause.LOCK_ACQUIRE), int(Cause.STREAM_STARVED), int(Cause.STREAM_BLOCKED)
 _TOKEN = int(Cause.TOKEN_BLOCKED)
@@ -64,7 +66,8 @@ def status(st: State, ch: int) -> int:
     """The channel's status register."""
     c = st.channels
     phase, why = c.phase[ch], c.why[ch]
-    word = c.errors[ch] | (c.bd[ch] << _CUR_BD) | (c.queue_count[ch] << _QUEUE_SIZE)
+    waiting = min(c.queue_count[ch], _DEPTH)  # the one that is about to start among them, if there is room
+    word = c.errors[ch] | (c.bd[ch] << _CUR_BD) | (waiting << _QUEUE_SIZE)
     if phase != _IDLE or c.queue_count[ch] > 0:
         word |= 1 << _RUNNING
     if why == _LOCK:
@@ -92,7 +95,7 @@ def clear_status(st: State, ch: int, value: int) -> None:
 
 @jit
 def write_control(spec: Spec, st: State, ch: int, control: int) -> None:
-    """A write to the control register; while Reset is 1 the channel holds nothing and starts nothing."""
+    """A write to the control register; while Reset is 1 nothing starts, and tasks pushed meanwhile wait."""
     wake_channel(st, ch)
     st.channels.control[ch] = control
     if control & spec.kinds.reset_mask[spec.tiles.kind[st.channels.tile[ch]]]:

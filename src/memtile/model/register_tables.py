@@ -92,6 +92,13 @@ def _mux_blocks(name: TileName) -> dict[int, tuple[IntEnum, int]]:
     return {register.offset: (Block.MUX, 0) for register in found}
 
 
+def _core_blocks(name: TileName) -> dict[int, tuple[IntEnum, int]]:
+    """The core's control register, whose bits its status shows (DEV-REG-9)."""
+    places = {register.name: index for index, register in enumerate(registers_of(name))}
+    found = [r for r in registers_of(name) if r.name == "Core_Control"]
+    return {register.offset: (Block.SHOWN, places["Core_Status"]) for register in found}
+
+
 def _selects(name: str) -> bool:
     selections = (
         "DMA_Event_Channel_Selection",
@@ -158,5 +165,11 @@ def blocks_of(name: TileName) -> dict[int, tuple[IntEnum, int]]:
     }
     controls = {r.offset: (named[r.name], 0) for r in registers_of(name) if r.name in named}
     watched = {r.offset: (Block.WATCHPOINT, 0) for r in registers_of(name) if r.name.startswith("WatchPoint")}
-    own = _channel_blocks(kind) | _lock_blocks(kind) | _switch_blocks(name) | _mux_blocks(name)
+    own = (
+        _core_blocks(name)
+        | _channel_blocks(kind)
+        | _lock_blocks(kind)
+        | _switch_blocks(name)
+        | _mux_blocks(name)
+    )
     return own | _mirror_blocks(name) | _event_blocks(name) | controls | watched

@@ -1,7 +1,8 @@
 """Task queues and chains: what a channel runs next (AM020 task queue; AM025 DMA_*_Start_Queue).
 
-A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue, the
-running one not among them (DEV-QUEUE-1); a push to a full queue is dropped and sets Task_Queue_Overflow.
+A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue
+beside the one that runs or is about to start (DEV-QUEUE-1); a push to a full queue is dropped and sets
+Task_Queue_Overflow.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _DEPTH = MEMORY.queue_depth
 def push(st: State, ch: int, word: int) -> None:
     """A write to the channel's start queue register."""
     c = st.channels
-    if c.queue_count[ch] == _DEPTH:
+    room = _DEPTH + 1 if c.phase[ch] == _IDLE or c.phase[ch] == _STARTING else _DEPTH
+    if c.queue_count[ch] >= room:
         c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW
         st.seen[ch, _ERROR] = st.clock[NOW]
         return
