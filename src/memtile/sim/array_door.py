@@ -69,6 +69,11 @@ class ArrayDoor:
         door, offset = self._find(address)
         return door.poll(offset, mask, value, advance)
 
+    def requests_lock(self, address: int) -> bool:
+        """Whether a read at ``address`` acquires or releases a lock."""
+        door, offset = self._find(address)
+        return door.requests_lock(offset)
+
     def refusal(self, address: int) -> RegisterError:
         """Why an access to ``address`` was refused, without another one."""
         try:

@@ -130,6 +130,10 @@ class Door:
                 return False
         return True
 
+    def requests_lock(self, offset: int) -> bool:
+        """Whether a read at ``offset`` acquires or releases a lock."""
+        return 0 <= offset - self._kind.lock_request_base < self._kind.lock_request_bytes
+
     def refusal(self, offset: int) -> RegisterError:
         """Why an access to ``offset`` was refused, without another one."""
         if not self._is_offset(offset):
