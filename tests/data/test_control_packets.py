@@ -118,6 +118,22 @@ def test_an_address_that_nothing_answers_sets_the_slave_error() -> None:
 
 
 @pytest.mark.feature("F22")
+@pytest.mark.parametrize("skew", [1, 2, 3])
+def test_an_address_between_words_is_one_that_nothing_answers(skew: int) -> None:
+    """DEV-CTL-2."""
+    bench = reachable()
+    bench.fill(0x100, [7, 7, 7])
+    send(bench, [control_header(WRITE, 0x400 + skew, 2), 8, 9])
+    assert (errors(bench), bench.memory(0x100, 3)) == (ACCESS, [7, 7, 7])
+    bench.door().write32(STATUS, ACCESS)
+    send(bench, [control_header(READ, 0x400 + skew, 2, response=4)])
+    assert errors(bench) == ACCESS
+    assert answers(bench) == [(stream_header(4, **HERE), 0), (0, 0), (0, 1)]
+    send(bench, [control_header(WRITE, 0x404), 5])
+    assert bench.memory(0x100, 3) == [7, 5, 7]
+
+
+@pytest.mark.feature("F22")
 def test_broken_parity_of_the_control_header_discards_the_packet() -> None:
     """DEV-CTL-2: nothing is written, and the next packet is understood."""
     bench = reachable()

@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from memtile import Array
+from memtile.arch.events import slave_error_status
 from memtile.arch.register_map import register_map, tile_register
+from memtile.arch.tiles import TileName
 from memtile.errors import RegisterError
+from memtile.model.construct import Placed
+from memtile.model.register_tables import answering
+from memtile.sim import machine
+from memtile.sim.engine import Engine
 from memtile.testing.rig import Rig
 
 DATA_BYTES, TILE_BYTES = 0x80000, 0x100000
@@ -35,6 +41,48 @@ def test_blocks_of_data_memory_and_of_registers() -> None:
     words = [1, 2, 3, 4, 5, 6, 7, 8]
     rig.door.block_write32(rig.kind.bd_base, words)
     assert rig.door.block_read32(rig.kind.bd_base, 8).tolist() == words
+
+
+@pytest.mark.parametrize(("offset", "hole"), [(0x7FFF8, 0x80000), (0x90000, 0x90000)])
+def test_a_block_with_a_word_that_nothing_answers_is_refused_whole(offset: int, hole: int) -> None:
+    rig = Rig()
+    with pytest.raises(RegisterError, match=f"^memory tile: offset: {hole:#x} given, "):
+        rig.door.block_write32(offset, [1, 2, 3, 4])
+    assert rig.door.block_read32(0x7FFF8, 2).tolist() == [0, 0]
+    status, bit = slave_error_status("memory")
+    assert rig.door.read32(status) >> bit & 1
+
+
+@pytest.mark.parametrize(
+    ("name", "has_dma"), [("memory", True), ("compute", True), ("interface", True), ("interface", False)]
+)
+def test_the_table_of_what_answers_is_that_of_the_model(name: TileName, has_dma: bool) -> None:
+    engine, words = Engine([Placed(name, has_dma=has_dma)]), TILE_BYTES // 4
+    offsets, zeros = np.arange(words) * 4, np.zeros(words, dtype=np.int64)
+    done = np.zeros(words, dtype=np.bool_)
+    machine.write_many(engine.spec, engine.state, zeros, offsets, zeros, done)
+    np.testing.assert_array_equal(answering(name, has_dma), done)
+
+
+@pytest.mark.parametrize("given", ["x", 1.5, 4.0, None])
+def test_an_address_that_is_no_number(given: Any) -> None:
+    rig, array = Rig(), Array("npu1", columns=1)
+    tile = rf"^memory tile: offset: {given!r} given, multiples of 4 in 0\.\.0xffffc allowed"
+    for access in (
+        lambda door: door.read32(given),
+        lambda door: door.write32(given, 1),
+        lambda door: door.mask_write32(given, 1, 1),
+        lambda door: door.block_write32(given, [1]),
+        lambda door: door.block_write32(given, [-1]),
+        lambda door: door.block_read32(given, 1),
+        lambda door: door.poll(given, 1, 1, lambda: False),
+    ):
+        with pytest.raises(RegisterError, match=tile):
+            access(rig.door)
+        with pytest.raises(RegisterError, match=f"^array: address: {given!r} given, whole numbers allowed"):
+            access(array.door)
+    with pytest.raises(RegisterError, match=f"^memory tile: bytes: {given!r} given, bytes of data memory"):
+        rig.door.write_bytes(given, b"1")
 
 
 def test_a_block_of_a_negative_length() -> None:

@@ -77,6 +77,19 @@ def test_an_example_exported_and_loaded_gives_the_same_registers(
     )
 
 
+def test_all_forms_of_access_reach_the_tiles_of_a_recorded_array() -> None:
+    array = Array("npu1")
+    recording, window = record(array), array.door.address(1, 1, 0xD0000)
+    array.door.write_bytes(array.door.address(1, 1, 0x41), b"\7")
+    array.door.read32(window + 4)
+    assert array.door.requests_lock(window)
+    assert "0x90000" in str(array.door.refusal(array.door.address(1, 1, 0x90000)))
+    again = Array("npu1")
+    apply(recording.operations, again.door, SHAPE)
+    assert again.door.read32(array.door.address(1, 1, 0x40)) == 0x700
+    assert again.door.read32(array.door.address(1, 1, 0xC0000)) == 1
+
+
 @pytest.mark.parametrize("header", HEADERS, ids=["0.1", "1.0"])
 def test_a_design_with_external_memory_runs_as_a_file(header: Header) -> None:
     """The frame that the design has in external memory is an input of the file, by its address."""

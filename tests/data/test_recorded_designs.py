@@ -14,7 +14,7 @@ from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TileName
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import InputFileError, RegisterError, SimulationError
 from memtile.io.formats import read_program
-from memtile.io.operations import ArrayShape, MaskPoll, Operation, address_of, locate, words_written
+from memtile.io.operations import ArrayShape, MaskPoll, Operation, Write, address_of, locate, words_written
 from memtile.io.recorder import AnyDoor, Recording
 from memtile.io.register_dump import dump_text
 from memtile.io.register_writes import apply
@@ -119,6 +119,38 @@ def test_an_exported_transaction_gives_the_same_state_and_the_same_run(header: H
         engine.run(5000)
         streams.append([engine.caught(channel).tolist() for channel in outputs])
     assert streams[0] == streams[1] == [words.tolist(), [*data.reshape(-1).tolist()] * 2]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("offset", [0x100, 0x101, 0x103])
+@pytest.mark.parametrize("data", [b"", b"\x01", b"\x01\x02\x03", bytes(range(1, 14))])
+def test_bytes_are_recorded(header: Header, offset: int, data: bytes) -> None:
+    tile, recording = MemoryTile(), Recording()
+    tile.door = recording.before(tile.door, BASE)  # type: ignore[assignment]
+    tile.door.block_write32(0x100, [0xA5A5A5A5] * 5)
+    tile.door.write_bytes(offset, data)
+    assert len(recording.operations) == 1 or data
+    again = loaded(read_transaction(transaction_bytes(Transaction(header, recording.operations))).operations)
+    assert state_of(again.engine) == state_of(tile.engine)
+
+
+def test_locks_that_the_host_gets_are_recorded() -> None:
+    """Through the request window, read alone or as a block; a request that is refused changes nothing."""
+    tile, recording = MemoryTile(), Recording()
+    tile.door = recording.before(tile.door, BASE)  # type: ignore[assignment]
+    lock, window = 0xC0000, 0xD0000
+    acquire, release = window + 0x200, window + 2 * 4
+    tile.door.write32(lock, 3)
+    assert tile.door.read32(acquire + 3 * 4) == 1
+    assert tile.door.read32(acquire + 3 * 4) == 0
+    assert loaded(recording.operations).door.read32(lock) == 0
+    assert tile.door.read32(release) == 1
+    assert tile.door.block_read32(window + 0x400 + 2 * 4, 2).tolist() == [1, 1]
+    tile.door.block_read32(0x100, 4)
+    assert [type(operation) for operation in recording.operations] == [Write, *[MaskPoll] * 4]
+    again = loaded(recording.operations)
+    assert [again.door.read32(lock + 16 * n) for n in range(2)] == [2, 5]
+    assert state_of(again.engine) == state_of(tile.engine)
 
 
 def test_a_dump_of_a_design_gives_the_same_state() -> None:

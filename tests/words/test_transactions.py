@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import transaction_reader
+from memtile.errors import InputFileError
+from memtile.io.cdo import read_cdo
 from memtile.io.formats import read_program
 from memtile.io.operations import (
     ArrayShape,
@@ -190,6 +192,45 @@ def test_the_driver_does_not_know_the_names_of_mlir_aie() -> None:
     assert isinstance(of_mlir, Other)
     assert (of_driver.name, of_driver.details) == ("CUSTOM_128", ())
     assert of_mlir.name == "TOKEN_WAIT"
+
+
+def test_operations_that_do_nothing_are_left_out_where_the_version_has_them_not() -> None:
+    words = [0x111, 3 << 16 | 0x111, 0, 0x1C0000, 7, 1 << 16 | 0x111, 5, 2 << 16 | 0x103, 0x021A0000, 9]
+    head = [4, 0x004F4443, 0x200, len(words)]
+    nops = read_cdo(struct.pack(f"<{5 + len(words)}I", *head, ~sum(head) & 0xFFFFFFFF, *words))
+    assert [type(operation).__name__ for operation in nops] == ["Other", "Other", "Other", "Write"]
+    for header in (DRIVER, MLIR):
+        data = transaction_bytes(Transaction(header, nops))
+        assert read_transaction(data) == Transaction(header, (Write(0x021A0000, 9),))
+    body = struct.pack("<8I", 5, 6 | 2 << 8, 0x83, 12, 1, 0, 0x021A0000, 9)
+    mlir = read_transaction(struct.pack("<4I", 0x06030001, 0x104, 4, 48) + body)
+    assert len(mlir.operations) == 4
+    again = read_transaction(transaction_bytes(replace(mlir, header=DRIVER)))
+    assert again.operations == (Write(0x021A0000, 9),)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "written", "target", "text"),
+    [
+        (0x80, MLIR, DRIVER, "TOKEN_WAIT given, those of aie-rt allowed"),
+        (0x80, DRIVER, MLIR, "CUSTOM_128 given, those of mlir-aie allowed"),
+        (0xC8, MLIR, DRIVER, ""),
+        (0x80, MLIR, replace(DRIVER, generation=3), ""),
+    ],
+)
+def test_custom_operations_keep_their_meaning_or_are_refused(
+    opcode: int, written: Header, target: Header, text: str
+) -> None:
+    read = read_transaction(transaction_bytes(Transaction(written, ())))
+    body = struct.pack("<4I", opcode, 16, 1, 1 << 8 | 1 << 16)
+    data = transaction_bytes(read)[:8] + struct.pack("<2I", 1, 32) + body
+    transaction = replace(read_transaction(data, "f"), header=target)
+    if not text:
+        assert transaction_bytes(transaction).endswith(body)
+        return
+    with pytest.raises(InputFileError) as caught:
+        transaction_bytes(transaction)
+    assert str(caught.value).startswith(f"f, byte 0x0010: operation: {text}")
 
 
 def test_mask_writes_of_28_bytes_as_mlir_aie_stores_them() -> None:

@@ -47,18 +47,21 @@ class AddressSpace:
             self._array.door.write32(self._offset(address), value)
 
     def write_many(self, addresses: Sequence[int], values: Sequence[int]) -> Iterator[RegisterError]:
-        """Write words in order, quickly; gives an error for each that nothing answers.
-
-        What the array does not answer is tried once more alone, after the others: NPI registers do nothing
-        that could come too late, and an error says why.
-        """
+        """Write words in order, quickly; gives an error for each that nothing answers, after the others."""
         offsets = np.array(addresses, dtype=np.uint64) - np.uint64(ARRAY_BASE)
         done = self._posted.write(offsets, np.array(values, dtype=np.int64))
         for n in np.flatnonzero(~done).tolist():
-            try:
-                self.write32(addresses[n], values[n])
-            except RegisterError as error:
-                yield error
+            if self._is_npi(addresses[n]):
+                self._npi[addresses[n]] = values[n]
+            else:
+                yield self._refusal(addresses[n])
+
+    def _refusal(self, address: int) -> RegisterError:
+        """Why an access was refused, without repeating it."""
+        try:
+            return self._array.door.refusal(self._offset(address))
+        except RegisterError as error:
+            return error
 
     def read32(self, address: int) -> int:
         """Let the array run, then read one word; raises :class:`RegisterError` where nothing answers."""

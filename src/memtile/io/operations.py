@@ -6,10 +6,10 @@ Addresses are absolute byte addresses of the array, ``column << 25 | row << 20 |
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
-from memtile.arch.devices import INTERFACE_ROWS, Device
+from memtile.arch.devices import DEVICES, INTERFACE_ROWS, Device
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, Generation, TileName
 from memtile.errors import DesignError, Problem
@@ -95,15 +95,23 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ArrayShape:
-    """How many columns and rows there are; row 0 holds interface tiles, then come the memory tiles."""
+    """How many columns and rows there are; row 0 holds interface tiles, then come the memory tiles.
+
+    Attributes:
+        columns: of the array.
+        rows: all rows.
+        memory_tile_rows: rows of memory tiles.
+        without_dma: columns whose interface tile is known to have no DMA.
+    """
 
     columns: int
     rows: int
     memory_tile_rows: int
+    without_dma: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, device: Device) -> Self:
-        """The shape of a device, as a design sees it.
+    def of(cls, device: Device, columns: int | None = None) -> Self:
+        """The shape of a device as a design sees it, or of its first columns.
 
         Raises:
             DesignError: a device of another generation than the tables that files are read with.
@@ -111,7 +119,16 @@ class ArrayShape:
         if device.generation != TABLES:
             where, why = f"device {device.name}", "files of register writes are read with its tables"
             raise DesignError(Problem("generation", where, "generation", device.generation, TABLES, why))
-        return cls(device.columns, device.rows, device.memory_tile_rows)
+        seen = range(device.columns if columns is None else columns)
+        without_dma = tuple(column for column in seen if not device.has_interface_dma(column))
+        return cls(len(seen), device.rows, device.memory_tile_rows, without_dma)
+
+    @classmethod
+    def sized(cls, columns: int, rows: int, memory_tile_rows: int) -> Self:
+        """The shape of that size; a device of which it is a part only might begin at any column."""
+        whole = (cls.of(device) for device in DEVICES.values() if device.generation == TABLES)
+        size = cls(columns, rows, memory_tile_rows)
+        return next((shape for shape in whole if replace(shape, without_dma=()) == size), size)
 
     def tile(self, column: int, row: int) -> TileName | None:
         """Kind of the tile at ``(column, row)``; None where there is none."""
@@ -120,6 +137,10 @@ class ArrayShape:
         if row < INTERFACE_ROWS:
             return "interface"
         return "memory" if row < INTERFACE_ROWS + self.memory_tile_rows else "compute"
+
+    def has_dma(self, column: int, row: int) -> bool:
+        """Whether the tile at ``(column, row)`` has a DMA, as far as the shape knows."""
+        return row >= INTERFACE_ROWS or column not in self.without_dma
 
 
 def locate(address: int) -> Location:

@@ -57,8 +57,8 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
         return
     column, row, offset = locate(pointer.register)
     bd, rest = divmod(offset - INTERFACE.bd_base, INTERFACE.bd_stride)
-    inside = shape.tile(column, row) == "interface" and 0 <= bd < INTERFACE.bds
-    if not inside or rest != _FIRST_WORD * WORD_BYTES:
+    inside = shape.tile(column, row) == "interface" and shape.has_dma(column, row)
+    if not inside or not 0 <= bd < INTERFACE.bds or rest != _FIRST_WORD * WORD_BYTES:
         allowed = "lower halves of Base_Address in interface tile descriptors"
         yield Problem("patch", operation.place, "register", f"{pointer.register:#010x}", allowed, _SOURCE)
     if pointer.offset % WORD_BYTES:

@@ -31,8 +31,8 @@ def device_of(programs: Sequence[Program], name: str | None = None) -> tuple[Dev
     shapes = list(dict.fromkeys(program.shape for program in programs if program.shape))
     if name is not None:
         found = find_device(name)
-        shape = shapes[0] if len(shapes) == 1 and _fits(found, shapes[0]) else ArrayShape.of(found)
-        return found, shape
+        columns = shapes[0].columns if len(shapes) == 1 and _fits(found, shapes[0]) else None
+        return found, ArrayShape.of(found, columns)
     if not shapes:
         return find_device(DEFAULT), ArrayShape.of(find_device(DEFAULT))
     if len(shapes) > 1:
@@ -46,7 +46,7 @@ def device_of(programs: Sequence[Program], name: str | None = None) -> tuple[Dev
         given = f"{_text(shapes[0])}, generation {program.generation} ({generation})"
         known = ", ".join(f"{d.name} {_text(ArrayShape.of(d))}" for d in _READ.values())
         raise _error(program.name, "array", given, f"parts of {known}", "name a --device to run it on")
-    return fitting[0], shapes[0]
+    return fitting[0], ArrayShape.of(fitting[0], shapes[0].columns)
 
 
 def _fits(device: Device, shape: ArrayShape) -> bool:

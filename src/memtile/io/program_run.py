@@ -113,10 +113,10 @@ def run_program(
 
     Raises:
         InputFileError: what the array cannot do, or arrays that do not fit the program; all at once, and
-            nothing was done.
+            nothing was done. An access without clock alone is found on the way, see :func:`apply`.
         DesignError: arrays that overlap in external memory.
     """
-    shape = ArrayShape(array.columns, array.rows, array.device.memory_tile_rows)
+    shape = ArrayShape.of(array.device, array.columns)
     bound = _bound(operations, given, wanted, shape)
     host = _Host(array, array.engine.now + max_cycles, untimed, progress)
     addresses, tokens = place(bound, array), TokenHost(array, host.until)

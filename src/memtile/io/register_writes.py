@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
 from memtile.arch.address_map import ARRAY_BASE
-from memtile.arch.register_map import register_at
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
-from memtile.errors import InputFileError, Problem, SimulationError, raise_if
+from memtile.errors import InputFileError, Problem, RegisterError, SimulationError, raise_if
 from memtile.io.operations import (
     WORD_MAX,
     ArrayShape,
@@ -22,6 +22,7 @@ from memtile.io.operations import (
     locate,
     words_written,
 )
+from memtile.model.register_tables import answering
 
 _MAP = "AM025 memory map"
 Advance = Callable[[], bool]
@@ -64,22 +65,33 @@ def apply(
 
     Raises:
         InputFileError: something cannot be done on this array; all problems at once, nothing was written.
+            Only an access to a column whose clock is off, or that is in reset, is found on the way: what came
+            before it is done.
         SimulationError: a poll never saw its value; what came before it is done.
     """
     raise_if(check(operations, shape, handlers.keys()), InputFileError)
     for operation in operations:
-        match operation:
-            case Write(address, value):
-                target.write32(address, value)
-            case MaskWrite(address, mask, value):
-                target.mask_write32(address, mask, value)
-            case BlockWrite(address, words):
-                target.block_write32(address, words)
-            case MaskPoll(address, mask, value):
-                if not target.poll(address, mask, value, advance):
-                    raise SimulationError(_timed_out(operation))
-            case Other(name) if name in handlers:
-                handlers[name](operation)
+        try:
+            _do(operation, target, advance, handlers)
+        except RegisterError as error:
+            where = operation.place or "program"
+            problems = [replace(problem, where=f"{where}, {problem.where}") for problem in error.problems]
+            raise InputFileError(problems) from error
+
+
+def _do(operation: Operation, target: Target, advance: Advance, handlers: Mapping[str, Handler]) -> None:
+    match operation:
+        case Write(address, value):
+            target.write32(address, value)
+        case MaskWrite(address, mask, value):
+            target.mask_write32(address, mask, value)
+        case BlockWrite(address, words):
+            target.block_write32(address, words)
+        case MaskPoll(address, mask, value):
+            if not target.poll(address, mask, value, advance):
+                raise SimulationError(_timed_out(operation))
+        case Other(name) if name in handlers:
+            handlers[name](operation)
 
 
 def check(operations: Sequence[Operation], shape: ArrayShape, handled: Collection[str] = ()) -> list[Problem]:
@@ -123,13 +135,17 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
     elif offset + words * WORD_BYTES > TILE_BYTES:
         yield Problem("block", where, "size", f"{words} words from {given} on", "words of one tile", _MAP)
     else:
-        memory = TILE_KINDS[kind].memory_bytes
-        ends = range(offset, offset + words * WORD_BYTES, WORD_BYTES)
-        hole = next((at for at in ends if at >= memory and register_at(kind, at) is None), None)
-        if hole is not None:
-            title = TILE_KINDS[kind].title
-            given = f"offset {hole:#07x} of the {title} at column {column}, row {row}"
-            yield Problem("unmapped", where, "address", given, "data memory and registers of the map", _MAP)
+        first = offset // WORD_BYTES
+        answered = answering(kind, shape.has_dma(column, row))[first : first + words]
+        if not answered.all():
+            hole = offset + int(answered.argmin()) * WORD_BYTES
+            given = f"offset {hole:#07x} of the {TILE_KINDS[kind].title} at column {column}, row {row}"
+            if answering(kind, has_dma=True)[hole // WORD_BYTES]:
+                allowed = "interface tiles that have a DMA"
+                yield Problem("no_dma", where, "address", given, allowed, "device table")
+            else:
+                allowed = "data memory and registers of the map"
+                yield Problem("unmapped", where, "address", given, allowed, _MAP)
 
 
 def _other_base(address: int, shape: ArrayShape) -> str:

@@ -29,7 +29,8 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
         return
     for column, row in _places(said):
         kind = shape.tile(column, row)
-        if kind is None or said["channel"] >= TILE_KINDS[kind].channels:
+        channels = TILE_KINDS[kind].channels if kind and shape.has_dma(column, row) else 0
+        if said["channel"] >= channels:
             given = f"channel {said['channel']} of the tile at column {column}, row {row}"
             yield Problem("token", operation.place, WAIT, given, "channels of the array", _SOURCE)
 

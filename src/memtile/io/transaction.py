@@ -30,6 +30,8 @@ from memtile.io.transaction_format import (
     Kind,
 )
 
+_OPCODE = Struct("<B")
+
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
@@ -76,6 +78,15 @@ def _read_header(file: ByteReader) -> tuple[Header, int]:
     return Header((major, minor), generation, rows, columns, memory_rows), count
 
 
+def stands_for(operation: Other, header: Header) -> bool:
+    """Whether the bytes of ``operation`` are that operation in a transaction with this header too."""
+    try:
+        found, size = _Operations(ByteReader(operation.payload, operation.name), header).read(0)
+    except InputFileError:
+        return False
+    return isinstance(found, Other) and (found.name, size) == (operation.name, len(operation.payload))
+
+
 class _Operations:
     """Reads the operations under one header."""
 
@@ -84,7 +95,7 @@ class _Operations:
 
     def read(self, at: int) -> tuple[Operation, int]:
         """The operation at byte ``at`` and its size in bytes."""
-        opcode = self._file.data[at]
+        (opcode,) = self._file.unpack(_OPCODE, at, "opcode")
         if opcode == WRITE:
             return self._write(at)
         if opcode == BLOCK_WRITE:
@@ -134,7 +145,8 @@ class _Operations:
             raise self._file.error("operation_size", at, "custom size", f"{size} bytes", allowed, SOURCE)
         named = () if self._header.by_driver else CUSTOMS.get(opcode, ())
         exact = [kind for kind in named if kind.layout.size == size]
-        unnamed = Kind(named[0].name if named else f"CUSTOM_{opcode}", Struct("<B"))
+        known = named[0] if named else Kind(f"CUSTOM_{opcode}", _OPCODE)
+        unnamed = known._replace(layout=_OPCODE, fields=())
         return self._other(at, exact[0] if exact else unnamed, size)
 
     def _other(self, at: int, kind: Kind, size: int) -> tuple[Operation, int]:

@@ -7,10 +7,9 @@ from struct import Struct
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
-from memtile.io.transaction import Transaction
+from memtile.io.transaction import Transaction, stands_for
 from memtile.io.transaction_format import (
     BLOCK_WRITE,
-    FIRST_CUSTOM,
     HEADER,
     LAYOUTS,
     MASK_POLL,
@@ -26,6 +25,8 @@ from memtile.io.transaction_format import (
 def transaction_bytes(transaction: Transaction) -> bytes:
     """The transaction as a file.
 
+    Operations that do nothing are left out where the version does not have them.
+
     Raises:
         InputFileError: an operation that the version cannot store; all of them at once.
     """
@@ -40,9 +41,10 @@ def transaction_bytes(transaction: Transaction) -> bytes:
         if (problem := _problem(header, number, op))
     ]
     raise_if(problems, InputFileError)
-    body = b"".join(_bytes(header, operation) for operation in transaction.operations)
+    stored = [op for op in transaction.operations if not isinstance(op, Other) or stands_for(op, header)]
+    body = b"".join(_bytes(header, operation) for operation in stored)
     shape = (header.rows, header.columns, header.memory_tile_rows)
-    counts = (len(transaction.operations), HEADER.size + len(body))
+    counts = (len(stored), HEADER.size + len(body))
     return HEADER.pack(*header.version, header.generation, *shape, *counts) + body
 
 
@@ -53,13 +55,16 @@ def _problem(header: Header, number: int, operation: Operation) -> Problem | Non
         return Problem("address", where, "address", hex(operation.address), allowed, SOURCE)
     if isinstance(operation, BlockWrite) and not operation.words:
         return Problem("operation_size", where, "block write", "0 words", "1 or more", SOURCE)
-    busy = isinstance(operation, MaskPoll) and operation.busy
-    fixed = isinstance(operation, Other) and operation.payload[0] < FIRST_CUSTOM
-    if header.by_driver and (busy or fixed):
-        name = operation.name if isinstance(operation, Other) else "MASKPOLL_BUSY"
-        step = "choose version 1.0"
-        return Problem("operation", where, "operation", name, "those of aie-rt", SOURCE, step)
+    if header.by_driver and isinstance(operation, MaskPoll) and operation.busy:
+        return _foreign(header, where, "MASKPOLL_BUSY")
+    if isinstance(operation, Other) and operation.acts and not stands_for(operation, header):
+        return _foreign(header, where, operation.name)
     return None
+
+
+def _foreign(header: Header, where: str, name: str) -> Problem:
+    known, step = ("aie-rt", "choose version 1.0") if header.by_driver else ("mlir-aie", "")
+    return Problem("operation", where, "operation", name, f"those of {known}", SOURCE, step)
 
 
 def _bytes(header: Header, operation: Operation) -> bytes:

@@ -45,7 +45,7 @@ class Header:
     @property
     def shape(self) -> ArrayShape:
         """The array that the transaction is for."""
-        return ArrayShape(self.columns, self.rows, self.memory_tile_rows)
+        return ArrayShape.sized(self.columns, self.rows, self.memory_tile_rows)
 
     @property
     def by_driver(self) -> bool:

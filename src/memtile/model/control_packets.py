@@ -70,7 +70,9 @@ def begin(st: State, tile: int, word: int, last: int) -> None:
 def store(spec: Spec, st: State, tile: int, word: int, last: int) -> None:
     """Write one data word."""
     controls = st.controls
-    if axi.write(spec, st, tile, controls.address[tile], word) == axi.SLAVE_ERROR:
+    at = controls.address[tile]
+    answered = axi.write(spec, st, tile, at, word) if at % WORD_BYTES == 0 else axi.refuse(spec, st, tile)
+    if answered == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, _CONTROL_ERROR)
     controls.address[tile] = (controls.address[tile] + WORD_BYTES) & _SPACE
@@ -114,7 +116,8 @@ def answer(spec: Spec, st: State, tile: int) -> None:
         controls.header_due[tile] = 0
         control_port.put(st, tile, header_at(spec, tile, controls.response[tile] & STREAM_MASK), 0)
         return
-    value = axi.read(spec, st, tile, controls.address[tile])
+    at = controls.address[tile]
+    value = axi.read(spec, st, tile, at) if at % WORD_BYTES == 0 else axi.refuse(spec, st, tile)
     if value == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, _CONTROL_ERROR)

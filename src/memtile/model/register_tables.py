@@ -6,7 +6,9 @@ from enum import IntEnum
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
+from memtile.arch.core import CORE
 from memtile.arch.mirrors import mirrors
 from memtile.arch.ports import MERGE_ARBITERS, PORTS
 from memtile.arch.register_map import BEYOND, TILE_MODULES, event_modules, register_map
@@ -18,6 +20,8 @@ from memtile.model.event_registers import UNITS, EventBlock
 from memtile.model.state import Ints, Shorts
 
 _UNMAPPED = -1
+
+Bools = npt.NDArray[np.bool_]
 
 
 @cache
@@ -148,6 +152,27 @@ def _event_blocks(name: TileName) -> dict[int, tuple[IntEnum, int]]:
 def noc_offsets(name: TileName) -> frozenset[int]:
     """Byte offsets of the registers that only interface tiles with a DMA have."""
     return frozenset(r.offset for r in register_map("noc").values()) if name == "interface" else frozenset()
+
+
+@cache
+def answering(name: TileName, has_dma: bool) -> Bools:
+    """Where an access is answered, by data memory, a register or program memory.
+
+    Args:
+        name: the tile kind.
+        has_dma: whether the tile has a DMA; all but some interface tiles do.
+
+    Returns:
+        A bool for each 32-bit word of the tile's address space.
+    """
+    found, kind = index_map(name), TILE_KINDS[name]
+    lacking = [not has_dma and register.offset in noc_offsets(name) for register in registers_of(name)]
+    answered: Bools = (found != _UNMAPPED) & ~np.array(lacking)[found]
+    answered[: kind.memory_words] = True
+    if kind.role == "compute":
+        first = CORE.program_base // WORD_BYTES
+        answered[first : first + CORE.program_words] = True
+    return answered
 
 
 def blocks_of(name: TileName) -> dict[int, tuple[IntEnum, int]]:

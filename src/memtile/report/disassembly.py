@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 from memtile.arch.tiles import TILE_KINDS
@@ -49,7 +48,7 @@ def disassembly_json(program: Program, shape: ArrayShape) -> dict[str, Any]:
         "file": program.name,
         "format": program.format,
         "title": program.title,
-        "array": {f.name: getattr(shape, f.name) for f in fields(shape)},
+        "array": {name: getattr(shape, name) for name in ("columns", "rows", "memory_tile_rows")},
         "operations": [_operation_json(program, item) for item in annotate(program.operations, shape)],
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +69,23 @@ class ArrayDoor:
         door, offset = self._find(address)
         return door.poll(offset, mask, value, advance)
 
+    def requests_lock(self, address: int) -> bool:
+        """Whether a read at ``address`` acquires or releases a lock."""
+        door, offset = self._find(address)
+        return door.requests_lock(offset)
+
+    def refusal(self, address: int) -> RegisterError:
+        """Why an access to ``address`` was refused, without another one."""
+        try:
+            door, offset = self._find(address)
+        except RegisterError as error:
+            return error
+        return door.refusal(offset)
+
     def _find(self, address: int) -> tuple[Door, int]:
+        if not isinstance(address, Integral):
+            given, allowed = repr(address), "whole numbers"
+            raise RegisterError(Problem("address", "array", "address", given, allowed, _SOURCE))
         column, rest = divmod(address, 1 << COLUMN_SHIFT)
         row, offset = rest >> ROW_SHIFT, rest % TILE_BYTES
         if 0 <= column < self._columns and row < self._rows:

@@ -19,6 +19,7 @@ from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem, RegisterError
 from memtile.model import axi, watchpoints
 from memtile.model.bd_fields import KIND_NAMES
+from memtile.model.register_tables import answering
 from memtile.model.state import Spec, State
 from memtile.model.watch_tables import Origin
 from memtile.sim import host_memory, machine
@@ -49,6 +50,7 @@ class Door:
         self._spec, self._state, self._tile = spec, state, tile
         self._gates = state.gates
         self._kind = TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]]
+        self._answering = answering(self._kind.name, bool(spec.tiles.has_dma[tile]))
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
@@ -74,7 +76,11 @@ class Door:
         """Write consecutive words from byte ``offset`` on; data memory takes them in one go.
 
         Arrays of integers of at most 32 bits are taken bit by bit, whatever their sign.
+
+        Raises:
+            RegisterError: nothing answers some word; nothing is written, the tile's sticky status says so.
         """
+        self._check_offset(offset)
         data = self._words(offset, words)
         memory = self._memory(offset, len(data))
         if memory is not None:
@@ -82,6 +88,11 @@ class Door:
             memory[:] = data
             self._show(offset, data.nbytes, True)
             return
+        first = offset // WORD_BYTES
+        answered = self._answering[first : first + len(data)]
+        hole = len(answered) if answered.all() else int(answered.argmin())
+        if hole < len(data):
+            self.write32(offset + hole * WORD_BYTES, int(data[hole]))  # refused
         for index, word in enumerate(data):
             self.write32(offset + index * WORD_BYTES, int(word))
 
@@ -91,7 +102,7 @@ class Door:
         Raises:
             RegisterError: some byte lies outside data memory; nothing is written.
         """
-        if not 0 <= offset <= offset + len(data) <= self._kind.memory_bytes:
+        if not isinstance(offset, Integral) or not 0 <= offset <= self._kind.memory_bytes - len(data):
             raise RegisterError(self._beyond_memory(offset, len(data)))
         memory = self._memory(0, self._kind.memory_words)
         assert memory is not None
@@ -118,6 +129,17 @@ class Door:
             if not advance():
                 return False
         return True
+
+    def requests_lock(self, offset: int) -> bool:
+        """Whether a read at ``offset`` acquires or releases a lock."""
+        return 0 <= offset - self._kind.lock_request_base < self._kind.lock_request_bytes
+
+    def refusal(self, offset: int) -> RegisterError:
+        """Why an access to ``offset`` was refused, without another one."""
+        if not self._is_offset(offset):
+            return self._no_offset(offset)
+        answered = self._answering[offset // WORD_BYTES]
+        return self._without_clock(offset) if answered else self._unmapped(offset)
 
     def _show(self, offset: int, count: int, writes: bool) -> None:
         """Show an access to ``count`` bytes of data memory to the tile's watchpoints."""
@@ -156,23 +178,31 @@ class Door:
 
     def _check_offset(self, offset: int) -> None:
         if self._gates.off[self._tile]:
-            place = f"column {self._spec.tiles.column[self._tile]}"
-            allowed = f"only its interface tile, while the clock of {place} is off or its reset is on"
-            given, fix = (
-                f"access to {offset:#07x}",
-                "write 1 to Column_Clock_Control, 0 to AIE_Tile_Column_Reset",
-            )
-            raise RegisterError(
-                Problem("clock_off", self._kind.title, place, given, allowed, "AM025, DEV-CLK-2", fix)
-            )
-        if 0 <= offset < TILE_BYTES and offset % WORD_BYTES == 0:
-            return
+            raise self._without_clock(offset)
+        if not self._is_offset(offset):
+            raise self._no_offset(offset)
+
+    @staticmethod
+    def _is_offset(offset: object) -> bool:
+        return isinstance(offset, Integral) and int(offset) in range(0, TILE_BYTES, WORD_BYTES)
+
+    def _no_offset(self, offset: object) -> RegisterError:
+        given = hex(int(offset)) if isinstance(offset, Integral) else repr(offset)
         allowed = f"multiples of {WORD_BYTES} in 0..{TILE_BYTES - WORD_BYTES:#x}"
-        raise RegisterError(Problem("address", self._kind.title, "offset", hex(offset), allowed, _SOURCE))
+        return RegisterError(Problem("address", self._kind.title, "offset", given, allowed, _SOURCE))
+
+    def _without_clock(self, offset: object) -> RegisterError:
+        place = f"column {self._spec.tiles.column[self._tile]}"
+        allowed = f"only its interface tile, while the clock of {place} is off or its reset is on"
+        given = f"access to {int(offset):#07x}" if isinstance(offset, Integral) else f"access to {offset!r}"
+        fix = "write 1 to Column_Clock_Control, 0 to AIE_Tile_Column_Reset"
+        return RegisterError(
+            Problem("clock_off", self._kind.title, place, given, allowed, "AM025, DEV-CLK-2", fix)
+        )
 
     def _beyond_memory(self, offset: int, count: int) -> Problem:
         allowed = f"bytes of data memory, 0..{self._kind.memory_bytes - 1:#x}"
-        given = f"{offset:#07x}..{offset + count - 1:#07x}"
+        given = f"{offset:#07x}..{offset + count - 1:#07x}" if isinstance(offset, Integral) else repr(offset)
         fix = "registers take whole 32-bit words"
         return Problem("byte_enables", self._kind.title, "bytes", given, allowed, _SOURCE, fix)
 

@@ -1,0 +1,95 @@
+"""Is an access that this device, or this column now, does not answer told with its place in the file?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from memtile import Array
+from memtile.arch.devices import device
+from memtile.errors import InputFileError
+from memtile.io.formats import read_program
+from memtile.io.operations import ArrayShape, MaskPoll, Operation, Other, Write, address_of
+from memtile.io.program_device import device_of
+from memtile.io.program_run import run_program
+from memtile.io.register_writes import apply, check
+from memtile.io.transaction import Transaction
+from memtile.io.transaction_export import transaction_bytes
+from memtile.io.transaction_format import Header
+
+WHOLE, PART = Header((0, 1), 2, 11, 38, 2), Header((0, 1), 2, 11, 4, 2)
+BD, CLOCK = 0x1D000, 0xFFF20
+NO_DMA = "interface tile at column {}, row 0 given, interface tiles that have a DMA allowed (device table)"
+
+
+def written(header: Header, operations: Sequence[Operation]) -> bytes:
+    return transaction_bytes(Transaction(header, tuple(operations)))
+
+
+@pytest.mark.parametrize("operation", [Write(address_of(0, 0, BD), 1), MaskPoll(address_of(0, 0, BD), 1, 0)])
+def test_a_tile_without_dma_refuses_the_file_as_a_whole(operation: Operation) -> None:
+    first, last = address_of(3, 1, 0x40), address_of(3, 1, 0x44)
+    program = read_program(written(WHOLE, [Write(first, 7), operation, Write(last, 8)]), "f")
+    assert program.shape is not None
+    (problem,) = check(program.operations, program.shape)
+    text = f"f, byte 0x0028: address: offset 0x1d000 of the {NO_DMA.format(0)}"
+    assert problem.message == text
+    array = Array("xcve2802", columns=4)
+    for do in (
+        lambda: apply(program.operations, array.door, ArrayShape.of(array.device, 4)),
+        lambda: run_program(program.operations, array),
+    ):
+        with pytest.raises(InputFileError) as caught:
+            do()
+        assert str(caught.value) == text
+    assert array.door.read32(first) == 0
+
+
+def test_columns_with_a_dma_and_other_registers_are_taken() -> None:
+    places = [(2, BD), (3, BD), (0, 0x3F000), (1, CLOCK)]
+    operations = [Write(address_of(column, 0, offset), 0) for column, offset in places]
+    assert check(operations, WHOLE.shape) == []
+    assert check([Write(address_of(0, 0, BD), 1)], Header((1, 0), 3, 6, 4, 1).shape) == []
+
+
+def test_a_part_of_a_device_begins_where_the_user_says() -> None:
+    """Alone the header leaves open which columns these are; on a device they are the first."""
+    program = read_program(written(PART, [Write(address_of(0, 0, BD), 1)]), "f")
+    assert program.shape is not None
+    assert check(program.operations, program.shape) == []
+    found, shape = device_of([program])
+    assert (found.name, shape) == ("xcve2802", ArrayShape(4, 11, 2, (0, 1)))
+    assert shape == device_of([program], "xcve2802")[1]
+    assert len(check(program.operations, shape)) == 1
+    assert ArrayShape.of(device("npu1")) == ArrayShape(4, 6, 1)
+
+
+def test_patches_and_waits_of_a_tile_without_dma() -> None:
+    patch = Other("DDR_PATCH", b"", (("address", address_of(1, 0, BD + 4)), ("argument", 0), ("offset", 0)))
+    said = {"direction": 0, "row": 0, "column": 1, "rows": 1, "columns": 1, "channel": 0}
+    wait = Other("TOKEN_WAIT", b"", tuple(said.items()))
+    for operation, field in ((patch, "register"), (wait, "TOKEN_WAIT")):
+        with pytest.raises(InputFileError) as caught:
+            run_program([operation], Array("xcve2802", columns=4))
+        assert field in [problem.field for problem in caught.value.problems]
+
+
+def test_a_column_whose_clock_the_program_stops_is_told_with_the_place() -> None:
+    column = address_of(1, 0, CLOCK)
+    operations = [Write(address_of(1, 1, 0x40), 7), Write(column, 0), Write(address_of(1, 1, 0x44), 8)]
+    program = read_program(written(Header((1, 0), 3, 6, 4, 1), operations), "f")
+    for do in (
+        lambda array: apply(program.operations, array.door, ArrayShape.of(array.device)),
+        lambda array: run_program(program.operations, array),
+    ):
+        array = Array("npu1")
+        with pytest.raises(InputFileError) as caught:
+            do(array)
+        assert str(caught.value) == (
+            "f, byte 0x0028, memory tile: column 1: access to 0x00044 given, only its interface tile, while "
+            "the clock of column 1 is off or its reset is on allowed (AM025, DEV-CLK-2); write 1 to "
+            "Column_Clock_Control, 0 to AIE_Tile_Column_Reset"
+        )
+        array.door.write32(column, 1)
+        assert array.door.block_read32(address_of(1, 1, 0x40), 2).tolist() == [7, 0]
