@@ -23,6 +23,9 @@ def hands_on(end: End, times: int, last: str) -> Kernel:
     return take
 
 
+LEFT = "; 16 words in its ingress buffer, 14 words in the switches before it are not taken"
+
+
 def receiving(kernel_times: int, last: str) -> tuple[str, ...]:
     """A compute tile receives eight objects into two buffers; its kernel gives back only some of them."""
     array = Array("npu1", columns=1)
@@ -43,23 +46,20 @@ def receiving(kernel_times: int, last: str) -> tuple[str, ...]:
 def test_a_kernel_that_released_the_lock_before_is_named() -> None:
     channel, core = receiving(2, "waits")
     wait = "waits for lock 0 >= 1, it is 0; "
-    assert channel == f"{wait}released by core (0, 2) (kernel 'take')"
+    assert channel == f"{wait}released by core (0, 2) (kernel 'take'){LEFT}"
     assert core == "waits for lock 0 >= 9, it is 0; no running chain releases it"
 
 
 def test_one_that_has_ended_is_named_as_ended() -> None:
     (channel,) = receiving(2, "ends")
-    assert (
-        channel == "waits for lock 0 >= 1, it is 0; released by core (0, 2) (kernel 'take', which has ended)"
-    )
+    wait = "waits for lock 0 >= 1, it is 0; "
+    assert channel == f"{wait}released by core (0, 2) (kernel 'take', which has ended){LEFT}"
 
 
 def test_one_that_could_is_named_as_one_that_may() -> None:
     channel, core = receiving(0, "waits")
-    assert (
-        channel
-        == "waits for lock 0 >= 1, it is 0; no running chain releases it; core (0, 2) (kernel 'take') may"
-    )
+    wait = "waits for lock 0 >= 1, it is 0; "
+    assert channel == f"{wait}no running chain releases it; core (0, 2) (kernel 'take') may{LEFT}"
     assert core == "waits for lock 0 >= 9, it is 0; no running chain releases it"
 
 

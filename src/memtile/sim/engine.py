@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.ports import PORTS
+from memtile.arch.tiles import S2MM
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.bd_fields import KIND_NAMES
@@ -252,6 +253,7 @@ class Engine:
         c, ports = self.channels, self._ports
         asked = (c.bds_done > 0) | (c.phase != Phase.IDLE) | (c.errors != 0) | (c.queue_count > 0)
         asked |= ports.source_end > ports.source_position
+        asked |= (c.direction == S2MM) & (plain(self._state.fifos).held > 0)
         asked[[ch for ch in self._feeds if self.pending(ch) > 0]] = True
         found: list[int] = np.flatnonzero(asked).tolist()
         return found
