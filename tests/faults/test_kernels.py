@@ -179,3 +179,10 @@ def test_an_endless_kernel_that_waits_for_work_has_finished() -> None:
     engine.attach_kernel(0, idle, endless=True)
     result = outcome(engine, engine.run(1000), {}, [])
     assert (result.status, result.waiting) == (Status.FINISHED, ())
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_release_that_would_take_is_refused(value: int) -> None:
+    assert told(lambda core: core.release(0, value)) == (
+        f"release: {value} given, 1..63 allowed (AM020: six-bit lock state)"
+    )

@@ -127,3 +127,65 @@ def test_a_copy_that_goes_to_two_names_the_one_that_does_not_take_it() -> None:
     assert sender.endswith("output not taken; compute(0,3) S2MM 0 does not take it")
     assert first.endswith("no input word")
     assert second.startswith("compute(0,3) S2MM 0: no task takes 16 words in its ingress buffer, ")
+
+
+def test_a_lock_that_overflows_is_an_error_of_the_run() -> None:
+    tile = MemoryTile()
+    lock, nameless = tile.lock(60, "credits"), tile.lock(63)
+    source = tile.buffer("source", 4)
+    moves = [tile.read(source).guarded(None, lock.release(3)) for _ in range(3)]
+    tile.mm2s[0].start(*moves, tile.read(source).guarded(None, nameless.release()))
+    tile.mm2s[0].expect(np.zeros(16, np.int32))
+    result = tile.run()
+    assert (result.status, result.exact, result.good) == (Status.FINISHED, True, False)
+    assert result.errors == (
+        "lock 0 'credits': overflow, a release above 63, where it stayed",
+        "lock 1: overflow, a release above 63, where it stayed",
+    )
+    assert result.as_json()["errors"] == list(result.errors)
+    assert "error: lock 0 'credits': overflow" in str(result)
+
+
+def test_a_task_that_a_full_queue_dropped_is_an_error_of_the_run() -> None:
+    tile = MemoryTile()
+    (bd,) = tile.mm2s[0].start(tile.read(tile.buffer("source", 4)))
+    for _ in range(5):
+        tile.door.write32(tile.kind.queue_base + 6 * tile.kind.channel_stride, bd)
+    tile.mm2s[0].collect()
+    result = tile.run()
+    assert (result.status, result.good) == (Status.FINISHED, False)
+    assert result.errors == ("MM2S 0: Task_Queue_Overflow",)
+
+
+def releasers(*before: int, queue: bool = False) -> str:
+    """The line of a channel whose own chain or queue has the release that it waits for."""
+    tile = MemoryTile()
+    lock = tile.lock(0, "full")
+    buffer = tile.buffer("b", 8)
+    parts = [tile.read(buffer).guarded(lock.acquire(), None), tile.read(buffer).guarded(None, lock.release())]
+    parts = [*(tile.read(buffer) for _ in before), *parts]
+    for work in [[part] for part in parts] if queue else [parts]:
+        tile.mm2s[0].start(*work)
+    tile.mm2s[0].collect()
+    (line,) = stuck(tile)
+    return line.split("; ")[-1]
+
+
+def test_a_release_behind_the_wait_itself_is_named() -> None:
+    assert releasers() == "released by MM2S 0 itself, after this wait (BD 1)"
+    assert releasers(1, 1) == "released by MM2S 0 itself, after this wait (BD 3)"
+    assert releasers(queue=True) == "released by MM2S 0 itself, after this wait (BD 1, queued)"
+
+
+def test_a_release_that_is_over_is_not_named() -> None:
+    tile = MemoryTile()
+    lock, other = tile.lock(0), tile.lock(0, "other")
+    buffer = tile.buffer("b", 8)
+    once, more = tile.read(buffer).guarded(None, lock.release()), tile.read(buffer).guarded(other.acquire())
+    tile.mm2s[0].start(once, more)
+    tile.mm2s[1].start(tile.read(buffer).guarded(lock.acquire(2)))
+    for channel in tile.mm2s[:2]:
+        channel.collect()
+    first, second = stuck(tile)
+    assert first.endswith("waits for lock 1 'other' >= 1, it is 0; no running chain releases it")
+    assert second.endswith("waits for lock 0 >= 2, it is 1; no running chain releases it")

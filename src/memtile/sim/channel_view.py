@@ -86,7 +86,7 @@ class ChannelView:
         c = self.engine.channels
         why = Cause(int(c.why[self.ch]))
         text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
-        if self.errors:
+        if c.phase[self.ch] == Phase.HALTED:
             return f"{text}: halted by {', '.join(self.errors)}{self._unanswered}; {self._way_out}"
         if why is Cause.LOCK_ACQUIRE:
             return f"{text}: {self._lock_wait()}"

@@ -49,6 +49,7 @@ class Engine:
     Attributes:
         external: the buffers behind the interface tiles.
         upsets: cells of data memory that flip during a run.
+        lock_names: names that a design gave, by index among all locks of the model.
         channels: the columns of ``state.channels``, quick to look at from Python.
     """
 
@@ -66,6 +67,7 @@ class Engine:
         self._unsettled = False  # what rests is booked when somebody looks
         self.external = ExternalMemory()
         self.channels = plain(self._state.channels)
+        self.lock_names: dict[int, str] = {}
         self._ports = plain(self._state.ports)
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self.spec, self._state)

@@ -107,7 +107,10 @@ class Core:
         return LockOperation(self._lock(lock, value, tile), int(value), True)
 
     def release(self, lock: int | Semaphore, value: int = 1, *, tile: int | None = None) -> LockOperation:
-        """Add ``value`` to ``lock``."""
+        """Add ``value``, 1 or more, to ``lock``."""
+        if value < 1:
+            allowed = f"1..{MEMORY.lock_value_max}"
+            raise self._error("kernel_lock", "release", str(value), allowed, "AM020: six-bit lock state")
         return LockOperation(self._lock(lock, value, tile), int(value), False)
 
     def access(self, *loads: Pattern, store: Pattern | None = None) -> Accesses:

@@ -14,6 +14,7 @@ from memtile.sim.channel_view import ChannelView, views
 from memtile.sim.clock import Stop
 from memtile.sim.core_view import core_views
 from memtile.sim.engine import Engine
+from memtile.sim.lock_waits import lock_errors
 from memtile.sim.names import channel_name
 from memtile.sim.results import Array, ChannelUse, Check, Result, Status
 from memtile.sim.stream_waits import Waits, stream_waits
@@ -74,7 +75,16 @@ def outcome(
         assumed=tuple(_assumed(engine)) if timed else (),
         cores=tuple(view.use() for view in core_views(engine)) if timed else (),
         before=before,
+        errors=tuple(_errors(engine, busy)),
     )
+
+
+def _errors(engine: Engine, busy: Sequence[ChannelView]) -> Iterator[str]:
+    """Sticky errors of channels that go on all the same, and of locks."""
+    for view in busy:
+        if view.errors and engine.channels.phase[view.ch] != Phase.HALTED:
+            yield f"{view.name}: {', '.join(view.errors)}"
+    yield from lock_errors(engine)
 
 
 def _unsent(engine: Engine, checks: Sequence[Check]) -> Iterator[str]:
