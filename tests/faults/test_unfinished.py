@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 import numpy as np
 import pytest
 
 from memtile import Array, MemoryTile, Result, Status
 from memtile.design.channels import Channel
+from memtile.errors import DesignError
+from memtile.sim.actions import Action
+from memtile.sim.kernels import Core
+from memtile.sim.untimed import run_untimed
 
 
 def words(count: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
@@ -189,3 +196,33 @@ def test_a_release_that_is_over_is_not_named() -> None:
     first, second = stuck(tile)
     assert first.endswith("waits for lock 1 'other' >= 1, it is 0; no running chain releases it")
     assert second.endswith("waits for lock 0 >= 2, it is 1; no running chain releases it")
+
+
+def test_an_untimed_run_names_its_limit_and_does_not_call_a_busy_channel_idle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tile = MemoryTile()
+    tile.mm2s[0].start(tile.read(tile.buffer("b", 64)), loop=True)
+    tile.mm2s[0].collect()
+    monkeypatch.setattr("memtile.design.bench.run_untimed", partial(run_untimed, limit=1000))
+    result = tile.run(untimed=True)
+    assert result.waiting == ("MM2S 0, BD 0, word 0 of 64: at work",)
+    assert "status: limit (of 268435456 words, where short descriptors count for more; " in str(result)
+
+
+def test_an_interrupted_kernel_says_where_it_was() -> None:
+    def work(_: Core) -> Iterator[Action]:
+        raise KeyboardInterrupt
+        yield
+
+    array = Array("npu1", columns=1)
+    array.compute_tile(0, 2).run_kernel(work)
+    result = array.run()
+    assert result.status is Status.INTERRUPTED
+    assert result.waiting == ("core (0, 2), kernel 'work': between two of its actions",)
+
+
+@pytest.mark.parametrize("dtype", [object, "V0"])
+def test_a_stream_is_not_collected_as_objects(dtype: str) -> None:
+    with pytest.raises(DesignError, match=r"MM2S 0: collect: .* given, a type of numbers allowed"):
+        MemoryTile().mm2s[0].collect(dtype)

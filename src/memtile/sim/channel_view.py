@@ -92,7 +92,7 @@ class ChannelView:
             return f"{text}: {self._lock_wait()}"
         if why is Cause.STREAM_BLOCKED:
             return "; ".join(filter(None, [f"{text}: {CAUSE_TEXT[why]}", blocked_text(self.engine, self.ch)]))
-        return f"{text}: {CAUSE_TEXT[why]}"
+        return f"{text}: {'at work' if why is Cause.IDLE else CAUSE_TEXT[why]}"
 
     @property
     def _unanswered(self) -> str:

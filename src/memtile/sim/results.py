@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Array = npt.NDArray[Any]
+UNTIMED_WORDS = 1 << 28  # after which an untimed run that never ends is stopped
 _TEXT_WIDTH = 118
 
 
@@ -232,10 +233,17 @@ class Result:
         lines += [c.text for c in self.checks if not c.exact]
         lines += [f"error: {line}" for line in self.errors]
         lines += [f"waiting: {line}" for line in self.waiting]
-        lines.append(f"status: {self.status}")
+        lines.append(f"status: {self.status}{self._limit()}")
         if self.exact is not None:
             lines.append(f"bit-exact: {'yes' if self.exact else 'no'}")
         return lines
+
+    def _limit(self) -> str:
+        if self.status is not Status.LIMIT:
+            return ""
+        words = f"of {UNTIMED_WORDS} words, where short descriptors count for more"
+        given = "of cycles" if self.timed else words
+        return f" ({given}; a ring without end always gets there)"
 
 
 def _core_json(use: CoreUse) -> dict[str, Any]:
