@@ -86,7 +86,7 @@ def test_a_wrong_result_is_exit_code_one(written: Any) -> None:
 def test_the_limit_is_exit_code_one_and_says_who_waits(written: Any) -> None:
     done = run("--max-cycles", "1000", written(ENDLESS))
     assert done.exit_code == 1
-    assert "status: limit" in done.stdout
+    assert "status: limit (of cycles; a ring without end always gets there)" in done.stdout
     assert "waiting: MM2S 0, BD 0, word" in done.stdout
 
 
@@ -144,7 +144,12 @@ def test_without_matplotlib_a_picture_of_cycles_says_how_to_get_it(
     [
         ("def design(:\n", "line 1: not Python: "),
         ("x = 1\n", "no function design(); the command calls it to get the design"),
-        ("def design():\n    return 5\n", "design() returned int, not a design with a run method"),
+        ("def design():\n    return 5\n", "design() returned int, not a MemoryTile or an Array"),
+        ("class D:\n    run = print\n\ndef design():\n    return D()\n", "design() returned D, not a Memo"),
+        (
+            "import memtile\ndef design():\n    return memtile.MemoryTile\n",
+            "design() returned the class MemoryTile; make one: MemoryTile()",
+        ),
         ("def design():\n    x = 1\n    return y\n", "line 3: NameError: name 'y' is not defined"),
         ("import no_such_module\n", "line 1: ModuleNotFoundError: No module named 'no_such_module'"),
         (
@@ -158,6 +163,21 @@ def test_a_file_that_is_not_a_design_is_told_in_a_line(written: Any, text: str, 
     assert done.exit_code == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_design_file_may_have_dataclasses_and_modules_beside_it(written: Any) -> None:
+    config = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    config += "@dataclass\nclass Size:\n    words: int\n"
+    file = written(f"{config}\nimport beside_the_design\n{GOOD.format(wrong='')}")
+    (Path(file).parent / "beside_the_design.py").write_text("WORDS = 8\n")
+    done = run(file)
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_cycles_do_not_limit_an_untimed_run(written: Any) -> None:
+    done = run("--untimed", "--max-cycles", "1000", written(ENDLESS))
+    assert done.exit_code == 2
+    assert "an untimed run has no cycles for --max-cycles" in " ".join(done.stderr.split())
 
 
 KERNEL = """

@@ -137,10 +137,3 @@ def test_a_missing_package_is_told_before_the_run(
     done = run("--vcd", str(tmp_path / "run.vcd"), file)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "value change dumps need pyvcd: pip install 'memtile[vcd]'" in done.stderr
-
-
-def test_a_design_without_an_engine_has_no_cycles_to_show(tmp_path: Path) -> None:
-    path = tmp_path / "other.py"
-    path.write_text("class D:\n    def run(self, *a, **k): pass\n\ndef design():\n    return D()\n")
-    done = run("--vcd", str(tmp_path / "run.vcd"), str(path))
-    assert (done.exit_code, "--vcd: what design() returned has no engine" in done.stderr) == (2, True)

@@ -10,6 +10,7 @@ import pytest
 
 from core_designs import COLUMN, CROSS, EAST, OWN, Piece
 from memtile.arch.core import CORE
+from memtile.bd.descriptor import Acquire
 from memtile.errors import DesignError
 from memtile.model.construct import Placed
 from memtile.sim.actions import Action, Pattern
@@ -179,3 +180,90 @@ def test_an_endless_kernel_that_waits_for_work_has_finished() -> None:
     engine.attach_kernel(0, idle, endless=True)
     result = outcome(engine, engine.run(1000), {}, [])
     assert (result.status, result.waiting) == (Status.FINISHED, ())
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_release_that_would_take_is_refused(value: int) -> None:
+    assert told(lambda core: core.release(0, value)) == (
+        f"release: {value} given, 1..63 allowed (AM020: six-bit lock state)"
+    )
+
+
+def refused(kernel: Callable[[Core], Any]) -> str:
+    """Message of the error that a run of the kernel, on the core of OWN, ends with."""
+    engine = Engine(CROSS)
+
+    def run() -> None:
+        engine.attach_kernel(OWN, kernel)
+        engine.run(100)
+
+    with pytest.raises(DesignError) as caught:
+        run()
+    return str(caught.value).removeprefix("core (1, 3), kernel 'add': ")
+
+
+def test_integers_that_a_buffer_does_not_hold_are_not_wrapped() -> None:
+    x = Piece("x", 0)
+    sums = np.full(8, 2**40 + 7)
+    assert told(lambda core: core.write(x, sums)) == (
+        "buffer 'x': 1099511627783 given, -2147483648..2147483647 allowed (values of int32); "
+        "wrap them on purpose with .astype(np.int32)"
+    )
+
+    def add(core: Core) -> Iterator[Action]:
+        core.write(x, np.arange(8).cumsum())
+        assert core.read(x)[-1] == 28
+        yield core.cycles(1)
+
+    engine = Engine(CROSS)
+    engine.attach_kernel(OWN, add)
+    engine.run(10)
+
+
+def test_an_action_that_is_made_and_not_yielded_is_told_at_the_next_one() -> None:
+    def add(core: Core) -> Iterator[Action]:
+        core.acquire(2, -2)
+        yield core.cycles(3)
+
+    text = "core.acquire(2, -2) without yield given, actions that are yielded allowed (kernels of memtile)"
+    assert refused(add) == f"action: {text}; write yield core.acquire(2, -2)"
+
+
+def test_an_action_that_is_forgotten_at_the_end_is_told_there() -> None:
+    def add(core: Core) -> Iterator[Action]:
+        yield core.cycles(3)
+        core.release(2)
+
+    assert "core.release(2, 1) without yield given" in refused(add)
+
+
+def test_actions_may_be_made_before_they_are_yielded_and_yielded_often() -> None:
+    def add(core: Core) -> Iterator[Action]:
+        give, take, work = core.release(2), core.acquire(2), core.cycles(2)
+        for _ in range(3):
+            yield work
+            yield give
+            yield take
+        yield from [core.release(1), core.cycles(1), core.event()]
+
+    engine = Engine(CROSS)
+    engine.attach_kernel(OWN, add)
+    engine.run(100)
+    assert outcome(engine, engine.run(1000), {}, ()).status is Status.FINISHED
+
+
+def test_a_kernel_without_yield_is_told_what_it_must_be() -> None:
+    def add(core: Core) -> None:
+        core.acquire(2)
+
+    assert refused(add) == (
+        "kernel: a function that returned None given, a generator allowed (kernels of memtile); use yield"
+    )
+
+
+def test_an_operation_of_a_descriptor_is_no_lock() -> None:
+    text = told(lambda core: core.acquire(Acquire()))  # type: ignore[arg-type]
+    assert text.startswith("lock: Acquire(")
+    assert text.endswith(
+        "given, a lock or its number allowed (AM020: locks); give the lock itself: core.acquire(lock, -1)"
+    )

@@ -3,42 +3,56 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memtile.errors import InputFileError, MemtileError
+
+if TYPE_CHECKING:
+    from memtile.design.array import Array
+    from memtile.design.memory_tile import MemoryTile
 
 T = TypeVar("T")
 
 
-def load_design(file: str) -> Any:
-    """What ``design()`` of ``file`` returns: something with a ``run`` method.
+def load_design(file: str) -> MemoryTile | Array:
+    """What ``design()`` of ``file`` returns.
 
     Raises:
         InputFileError: the file cannot be read, is not Python, fails, or has no ``design()``.
         MemtileError: as the design itself raises it.
     """
+    from memtile.design.array import Array
+    from memtile.design.memory_tile import MemoryTile
+
     path = Path(file)
     if not path.is_file():
         raise InputFileError(f"{file}: no such file; give a Python file with a design() function")
     module = _module(path)
     function = _guarded(path, lambda: _execute(module, file))
     made = _guarded(path, function)
-    if not callable(getattr(made, "run", None)):
-        raise InputFileError(
-            f"{file}: design() returned {type(made).__name__}, not a design with a run method"
-        )
+    if isinstance(made, type):
+        name = made.__name__
+        raise InputFileError(f"{file}: design() returned the class {name}; make one: {name}()")
+    if not isinstance(made, MemoryTile | Array):
+        raise InputFileError(f"{file}: design() returned {type(made).__name__}, not a MemoryTile or an Array")
     return made
 
 
 def _module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"memtile_design_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise InputFileError(f"{path}: not a Python file; its name must end in .py")
-    return importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look up the names of their annotations
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as for python design.py
+    return module
 
 
 def guarded(file: str, call: Callable[[], T]) -> T:

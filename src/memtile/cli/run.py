@@ -17,6 +17,7 @@ from memtile.cli.waveform_file import WaveformFile
 if TYPE_CHECKING:
     from memtile.sim.results import Result
 
+_MAX_CYCLES = 10_000_000
 EXAMPLES = """\b
 Examples:
   memtile run examples/halo_tiling.py
@@ -35,7 +36,9 @@ def run(
     ],
     untimed: Annotated[bool, typer.Option("--untimed", help="Move the data without a clock.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
-    max_cycles: Annotated[int, typer.Option(min=1, help="Stop after this many cycles.")] = 10_000_000,
+    max_cycles: Annotated[
+        int | None, typer.Option(min=1, help="Stop after this many cycles.", show_default=f"{_MAX_CYCLES}")
+    ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Also draw each channel's cycles: .png, .svg or .pdf.")
     ] = None,
@@ -72,6 +75,9 @@ def run(
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
+    if untimed and max_cycles is not None:
+        raise typer.BadParameter("an untimed run has no cycles for --max-cycles; it stops by its words")
+    limit = _MAX_CYCLES if max_cycles is None else max_cycles
     dump = _waveform_file(vcd, signals, untimed)
     if picture is not None:
         _check_picture(picture, untimed)
@@ -79,9 +85,9 @@ def run(
     if any(Path(file).suffix == ".py" for file in files):
         if len(files) > 1 or options != ProgramOptions():
             raise typer.BadParameter("a design is run alone, without --in, --out, --device, --format, --base")
-        result = _run_design(files[0], dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
+        result = _run_design(files[0], dump, untimed=untimed, as_json=as_json, max_cycles=limit)
     else:
-        result = run_files(files, options, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
+        result = run_files(files, options, dump, untimed=untimed, as_json=as_json, max_cycles=limit)
     _end(result, picture)
 
 
@@ -105,7 +111,7 @@ def _run_design(file: str, dump: WaveformFile, *, untimed: bool, as_json: bool, 
     from memtile.cli.progress import run_progress
 
     made = load_design(file)
-    with run_progress(untimed=untimed) as progress, dump.recorded(getattr(made, "engine", None)):
+    with run_progress(untimed=untimed) as progress, dump.recorded(made.engine):
         result: Result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, progress=progress))
     if as_json:
         typer.echo(json.dumps(result.as_json(), indent=2))

@@ -28,20 +28,17 @@ class WaveformFile:
     patterns: Sequence[str] = ("*",)
 
     @contextmanager
-    def recorded(self, engine: Engine | None) -> Iterator[None]:
+    def recorded(self, engine: Engine) -> Iterator[None]:
         """Context in which the engine runs; the dump is written at its end, also after Ctrl-C.
 
         Raises:
             DesignError: patterns that match nothing; before the run.
             MemtileError: the ``pyvcd`` package is not installed; before the run.
-            InputFileError: the file cannot be written, found out before the run but for a full disk; or
-                there is no engine.
+            InputFileError: the file cannot be written, found out before the run but for a full disk.
         """
         if self.path is None:
             yield
             return
-        if engine is None:
-            raise InputFileError("--vcd: what design() returned has no engine")
         from memtile.io.vcd import load_pyvcd
         from memtile.io.waveform import Waveform
 

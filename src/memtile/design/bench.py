@@ -109,7 +109,7 @@ class Bench:
 
         Args:
             max_cycles: limit of the cycle run.
-            untimed: move the data without a clock.
+            untimed: move the data without a clock; stops after some 268 million words instead.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
         """
         try:

@@ -157,7 +157,11 @@ class Channel:
     def collect(self, dtype: npt.DTypeLike = np.uint32, pattern: Iterable[int] | None = None) -> None:
         """Take every word of the stream port; the result has them as a flat array of ``dtype``."""
         self._must_be(1 - S2MM, "collect")
-        self.dtype, self.taken = np.dtype(dtype), True
+        given = np.dtype(dtype)
+        if given.hasobject or not given.itemsize:
+            allowed, source = "a type of numbers", "AM020: 32-bit streams"
+            raise DesignError(self._problem("collect", str(given), allowed, source))
+        self.dtype, self.taken = given, True
         self._tile.engine.catch(self.index)
         self._pace(pattern)
 

@@ -169,6 +169,9 @@ class Tile:
             )
         lock = self._locks.take(name, id)
         self.post_word(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, initial)
+        if name is not None:
+            index = int(self.engine.spec.tiles.lock_base[self.index]) + lock.id
+            self.bench.post(lambda: self.engine.lock_names.update({index: name}))
         return lock
 
     def lock_value(self, lock: Lock) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,15 @@ UNUSED = -1
 _SOURCE = "AM020 chapter 4: load and store units"
 
 
-class Wait(NamedTuple):
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Wait:
     """Compute for a number of cycles."""
 
     cycles: int
 
 
-class LockOperation(NamedTuple):
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class LockOperation:
     """Acquire or release a lock.
 
     Attributes:
@@ -39,14 +42,15 @@ class LockOperation(NamedTuple):
     acquire: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Accesses:
     """Accesses step by step; int64[steps, address generators, (word as the core sees it, CoreMode)]."""
 
     steps: Ints
 
 
-class EventInstruction(NamedTuple):
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class EventInstruction:
     """Raise INSTR_EVENT_0 or INSTR_EVENT_1 of the core, in a cycle of its own.
 
     Attributes:
@@ -57,6 +61,34 @@ class EventInstruction(NamedTuple):
 
 
 Action = Wait | LockOperation | Accesses | EventInstruction
+A = TypeVar("A", Wait, LockOperation, Accesses, EventInstruction)
+
+
+class Made:
+    """The actions that a kernel has made and not yielded; one that it drops is an action it forgot to yield.
+
+    Attributes:
+        forgotten: how it made the first such action; empty = none.
+    """
+
+    def __init__(self) -> None:
+        self.forgotten = ""
+        self._open: dict[int, ref[Action]] = {}
+
+    def add(self, action: A, text: str) -> A:
+        """Note an action that the kernel makes as ``text`` says."""
+        key = id(action)
+
+        def dropped(_: object) -> None:
+            if self._open.pop(key, None) is not None:
+                self.forgotten = self.forgotten or text
+
+        self._open[key] = ref(action, dropped)
+        return action
+
+    def remove(self, action: object) -> None:
+        """Note that the kernel has yielded an action."""
+        self._open.pop(id(action), None)
 
 
 class Pattern(NamedTuple):

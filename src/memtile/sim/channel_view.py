@@ -13,6 +13,7 @@ from memtile.model.states import CAUSE_TEXT, Cause, Phase
 from memtile.sim.engine import Engine
 from memtile.sim.lock_waits import chain, lock_seen, next_bd, wait_text
 from memtile.sim.names import channel_name
+from memtile.sim.stream_waits import Waits, blocked_text
 
 _OVERFLOW = "Task_Queue_Overflow"
 
@@ -74,16 +75,24 @@ class ChannelView:
             return True
         return self.endless and c.phase[self.ch] != Phase.HALTED and c.moved[self.ch] <= 0
 
-    def waits_for(self) -> str:
-        """One line: what the channel does in this cycle and what would let it go on."""
+    def waits_for(self, waits: Waits) -> str:
+        """One line: what the channel does in this cycle, what would let it go on, and words for it."""
+        c, words = self.engine.channels, waits.text(self.engine, self.ch)
+        if c.phase[self.ch] == Phase.IDLE:
+            return f"{self.name}: no task takes {words}"
+        return "; ".join([self._state(), *([f"{words} are not taken"] if words else [])])
+
+    def _state(self) -> str:
         c = self.engine.channels
         why = Cause(int(c.why[self.ch]))
         text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
-        if self.errors:
+        if c.phase[self.ch] == Phase.HALTED:
             return f"{text}: halted by {', '.join(self.errors)}{self._unanswered}; {self._way_out}"
         if why is Cause.LOCK_ACQUIRE:
             return f"{text}: {self._lock_wait()}"
-        return f"{text}: {CAUSE_TEXT[why]}"
+        if why is Cause.STREAM_BLOCKED:
+            return "; ".join(filter(None, [f"{text}: {CAUSE_TEXT[why]}", blocked_text(self.engine, self.ch)]))
+        return f"{text}: {'at work' if why is Cause.IDLE else CAUSE_TEXT[why]}"
 
     @property
     def _unanswered(self) -> str:

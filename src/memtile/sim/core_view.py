@@ -54,6 +54,8 @@ class CoreView:
         """One line: what the core does and what would let it go on."""
         cores = self.engine.state.cores
         text = f"{self.name}, kernel {self.kernel!r}"
+        if cores.phase[self.core] == CorePhase.NEXT:
+            return f"{text}: between two of its actions"
         if cores.phase[self.core] != CorePhase.ACQUIRE:
             return f"{text}: {CORE_CAUSE_TEXT[CoreCause(int(cores.why[self.core]))]}"
         return f"{text}: {self._lock_wait()}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,7 +66,7 @@ class Cores:
         name = getattr(kernel, "__name__", type(kernel).__name__)
         core = self._free_core(tile, name)
         seen = Core(self._spec, self._state, tile, name)
-        self.running[core] = Running(seen, iter(kernel(seen)), name, endless, _NO_STEPS)
+        self.running[core] = Running(seen, _actions(kernel, seen), name, endless, _NO_STEPS)
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core] = CorePhase.NEXT
         wake_core(self._state, core)
@@ -112,6 +112,8 @@ class Cores:
         if len(running.steps) == 0:
             running.core.renew_views()
             action = next(running.actions, None)
+            running.core.made.remove(action)
+            _check_made(running.core)
             if action is None:
                 self._cores.phase[core] = CorePhase.DONE
                 retire_cores(self._state)
@@ -159,3 +161,26 @@ class Cores:
         cores = self._cores
         cores.phase[core], cores.step[core], cores.steps[core] = CorePhase.ACCESS, 0, len(part)
         cores.begun[core] = 0
+
+
+def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:
+    """What a kernel yields.
+
+    Raises:
+        DesignError: it is no generator.
+    """
+    made: object = kernel(core)
+    if not isinstance(made, Iterable):
+        given, allowed, step = f"a function that returned {made!r}", "a generator", "use yield"
+        problem = Problem("kernel_generator", core.name, "kernel", given, allowed, "kernels of memtile", step)
+        raise DesignError(problem)
+    return iter(made)
+
+
+def _check_made(core: Core) -> None:
+    """Refuse a kernel that made an action and did not yield it."""
+    if core.made.forgotten:
+        given, allowed = f"{core.made.forgotten} without yield", "actions that are yielded"
+        step = f"write yield {core.made.forgotten}"
+        problem = Problem("kernel_yield", core.name, "action", given, allowed, "kernels of memtile", step)
+        raise DesignError(problem)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.ports import PORTS
+from memtile.arch.tiles import S2MM
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.bd_fields import KIND_NAMES
@@ -48,6 +49,7 @@ class Engine:
     Attributes:
         external: the buffers behind the interface tiles.
         upsets: cells of data memory that flip during a run.
+        lock_names: names that a design gave, by index among all locks of the model.
         channels: the columns of ``state.channels``, quick to look at from Python.
     """
 
@@ -65,6 +67,7 @@ class Engine:
         self._unsettled = False  # what rests is booked when somebody looks
         self.external = ExternalMemory()
         self.channels = plain(self._state.channels)
+        self.lock_names: dict[int, str] = {}
         self._ports = plain(self._state.ports)
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self.spec, self._state)
@@ -252,6 +255,7 @@ class Engine:
         c, ports = self.channels, self._ports
         asked = (c.bds_done > 0) | (c.phase != Phase.IDLE) | (c.errors != 0) | (c.queue_count > 0)
         asked |= ports.source_end > ports.source_position
+        asked |= (c.direction == S2MM) & (plain(self._state.fifos).held > 0)
         asked[[ch for ch in self._feeds if self.pending(ch) > 0]] = True
         found: list[int] = np.flatnonzero(asked).tolist()
         return found

@@ -21,7 +21,7 @@ from memtile.errors import DesignError, Problem
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.state import Spec, State, plain
 from memtile.sim import host_memory
-from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Pattern, Wait, merge
+from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Made, Pattern, Wait, merge
 
 Array = npt.NDArray[Any]
 
@@ -76,6 +76,9 @@ class Core:
         state: its state.
         tile: model index of the core's tile.
         kernel: name of the kernel, for messages.
+
+    Attributes:
+        made: the actions that it made.
     """
 
     def __init__(self, spec: Spec, state: State, tile: int, kernel: str) -> None:
@@ -85,6 +88,7 @@ class Core:
         self._found: dict[tuple[int, int], int] = {}  # tiles by place, as they were asked for
         self._unclean = plain(state.guards).unclean
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
+        self.made = Made()
         self.name = f"core {place(spec, tile)}, kernel {kernel!r}"
         self._kind = CORES[TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]].generation]
 
@@ -94,21 +98,26 @@ class Core:
         """Compute for ``count`` cycles, 1 or more."""
         if count < 1:
             raise self._error("kernel_cycles", "cycles", str(count), "1 or more", "a core takes time")
-        return Wait(int(count))
+        return self.made.add(Wait(int(count)), f"core.cycles({count})")
 
     def event(self, number: int = 0) -> EventInstruction:
         """Mark a moment: INSTR_EVENT_0 or 1 for one cycle, which counters and traces of the core see."""
         if number not in INSTRUCTION_EVENTS:
             raise self._error("kernel_event", "event", str(number), "0 or 1", "AM020: core events")
-        return EventInstruction(number)
+        return self.made.add(EventInstruction(number), f"core.event({number})")
 
     def acquire(self, lock: int | Semaphore, value: int = -1, *, tile: int | None = None) -> LockOperation:
         """Acquire ``lock``: below 0 wait for at least ``-value``, else for exactly ``value``."""
-        return LockOperation(self._lock(lock, value, tile), int(value), True)
+        action = LockOperation(self._lock(lock, value, tile), int(value), True)
+        return self.made.add(action, f"core.acquire({_named(lock)}, {value})")
 
     def release(self, lock: int | Semaphore, value: int = 1, *, tile: int | None = None) -> LockOperation:
-        """Add ``value`` to ``lock``."""
-        return LockOperation(self._lock(lock, value, tile), int(value), False)
+        """Add ``value``, 1 or more, to ``lock``."""
+        if value < 1:
+            allowed = f"1..{MEMORY.lock_value_max}"
+            raise self._error("kernel_lock", "release", str(value), allowed, "AM020: six-bit lock state")
+        action = LockOperation(self._lock(lock, value, tile), int(value), False)
+        return self.made.add(action, f"core.release({_named(lock)}, {value})")
 
     def access(self, *loads: Pattern, store: Pattern | None = None) -> Accesses:
         """Let the address generators make accesses step by step, the last step of the longest one ends it.
@@ -119,7 +128,7 @@ class Core:
         """
         for pattern in (*loads, *([store] if store else [])):
             self._check_addresses(pattern)
-        return merge(self.name, self._kind, loads, store)
+        return self.made.add(merge(self.name, self._kind, loads, store), "core.access(...)")
 
     def walk(self, piece: Piece, bits: int | None = None, *, tile: int | None = None) -> Pattern:
         """Accesses of ``bits``, or of a vector, one after another through all of a buffer."""
@@ -163,13 +172,21 @@ class Core:
         return data.view(piece.dtype.newbyteorder("<")).reshape(piece.shape)
 
     def write(self, piece: Piece, values: npt.ArrayLike, *, tile: int | None = None) -> None:
-        """Fill the buffer; ``values`` must have its shape and convert to its type without loss of kind."""
+        """Fill the buffer; ``values`` must have its shape and convert to its type without loss of kind.
+
+        Integers that the type does not hold are refused, floating-point numbers are rounded.
+        """
         owner, first, nbytes = self._place(piece, tile)
         given = np.asarray(values)
         if given.shape != piece.shape or not np.can_cast(given.dtype, piece.dtype, "same_kind"):
             text = f"{given.dtype} {given.shape}"
             allowed = f"{piece.dtype} {tuple(piece.shape)}"
             raise self._error("kernel_values", f"buffer {piece.name!r}", text, allowed, "NumPy, same kind")
+        wrong = _not_held(given, piece.dtype)
+        if wrong is not None:
+            allowed = f"{np.iinfo(piece.dtype).min}..{np.iinfo(piece.dtype).max}"
+            source, step = f"values of {piece.dtype}", f"wrap them on purpose with .astype(np.{piece.dtype})"
+            raise self._error("kernel_values", f"buffer {piece.name!r}", str(wrong), allowed, source, step)
         if self._unclean[owner]:
             host_memory.before_store(self._spec, self._state, owner, first, nbytes)
         self._array(piece, owner, first).reshape(piece.shape)[...] = given
@@ -227,6 +244,9 @@ class Core:
         """Id of the tile's lock as the core sees it."""
         if isinstance(semaphore, int | np.integer):
             lock = int(semaphore)
+        elif not hasattr(semaphore, "id") or not hasattr(semaphore, "place"):
+            given, step = repr(semaphore), "give the lock itself: core.acquire(lock, -1)"
+            raise self._error("kernel_lock", "lock", given, "a lock or its number", "AM020: locks", step)
         else:
             lock, tile = semaphore.id, self._tile_of(semaphore, tile)
         side = self._side(tile, f"lock {lock}")
@@ -253,8 +273,22 @@ class Core:
             there = [f"{s} {CORE.memory_windows[s]:#x}" for s, t in zip(SIDES, seen, strict=True) if t >= 0]
             raise self._error("kernel_reach", "address", f"{wrong[0]:#x}", ", ".join(there), _REACH)
 
-    def _error(self, reason: str, field: str, given: str, allowed: str, source: str) -> DesignError:
-        return DesignError(Problem(reason, self.name, field, given, allowed, source))
+    def _error(
+        self, reason: str, field: str, given: str, allowed: str, source: str, step: str = ""
+    ) -> DesignError:
+        return DesignError(Problem(reason, self.name, field, given, allowed, source, step))
+
+
+def _named(lock: int | Semaphore) -> str:
+    return str(lock) if isinstance(lock, int | np.integer) else str(getattr(lock, "name", lock.id))
+
+
+def _not_held(values: Array, dtype: np.dtype[Any]) -> int | None:
+    """The first integer that the integer type does not hold; other values NumPy rounds."""
+    if not (dtype.kind in "iu" and values.dtype.kind in "iu") or np.can_cast(values.dtype, dtype):
+        return None
+    wrong = values[(values < np.iinfo(dtype).min) | (values > np.iinfo(dtype).max)]
+    return int(wrong[0]) if len(wrong) else None
 
 
 Kernel = Callable[[Core], Iterator[Action]]

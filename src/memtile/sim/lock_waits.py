@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memtile.arch.tiles import TILE_KINDS, TileKind
+from memtile.arch.tiles import MEMORY, TILE_KINDS, TileKind
 from memtile.bd.windows import place_of_lock
 from memtile.model import bd_fields
 from memtile.model.bd_fields import KIND_NAMES, read_field
+from memtile.model.dma_registers import QUEUE_START_BD_MASK
 from memtile.model.state import plain
 from memtile.model.states import CorePhase
 from memtile.sim.engine import Engine
@@ -35,7 +36,22 @@ def wait_text(engine: Engine, at: int, lock: int, operand: int, waiting: str) ->
     wanted = f">= {-operand}" if operand < 0 else f"== {operand}"
     whose = "" if tile == at else f" of tile {place(engine.spec, tile)}"
     present = int(engine.state.locks.value[lock])
-    return f"waits for lock {local}{whose} {wanted}, it is {present}; {_releasers(engine, lock, waiting)}"
+    named = f"{local}{_name(engine, lock)}{whose}"
+    return f"waits for lock {named} {wanted}, it is {present}; {_releasers(engine, lock, waiting)}"
+
+
+def lock_errors(engine: Engine) -> Iterator[str]:
+    """Locks whose sticky overflow or underflow is set."""
+    locks, many = engine.state.locks, len(engine.spec.tiles.kind) > 1
+    most, least = (
+        f"a release above {MEMORY.lock_value_max}, where it stayed",
+        "a change below 0, where it stayed",
+    )
+    for flags, error, text in ((locks.overflow, "overflow", most), (locks.underflow, "underflow", least)):
+        for lock in flags.nonzero()[0].tolist():
+            tile, local = owner(engine, lock)
+            whose = f" of tile {place(engine.spec, tile)}" if many else ""
+            yield f"lock {local}{_name(engine, lock)}{whose}: {error}, {text}"
 
 
 def owner(engine: Engine, lock: int) -> tuple[int, int]:
@@ -56,8 +72,12 @@ def lock_seen(engine: Engine, tile: int, dma_id: int) -> int | None:
 
 def chain(engine: Engine, ch: int) -> tuple[int, ...]:
     """BD numbers of the running task's chain, each once; where it loops, up to the loop."""
+    return follow(engine, ch, int(engine.state.channels.task_bd[ch]))
+
+
+def follow(engine: Engine, ch: int, bd: int) -> tuple[int, ...]:
+    """BD numbers of the chain from ``bd`` on, as in :func:`chain`."""
     seen: dict[int, None] = {}
-    bd = int(engine.state.channels.task_bd[ch])
     while bd >= 0 and bd not in seen:
         seen[bd] = None
         bd = next_bd(engine, ch, bd)
@@ -68,6 +88,12 @@ def next_bd(engine: Engine, ch: int, bd: int) -> int:
     """The BD after ``bd`` in its chain; -1 = none."""
     linked = _field(engine, ch, bd, bd_fields.USE_NEXT_BD)
     return _field(engine, ch, bd, bd_fields.NEXT_BD) if linked else -1
+
+
+def _name(engine: Engine, lock: int) -> str:
+    """The name that a design gave to a lock, after its number."""
+    name = engine.lock_names.get(lock)
+    return "" if name is None else f" {name!r}"
 
 
 def _releasers(engine: Engine, lock: int, waiting: str) -> str:
@@ -83,10 +109,23 @@ def _chains(engine: Engine, lock: int, waiting: str) -> Iterator[str]:
     channels = engine.state.channels
     for ch in range(len(channels.tile)):
         name, tile = channel_name(engine, ch), int(channels.tile[ch])
-        for bd in chain(engine, ch) if name != waiting else ():
+        itself = " itself, after this wait" if name == waiting else ""
+        for bd, queued in _to_come(engine, ch):
             gives = _field(engine, ch, bd, bd_fields.RELEASE_VALUE) > 0
             if gives and lock_seen(engine, tile, _field(engine, ch, bd, bd_fields.RELEASE_ID)) == lock:
-                yield f"{name} (BD {bd})"
+                yield f"{name}{itself} (BD {bd}{', queued' if queued else ''})"
+
+
+def _to_come(engine: Engine, ch: int) -> Iterator[tuple[int, bool]]:
+    """BDs that a channel has still to end, in the order of their chains, and whether their task is queued."""
+    c = engine.channels
+    running = chain(engine, ch)
+    if running and not c.runs_left[ch]:
+        left = follow(engine, ch, int(c.bd[ch]))
+        running = tuple(bd for bd in running if bd in left)
+    yield from ((bd, False) for bd in running)
+    for word in c.queue[ch, : c.queue_count[ch]].tolist():
+        yield from ((bd, True) for bd in follow(engine, ch, word & QUEUE_START_BD_MASK) if bd not in running)
 
 
 def _kernels(engine: Engine, lock: int, waiting: str) -> Iterator[str]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from memtile.arch.grades import Grade
 from memtile.arch.tiles import DIRECTIONS
 from memtile.arch.timing import ARRAY_CLOCK_MHZ, sources
 from memtile.model.states import Cause, CoreCause, Phase
 from memtile.sim.channel_view import ChannelView, views
 from memtile.sim.clock import Stop
-from memtile.sim.core_view import CoreView, core_views
+from memtile.sim.core_view import core_views
 from memtile.sim.engine import Engine
+from memtile.sim.lock_waits import lock_errors
+from memtile.sim.names import channel_name
 from memtile.sim.results import Array, ChannelUse, Check, Result, Status
+from memtile.sim.stream_waits import Waits, stream_waits
 
 # Cause under which channels book the cycles of an assumed constant; others always count as depended on.
 _SHOWS_AS = {
@@ -50,11 +55,14 @@ def outcome(
     """
     busy = views(engine)
     needed = [view for view in busy if view.ch not in listening]
-    unfinished = [view for view in needed if not view.at_rest or engine.pending(view.ch) > 0]
+    waits = stream_waits(engine) if stop is Stop.QUIET else Waits()
+    unfinished = [view for view in needed if not view.at_rest or waits.count(engine, view.ch)]
     working = [view for view in core_views(engine) if not view.done]
-    open_work = bool(unfinished) or not all(view.at_rest for view in working)
+    open_work = bool(unfinished or waits.lost) or not all(view.at_rest for view in working)
     status = _status(stop, busy, open_work or any(c.missing for c in checks))
-    waiting: list[ChannelView | CoreView] = [*(v for v in needed if not _idle(v)), *working]
+    waiting = [v.waits_for(waits) for v in needed if not _idle(v) or waits.count(engine, v.ch)]
+    waiting += [view.waits_for() for view in working]
+    waiting += [*_unsent(engine, checks), *waits.lost_texts(engine)]
     return Result(
         status=status,
         timed=timed,
@@ -63,11 +71,29 @@ def outcome(
         channels=tuple(_use(view, timed) for view in busy),
         outputs=outputs,
         checks=tuple(checks),
-        waiting=() if status is Status.FINISHED else tuple(view.waits_for() for view in waiting),
+        waiting=() if status is Status.FINISHED else tuple(waiting),
         assumed=tuple(_assumed(engine)) if timed else (),
         cores=tuple(view.use() for view in core_views(engine)) if timed else (),
         before=before,
+        errors=tuple(_errors(engine, busy)),
     )
+
+
+def _errors(engine: Engine, busy: Sequence[ChannelView]) -> Iterator[str]:
+    """Sticky errors of channels that go on all the same, and of locks."""
+    for view in busy:
+        if view.errors and engine.channels.phase[view.ch] != Phase.HALTED:
+            yield f"{view.name}: {', '.join(view.errors)}"
+    yield from lock_errors(engine)
+
+
+def _unsent(engine: Engine, checks: Sequence[Check]) -> Iterator[str]:
+    """Idle channels that were to send more."""
+    missing = {check.port: check.missing for check in checks if check.missing}
+    for ch in np.flatnonzero(engine.channels.phase == Phase.IDLE).tolist() if missing else ():
+        name = channel_name(engine, ch)
+        if name in missing:
+            yield f"{name}: no task sends the elements that are missing"
 
 
 def _idle(view: ChannelView) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Array = npt.NDArray[Any]
+UNTIMED_WORDS = 1 << 28  # after which an untimed run that never ends is stopped
 _TEXT_WIDTH = 118
 
 
@@ -116,6 +117,7 @@ class Result:
         waiting: one line for each channel that could not finish: what it waits for.
         assumed: timing constants this run depended on that nobody has measured, ``name = value``.
         cores: every core that had a kernel; none after an untimed run.
+        errors: sticky errors that were set: status bits of channels, overflow and underflow of locks.
         before: cycles of earlier runs; part of ``cycles``, and of what channels and cores did.
     """
 
@@ -130,6 +132,7 @@ class Result:
     assumed: tuple[str, ...] = ()
     cores: tuple[CoreUse, ...] = ()
     before: int = 0
+    errors: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool | None:
@@ -138,8 +141,8 @@ class Result:
 
     @property
     def good(self) -> bool:
-        """Finished, and nothing wrong with the outputs."""
-        return self.status is Status.FINISHED and self.exact is not False
+        """Finished, nothing wrong with the outputs, and no error bit set."""
+        return self.status is Status.FINISHED and self.exact is not False and not self.errors
 
     def bytes_per_cycle(self, direction: str) -> float:
         """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time.
@@ -171,6 +174,7 @@ class Result:
             "cores": [_core_json(c) for c in self.cores],
             "checks": [asdict(c) | {"exact": c.exact} for c in self.checks],
             "waiting": list(self.waiting),
+            "errors": list(self.errors),
             "assumed": list(self.assumed),
         }
 
@@ -227,11 +231,19 @@ class Result:
         if self.assumed:
             lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
         lines += [c.text for c in self.checks if not c.exact]
+        lines += [f"error: {line}" for line in self.errors]
         lines += [f"waiting: {line}" for line in self.waiting]
-        lines.append(f"status: {self.status}")
+        lines.append(f"status: {self.status}{self._limit()}")
         if self.exact is not None:
             lines.append(f"bit-exact: {'yes' if self.exact else 'no'}")
         return lines
+
+    def _limit(self) -> str:
+        if self.status is not Status.LIMIT:
+            return ""
+        words = f"of {UNTIMED_WORDS} words, where short descriptors count for more"
+        given = "of cycles" if self.timed else words
+        return f" ({given}; a ring without end always gets there)"
 
 
 def _core_json(use: CoreUse) -> dict[str, Any]:

@@ -30,8 +30,8 @@ from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
 from memtile.sim.feed import Offer, tlasts
+from memtile.sim.results import UNTIMED_WORDS
 
-_LIMIT_WORDS = 1 << 28
 _MOVING = int(Cause.MOVING)
 _NEVER = -1
 _MOST_SEEN = 1 << 12  # BDs whose way is kept
@@ -41,7 +41,7 @@ _ENDLESS = 1 << 62
 Move = Callable[[], int]  # moves the words of a BD execution; returns what they count
 
 
-def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = _LIMIT_WORDS) -> Stop:
+def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = UNTIMED_WORDS) -> Stop:
     """Run until nothing can move any more; the clock stays where it is.
 
     Args:
