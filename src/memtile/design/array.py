@@ -135,7 +135,7 @@ class Array(Bench):
                 given, allowed = f"memory of {other.name}", "memory of its own"
                 raise DesignError(Problem("external_twice", where, "array", given, allowed, "NumPy", step))
         added = self.engine.external.add(name, array, address)
-        return Buffer(name, INTERFACE, added.address, array.shape, array.dtype)
+        return Buffer(name, INTERFACE, added.address, array.shape, array.dtype, design=self)
 
     def connect(self, source: End, *targets: End) -> Flow:
         """Ask for a circuit from an MM2S channel to one or more S2MM channels; routed by :meth:`route`.

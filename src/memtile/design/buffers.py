@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -33,6 +33,7 @@ class Buffer:
         shape: NumPy shape, last dimension contiguous.
         dtype: element type.
         place: column and row of the tile in an array; None = the tile is alone.
+        design: the design that it is part of, to be known from others; None = not said.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Buffer:
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
     place: tuple[int, int] | None = None
+    design: object = field(default=None, compare=False)
 
     @property
     def nbytes(self) -> int:
@@ -76,10 +78,17 @@ class MemoryMap:
         kind: the tile kind.
         title: the tile, for messages.
         place: column and row of the tile in an array.
+        design: the design that it is part of.
     """
 
-    def __init__(self, kind: TileKind, title: str = "", place: tuple[int, int] | None = None) -> None:
-        self._kind, self._title, self._place = kind, title or kind.title, place
+    def __init__(
+        self,
+        kind: TileKind,
+        title: str = "",
+        place: tuple[int, int] | None = None,
+        design: object = None,
+    ) -> None:
+        self._kind, self._title, self._place, self._design = kind, title or kind.title, place, design
         self._buffers: list[Buffer] = []
 
     @property
@@ -97,7 +106,7 @@ class MemoryMap:
         """
         found = np.dtype(dtype)
         start = at if at is not None else self._free(prod(shape) * found.itemsize, bank)
-        buffer = Buffer(name, self._kind, start, shape, found, self._place)
+        buffer = Buffer(name, self._kind, start, shape, found, self._place, self._design)
         problems = self._problems(buffer)
         raise_if(problems, DesignError)
         self._buffers.append(buffer)

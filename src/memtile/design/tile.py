@@ -60,8 +60,8 @@ class Tile:
         self.label = f"{kind.name}{where} " if where else ""
         self.title = f"{kind.title} {where}".strip()
         self.bd_pool = BdPool(kind, self.title)
-        self._memory = MemoryMap(kind, self.title, self.place)
-        self._locks = LockTable(kind, self.title, self.place)
+        self._memory = MemoryMap(kind, self.title, self.place, self.bench)
+        self._locks = LockTable(kind, self.title, self.place, self.bench)
         self.s2mm = tuple(Channel(self, S2MM, n) for n in range(kind.channels))
         self.mm2s = tuple(Channel(self, MM2S, n) for n in range(kind.channels))
         site.bench.add(self)
@@ -274,7 +274,8 @@ class Tile:
 
     def _transfer(self, buffer: Buffer, tiling: Pattern | None, verb: Access, iteration: bool) -> Transfer:
         address = self._address(buffer, verb)
-        return replace(transfer(buffer, tiling, verb, address=address, iteration=iteration), place=self.place)
+        made = transfer(buffer, tiling, verb, address=address, iteration=iteration)
+        return replace(made, place=self.place, design=self.bench)
 
     def _address(self, buffer: Buffer, verb: str) -> int:
         """First word of a buffer as this tile's DMA sees it."""
@@ -288,10 +289,11 @@ class Tile:
     def _window(self, thing: Buffer | Lock, given: str, verb: str) -> str:
         """The window of this tile's DMA in which a buffer or lock lies."""
         for window in self.kind.memory_windows:
-            if thing.kind == self.kind and self._is_behind(window, thing.place):
+            mine = thing.kind == self.kind and thing.design in (None, self.bench)
+            if mine and self._is_behind(window, thing.place):
                 return window
         sides = " or ".join(self.kind.memory_windows)
-        step, source = f"it belongs to {owner_text(thing)}", "AM020 chapter 5: DMA windows"
+        step, source = f"it belongs to {owner_text(thing, self.bench)}", "AM020 chapter 5: DMA windows"
         raise DesignError(
             Problem("owner", self.title, verb, given, f"what is in a window: {sides}", source, step)
         )
@@ -304,8 +306,9 @@ class Tile:
         return place == (self.place[0] + away, self.place[1])
 
     def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
-        if thing.place != self.place or thing.kind != self.kind:
-            step, what = f"it belongs to {owner_text(thing)}", type(thing).__name__.lower()
+        mine = thing.kind == self.kind and thing.design in (None, self.bench)
+        if not mine or thing.place != self.place:
+            step, what = f"it belongs to {owner_text(thing, self.bench)}", type(thing).__name__.lower()
             given, allowed, source = (
                 f"{what} {thing.name}",
                 f"a {what} of the same tile",
