@@ -74,7 +74,7 @@ class Array(Bench):
         self._configured = 0  # buses whose registers are written
         self._fifos: list[ObjectFifo] = []
         self._tiles: dict[tuple[int, int], Tile] = {}
-        self.circuits = Circuits(found, self.columns, self.door)
+        self.circuits = Circuits(found, self.columns, self.door, self)
         self._open_inner_edges()
 
     def __repr__(self) -> str:
@@ -204,9 +204,10 @@ class Array(Bench):
 
         Raises:
             DesignError: the links that are full, and who has them; an object FIFO left open; channels of a
-                packet bus with packets that are not theirs.
+                packet bus with packets that are not theirs; circuits where the test bench feeds or takes.
         """
         check_closed(self._fifos)
+        raise_if(list(self._two_parties()), DesignError)
         raise_if([problem for bus in self._buses for problem in bus.conflicts()], DesignError)
         self.circuits.apply()
         for bus in self._buses[self._configured :]:
@@ -244,6 +245,16 @@ class Array(Bench):
             return True
 
         return self.door.poll(address, mask, value, advance)
+
+    def _two_parties(self) -> Iterator[Problem]:
+        """Channels whose stream port both a circuit and the test bench have."""
+        for channel in (channel for tile in self.tiles for channel in (*tile.s2mm, *tile.mm2s)):
+            owner = self.circuits.owner(channel) if channel.fed or channel.taken else ""
+            if owner:
+                given = f"{owner}, and {'feed' if channel.fed else 'collect or expect'}"
+                allowed, source = "a circuit or the test bench", "one end at either side of a stream"
+                where = f"array {self.device.name}"
+                yield Problem("two_parties", where, channel.name, given, allowed, source)
 
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()

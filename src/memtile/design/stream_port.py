@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
+from memtile.design.values import dtype_of
 from memtile.errors import DesignError, Problem
 from memtile.sim.names import channel_name
 from memtile.sim.results import Check
@@ -74,28 +75,40 @@ class StreamPort:
 
         Args:
             data: any array of whole 32-bit words, taken in C order; elements of up to 32 bits.
-            pattern: repeating 0/1 readiness per cycle.
+            pattern: repeating 0/1 readiness per cycle, not always 0.
 
         Raises:
-            DesignError: an MM2S channel, no whole words, longer elements.
+            DesignError: an MM2S channel, no whole words, longer elements, a pattern that is none.
         """
         self._must_be(S2MM, "feed")
         given = _stream_elements(data, self.name, "feed")
-        self._tile.engine.feed(self.index, _words(given, self.name))
-        self._pace(pattern)
+        words, ready = _words(given, self.name), self._readiness(pattern)
+        self._tile.engine.feed(self.index, words)
+        self.fed = True
+        self._pace(ready)
 
     def collect(self, dtype: npt.DTypeLike = np.uint32, pattern: Iterable[int] | None = None) -> None:
-        """Take every word of the stream port; the result has them as a flat array of ``dtype``."""
-        self._must_be(1 - S2MM, "collect")
-        self.dtype, self.taken = np.dtype(dtype), True
-        self._tile.engine.catch(self.index)
-        self._pace(pattern)
-
-    def expect(self, data: Array, pattern: Iterable[int] | None = None) -> None:
-        """Collect, and compare what comes with the elements of ``data`` in C order.
+        """Take every word of the stream port; the result has them as a flat array of ``dtype``.
 
         Raises:
-            DesignError: an S2MM channel, elements of more than 32 bits.
+            DesignError: an S2MM channel, a pattern that is none, another type than what is expected has.
+        """
+        self._must_be(1 - S2MM, "collect")
+        wanted, ready = dtype_of(dtype, self.name), self._readiness(pattern)
+        if self.expected is not None and wanted != self.expected.dtype:
+            step = "convert one of them with .astype or .view"
+            allowed, source = f"{self.expected.dtype}, as expected before", "one array is compared"
+            raise DesignError(self._problem("dtype", str(wanted), allowed, source, step))
+        self.dtype, self.taken = wanted, True
+        self._tile.engine.catch(self.index)
+        self._pace(ready)
+
+    def expect(self, data: Array, pattern: Iterable[int] | None = None) -> None:
+        """Collect, and compare what comes with the elements of ``data`` in C order, after those before.
+
+        Raises:
+            DesignError: an S2MM channel, elements of more than 32 bits, of another type than those before,
+                a pattern that is none.
         """
         given = _stream_elements(data, self.name, "expect")
         self.collect(given.dtype, pattern)
@@ -112,9 +125,20 @@ class StreamPort:
         """Comparison of the output with what is expected, if anything is."""
         return None if self.expected is None else Check.compare(self.name, self.output(), self.expected)
 
-    def _pace(self, pattern: Iterable[int] | None) -> None:
-        if pattern is not None:
-            self._tile.engine.pace(self.index, np.asarray(list(pattern), dtype=np.int64))
+    def _readiness(self, pattern: Iterable[int] | None) -> list[int] | None:
+        """The pattern once it is known to let a word through now and then."""
+        if pattern is None:
+            return None
+        ready = list(pattern) if isinstance(pattern, Iterable) else []
+        if 1 not in ready or any(value not in (0, 1) for value in ready):
+            step = "such as [1, 1, 0]: ready in two of three cycles"
+            allowed, source = "zeros and at least one 1", "readiness per cycle, repeating"
+            raise DesignError(self._problem("pattern", repr(pattern), allowed, source, step))
+        return ready
+
+    def _pace(self, ready: list[int] | None) -> None:
+        if ready is not None:
+            self._tile.engine.pace(self.index, np.asarray(ready, dtype=np.int64))
 
     def _must_be(self, direction: int, verb: str) -> None:
         if self._direction != direction:

@@ -10,6 +10,27 @@ import numpy.typing as npt
 from memtile.errors import DesignError, Problem
 
 Array = npt.NDArray[Any]
+_NUMBERS = "biufcV"  # NumPy kinds; V = records, and types that NumPy has from others (bfloat16)
+
+
+def dtype_of(given: npt.DTypeLike, where: str) -> np.dtype[Any]:
+    """The element type of an array whose bytes mean something: not of objects, and not of no bytes.
+
+    Args:
+        given: anything that NumPy takes for a type.
+        where: for messages.
+
+    Raises:
+        DesignError: no type, or one whose elements are no bytes of a fixed number.
+    """
+    allowed, step = "a NumPy type of numbers", "such as np.int32"
+    try:
+        dtype = np.dtype(given)
+    except (TypeError, ValueError):
+        raise DesignError(Problem("dtype", where, "dtype", repr(given), allowed, "NumPy", step)) from None
+    if dtype.kind not in _NUMBERS or dtype.hasobject or not dtype.itemsize:
+        raise DesignError(Problem("dtype", where, "dtype", str(dtype), allowed, "NumPy", step))
+    return dtype
 
 
 def exactly(
