@@ -109,7 +109,7 @@ def test_object_fifos_that_make_no_sense() -> None:
     rule = "(object FIFO: buffers and two counting locks per end)"
     assert refused(lambda: array.object_fifo("x", memory, [], depth=0, shape=())).splitlines() == [
         f"object FIFO x: depth: 0 given, 1 or more allowed {rule}",
-        f"object FIFO x: shape: () given, sizes of 1 or more allowed {rule}",
+        "object FIFO x: shape: () given, whole numbers of 1 or more allowed (NumPy shapes); such as (8, 8)",
         f"object FIFO x: consumers: none given, at least one tile allowed {rule}",
     ]
     fifo = array.object_fifo("in", workers[0], memory, shape=(6, 4))

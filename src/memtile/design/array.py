@@ -24,6 +24,7 @@ from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.packet_bus import PacketBus
 from memtile.design.router import Flow, Tree
 from memtile.design.tile import Site, Tile
+from memtile.design.values import dtype_of
 from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
 from memtile.model.construct import Placed
 from memtile.sim.array_door import ArrayDoor
@@ -73,6 +74,7 @@ class Array(Bench):
         self._buses: list[PacketBus] = []
         self._configured = 0  # buses whose registers are written
         self._fifos: list[ObjectFifo] = []
+        self.fifo_names: set[str] = set()
         self._tiles: dict[tuple[int, int], Tile] = {}
         self.circuits = Circuits(found, self.columns, self.door, self)
         self._open_inner_edges()
@@ -161,18 +163,20 @@ class Array(Bench):
         consumers: Tile | Sequence[Tile],
         *,
         depth: int = 2,
-        shape: int | tuple[int, ...],
+        shape: int | Sequence[int],
         dtype: npt.DTypeLike = np.int32,
     ) -> ObjectFifo:
         """Objects from one tile to others, ``depth`` deep at every end; see :class:`ObjectFifo`.
 
         Raises:
-            DesignError: no room for its buffers, locks or descriptors, no free channel, or a depth below 1.
+            DesignError: no room for its buffers, locks or descriptors, no free channel, a depth below 1, a
+                name that another FIFO has, or an end that is no tile of this array.
         """
-        targets = [consumers] if isinstance(consumers, Tile) else list(consumers)
-        size = (shape,) if isinstance(shape, int) else tuple(shape)
+        targets = [consumers] if not isinstance(consumers, Sequence) else list(consumers)
+        size = tuple(shape) if isinstance(shape, Sequence) else (shape,)
+        found = dtype_of(dtype, f"object FIFO {name}")
         with self.all_or_nothing():
-            fifo = ObjectFifo(self, name, (producer, targets), depth, size, np.dtype(dtype))
+            fifo = ObjectFifo(self, name, (producer, targets), depth, size, found)
         self._fifos.append(fifo)
         return fifo
 
@@ -258,6 +262,8 @@ class Array(Bench):
 
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()
+        names = self.fifo_names.copy()
+        yield lambda: self.fifo_names.intersection_update(names)
 
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)

@@ -123,8 +123,13 @@ class LockTable:
         """The lock ``lock_id``, or the lowest that is free.
 
         Raises:
-            DesignError: no such lock, taken already, or none free.
+            DesignError: no such lock, taken already, or none free; a name that is taken.
         """
+        for other in self.locks.values():
+            if other.name == name != f"lock{other.id}":  # what it is called without a name
+                where, step = f"{self._title}, lock {name}", f"{name} is lock {other.id}"
+                problem = Problem("name_twice", where, "name", repr(name), "a name of its own", _SOURCE, step)
+                raise DesignError(problem)
         free = [n for n in range(self._kind.locks) if n not in self.locks]
         if lock_id is None and free:
             lock_id = free[0]

@@ -27,6 +27,7 @@ from memtile.design.locks import Lock
 from memtile.design.protocols import one_reader, one_writer
 from memtile.design.tile import Tile
 from memtile.design.transfers import Pattern
+from memtile.design.values import shape_of
 from memtile.errors import DesignError, Problem, raise_if
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class ObjectFifo:
     ) -> None:
         self.name, self.depth, self.shape, self.dtype = name, depth, shape, dtype
         self._array = array
-        _check(self, ends)
+        _check(self, array, ends)
+        array.fifo_names.add(name)
         producer, consumers = ends
         self.producer = producer if isinstance(producer, End) else self._end(producer, receives=False)
         self.consumers = tuple(
@@ -233,14 +235,21 @@ def _problem(name: str, field: str, given: str, allowed: str) -> Problem:
     return Problem("object_fifo", f"object FIFO {name}", field, given, allowed, source)
 
 
-def _check(fifo: ObjectFifo, ends: Ends) -> None:
+def _check(fifo: ObjectFifo, array: Array, ends: Ends) -> None:
     problems = []
+    if fifo.name in array.fifo_names:
+        problems.append(_problem(fifo.name, "name", repr(fifo.name), "a name of its own"))
     if fifo.depth < 1:
         problems.append(_problem(fifo.name, "depth", str(fifo.depth), "1 or more"))
-    if not fifo.shape or any(size < 1 for size in fifo.shape):
-        problems.append(_problem(fifo.name, "shape", str(fifo.shape), "sizes of 1 or more"))
+    try:
+        shape_of(fifo.shape, f"object FIFO {fifo.name}")
+    except DesignError as error:
+        problems += error.problems
     if not ends[1]:
         problems.append(_problem(fifo.name, "consumers", "none", "at least one tile"))
+    for end in (ends[0], *ends[1]):
+        if not isinstance(end, End) and not (isinstance(end, Tile) and end.bench is array):
+            problems.append(_problem(fifo.name, "end", repr(end), "tiles of the same array"))
     raise_if(problems, DesignError)
 
 

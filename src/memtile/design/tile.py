@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +82,7 @@ class Tile:
     def buffer(
         self,
         name: str,
-        shape: int | tuple[int, ...],
+        shape: int | Sequence[int],
         dtype: npt.DTypeLike = np.int32,
         *,
         at: int | None = None,
@@ -100,11 +100,11 @@ class Tile:
             data: initial contents.
 
         Raises:
-            DesignError: it does not fit, overlaps, or is not whole 32-bit words.
+            DesignError: it does not fit, overlaps, or is not whole 32-bit words; a name that another buffer
+                of the tile has, a shape or type that is none, both ``at`` and ``bank``.
         """
-        size = (shape,) if isinstance(shape, int) else tuple(shape)
         with self.bench.all_or_nothing():
-            placed = self._memory.place(name, size, dtype, at=at, bank=bank)
+            placed = self._memory.place(name, shape, dtype, at=at, bank=bank)
             if data is not None:
                 self.store(placed, data)
         return placed
@@ -160,7 +160,15 @@ class Tile:
         self.bench.expected.append((self, buffer, array.ravel()))
 
     def lock(self, initial: int = 0, name: str | None = None, *, id: int | None = None) -> Lock:
-        """A lock with an initial value of 0..63, with number ``id`` or the lowest that is free."""
+        """A lock with an initial value of 0..63, with number ``id`` or the lowest that is free.
+
+        Raises:
+            DesignError: another value, no such lock or none free, a name that another lock of the tile has.
+        """
+        if not isinstance(initial, SupportsIndex):
+            step = f"say name={initial!r}" if isinstance(initial, str) else ""
+            where, allowed = f"{self.title}, lock", "a whole number"
+            raise DesignError(Problem("lock_value", where, "initial", repr(initial), allowed, "AM020", step))
         if not 0 <= initial <= self.kind.lock_value_max:
             allowed = f"0..{self.kind.lock_value_max}"
             where = f"{self.title}, lock {name or id or ''}".strip()
