@@ -171,3 +171,26 @@ def test_the_interface_tiles_of_aie_ml_v2_have_no_model() -> None:
         with pytest.raises(MemtileError) as caught:
             call()
         assert str(caught.value) == text
+
+
+def test_the_ends_of_an_object_fifo_are_tiles_of_its_array() -> None:
+    array, memory, workers = column()
+    _, other, _ = column()
+    text = refused(lambda: array.object_fifo("x", memory, other, shape=8))
+    assert "tiles of the same array allowed" in text
+    given = workers[0].s2mm[0]
+    assert repr(given) in refused(lambda: array.object_fifo("x", memory, given, shape=8))  # type: ignore[arg-type]
+
+
+def test_a_deep_fifo_takes_channels_of_the_parity_that_has_descriptors() -> None:
+    array, memory, workers = column()
+    outside = array.interface_tile(0)
+    whole = array.object_fifo("whole", outside, memory, depth=12, shape=(8, 8))
+    parts = whole.split("part", workers[:2], depth=2)
+    assert [part.producer.channel.port for part in parts] == ["MM2S 1", "MM2S 0"]
+    deep = array.object_fifo("deep", outside, memory, depth=13, shape=(8, 8))
+    assert refused(lambda: deep.split("bit", workers[:2], depth=2)) == (
+        "object FIFO deep: depth: depth 13, for which a channel of the memory tile (0,1) needs 13 more "
+        "BDs given, rings for which its channels have BDs, by their parity allowed "
+        "(object FIFO: buffers and two counting locks per end)"
+    )

@@ -210,6 +210,51 @@ def test_memory_in_pieces_says_how_large_the_largest_is() -> None:
     assert text.endswith("262144 bytes are not taken yet, at most 131072 of them in one piece")
 
 
+def test_descriptors_of_tasks_that_have_ended_are_used_again() -> None:
+    tile = MemoryTile()
+    frame = tile.buffer("frame", 8, data=range(8))
+    for _ in range(60):
+        tile.mm2s[0].collect(np.int32)
+        tile.mm2s[0].start(tile.read(frame))
+        result = tile.run()
+    assert result.outputs["MM2S 0"].tolist() == [*range(8)] * 60
+
+
+def test_descriptors_of_an_untimed_run_are_used_again() -> None:
+    tile = MemoryTile()
+    tile.s2mm[2].start(*chain(23))
+    tile.s2mm[2].feed(np.zeros(23 * 8, np.int32))
+    tile.run(untimed=True)
+    assert len(tile.mm2s[0].start(*chain(24))) == 24
+
+
+def test_descriptors_that_somebody_still_reads_are_not_used_again() -> None:
+    tile = MemoryTile()
+    tile.s2mm[0].start(*chain(4), loop=True)
+    tile.s2mm[2].start_out_of_order(*chain(4), packets=1)
+    tile.s2mm[4].start(*chain(4))
+    tile.s2mm[4].feed(np.zeros(16, np.int32))  # half of it
+    tile.mm2s[0].start(*chain(6))
+    tile.mm2s[2].collect()
+    tile.mm2s[2].start(*chain(6))
+    tile.run()
+    (text,) = refused(lambda: tile.mm2s[2].start(*chain(7)))
+    assert "S2MM 0 has 4, S2MM 2 has 4, S2MM 4 has 4, MM2S 0 has 6" in text
+    assert len(tile.mm2s[2].start(*chain(6))) == 6
+
+
+def test_a_step_does_not_use_its_own_descriptors_again() -> None:
+    tile = MemoryTile()
+
+    def step() -> None:
+        with tile.bench.all_or_nothing():
+            tile.s2mm[0].start(*chain(20))
+            tile.s2mm[2].start(*chain(20))
+
+    assert "S2MM 0 has 20" in refused(step)[0]
+    assert tile.bd_pool.free(0) == 24
+
+
 # compute tile --------------------
 
 
@@ -272,6 +317,13 @@ def test_sizes_of_stack_and_heap_are_told_together() -> None:
         "compute tile (0,2): heap: -4 bytes given, 0 bytes or more allowed (UG1603: AI Engine data memory)",
         "compute tile (0,2): heap: 8 bytes computed given, at most the -4 bytes given allowed "
         "(UG1603: AI Engine data memory); give a heap of 8 bytes, or none",
+    ]
+
+
+def test_a_kernel_is_a_function() -> None:
+    assert refused(lambda: worker().run_kernel(None)) == [  # type: ignore[arg-type]
+        "compute tile (0,2): kernel: None given, a generator function allowed (kernels are Python); "
+        "such as def kernel(core): yield core.cycles(8)"
     ]
 
 

@@ -128,9 +128,13 @@ class Array(Bench):
             address: byte address; the next free page if omitted.
 
         Raises:
-            DesignError: a name used twice, no whole words, an address that does not do, or memory that
-                another external buffer has.
+            DesignError: no array, a name used twice, no whole words, an address that does not do, or memory
+                that another external buffer has.
         """
+        if not isinstance(array, np.ndarray):
+            where, step = f"external buffer {name}", "such as np.zeros(64, np.int32)"
+            problem = Problem("external", where, "array", repr(array), "a NumPy array", "NumPy", step)
+            raise DesignError(problem)
         for other in self.engine.external.buffers.values():
             if np.may_share_memory(other.array, array):
                 where, step = f"external buffer {name}", f"use the buffer {other.name}"

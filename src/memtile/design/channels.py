@@ -13,6 +13,7 @@ from memtile.design.chains import chain_words
 from memtile.design.stream_port import SIDES, StreamPort
 from memtile.design.transfers import Transfer, link
 from memtile.errors import DesignError, Problem, raise_if
+from memtile.model.states import Phase
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile
@@ -33,6 +34,7 @@ class Channel(StreamPort):
     def __init__(self, tile: Tile, direction: int, number: int) -> None:
         super().__init__(tile, direction, number)
         self.claimed = self._begun = False
+        self._posted = 0  # tasks whose start is not written yet, at the end of a step
         self.packets: frozenset[int | None] = frozenset()
 
     def __repr__(self) -> str:
@@ -43,6 +45,8 @@ class Channel(StreamPort):
         self, *work: Transfer | Descriptor, repeat: int = 1, loop: bool = False, token: bool = False
     ) -> tuple[int, ...]:
         """Write the descriptors of ``work`` as one chain and push it as a task.
+
+        When no BDs are free, those of tasks that have ended are used again.
 
         Args:
             work: transfers or single descriptors, executed in order.
@@ -113,12 +117,19 @@ class Channel(StreamPort):
         """Whether it was ever given work."""
         return self._begun
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether all its tasks have ended well, so that nobody reads their BDs any more."""
+        channels, i = self._tile.engine.channels, self.index
+        idle = channels.phase[i] == Phase.IDLE and channels.queue_count[i] == 0
+        return bool(idle and not channels.errors[i] and not self._posted)
+
     def remember(self) -> Callable[[], None]:
         """What gives back the channel as it is now."""
-        kept = self.claimed, self._begun, self.packets
+        kept = self.claimed, self._begun, self._posted, self.packets
 
         def give_back() -> None:
-            self.claimed, self._begun, self.packets = kept
+            self.claimed, self._begun, self._posted, self.packets = kept
 
         return give_back
 
@@ -153,6 +164,8 @@ class Channel(StreamPort):
     ) -> tuple[int, ...]:
         """Write descriptors and push the first one, once nothing can be refused any more."""
         tile, size = self._tile, sum(len(t.descriptors) for t in transfers)
+        if tile.bd_pool.free(self._number) < size:
+            tile.bd_pool.give_back([c.port for c in (*tile.s2mm, *tile.mm2s) if c.at_rest])
         numbers = tile.bd_pool.choose(self._number, size, self.port)
         chain = link(transfers, numbers, loop) if chained else [t.descriptors[0] for t in transfers]
         words = chain_words(tile, numbers, chain, self)
@@ -164,8 +177,14 @@ class Channel(StreamPort):
             self._control(**{f"{'Dec' if self.receives else 'C'}ompression_Enable": 1})
         for number, bd in zip(numbers, words, strict=True):
             tile.post_block(tile.kind.bd_base + number * tile.kind.bd_stride, bd)
-        tile.post_word(self._queue_register, self._queue_word(numbers[0], runs, token))
+        word = self._queue_word(numbers[0], runs, token)
+        self._posted += 1
+        tile.bench.post(lambda: self._push(word))
         return numbers
+
+    def _push(self, word: int) -> None:
+        self._tile.door.write32(self._queue_register, word)
+        self._posted -= 1
 
     def _control(self, **fields: int) -> None:
         """Set fields of the control register (AM025 DMA_S2MM_n_Ctrl, DMA_MM2S_n_Ctrl)."""

@@ -6,6 +6,7 @@ from memtile.arch.core import DEFAULT_STACK_BYTES
 from memtile.design.buffers import Buffer
 from memtile.design.compute_map import stack_and_heap
 from memtile.design.tile import Site, Tile
+from memtile.errors import DesignError, Problem
 from memtile.sim.kernels import Kernel
 
 
@@ -65,8 +66,13 @@ class ComputeTile(Tile):
             endless: it serves as long as there is work: a run may end while it waits for a lock.
 
         Raises:
-            DesignError: the core runs a kernel that has not ended.
+            DesignError: no function, or the core runs a kernel that has not ended.
         """
+        if not callable(kernel):
+            allowed, step = "a generator function", "such as def kernel(core): yield core.cycles(8)"
+            raise DesignError(
+                Problem("kernel", self.title, "kernel", repr(kernel), allowed, "kernels are Python", step)
+            )
         self.engine.attach_kernel(self.index, kernel, endless=endless)
 
 

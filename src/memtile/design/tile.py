@@ -215,17 +215,20 @@ class Tile:
         """
         return replace(lock, window=self._window(lock, f"lock {lock.name}", "locks"))
 
-    def free_channel(self, *, receives: bool) -> Channel:
+    def free_channel(self, *, receives: bool, suits: Callable[[Channel], bool] | None = None) -> Channel:
         """The lowest channel that has no work and was not given away, now given away.
+
+        Args:
+            receives: S2MM or MM2S.
+            suits: what else the channel must be; the lowest one if none is.
 
         Raises:
             DesignError: there is none.
         """
-        side = self.s2mm if receives else self.mm2s
-        for channel in side:
-            if not channel.claimed:
-                channel.claimed = True
-                return channel
+        free = [channel for channel in (self.s2mm if receives else self.mm2s) if not channel.claimed]
+        for channel in [*filter(suits, free), *free]:
+            channel.claimed = True
+            return channel
         name, allowed = DIRECTIONS[S2MM if receives else MM2S], f"{self.kind.channels}, all in use"
         raise DesignError(Problem("channels", self.title, f"{name} channels", "one more", allowed, "AM020"))
 
