@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -176,8 +176,8 @@ class Array(Bench):
             DesignError: no room for its buffers, locks or descriptors, no free channel, a depth below 1, a
                 name that another FIFO has, or an end that is no tile of this array.
         """
-        targets = [consumers] if not isinstance(consumers, Sequence) else list(consumers)
-        size = tuple(shape) if isinstance(shape, Sequence) else (shape,)
+        targets = list(consumers) if isinstance(consumers, Iterable) else [consumers]
+        size = tuple(shape) if isinstance(shape, Iterable) else (shape,)
         found = dtype_of(dtype, f"object FIFO {name}")
         with self.all_or_nothing():
             fifo = ObjectFifo(self, name, (producer, targets), depth, size, found)
