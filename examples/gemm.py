@@ -83,9 +83,9 @@ def column(array: Array, number: int, matrices: tuple[Buffer, ...], strips: rang
     into_a = array.object_fifo(f"A{number}", outside, shared, shape=(TALL, DEEP))
     into_b = array.object_fifo(f"B{number}", outside, shared, shape=(DEEP, WIDE))
     out = array.object_fifo(f"C{number}", shared, outside, shape=(TALL, WIDE))
-    bands = into_a.split("a", cores)
-    (wide,) = into_b.split("b", [cores])
-    parts = out.gather("c", cores, depth=1)
+    bands = into_a.split(f"a{number}", cores)
+    (wide,) = into_b.split(f"b{number}", [cores])
+    parts = out.gather(f"c{number}", cores, depth=1)
     for n, tile in enumerate(cores):
         tile.run_kernel(
             worker(bands[n].consumers[0], wide.consumers[n], parts[n].producer, BLOCKS * len(strips))

@@ -109,7 +109,7 @@ def test_object_fifos_that_make_no_sense() -> None:
     rule = "(object FIFO: buffers and two counting locks per end)"
     assert refused(lambda: array.object_fifo("x", memory, [], depth=0, shape=())).splitlines() == [
         f"object FIFO x: depth: 0 given, 1 or more allowed {rule}",
-        f"object FIFO x: shape: () given, sizes of 1 or more allowed {rule}",
+        "object FIFO x: shape: () given, whole numbers of 1 or more allowed (NumPy shapes); such as (8, 8)",
         f"object FIFO x: consumers: none given, at least one tile allowed {rule}",
     ]
     fifo = array.object_fifo("in", workers[0], memory, shape=(6, 4))
@@ -171,3 +171,26 @@ def test_the_interface_tiles_of_aie_ml_v2_have_no_model() -> None:
         with pytest.raises(MemtileError) as caught:
             call()
         assert str(caught.value) == text
+
+
+def test_the_ends_of_an_object_fifo_are_tiles_of_its_array() -> None:
+    array, memory, workers = column()
+    _, other, _ = column()
+    text = refused(lambda: array.object_fifo("x", memory, other, shape=8))
+    assert "tiles of the same array allowed" in text
+    given = workers[0].s2mm[0]
+    assert repr(given) in refused(lambda: array.object_fifo("x", memory, given, shape=8))  # type: ignore[arg-type]
+
+
+def test_a_deep_fifo_takes_channels_of_the_parity_that_has_descriptors() -> None:
+    array, memory, workers = column()
+    outside = array.interface_tile(0)
+    whole = array.object_fifo("whole", outside, memory, depth=12, shape=(8, 8))
+    parts = whole.split("part", workers[:2], depth=2)
+    assert [part.producer.channel.port for part in parts] == ["MM2S 1", "MM2S 0"]
+    deep = array.object_fifo("deep", outside, memory, depth=13, shape=(8, 8))
+    assert refused(lambda: deep.split("bit", workers[:2], depth=2)) == (
+        "object FIFO deep: depth: depth 13, for which a channel of the memory tile (0,1) needs 13 more "
+        "BDs given, rings for which its channels have BDs, by their parity allowed "
+        "(object FIFO: buffers and two counting locks per end)"
+    )

@@ -34,13 +34,13 @@ def array() -> Array:
 
 def test_an_object_fifo_whose_last_end_has_no_room(array: Array) -> None:
     source, near, full = (array.compute_tile(0, row) for row in (2, 3, 4))
-    full.buffer("all of it", 1 << 14)
+    full.buffer("all of it", 62 << 8)
     before = [claimed(tile) for tile in (source, near, full)]
     text = refused(lambda: array.object_fifo("f", source, [near, full], shape=16))
     assert text.startswith("compute tile (0,4), buffer f.0: place: 64 bytes at 0x10000 given")
     assert [claimed(tile) for tile in (source, near, full)] == before
     again = array.object_fifo("f", source, near, shape=16)
-    assert again.producer.buffers[0].offset == again.consumers[0].buffers[0].offset == 0
+    assert again.producer.buffers[0].offset == again.consumers[0].buffers[0].offset == 2048
     assert [lock.id for lock in (again.producer.free, again.producer.full) if lock] == [0, 1]
     assert [str(flow) for flow in array.route()] == ["compute(0,2) MM2S 0 -> compute(0,3) S2MM 0"]
 
@@ -67,7 +67,7 @@ def test_an_object_fifo_without_locks_or_channels(array: Array) -> None:
 def test_a_split_whose_second_consumer_has_no_room(array: Array) -> None:
     outside, shared = array.interface_tile(0), array.memory_tile(0)
     good, full = array.compute_tile(0, 2), array.compute_tile(0, 3)
-    full.buffer("all of it", 1 << 14)
+    full.buffer("all of it", 62 << 8)
     fifo = array.object_fifo("f", outside, shared, shape=(4, 8))
     before = [claimed(tile) for tile in (shared, good, full)]
     assert "compute tile (0,3), buffer half[1].0" in refused(lambda: fifo.split("half", [good, full]))

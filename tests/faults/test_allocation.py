@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from memtile import Descriptor, MemoryTile, MemtileError, Transfer
+from memtile import Array, Descriptor, MemoryTile, MemtileError, Transfer
 from memtile.arch.tiles import COMPUTE
 from memtile.bd.windows import OWN
 from memtile.design.bd_pool import BdPool
-from memtile.design.compute_map import ComputeMap
 from memtile.design.demands import Demand
+from memtile.design.other_tiles import ComputeTile
 from memtile.design.placement import place_buffers
 from memtile.design.protocols import hand_over, one_writer
 
@@ -210,55 +210,174 @@ def test_memory_in_pieces_says_how_large_the_largest_is() -> None:
     assert text.endswith("262144 bytes are not taken yet, at most 131072 of them in one piece")
 
 
+def test_descriptors_of_tasks_that_have_ended_are_used_again() -> None:
+    tile = MemoryTile()
+    frame = tile.buffer("frame", 8, data=range(8))
+    for _ in range(60):
+        tile.mm2s[0].collect(np.int32)
+        tile.mm2s[0].start(tile.read(frame))
+        result = tile.run()
+    assert result.outputs["MM2S 0"].tolist() == [*range(8)] * 60
+
+
+def test_descriptors_of_an_untimed_run_are_used_again() -> None:
+    tile = MemoryTile()
+    tile.s2mm[2].start(*chain(23))
+    tile.s2mm[2].feed(np.zeros(23 * 8, np.int32))
+    tile.run(untimed=True)
+    assert len(tile.mm2s[0].start(*chain(24))) == 24
+
+
+def test_descriptors_that_somebody_still_reads_are_not_used_again() -> None:
+    tile = MemoryTile()
+    tile.s2mm[0].start(*chain(4), loop=True)
+    tile.s2mm[2].start_out_of_order(*chain(4), packets=1)
+    tile.s2mm[4].start(*chain(4))
+    tile.s2mm[4].feed(np.zeros(16, np.int32))  # half of it
+    tile.mm2s[0].start(*chain(6))
+    tile.mm2s[2].collect()
+    tile.mm2s[2].start(*chain(6))
+    tile.run()
+    (text,) = refused(lambda: tile.mm2s[2].start(*chain(7)))
+    assert "S2MM 0 has 4, S2MM 2 has 4, S2MM 4 has 4, MM2S 0 has 6" in text
+    assert len(tile.mm2s[2].start(*chain(6))) == 6
+
+
+def test_a_step_does_not_use_its_own_descriptors_again() -> None:
+    tile = MemoryTile()
+
+    def step() -> None:
+        with tile.bench.all_or_nothing():
+            tile.s2mm[0].start(*chain(20))
+            tile.s2mm[2].start(*chain(20))
+
+    assert "S2MM 0 has 20" in refused(step)[0]
+    assert tile.bd_pool.free(0) == 24
+
+
 # compute tile --------------------
+
+
+def worker() -> ComputeTile:
+    return Array(columns=1).compute_tile(0, 2)
 
 
 @pytest.mark.feature("F30")
 def test_stack_and_heap_take_a_kilobyte_each_and_buffers_go_around_them() -> None:
-    memory = ComputeMap(heap_at=4 * KB)
-    first, second = memory.buffer("first", 768), memory.buffer("second", 768)
-    assert str(memory).splitlines() == [
-        "0x00000    1024  stack",
-        "0x00400    3072  first",
-        "0x01000    1024  heap",
-        "0x01400    3072  second",
-    ]
-    assert (first.dma_address, second.dma_address) == (256, 1280)
-    assert repr(memory) == "ComputeMap(4 pieces, 8192 of 65536 bytes)"
+    tile = worker()
+    assert [(b.name, b.nbytes, b.offset) for b in tile.reserved] == [("stack", KB, 0), ("heap", KB, KB)]
+    assert tile.buffer("before", 4).offset == 2 * KB
+    tile.reserve(heap_at=4 * KB)
+    first, second = tile.buffer("first", 256), tile.buffer("second", 768)
+    assert [(b.name, b.offset) for b in tile.reserved] == [("heap", 4 * KB), ("stack", 0)]
+    assert (first.offset, second.offset) == (KB, 5 * KB)
 
 
 @pytest.mark.feature("F30")
 def test_a_heap_larger_than_the_given_one_is_an_error() -> None:
-    assert refused(lambda: ComputeMap(heap=1024, heap_computed=1025)) == [
-        "compute tile: heap: 1025 bytes computed given, at most the 1024 bytes given allowed "
+    tile = worker()
+    assert refused(lambda: tile.reserve(heap=1024, heap_computed=1025)) == [
+        "compute tile (0,2): heap: 1025 bytes computed given, at most the 1024 bytes given allowed "
         "(UG1603: AI Engine data memory); give a heap of 1025 bytes, or none"
     ]
-    assert ComputeMap(heap=2048, heap_computed=1028).buffers[1].nbytes == 2048
+    tile.reserve(heap=2048, heap_computed=1028)
+    assert tile.reserved[1].nbytes == 2048
 
 
 @pytest.mark.feature("F30")
 @pytest.mark.parametrize(("computed", "heap"), [(None, 1024), (512, 1024), (4096, 4096)])
 def test_without_a_given_heap_the_computed_one_counts(computed: int | None, heap: int) -> None:
-    assert [b.nbytes for b in ComputeMap(heap_computed=computed).buffers] == [1024, heap]
+    tile = worker()
+    tile.reserve(heap_computed=computed)
+    assert [b.nbytes for b in tile.reserved] == [1024, heap]
 
 
 @pytest.mark.feature("F30")
 def test_stack_and_heap_are_part_of_the_64_kilobytes() -> None:
-    memory = ComputeMap()
-    assert refused(lambda: memory.buffer("all", 16 * KB)) == [
-        "compute tile, buffer all: place: 65536 bytes at 0x800 given, 0..0x10000 allowed "
+    tile = worker()
+    assert refused(lambda: tile.buffer("all", (128, 128))) == [
+        "compute tile (0,2), buffer all: place: 65536 bytes at 0x800 given, 0..0x10000 allowed "
         "(UG1603: data memory of the AI Engine); 63488 bytes are not taken yet"
     ]
-    memory.buffer("rest", 62 * KB // 4)
-    assert "does not take allowed" in refused(lambda: memory.buffer("over", 4, at=1020))[0]
+    tile.buffer("rest", 62 * KB // 4)
+    assert "Buffer(stack: 1024 uint8" in refused(lambda: tile.buffer("over", 4, at=1020))[0]
+    assert "buffer heap: place: 1024 bytes" in refused(lambda: tile.reserve(stack=2048))[0]
+    assert [b.nbytes for b in tile.reserved] == [KB, KB]
+
+
+def test_a_program_without_stack_and_heap_leaves_all_to_the_buffers() -> None:
+    tile = worker()
+    tile.reserve(stack=0, heap=0)
+    assert (tile.reserved, tile.buffer("all", (128, 128)).offset) == ((), 0)
 
 
 def test_sizes_of_stack_and_heap_are_told_together() -> None:
-    assert refused(lambda: ComputeMap(stack=0, heap=-4, heap_computed=8)) == [
-        "compute tile: stack: 0 bytes given, a positive number of bytes allowed "
-        "(UG1603: AI Engine data memory)",
-        "compute tile: heap: -4 bytes given, a positive number of bytes allowed "
-        "(UG1603: AI Engine data memory)",
-        "compute tile: heap: 8 bytes computed given, at most the -4 bytes given allowed "
+    assert refused(lambda: worker().reserve(stack=-1, heap=-4, heap_computed=8)) == [
+        "compute tile (0,2): stack: -1 bytes given, 0 bytes or more allowed (UG1603: AI Engine data memory)",
+        "compute tile (0,2): heap: -4 bytes given, 0 bytes or more allowed (UG1603: AI Engine data memory)",
+        "compute tile (0,2): heap: 8 bytes computed given, at most the -4 bytes given allowed "
         "(UG1603: AI Engine data memory); give a heap of 8 bytes, or none",
+    ]
+
+
+def test_a_kernel_is_a_function() -> None:
+    assert refused(lambda: worker().run_kernel(None)) == [  # type: ignore[arg-type]
+        "compute tile (0,2): kernel: None given, a generator function allowed (kernels are Python); "
+        "such as def kernel(core): yield core.cycles(8)"
+    ]
+
+
+# names, shapes, places --------------------
+
+
+def test_a_name_stands_for_one_thing() -> None:
+    tile = MemoryTile()
+    tile.buffer("frame", 4)
+    tile.lock(0, "full")
+    assert refused(lambda: tile.buffer("frame", 8)) == [
+        "memory tile, buffer frame: name: 'frame' given, a name of its own allowed (results); "
+        "frame is Buffer(frame: 4 int32, 16 bytes at 0x0)"
+    ]
+    assert refused(lambda: tile.lock(0, "full")) == [
+        "memory tile, lock full: name: 'full' given, a name of its own allowed "
+        "(AM020: 64 locks per memory tile, 16 per compute and interface tile); full is lock 0"
+    ]
+    tile.lock()
+    tile.lock(0, "lock1")  # that the other one is called so is nobody's choice
+    array = Array(columns=1)
+    ends = array.compute_tile(0, 2), array.compute_tile(0, 3)
+    array.object_fifo("a", *ends, shape=8)
+    back = tuple(reversed(ends))
+    assert refused(lambda: array.object_fifo("a", *back, shape=8)) == [
+        "object FIFO a: name: 'a' given, a name of its own allowed "
+        "(object FIFO: buffers and two counting locks per end)"
+    ]
+    array.object_fifo("b", *back, shape=8)
+
+
+@pytest.mark.parametrize("shape", [-3, 0, (4, 0), 3.0, (2.5,), (), "4"])
+def test_shapes_are_whole_numbers_of_one_or_more(shape: int) -> None:
+    assert refused(lambda: MemoryTile().buffer("x", shape)) == [
+        f"memory tile, buffer x: shape: {shape!r} given, whole numbers of 1 or more allowed "
+        "(NumPy shapes); such as (8, 8)"
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["int33", object, "U4", "S4", "datetime64[s]", [("a", object)]])
+def test_memory_holds_numbers(dtype: type) -> None:
+    assert "a NumPy type of numbers allowed" in refused(lambda: MemoryTile().buffer("x", 4, dtype))[0]
+
+
+def test_a_place_is_a_byte_or_a_bank() -> None:
+    tile = MemoryTile(interleaved=False)
+    assert refused(lambda: tile.buffer("x", 4, at=0, bank=1)) == [
+        "memory tile, buffer x: place: at=0 and bank=1 given, one of them allowed "
+        "(AM020 chapter 5: memory tile memory); at alone says where it is"
+    ]
+    assert "a whole number" in refused(lambda: tile.buffer("x", 4, at=3.0))[0]  # type: ignore[arg-type]
+
+
+def test_a_lock_is_given_its_value_first() -> None:
+    assert refused(lambda: MemoryTile().lock("full")) == [  # type: ignore[arg-type]
+        "memory tile, lock: initial: 'full' given, a whole number allowed (AM020); say name='full'"
     ]

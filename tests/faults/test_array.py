@@ -208,3 +208,10 @@ def test_memory_that_two_external_buffers_would_write_back() -> None:
     )
     text = refused(lambda: array.memory_tile(0).read(array.external("other", np.zeros(8, np.int32))))
     assert "buffer other given, what is in a window: west or own or east allowed" in text
+
+
+def test_external_memory_is_an_array() -> None:
+    assert refused(lambda: Array(columns=1).external("x", [1, 2])) == (  # type: ignore[arg-type]
+        "external buffer x: array: [1, 2] given, a NumPy array allowed (NumPy); "
+        "such as np.zeros(64, np.int32)"
+    )

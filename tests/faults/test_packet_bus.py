@@ -81,7 +81,7 @@ def test_streams_with_different_sets_of_targets_share_an_arbiter_with_msels() ->
         worker.s2mm[0].start(worker.write(came))
     memory.mm2s[1].start(sent[2])
     array.run()
-    got = [set(worker.door.block_read32(0, 16).tolist()) for worker in workers]
+    got = [set(worker.door.block_read32(worker.buffers[0].offset, 16).tolist()) for worker in workers]
     assert got[0] == {*data[0], *data[2]}
     assert got[1] == {*data[0], *data[1]}
     assert got[2] == {*data[1], 0}

@@ -147,3 +147,15 @@ def test_more_descriptors_than_a_channel_has() -> None:
         "(AM020: BDs that one channel of the memory tile reaches); split the transfer over channels, "
         "or use fewer tiles per transfer"
     )
+
+
+def test_members_of_another_type_are_told() -> None:
+    assert messages(TilingParameters(8)) == [  # type: ignore[arg-type]
+        "tiling: buffer_dimension: 8 given, a tuple allowed (UG1603, tiling parameters); "
+        "such as buffer_dimension=(8,)"
+    ]
+    loops = [(0, 4, 2)]
+    assert messages(TilingParameters((4, 4), (2, 4), tile_traversal=loops)) == [  # type: ignore[arg-type]
+        "tiling: tile_traversal[0]: (0, 4, 2) given, TraversingParameters(dimension, stride, wrap) allowed "
+        "(UG1603, tiling parameters)"
+    ]

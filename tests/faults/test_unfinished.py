@@ -224,5 +224,5 @@ def test_an_interrupted_kernel_says_where_it_was() -> None:
 
 @pytest.mark.parametrize("dtype", [object, "V0"])
 def test_a_stream_is_not_collected_as_objects(dtype: str) -> None:
-    with pytest.raises(DesignError, match=r"MM2S 0: collect: .* given, a type of numbers allowed"):
+    with pytest.raises(DesignError, match=r"MM2S 0: dtype: .* given, a NumPy type of numbers allowed"):
         MemoryTile().mm2s[0].collect(dtype)

@@ -109,7 +109,7 @@ def tiling_elements(*chain: TilingParameters) -> Addresses:
 
 def problems(tiling: TilingParameters, kind: TileKind | None = None) -> list[Problem]:
     """Everything that makes ``tiling`` illegal (in the memory of ``kind`` when given), in member order."""
-    return [
+    return list(_type_problems(tiling)) or [
         *_rank_problems(tiling, kind),
         *_range("buffer_dimension", tiling.buffer_dimension, 1),
         *_range("tiling_dimension", tiling.tiling_dimension, 1),
@@ -121,6 +121,19 @@ def problems(tiling: TilingParameters, kind: TileKind | None = None) -> list[Pro
         *_range("packet_port_id", (tiling.packet_port_id,), -1, MEMORY.limits("Packet_ID")[1]),
         *_range("phase", (tiling.phase,), 0),
     ]
+
+
+def _type_problems(tiling: TilingParameters) -> Iterator[Problem]:
+    """Members that are no sequences, and loops that are none; nothing else can be said of them."""
+    for name in ("buffer_dimension", "tiling_dimension", "offset", "boundary_dimension", "tile_traversal"):
+        value = getattr(tiling, name)
+        if not isinstance(value, Sequence) and (value is not None or name != "boundary_dimension"):
+            yield _problem(name, repr(value), "a tuple", f"such as {name}=({value!r},)")
+        elif name == "tile_traversal":
+            for index, loop in enumerate(tiling.tile_traversal):
+                if not isinstance(loop, TraversingParameters):
+                    allowed = "TraversingParameters(dimension, stride, wrap)"
+                    yield _problem(f"{name}[{index}]", repr(loop), allowed)
 
 
 def _rank_problems(tiling: TilingParameters, kind: TileKind | None) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.cli.output_file import check_writable
-from memtile.errors import InputFileError, cannot_write
+from memtile.errors import cannot_write
 
 if TYPE_CHECKING:
     from memtile.sim.engine import Engine

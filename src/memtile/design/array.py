@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.packet_bus import PacketBus
 from memtile.design.router import Flow, Tree
 from memtile.design.tile import Site, Tile
+from memtile.design.values import dtype_of
 from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
 from memtile.model.construct import Placed
 from memtile.sim.array_door import ArrayDoor
@@ -73,8 +74,9 @@ class Array(Bench):
         self._buses: list[PacketBus] = []
         self._configured = 0  # buses whose registers are written
         self._fifos: list[ObjectFifo] = []
+        self.fifo_names: set[str] = set()
         self._tiles: dict[tuple[int, int], Tile] = {}
-        self.circuits = Circuits(found, self.columns, self.door)
+        self.circuits = Circuits(found, self.columns, self.door, self)
         self._open_inner_edges()
 
     def __repr__(self) -> str:
@@ -126,16 +128,20 @@ class Array(Bench):
             address: byte address; the next free page if omitted.
 
         Raises:
-            DesignError: a name used twice, no whole words, an address that does not do, or memory that
-                another external buffer has.
+            DesignError: no array, a name used twice, no whole words, an address that does not do, or memory
+                that another external buffer has.
         """
+        if not isinstance(array, np.ndarray):
+            where, step = f"external buffer {name}", "such as np.zeros(64, np.int32)"
+            problem = Problem("external", where, "array", repr(array), "a NumPy array", "NumPy", step)
+            raise DesignError(problem)
         for other in self.engine.external.buffers.values():
             if np.may_share_memory(other.array, array):
                 where, step = f"external buffer {name}", f"use the buffer {other.name}"
                 given, allowed = f"memory of {other.name}", "memory of its own"
                 raise DesignError(Problem("external_twice", where, "array", given, allowed, "NumPy", step))
         added = self.engine.external.add(name, array, address)
-        return Buffer(name, INTERFACE, added.address, array.shape, array.dtype)
+        return Buffer(name, INTERFACE, added.address, array.shape, array.dtype, design=self)
 
     def connect(self, source: End, *targets: End) -> Flow:
         """Ask for a circuit from an MM2S channel to one or more S2MM channels; routed by :meth:`route`.
@@ -161,18 +167,20 @@ class Array(Bench):
         consumers: Tile | Sequence[Tile],
         *,
         depth: int = 2,
-        shape: int | tuple[int, ...],
+        shape: int | Sequence[int],
         dtype: npt.DTypeLike = np.int32,
     ) -> ObjectFifo:
         """Objects from one tile to others, ``depth`` deep at every end; see :class:`ObjectFifo`.
 
         Raises:
-            DesignError: no room for its buffers, locks or descriptors, no free channel, or a depth below 1.
+            DesignError: no room for its buffers, locks or descriptors, no free channel, a depth below 1, a
+                name that another FIFO has, or an end that is no tile of this array.
         """
-        targets = [consumers] if isinstance(consumers, Tile) else list(consumers)
-        size = (shape,) if isinstance(shape, int) else tuple(shape)
+        targets = list(consumers) if isinstance(consumers, Iterable) else [consumers]
+        size = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+        found = dtype_of(dtype, f"object FIFO {name}")
         with self.all_or_nothing():
-            fifo = ObjectFifo(self, name, (producer, targets), depth, size, np.dtype(dtype))
+            fifo = ObjectFifo(self, name, (producer, targets), depth, size, found)
         self._fifos.append(fifo)
         return fifo
 
@@ -204,9 +212,10 @@ class Array(Bench):
 
         Raises:
             DesignError: the links that are full, and who has them; an object FIFO left open; channels of a
-                packet bus with packets that are not theirs.
+                packet bus with packets that are not theirs; circuits where the test bench feeds or takes.
         """
         check_closed(self._fifos)
+        raise_if(list(self._two_parties()), DesignError)
         raise_if([problem for bus in self._buses for problem in bus.conflicts()], DesignError)
         self.circuits.apply()
         for bus in self._buses[self._configured :]:
@@ -245,8 +254,20 @@ class Array(Bench):
 
         return self.door.poll(address, mask, value, advance)
 
+    def _two_parties(self) -> Iterator[Problem]:
+        """Channels whose stream port both a circuit and the test bench have."""
+        for channel in (channel for tile in self.tiles for channel in (*tile.s2mm, *tile.mm2s)):
+            owner = self.circuits.owner(channel) if channel.fed or channel.taken else ""
+            if owner:
+                given = f"{owner}, and {'feed' if channel.fed else 'collect or expect'}"
+                allowed, source = "a circuit or the test bench", "one end at either side of a stream"
+                where = f"array {self.device.name}"
+                yield Problem("two_parties", where, channel.name, given, allowed, source)
+
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()
+        names = self.fifo_names.copy()
+        yield lambda: self.fifo_names.intersection_update(names)
 
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from memtile.arch.tiles import TileKind
 from memtile.errors import DesignError, Problem
@@ -51,6 +51,10 @@ class BdPool:
             )
             raise DesignError(problem)
         return tuple(numbers[:count])
+
+    def give_back(self, names: Collection[str]) -> None:
+        """Forget who has BDs, of those whose tasks have ended."""
+        self._taken = {bd: name for bd, name in self._taken.items() if name not in names}
 
     def remember(self) -> Callable[[], None]:
         """What gives back the BDs taken from now on."""

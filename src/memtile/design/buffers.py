@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.design.values import dtype_of, shape_of
 from memtile.errors import DesignError, Problem, raise_if
 
 Array = npt.NDArray[Any]
@@ -33,6 +34,7 @@ class Buffer:
         shape: NumPy shape, last dimension contiguous.
         dtype: element type.
         place: column and row of the tile in an array; None = the tile is alone.
+        design: the design that it is part of, to be known from others; None = not said.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Buffer:
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
     place: tuple[int, int] | None = None
+    design: object = field(default=None, compare=False)
 
     @property
     def nbytes(self) -> int:
@@ -69,6 +72,14 @@ class Buffer:
         return f"Buffer({self.name}: {size} {self.dtype}, {self.nbytes} bytes at {self.offset:#x})"
 
 
+class Piece(NamedTuple):
+    """Bytes of data memory kept for something else than buffers; None = at the lowest free place."""
+
+    name: str
+    nbytes: int
+    at: int | None = None
+
+
 class MemoryMap:
     """The data memory of one tile: places buffers, first fit, and refuses overlap.
 
@@ -76,11 +87,19 @@ class MemoryMap:
         kind: the tile kind.
         title: the tile, for messages.
         place: column and row of the tile in an array.
+        design: the design that it is part of.
     """
 
-    def __init__(self, kind: TileKind, title: str = "", place: tuple[int, int] | None = None) -> None:
-        self._kind, self._title, self._place = kind, title or kind.title, place
+    def __init__(
+        self,
+        kind: TileKind,
+        title: str = "",
+        place: tuple[int, int] | None = None,
+        design: object = None,
+    ) -> None:
+        self._kind, self._title, self._place, self._design = kind, title or kind.title, place, design
         self._buffers: list[Buffer] = []
+        self.reserved: tuple[Buffer, ...] = ()
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -88,21 +107,37 @@ class MemoryMap:
         return tuple(self._buffers)
 
     def place(
-        self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, *, at: int | None, bank: int | None
+        self, name: str, shape: object, dtype: npt.DTypeLike, *, at: int | None, bank: int | None
     ) -> Buffer:
         """A new buffer at byte ``at``, or at the first free granule from ``bank`` on.
 
         Raises:
-            DesignError: it does not fit, overlaps another one, or is not whole words at a word address.
+            DesignError: no name of its own, shape or type; it does not fit, overlaps another one, or is not
+                whole words at a word address; both a byte and a bank.
         """
-        found = np.dtype(dtype)
-        start = at if at is not None else self._free(prod(shape) * found.itemsize, bank)
-        buffer = Buffer(name, self._kind, start, shape, found, self._place)
-        problems = self._problems(buffer)
-        raise_if(problems, DesignError)
+        where = f"{self._title}, buffer {name}"
+        sizes, found = shape_of(shape, where), dtype_of(dtype, where)
+        raise_if(list(self._contradictions(name, where, at, bank)), DesignError)
+        buffer = self._placed(name, sizes, found, at, bank)
         self._buffers.append(buffer)
         self._buffers.sort(key=lambda b: b.offset)
         return buffer
+
+    def reserve(self, pieces: Sequence[Piece]) -> None:
+        """Keep bytes for what is no buffer, instead of those that were kept before.
+
+        Raises:
+            DesignError: as for buffers; then all stays as it was.
+        """
+        kept, self.reserved = self.reserved, ()
+        try:
+            for piece in sorted(pieces, key=lambda piece: piece.at is None):
+                if piece.nbytes:
+                    made = self._placed(piece.name, (piece.nbytes,), np.dtype(np.uint8), piece.at, None)
+                    self.reserved = (*self.reserved, made)
+        except DesignError:
+            self.reserved = kept
+            raise
 
     def remember(self) -> Callable[[], None]:
         """What takes away the buffers placed from now on."""
@@ -113,10 +148,36 @@ class MemoryMap:
 
         return give_back
 
+    @property
+    def _taken(self) -> list[Buffer]:
+        """Buffers and what is reserved, in the order of their places."""
+        return sorted([*self.reserved, *self._buffers], key=lambda b: b.offset)
+
+    def _placed(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], at: int | None, bank: int | None
+    ) -> Buffer:
+        start = at if at is not None else self._free(prod(shape) * dtype.itemsize, bank)
+        buffer = Buffer(name, self._kind, start, shape, dtype, self._place, self._design)
+        raise_if(self._problems(buffer), DesignError)
+        return buffer
+
+    def _contradictions(self, name: str, where: str, at: object, bank: object) -> Iterator[Problem]:
+        source = _SOURCES[self._kind.role]
+        for other in self._buffers:
+            if other.name == name:
+                step = f"{name} is {other!r}"
+                yield Problem("name_twice", where, "name", repr(name), "a name of its own", "results", step)
+        for argument, value in (("at", at), ("bank", bank)):
+            if value is not None and not isinstance(value, SupportsIndex):
+                yield Problem("place", where, argument, repr(value), "a whole number", source)
+        if at is not None and bank is not None:
+            given, allowed = f"at={at} and bank={bank}", "one of them"
+            yield Problem("place", where, "place", given, allowed, source, "at alone says where it is")
+
     def _free(self, nbytes: int, bank: int | None) -> int:
         """First fitting gap; the end of the last buffer when there is none."""
         start = (bank or 0) * self._kind.bank_bytes
-        for buffer in self._buffers:
+        for buffer in self._taken:
             if buffer.offset >= start + nbytes:
                 break
             start = max(start, _aligned(buffer.offset + buffer.nbytes, self._kind.granule_bytes))
@@ -126,7 +187,7 @@ class MemoryMap:
         where, source = f"{self._title}, buffer {buffer.name}", _SOURCES[self._kind.role]
         end = buffer.offset + buffer.nbytes
         problems = []
-        if buffer.nbytes == 0 or buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:
+        if buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:
             given = f"{buffer.nbytes} bytes at {buffer.offset:#x}"
             problems.append(
                 Problem("buffer_alignment", where, "size and place", given, "whole 32-bit words", source)
@@ -136,7 +197,7 @@ class MemoryMap:
             allowed = f"0..{self._kind.memory_bytes:#x}"
             step = self._left()
             problems.append(Problem("buffer_fit", where, "place", given, allowed, source, step))
-        for other in self._buffers:
+        for other in self._taken:
             if other.offset < end and buffer.offset < other.offset + other.nbytes:
                 given = f"{buffer.offset:#x}..{end - 1:#x}"
                 allowed = f"bytes that {other!r} does not take"
@@ -145,12 +206,12 @@ class MemoryMap:
 
     def gaps(self) -> list[tuple[int, int]]:
         """Free pieces as (first byte, bytes), in address order; each begins at a granule."""
-        ends = [0, *(_aligned(b.offset + b.nbytes, self._kind.granule_bytes) for b in self._buffers)]
-        starts = [*(b.offset for b in self._buffers), self._kind.memory_bytes]
+        ends = [0, *(_aligned(b.offset + b.nbytes, self._kind.granule_bytes) for b in self._taken)]
+        starts = [*(b.offset for b in self._taken), self._kind.memory_bytes]
         return [(end, start - end) for end, start in zip(ends, starts, strict=True) if start > end]
 
     def _left(self) -> str:
-        left = self._kind.memory_bytes - sum(b.nbytes for b in self._buffers)
+        left = self._kind.memory_bytes - sum(b.nbytes for b in self._taken)
         largest = max((size for _, size in self.gaps()), default=0)
         pieces = f", at most {largest} of them in one piece" if largest < left else ""
         return f"{left} bytes are not taken yet{pieces}"

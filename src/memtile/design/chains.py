@@ -98,7 +98,7 @@ def _strange_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Probl
             "owner",
             where,
             field,
-            f"lock {action.lock.name} of {owner_text(action.lock)}",
+            f"lock {action.lock.name} of {owner_text(action.lock, tile.bench)}",
             "own locks, and a neighbour's as this tile sees them",
             _WINDOWS,
             "take tile.seen(lock)",

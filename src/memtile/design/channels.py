@@ -1,31 +1,25 @@
-"""DMA channels as a design uses them: start tasks, feed the stream port, take what comes out."""
+"""DMA channels as a design uses them: tasks made of transfers, beside what happens at the stream port."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from memtile.arch.register_map import register_at
 from memtile.arch.registers import WORD_BITS, Register
-from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
+from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.chains import chain_words
+from memtile.design.stream_port import SIDES, StreamPort
 from memtile.design.transfers import Transfer, link
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.states import Phase
-from memtile.sim.names import channel_name
-from memtile.sim.results import Check
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile
 
-Array = npt.NDArray[Any]
 
-
-class Channel:
+class Channel(StreamPort):
     """One DMA channel of a tile; made by its tile.
 
     Args:
@@ -38,39 +32,10 @@ class Channel:
     """
 
     def __init__(self, tile: Tile, direction: int, number: int) -> None:
-        self._tile, self._direction, self._number = tile, direction, number
-        self._local = direction * tile.kind.channels + number
-        self.index = int(tile.engine.spec.tiles.channel_base[tile.index]) + self._local
-        self.expected: Array | None = None
-        self.dtype: np.dtype[Any] = np.dtype(np.uint32)
-        self.taken = False
+        super().__init__(tile, direction, number)
         self.claimed = self._begun = False
+        self._posted = 0  # tasks whose start is not written yet, at the end of a step
         self.packets: frozenset[int | None] = frozenset()
-
-    @property
-    def tile(self) -> Tile:
-        """The tile it belongs to."""
-        return self._tile
-
-    @property
-    def port(self) -> str:
-        """Direction and number: ``S2MM 0``."""
-        return f"{DIRECTIONS[self._direction]} {self._number}"
-
-    @property
-    def name(self) -> str:
-        """The port, after the tile's place in an array: ``memory(0,1) MM2S 0``."""
-        return channel_name(self._tile.engine, self.index)
-
-    @property
-    def number(self) -> int:
-        """Number within its direction."""
-        return self._number
-
-    @property
-    def receives(self) -> bool:
-        """True for S2MM."""
-        return self._direction == S2MM
 
     def __repr__(self) -> str:
         free = self._tile.bd_pool.free(self._number)
@@ -80,6 +45,8 @@ class Channel:
         self, *work: Transfer | Descriptor, repeat: int = 1, loop: bool = False, token: bool = False
     ) -> tuple[int, ...]:
         """Write the descriptors of ``work`` as one chain and push it as a task.
+
+        When no BDs are free, those of tasks that have ended are used again.
 
         Args:
             work: transfers or single descriptors, executed in order.
@@ -139,53 +106,6 @@ class Channel:
             raise DesignError(self._problem("pad_with", str(value), allowed, source))
         self._tile.post_word(base + self._number * WORD_BYTES, value)
 
-    def feed(self, data: Array, pattern: Iterable[int] | None = None) -> None:
-        """Offer the bytes of ``data`` at the stream port, one word per cycle, or as ``pattern`` allows.
-
-        Args:
-            data: any array of whole 32-bit words, taken in C order; elements of up to 32 bits.
-            pattern: repeating 0/1 readiness per cycle.
-
-        Raises:
-            DesignError: an MM2S channel, no whole words, longer elements.
-        """
-        self._must_be(S2MM, "feed")
-        given = _stream_elements(data, self.name, "feed")
-        self._tile.engine.feed(self.index, _words(given, self.name))
-        self._pace(pattern)
-
-    def collect(self, dtype: npt.DTypeLike = np.uint32, pattern: Iterable[int] | None = None) -> None:
-        """Take every word of the stream port; the result has them as a flat array of ``dtype``."""
-        self._must_be(1 - S2MM, "collect")
-        given = np.dtype(dtype)
-        if given.hasobject or not given.itemsize:
-            allowed, source = "a type of numbers", "AM020: 32-bit streams"
-            raise DesignError(self._problem("collect", str(given), allowed, source))
-        self.dtype, self.taken = given, True
-        self._tile.engine.catch(self.index)
-        self._pace(pattern)
-
-    def expect(self, data: Array, pattern: Iterable[int] | None = None) -> None:
-        """Collect, and compare what comes with the elements of ``data`` in C order.
-
-        Raises:
-            DesignError: an S2MM channel, elements of more than 32 bits.
-        """
-        given = _stream_elements(data, self.name, "expect")
-        self.collect(given.dtype, pattern)
-        flat = np.ascontiguousarray(given).ravel()
-        self.expected = flat if self.expected is None else np.concatenate([self.expected, flat])
-
-    def output(self) -> Array:
-        """What was collected so far; a tail shorter than one element is left out."""
-        words = self._tile.engine.caught(self.index)
-        whole = words.nbytes // self.dtype.itemsize * self.dtype.itemsize
-        return words.view(np.uint8)[:whole].view(self.dtype)
-
-    def check(self) -> Check | None:
-        """Comparison of the output with what is expected, if anything is."""
-        return None if self.expected is None else Check.compare(self.name, self.output(), self.expected)
-
     def status(self) -> dict[str, int]:
         """Fields of the channel's status register, AM025 names."""
         kind = self._tile.kind
@@ -197,12 +117,19 @@ class Channel:
         """Whether it was ever given work."""
         return self._begun
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether all its tasks have ended well, so that nobody reads their BDs any more."""
+        channels, i = self._tile.engine.channels, self.index
+        idle = channels.phase[i] == Phase.IDLE and channels.queue_count[i] == 0
+        return bool(idle and not channels.errors[i] and not self._posted)
+
     def remember(self) -> Callable[[], None]:
         """What gives back the channel as it is now."""
-        kept = self.claimed, self._begun, self.packets
+        kept = self.claimed, self._begun, self._posted, self.packets
 
         def give_back() -> None:
-            self.claimed, self._begun, self.packets = kept
+            self.claimed, self._begun, self._posted, self.packets = kept
 
         return give_back
 
@@ -231,10 +158,6 @@ class Channel:
         starting = self._tile.engine.state.channels.phase[self.index] in (Phase.IDLE, Phase.STARTING)
         return self._queued() >= self._depth + starting
 
-    def _pace(self, pattern: Iterable[int] | None) -> None:
-        if pattern is not None:
-            self._tile.engine.pace(self.index, np.asarray(list(pattern), dtype=np.int64))
-
     def _start(
         self,
         transfers: Sequence[Transfer],
@@ -246,6 +169,8 @@ class Channel:
     ) -> tuple[int, ...]:
         """Write descriptors and push the first one, once nothing can be refused any more."""
         tile, size = self._tile, sum(len(t.descriptors) for t in transfers)
+        if tile.bd_pool.free(self._number) < size:
+            tile.bd_pool.give_back([c.port for c in (*tile.s2mm, *tile.mm2s) if c.at_rest])
         numbers = tile.bd_pool.choose(self._number, size, self.port)
         chain = link(transfers, numbers, loop) if chained else [t.descriptors[0] for t in transfers]
         words = chain_words(tile, numbers, chain, self)
@@ -257,8 +182,14 @@ class Channel:
             self._control(**{f"{'Dec' if self.receives else 'C'}ompression_Enable": 1})
         for number, bd in zip(numbers, words, strict=True):
             tile.post_block(tile.kind.bd_base + number * tile.kind.bd_stride, bd)
-        tile.post_word(self._queue_register, self._queue_word(numbers[0], runs, token))
+        word = self._queue_word(numbers[0], runs, token)
+        self._posted += 1
+        tile.bench.post(lambda: self._push(word))
         return numbers
+
+    def _push(self, word: int) -> None:
+        self._tile.door.write32(self._queue_register, word)
+        self._posted -= 1
 
     def _control(self, **fields: int) -> None:
         """Set fields of the control register (AM025 DMA_S2MM_n_Ctrl, DMA_MM2S_n_Ctrl)."""
@@ -273,15 +204,23 @@ class Channel:
         return [piece if isinstance(piece, Transfer) else Transfer((piece,)) for piece in work]
 
     def _strange(self, piece: object) -> Iterator[Problem]:
-        """Why a piece of work is none for this channel: of another type, or made for another tile's DMA."""
+        """Why a piece of work is none for this channel: of another type, for another tile, or a way round."""
         verb = "write" if self.receives else "read"
         if not isinstance(piece, Transfer | Descriptor):
             source, step = "AM020: a task is a BD chain", f"make one with tile.{verb}(buffer)"
             yield self._problem("work", repr(piece), "transfers or descriptors", source, step)
-        elif isinstance(piece, Transfer) and piece.place not in (None, self._tile.place):
-            given = f"a transfer as the tile at {piece.place} sees its buffer"
+        if not isinstance(piece, Transfer):
+            return
+        strange = piece.design not in (None, self._tile.bench)
+        if strange or piece.place not in (None, self._tile.place):
+            seer = f"the tile at {piece.place}" if piece.place else "another tile"
+            given = f"a transfer as {seer}{' of another design' * strange} sees its buffer"
             source, step = "AM020 chapter 5: DMA windows", f"make one with {verb}(buffer) of this tile"
             yield self._problem("work", given, "transfers of the channel's own tile", source, step)
+        if piece.access not in (None, verb):
+            given, allowed = f"a {piece.access} of a buffer", f"{verb}s"
+            source, step = SIDES, f"make one with tile.{verb}(buffer)"
+            yield self._problem("work", given, allowed, source, step)
 
     def _check(self, transfers: Sequence[Transfer], runs: int, loop: bool) -> None:
         most = self._tile.kind.max_repeat
@@ -308,40 +247,3 @@ class Channel:
                 self._problem("task queue", "one more task", f"{self._depth} queued tasks", "AM020", step)
             )
         raise_if(problems, DesignError)
-
-    def _must_be(self, direction: int, verb: str) -> None:
-        if self._direction != direction:
-            allowed = f"{DIRECTIONS[direction]} channels"
-            raise DesignError(
-                self._problem(verb, self.port, allowed, "AM020: S2MM writes memory, MM2S reads it")
-            )
-
-    def _problem(self, name: str, given: str, allowed: str, source: str, step: str = "") -> Problem:
-        where = f"{self._tile.title}, {self.port}"
-        return Problem(name.replace(" ", "_"), where, name, given, allowed, source, step)
-
-
-def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
-    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-    if len(flat) % WORD_BYTES:
-        given, allowed = f"{len(flat)} bytes", f"a multiple of {WORD_BYTES}"
-        raise DesignError(
-            Problem("feed", name, "data", given, allowed, "AM020: 32-bit streams", "pad the array")
-        )
-    return flat.view(np.uint32)
-
-
-def _stream_elements(data: npt.ArrayLike, name: str, verb: str) -> Array:
-    """Data as an array whose elements are no longer than a stream word, so that none goes as two by accident.
-
-    Raises:
-        DesignError: longer elements, such as those of ``np.arange(4)``, or objects.
-    """
-    given = np.asarray(data)
-    if given.dtype.hasobject or given.itemsize > WORD_BYTES:
-        allowed = f"elements of {WORD_BYTES} bytes or less"
-        step = "say dtype=np.int32, or send both halves on purpose with .view(np.uint32)"
-        raise DesignError(
-            Problem("stream_dtype", name, verb, f"{given.dtype}", allowed, "AM020: 32-bit streams", step)
-        )
-    return given

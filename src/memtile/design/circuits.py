@@ -40,10 +40,11 @@ class Circuits:
         device: the device.
         columns: columns of the array.
         door: its address space.
+        design: the array.
     """
 
-    def __init__(self, device: Device, columns: int, door: ArrayDoor) -> None:
-        self._device, self._columns, self._door = device, columns, door
+    def __init__(self, device: Device, columns: int, door: ArrayDoor, design: object) -> None:
+        self._device, self._columns, self._door, self._design = device, columns, door, design
         self._flows: list[Flow] = []
         self._taken: dict[Port, str] = {}
         self._drivers: dict[Port, Port] = {}
@@ -54,8 +55,10 @@ class Circuits:
         """Ask for a circuit from an MM2S channel to S2MM channels, or for a way for packets of a ``bus``.
 
         Raises:
-            DesignError: a channel of the wrong direction, or that is part of another flow; no interface DMA.
+            DesignError: a channel of the wrong direction, of another array, or that is part of another flow;
+                no interface DMA.
         """
+        raise_if([p for end in (source, *targets) for p in self._strange(end)], DesignError)
         flow = Flow(
             f"{source.name} -> {', '.join(target.name for target in targets)}",
             port_of(source),
@@ -162,6 +165,21 @@ class Circuits:
                 field = register.field(port.name.capitalize())
                 at = self._door.address(port.column, port.row, register.offset)
                 self._door.mask_write32(at, field.mask, SOUTH_ATTACHMENT["DMA"] << field.lsb)
+
+    def owner(self, channel: Channel) -> str:
+        """Whose circuit or packets come to a channel or from it; empty = nobody's."""
+        port = port_of(channel)
+        asked = {end: flow.owner for flow in self._flows for end in (flow.source, *flow.targets)}
+        return asked.get(port) or self._taken.get(port, "")
+
+    def _strange(self, end: object) -> Iterator[Problem]:
+        """Ends that are none of this array."""
+        if not isinstance(end, End):
+            step = "such as tile.mm2s[0] and tile.s2mm[0]"
+            yield Problem("end", "router", "flow", repr(end), "channels of tiles", _SOURCE, step)
+        elif end.tile.bench is not self._design and end.tile.place is not None:
+            given, allowed = f"{end.name} of another array", "channels of this array's tiles"
+            yield Problem("end", "router", "flow", given, allowed, _SOURCE)
 
     def _wrong(self, flow: Flow, source: End, targets: Sequence[End]) -> Iterator[Problem]:
         allowed = "one MM2S channel to at least one S2MM channel"

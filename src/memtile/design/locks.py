@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memtile.arch.tiles import TileKind
 from memtile.bd.descriptor import Acquire, Release
@@ -25,6 +25,7 @@ class Lock:
         id: number within the tile.
         place: column and row of the tile in an array; None = the tile is alone.
         window: through which a DMA sees it; a neighbour's comes from ``Tile.seen``.
+        design: the design that it is part of, to be known from others; None = not said.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Lock:
     id: int
     place: tuple[int, int] | None = None
     window: str = "own"
+    design: object = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return f"Lock({self.name}: id {self.id})"
@@ -91,9 +93,10 @@ class LockRelease(Release):
         return made
 
 
-def owner_text(thing: Buffer | Lock) -> str:
-    """The tile that a buffer or lock belongs to, for messages."""
-    return f"{thing.kind.title} ({thing.place[0]},{thing.place[1]})" if thing.place else "another tile"
+def owner_text(thing: Buffer | Lock, design: object) -> str:
+    """The tile that a buffer or lock belongs to, for messages of a ``design``."""
+    place = f"{thing.kind.title} ({thing.place[0]},{thing.place[1]})" if thing.place else "another tile"
+    return place if thing.design in (None, design) else f"{place} of another design"
 
 
 class LockTable:
@@ -103,18 +106,30 @@ class LockTable:
         kind: the tile kind.
         title: the tile, for messages.
         place: column and row of the tile in an array.
+        design: the design that it is part of.
     """
 
-    def __init__(self, kind: TileKind, title: str = "", place: tuple[int, int] | None = None) -> None:
-        self._kind, self._title, self._place = kind, title or kind.title, place
+    def __init__(
+        self,
+        kind: TileKind,
+        title: str = "",
+        place: tuple[int, int] | None = None,
+        design: object = None,
+    ) -> None:
+        self._kind, self._title, self._place, self._design = kind, title or kind.title, place, design
         self.locks: dict[int, Lock] = {}
 
     def take(self, name: str | None, lock_id: int | None) -> Lock:
         """The lock ``lock_id``, or the lowest that is free.
 
         Raises:
-            DesignError: no such lock, taken already, or none free.
+            DesignError: no such lock, taken already, or none free; a name that is taken.
         """
+        for other in self.locks.values():
+            if other.name == name != f"lock{other.id}":  # what it is called without a name
+                where, step = f"{self._title}, lock {name}", f"{name} is lock {other.id}"
+                problem = Problem("name_twice", where, "name", repr(name), "a name of its own", _SOURCE, step)
+                raise DesignError(problem)
         free = [n for n in range(self._kind.locks) if n not in self.locks]
         if lock_id is None and free:
             lock_id = free[0]
@@ -124,7 +139,7 @@ class LockTable:
             allowed = f"{len(free)} free of {self._kind.locks}"
             problem = Problem("lock_id", self._title, "lock", given, allowed, _SOURCE, step)
             raise DesignError(problem)
-        lock = Lock(name or f"lock{lock_id}", self._kind, lock_id, self._place)
+        lock = Lock(name or f"lock{lock_id}", self._kind, lock_id, self._place, design=self._design)
         self.locks[lock_id] = lock
         return lock
 

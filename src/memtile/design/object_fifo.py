@@ -13,8 +13,10 @@ external buffers, started as tasks of the channel.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +26,10 @@ from memtile.access.views import View
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
-from memtile.design.protocols import one_reader, one_writer
+from memtile.design.protocols import Turns, one_reader, one_writer
 from memtile.design.tile import Tile
 from memtile.design.transfers import Pattern
+from memtile.design.values import shape_of
 from memtile.errors import DesignError, Problem, raise_if
 
 if TYPE_CHECKING:
@@ -82,7 +85,8 @@ class ObjectFifo:
     ) -> None:
         self.name, self.depth, self.shape, self.dtype = name, depth, shape, dtype
         self._array = array
-        _check(self, ends)
+        _check(self, array, ends)
+        array.fifo_names.add(name)
         producer, consumers = ends
         self.producer = producer if isinstance(producer, End) else self._end(producer, receives=False)
         self.consumers = tuple(
@@ -129,10 +133,11 @@ class ObjectFifo:
         chosen = self._parts(end, "split", len(consumers), parts, alone=len(self.consumers) == 1)
         tile = end.tile
         with self._array.all_or_nothing():
-            senders = [tile.free_channel(receives=False) for _ in consumers]
             reads = [[tile.read(buffer, part) for buffer in end.buffers] for part in chosen]
             writes = [tile.write(buffer) for buffer in end.buffers]
-            one_writer(tile, self.name, writes, reads).start([end.channel], senders)
+            guarded = one_writer(tile, self.name, writes, reads)
+            senders = self._channels(end, guarded.writers, guarded.readers)
+            guarded.start([end.channel], senders)
             ends = [
                 (End(tile, sender), [entry] if isinstance(entry, Tile) else entry)
                 for sender, entry in zip(senders, consumers, strict=True)
@@ -165,15 +170,36 @@ class ObjectFifo:
         chosen = self._parts(end, "gather", len(producers), parts, alone=True)
         tile = end.tile
         with self._array.all_or_nothing():
-            receivers = [tile.free_channel(receives=True) for _ in producers]
             writes = [[tile.write(buffer, part) for buffer in end.buffers] for part in chosen]
             reads = [tile.read(buffer) for buffer in end.buffers]
-            one_reader(tile, self.name, writes, reads).start(receivers, [end.channel])
+            guarded = one_reader(tile, self.name, writes, reads)
+            receivers = self._channels(end, guarded.readers, guarded.writers)
+            guarded.start(receivers, [end.channel])
             ends = [
                 (producer, [End(tile, receiver)])
                 for producer, receiver in zip(producers, receivers, strict=True)
             ]
             return self._made(name, ends, chosen, depth)
+
+    def _channels(self, end: End, own: Sequence[Turns], others: Sequence[Turns]) -> list[Channel]:
+        """A channel for each of the other rings, of a parity with BDs for it beside the end's own ring."""
+        tile, planned = end.tile, Counter[range]()
+
+        def has_room(channel: Channel, bds: int) -> bool:
+            return tile.bd_pool.free(channel.number) - planned[tile.kind.bd_bank(channel.number)] >= bds
+
+        found = [end.channel]
+        for number, ring in enumerate([*own, *others]):
+            bds = sum(len(transfer.descriptors) for transfer in ring)
+            if number:
+                suits = partial(has_room, bds=bds)
+                found.append(tile.free_channel(receives=not end.channel.receives, suits=suits))
+            if not has_room(found[-1], bds):
+                given = f"depth {self.depth}, for which a channel of the {tile.title} needs {bds} more BDs"
+                allowed = "rings for which its channels have BDs, by their parity"
+                raise DesignError(_problem(self.name, "depth", given, allowed))
+            planned[tile.kind.bd_bank(found[-1].number)] += bds
+        return found[1:]
 
     def _made(
         self, name: str, ends: Sequence[Ends], parts: Sequence[Pattern], depth: int | None
@@ -233,14 +259,21 @@ def _problem(name: str, field: str, given: str, allowed: str) -> Problem:
     return Problem("object_fifo", f"object FIFO {name}", field, given, allowed, source)
 
 
-def _check(fifo: ObjectFifo, ends: Ends) -> None:
+def _check(fifo: ObjectFifo, array: Array, ends: Ends) -> None:
     problems = []
+    if fifo.name in array.fifo_names:
+        problems.append(_problem(fifo.name, "name", repr(fifo.name), "a name of its own"))
     if fifo.depth < 1:
         problems.append(_problem(fifo.name, "depth", str(fifo.depth), "1 or more"))
-    if not fifo.shape or any(size < 1 for size in fifo.shape):
-        problems.append(_problem(fifo.name, "shape", str(fifo.shape), "sizes of 1 or more"))
+    try:
+        shape_of(fifo.shape, f"object FIFO {fifo.name}")
+    except DesignError as error:
+        problems += error.problems
     if not ends[1]:
         problems.append(_problem(fifo.name, "consumers", "none", "at least one tile"))
+    for end in (ends[0], *ends[1]):
+        if not isinstance(end, End) and not (isinstance(end, Tile) and end.bench is array):
+            problems.append(_problem(fifo.name, "end", repr(end), "tiles of the same array"))
     raise_if(problems, DesignError)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +60,8 @@ class Tile:
         self.label = f"{kind.name}{where} " if where else ""
         self.title = f"{kind.title} {where}".strip()
         self.bd_pool = BdPool(kind, self.title)
-        self._memory = MemoryMap(kind, self.title, self.place)
-        self._locks = LockTable(kind, self.title, self.place)
+        self._memory = MemoryMap(kind, self.title, self.place, self.bench)
+        self._locks = LockTable(kind, self.title, self.place, self.bench)
         self.s2mm = tuple(Channel(self, S2MM, n) for n in range(kind.channels))
         self.mm2s = tuple(Channel(self, MM2S, n) for n in range(kind.channels))
         site.bench.add(self)
@@ -82,7 +82,7 @@ class Tile:
     def buffer(
         self,
         name: str,
-        shape: int | tuple[int, ...],
+        shape: int | Sequence[int],
         dtype: npt.DTypeLike = np.int32,
         *,
         at: int | None = None,
@@ -100,11 +100,11 @@ class Tile:
             data: initial contents.
 
         Raises:
-            DesignError: it does not fit, overlaps, or is not whole 32-bit words.
+            DesignError: it does not fit, overlaps, or is not whole 32-bit words; a name that another buffer
+                of the tile has, a shape or type that is none, both ``at`` and ``bank``.
         """
-        size = (shape,) if isinstance(shape, int) else tuple(shape)
         with self.bench.all_or_nothing():
-            placed = self._memory.place(name, size, dtype, at=at, bank=bank)
+            placed = self._memory.place(name, shape, dtype, at=at, bank=bank)
             if data is not None:
                 self.store(placed, data)
         return placed
@@ -160,7 +160,15 @@ class Tile:
         self.bench.expected.append((self, buffer, array.ravel()))
 
     def lock(self, initial: int = 0, name: str | None = None, *, id: int | None = None) -> Lock:
-        """A lock with an initial value of 0..63, with number ``id`` or the lowest that is free."""
+        """A lock with an initial value of 0..63, with number ``id`` or the lowest that is free.
+
+        Raises:
+            DesignError: another value, no such lock or none free, a name that another lock of the tile has.
+        """
+        if not isinstance(initial, SupportsIndex):
+            step = f"say name={initial!r}" if isinstance(initial, str) else ""
+            where, allowed = f"{self.title}, lock", "a whole number"
+            raise DesignError(Problem("lock_value", where, "initial", repr(initial), allowed, "AM020", step))
         if not 0 <= initial <= self.kind.lock_value_max:
             allowed = f"0..{self.kind.lock_value_max}"
             where = f"{self.title}, lock {name or id or ''}".strip()
@@ -210,17 +218,20 @@ class Tile:
         """
         return replace(lock, window=self._window(lock, f"lock {lock.name}", "locks"))
 
-    def free_channel(self, *, receives: bool) -> Channel:
+    def free_channel(self, *, receives: bool, suits: Callable[[Channel], bool] | None = None) -> Channel:
         """The lowest channel that has no work and was not given away, now given away.
+
+        Args:
+            receives: S2MM or MM2S.
+            suits: what else the channel must be; the lowest one if none is.
 
         Raises:
             DesignError: there is none.
         """
-        side = self.s2mm if receives else self.mm2s
-        for channel in side:
-            if not channel.claimed:
-                channel.claimed = True
-                return channel
+        free = [channel for channel in (self.s2mm if receives else self.mm2s) if not channel.claimed]
+        for channel in [*filter(suits, free), *free]:
+            channel.claimed = True
+            return channel
         name, allowed = DIRECTIONS[S2MM if receives else MM2S], f"{self.kind.channels}, all in use"
         raise DesignError(Problem("channels", self.title, f"{name} channels", "one more", allowed, "AM020"))
 
@@ -277,7 +288,8 @@ class Tile:
 
     def _transfer(self, buffer: Buffer, tiling: Pattern | None, verb: Access, iteration: bool) -> Transfer:
         address = self._address(buffer, verb)
-        return replace(transfer(buffer, tiling, verb, address=address, iteration=iteration), place=self.place)
+        made = transfer(buffer, tiling, verb, address=address, iteration=iteration)
+        return replace(made, place=self.place, design=self.bench)
 
     def _address(self, buffer: Buffer, verb: str) -> int:
         """First word of a buffer as this tile's DMA sees it."""
@@ -291,10 +303,11 @@ class Tile:
     def _window(self, thing: Buffer | Lock, given: str, verb: str) -> str:
         """The window of this tile's DMA in which a buffer or lock lies."""
         for window in self.kind.memory_windows:
-            if thing.kind == self.kind and self._is_behind(window, thing.place):
+            mine = thing.kind == self.kind and thing.design in (None, self.bench)
+            if mine and self._is_behind(window, thing.place):
                 return window
         sides = " or ".join(self.kind.memory_windows)
-        step, source = f"it belongs to {owner_text(thing)}", "AM020 chapter 5: DMA windows"
+        step, source = f"it belongs to {owner_text(thing, self.bench)}", "AM020 chapter 5: DMA windows"
         raise DesignError(
             Problem("owner", self.title, verb, given, f"what is in a window: {sides}", source, step)
         )
@@ -307,8 +320,9 @@ class Tile:
         return place == (self.place[0] + away, self.place[1])
 
     def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
-        if thing.place != self.place or thing.kind != self.kind:
-            step, what = f"it belongs to {owner_text(thing)}", type(thing).__name__.lower()
+        mine = thing.kind == self.kind and thing.design in (None, self.bench)
+        if not mine or thing.place != self.place:
+            step, what = f"it belongs to {owner_text(thing, self.bench)}", type(thing).__name__.lower()
             given, allowed, source = (
                 f"{what} {thing.name}",
                 f"a {what} of the same tile",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from memtile.access.lowering.lower import Access, lower
@@ -12,8 +12,9 @@ from memtile.access.tiling import TilingParameters
 from memtile.access.views import View
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.design.buffers import Buffer
-from memtile.errors import Problem, TransferError
+from memtile.errors import Problem, TransferError, raise_if
 
+_GUARDS = "AM025 DMA_BDn_7: one acquire and one release per BD"
 Pattern = TilingParameters | View
 """Which elements of a buffer, and in which order."""
 
@@ -26,11 +27,15 @@ class Transfer:
         descriptors: in order; links and descriptor numbers are added when the transfer is started.
         runs: executions of the whole that make one pass (iteration).
         place: column and row of the tile from which the buffer is seen so; None = not said.
+        access: ``"read"`` for MM2S, ``"write"`` for S2MM; None = not said.
+        design: the design that the buffer is part of; None = not said.
     """
 
     descriptors: tuple[Descriptor, ...]
     runs: int = 1
     place: tuple[int, int] | None = None
+    access: Access | None = None
+    design: object = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         size = f"{self.words} words, {len(self.descriptors)} descriptors"
@@ -49,13 +54,40 @@ class Transfer:
         return replace(self, descriptors=tuple(d.but(compression=True) for d in self.descriptors))
 
     def guarded(self, acquire: Acquire | None = None, release: Release | None = None) -> Transfer:
-        """The same transfer, taking a lock before its first word and giving one after its last."""
+        """The same transfer, taking a lock before its first word and giving one after its last.
+
+        Raises:
+            TransferError: something else than lock operations, a second one of a kind, or a transfer of
+                several runs, each of which would take and give the lock.
+        """
+        raise_if(list(self._unguardable(acquire, release)), TransferError)
         descriptors = list(self.descriptors)
         if acquire is not None:
             descriptors[0] = descriptors[0].but(acquire=acquire)
         if release is not None:
             descriptors[-1] = descriptors[-1].but(release=release)
         return replace(self, descriptors=tuple(descriptors))
+
+    def _unguardable(self, acquire: object, release: object) -> Iterator[Problem]:
+        """Why the transfer cannot have these lock operations."""
+        first, last = self.descriptors[0].acquire, self.descriptors[-1].release
+        given: tuple[tuple[str, object, type, bool], ...] = (
+            ("acquire", acquire, Acquire, first.enable),
+            ("release", release, Release, bool(last.value)),
+        )
+        for name, action, kind, taken in given:
+            if action is None:
+                continue
+            if not isinstance(action, kind):
+                step = f"make one with lock.{name}()"
+                yield Problem("guard", repr(self), name, repr(action), f"{name}s of a lock", _GUARDS, step)
+            elif taken:
+                step = "take the other lock with a transfer before or after this one"
+                yield Problem("guard_twice", repr(self), name, f"a second {name}", "one", _GUARDS, step)
+        if self.runs > 1 and (acquire is not None or release is not None):
+            step = "lower it without iteration=True, or guard transfers of one run"
+            source = "AM025 DMA_BDn_7: a BD takes and gives its locks in every run"
+            yield Problem("guard_runs", repr(self), "guard", f"{self.runs} runs", "one run", source, step)
 
 
 def transfer(
@@ -86,7 +118,7 @@ def transfer(
         address=buffer.dma_address if address is None else address,
         iteration=iteration,
     )
-    return Transfer(lowered.descriptors, lowered.runs)
+    return Transfer(lowered.descriptors, lowered.runs, access=access)
 
 
 def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request:
@@ -96,7 +128,11 @@ def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request
     if pattern is None:
         return TilingParameters(buffer_dimension=tuple(reversed(buffer.shape))).request(bits)
     if isinstance(pattern, TilingParameters):
-        return pattern.request(bits)
+        request = pattern.request(bits)
+        if request.capacity > whole:
+            given = f"a buffer_dimension of {request.capacity} elements"
+            raise TransferError(Problem("tiling", where, access, given, f"{whole} or fewer", source))
+        return request
     if not isinstance(pattern, View):
         allowed, step = "TilingParameters, or a view", "such as memtile.view(shape, dtype)[:5]"
         raise TransferError(Problem("tiling", where, access, repr(pattern), allowed, source, step))

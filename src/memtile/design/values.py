@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from operator import index
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +12,40 @@ import numpy.typing as npt
 from memtile.errors import DesignError, Problem
 
 Array = npt.NDArray[Any]
+_NUMBERS = "biufcV"  # NumPy kinds; V = records, and types that NumPy has from others (bfloat16)
+
+
+def dtype_of(given: npt.DTypeLike, where: str) -> np.dtype[Any]:
+    """The element type of an array whose bytes mean something: not of objects, and not of no bytes.
+
+    Args:
+        given: anything that NumPy takes for a type.
+        where: for messages.
+
+    Raises:
+        DesignError: no type, or one whose elements are no bytes of a fixed number.
+    """
+    allowed, step = "a NumPy type of numbers", "such as np.int32"
+    try:
+        dtype = np.dtype(given)
+    except (TypeError, ValueError):
+        raise DesignError(Problem("dtype", where, "dtype", repr(given), allowed, "NumPy", step)) from None
+    if dtype.kind not in _NUMBERS or dtype.hasobject or not dtype.itemsize:
+        raise DesignError(Problem("dtype", where, "dtype", str(dtype), allowed, "NumPy", step))
+    return dtype
+
+
+def shape_of(given: object, where: str) -> tuple[int, ...]:
+    """A shape of at least one dimension, each of at least one element; a number is a shape of one.
+
+    Raises:
+        DesignError: anything else.
+    """
+    sizes = tuple(given) if isinstance(given, Iterable) else (given,)
+    if sizes and all(isinstance(size, SupportsIndex) and index(size) > 0 for size in sizes):
+        return tuple(map(index, sizes))
+    allowed, step = "whole numbers of 1 or more", "such as (8, 8)"
+    raise DesignError(Problem("shape", where, "shape", repr(given), allowed, "NumPy shapes", step))
 
 
 def exactly(

@@ -1,0 +1,176 @@
+"""The stream port of a DMA channel: what a test bench offers there, and what it takes and compares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
+from memtile.design.values import dtype_of
+from memtile.errors import DesignError, Problem
+from memtile.sim.names import channel_name
+from memtile.sim.results import Check
+
+if TYPE_CHECKING:
+    from memtile.design.tile import Tile
+
+Array = npt.NDArray[Any]
+
+SIDES = "AM020: S2MM writes memory, MM2S reads it"
+
+
+class StreamPort:
+    """Where the words of a channel enter or leave the tile.
+
+    Args:
+        tile: the tile it belongs to.
+        direction: ``arch.tiles.S2MM`` or ``MM2S``.
+        number: of the channel.
+
+    Attributes:
+        index: model number of the channel.
+        dtype: element type of what is collected.
+        taken: whether it is collected.
+        fed: whether it was offered words.
+    """
+
+    def __init__(self, tile: Tile, direction: int, number: int) -> None:
+        self._tile, self._direction, self._number = tile, direction, number
+        self._local = direction * tile.kind.channels + number
+        self.index = int(tile.engine.spec.tiles.channel_base[tile.index]) + self._local
+        self.expected: Array | None = None
+        self.dtype: np.dtype[Any] = np.dtype(np.uint32)
+        self.taken = self.fed = False
+
+    @property
+    def tile(self) -> Tile:
+        """The tile it belongs to."""
+        return self._tile
+
+    @property
+    def port(self) -> str:
+        """Direction and number: ``S2MM 0``."""
+        return f"{DIRECTIONS[self._direction]} {self._number}"
+
+    @property
+    def name(self) -> str:
+        """The port, after the tile's place in an array: ``memory(0,1) MM2S 0``."""
+        return channel_name(self._tile.engine, self.index)
+
+    @property
+    def number(self) -> int:
+        """Number within its direction."""
+        return self._number
+
+    @property
+    def receives(self) -> bool:
+        """True for S2MM."""
+        return self._direction == S2MM
+
+    def feed(self, data: Array, pattern: Iterable[int] | None = None) -> None:
+        """Offer the bytes of ``data`` at the stream port, one word per cycle, or as ``pattern`` allows.
+
+        Args:
+            data: any array of whole 32-bit words, taken in C order; elements of up to 32 bits.
+            pattern: repeating 0/1 readiness per cycle, not always 0.
+
+        Raises:
+            DesignError: an MM2S channel, no whole words, longer elements, a pattern that is none.
+        """
+        self._must_be(S2MM, "feed")
+        given = _stream_elements(data, self.name, "feed")
+        words, ready = _words(given, self.name), self._readiness(pattern)
+        self._tile.engine.feed(self.index, words)
+        self.fed = True
+        self._pace(ready)
+
+    def collect(self, dtype: npt.DTypeLike = np.uint32, pattern: Iterable[int] | None = None) -> None:
+        """Take every word of the stream port; the result has them as a flat array of ``dtype``.
+
+        Raises:
+            DesignError: an S2MM channel, a pattern that is none, another type than what is expected has.
+        """
+        self._must_be(1 - S2MM, "collect")
+        wanted, ready = dtype_of(dtype, self.name), self._readiness(pattern)
+        if self.expected is not None and wanted != self.expected.dtype:
+            step = "convert one of them with .astype or .view"
+            allowed, source = f"{self.expected.dtype}, as expected before", "one array is compared"
+            raise DesignError(self._problem("dtype", str(wanted), allowed, source, step))
+        self.dtype, self.taken = wanted, True
+        self._tile.engine.catch(self.index)
+        self._pace(ready)
+
+    def expect(self, data: Array, pattern: Iterable[int] | None = None) -> None:
+        """Collect, and compare what comes with the elements of ``data`` in C order, after those before.
+
+        Raises:
+            DesignError: an S2MM channel, elements of more than 32 bits, of another type than those before,
+                a pattern that is none.
+        """
+        given = _stream_elements(data, self.name, "expect")
+        self.collect(given.dtype, pattern)
+        flat = np.ascontiguousarray(given).ravel()
+        self.expected = flat if self.expected is None else np.concatenate([self.expected, flat])
+
+    def output(self) -> Array:
+        """What was collected so far; a tail shorter than one element is left out."""
+        words = self._tile.engine.caught(self.index)
+        whole = words.nbytes // self.dtype.itemsize * self.dtype.itemsize
+        return words.view(np.uint8)[:whole].view(self.dtype)
+
+    def check(self) -> Check | None:
+        """Comparison of the output with what is expected, if anything is."""
+        return None if self.expected is None else Check.compare(self.name, self.output(), self.expected)
+
+    def _readiness(self, pattern: Iterable[int] | None) -> list[int] | None:
+        """The pattern once it is known to let a word through now and then."""
+        if pattern is None:
+            return None
+        ready = list(pattern) if isinstance(pattern, Iterable) else []
+        if 1 not in ready or any(value not in (0, 1) for value in ready):
+            step = "such as [1, 1, 0]: ready in two of three cycles"
+            allowed, source = "zeros and at least one 1", "readiness per cycle, repeating"
+            raise DesignError(self._problem("pattern", repr(pattern), allowed, source, step))
+        return ready
+
+    def _pace(self, ready: list[int] | None) -> None:
+        if ready is not None:
+            self._tile.engine.pace(self.index, np.asarray(ready, dtype=np.int64))
+
+    def _must_be(self, direction: int, verb: str) -> None:
+        if self._direction != direction:
+            allowed = f"{DIRECTIONS[direction]} channels"
+            raise DesignError(self._problem(verb, self.port, allowed, SIDES))
+
+    def _problem(self, name: str, given: str, allowed: str, source: str, step: str = "") -> Problem:
+        where = f"{self._tile.title}, {self.port}"
+        return Problem(name.replace(" ", "_"), where, name, given, allowed, source, step)
+
+
+def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
+    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    if len(flat) % WORD_BYTES:
+        given, allowed = f"{len(flat)} bytes", f"a multiple of {WORD_BYTES}"
+        raise DesignError(
+            Problem("feed", name, "data", given, allowed, "AM020: 32-bit streams", "pad the array")
+        )
+    return flat.view(np.uint32)
+
+
+def _stream_elements(data: npt.ArrayLike, name: str, verb: str) -> Array:
+    """Data as an array whose elements are no longer than a stream word, so that none goes as two by accident.
+
+    Raises:
+        DesignError: longer elements, such as those of ``np.arange(4)``, or objects.
+    """
+    given = np.asarray(data)
+    if given.dtype.hasobject or given.itemsize > WORD_BYTES:
+        allowed = f"elements of {WORD_BYTES} bytes or less"
+        step = "say dtype=np.int32, or send both halves on purpose with .view(np.uint32)"
+        raise DesignError(
+            Problem("stream_dtype", name, verb, f"{given.dtype}", allowed, "AM020: 32-bit streams", step)
+        )
+    return given

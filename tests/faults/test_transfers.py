@@ -1,0 +1,111 @@
+"""Is a transfer refused that is not what the channel, the buffer or the lock is for?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from memtile import (
+    Array,
+    MemoryTile,
+    MemtileError,
+    TilingParameters,
+    Transfer,
+    TraversingParameters,
+)
+
+
+def refused(call: Callable[[], object]) -> str:
+    with pytest.raises(MemtileError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_a_guard_of_several_runs_would_be_taken_in_each() -> None:
+    tile = MemoryTile()
+    lock = tile.lock()
+    several = Transfer(tile.write(tile.buffer("frame", 64)).descriptors, runs=2)
+    assert refused(lambda: several.guarded(release=lock.release())) == (
+        "Transfer(128 words, 1 descriptors, 2 runs): guard: 2 runs given, one run allowed "
+        "(AM025 DMA_BDn_7: a BD takes and gives its locks in every run); "
+        "lower it without iteration=True, or guard transfers of one run"
+    )
+    assert several.guarded() == several
+
+
+def test_a_second_guard_of_a_kind_is_not_dropped() -> None:
+    tile = MemoryTile()
+    first, second = tile.lock(), tile.lock()
+    whole = tile.write(tile.buffer("frame", 64)).guarded(first.acquire())
+    assert refused(lambda: whole.guarded(second.acquire())) == (
+        "Transfer(64 words, 1 descriptors): acquire: a second acquire given, one allowed (AM025 DMA_BDn_7: "
+        "one acquire and one release per BD); take the other lock with a transfer before or after this one"
+    )
+    both = whole.guarded(release=second.release())
+    assert "a second release given" in refused(lambda: both.guarded(release=first.release()))
+
+
+def test_guards_are_lock_operations_of_their_kind() -> None:
+    tile = MemoryTile()
+    lock, whole = tile.lock(), tile.write(tile.buffer("frame", 64))
+    swapped = refused(lambda: whole.guarded(lock.release(), lock.acquire()))  # type: ignore[arg-type]
+    assert len(swapped.splitlines()) == 2
+    assert refused(lambda: whole.guarded(lock)) == (  # type: ignore[arg-type]
+        "Transfer(64 words, 1 descriptors): acquire: Lock(lock0: id 0) given, acquires of a lock allowed "
+        "(AM025 DMA_BDn_7: one acquire and one release per BD); make one with lock.acquire()"
+    )
+
+
+@pytest.mark.parametrize("verb", ["read", "write"])
+def test_a_tiling_of_more_than_the_buffer_is_refused(verb: str) -> None:
+    tile = MemoryTile()
+    small = tile.buffer("small", (4, 4))
+    assert refused(lambda: getattr(tile, verb)(small, TilingParameters((8, 4)))) == (
+        f"buffer small: {verb}: a buffer_dimension of 32 elements given, 16 or fewer allowed "
+        "(UG1603: tiling parameters)"
+    )
+
+
+def test_a_tiling_of_a_part_of_the_buffer_stays_in_it() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("large", (4, 4))
+    assert tile.read(buffer, TilingParameters((4, 2))).words == 8
+    loops = (TraversingParameters(0, 2, 8),)  # tiles beyond the buffer are padding
+    assert tile.read(buffer, TilingParameters((4, 4), (2, 4), (), loops)).words == 64
+
+
+def test_a_read_is_for_mm2s_and_a_write_for_s2mm() -> None:
+    tile = MemoryTile()
+    frame = tile.buffer("frame", 64)
+    assert refused(lambda: tile.s2mm[0].start(tile.read(frame))) == (
+        "memory tile, S2MM 0: work: a read of a buffer given, writes allowed "
+        "(AM020: S2MM writes memory, MM2S reads it); make one with tile.write(buffer)"
+    )
+    assert "make one with tile.read(buffer)" in refused(lambda: tile.mm2s[0].start(tile.write(frame)))
+    tile.mm2s[0].start(*tile.write(frame).descriptors)  # of which nobody says what they are for
+
+
+def test_two_tiles_alone_are_two_designs() -> None:
+    mine, other = MemoryTile(), MemoryTile()
+    theirs, lock = other.buffer("theirs", 64), other.lock(0, "gate")
+    buffer = mine.buffer("mine", 64)
+    assert refused(lambda: mine.mm2s[0].start(other.read(theirs))) == (
+        "memory tile, MM2S 0: work: a transfer as another tile of another design sees its buffer given, "
+        "transfers of the channel's own tile allowed (AM020 chapter 5: DMA windows); "
+        "make one with read(buffer) of this tile"
+    )
+    assert refused(lambda: mine.read(theirs)).endswith("it belongs to another tile of another design")
+    assert refused(lambda: mine.store(theirs, [0] * 64)).endswith("another tile of another design")
+    assert "lock gate" in refused(lambda: mine.mm2s[0].start(mine.read(buffer).guarded(lock.acquire())))
+    assert "lock gate" in refused(lambda: mine.lock_value(lock))
+    assert (mine.read(buffer), buffer) == (other.read(theirs), mine.buffers[0])
+
+
+def test_tiles_at_the_same_place_of_two_arrays_are_two() -> None:
+    mine, other = Array(columns=1), Array(columns=1)
+    theirs = other.memory_tile(0).buffer("theirs", 64)
+    assert refused(lambda: mine.memory_tile(0).read(theirs)) == (
+        "memory tile (0,1): read: buffer theirs given, what is in a window: west or own or east allowed "
+        "(AM020 chapter 5: DMA windows); it belongs to memory tile (0,1) of another design"
+    )
