@@ -163,6 +163,12 @@ def test_small_elements_move_exactly_when_every_word_is_whole(data: Any, shape: 
     assert reasons == (set() if whole else {"word_alignment"})
 
 
+def test_zeros_alone_are_whole_words_however_the_loops_step() -> None:
+    """Loops that begin before the data, end behind it and meet none of it."""
+    zeros = np.pad(view((1,), "int16"), (1, 1))[::2]
+    assert words(zeros.request()).tolist() == [-1]
+
+
 @given(st.data(), st.integers(1, 4))
 @settings(max_examples=100, deadline=None)
 def test_einops_patterns_mean_what_einops_means(data: Any, rank: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memtile.access.request import WORD_BITS, Axis, Extent, Request
+from memtile.access.request import WORD_BITS, Axis, Extent, Request, padding_alone
 from memtile.access.strides import Loops, Move
 
 FLAT = -1  # the dimension of loops that never leave the data; their strides are elements
@@ -18,13 +18,12 @@ FLAT = -1  # the dimension of loops that never leave the data; their strides are
 def broken_step(request: Request) -> int | None:
     """A step in elements that takes words apart: innermost not 1, or down by a part of a word."""
     group = max(WORD_BITS // request.element_bits, 1)
-    spans = zip(request.reach(), request.extents, strict=True)
-    if group == 1 or any(high < 0 or low >= extent.size for (low, high), extent in spans):
-        return None  # whole words, or zeros alone
+    if group == 1:
+        return None
     steps = [axis.stride * request.extents[axis.dimension].pitch for axis in request.axes]
     innermost, outer = steps[-1:], steps[:-1]
     broken = [step for step in innermost if step != 1] + [step for step in outer if step < 0 and step % group]
-    return broken[0] if broken else None
+    return broken[0] if broken and not padding_alone(request) else None
 
 
 @dataclass(frozen=True, slots=True)

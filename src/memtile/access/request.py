@@ -111,6 +111,12 @@ def _offsets(request: Request, d: int, extent: Extent) -> Addresses:
     return np.where(inside, coordinate * extent.pitch, _OUTSIDE)
 
 
+def padding_alone(request: Request) -> bool:
+    """Whether no element of the stream is in memory: the loops miss the data of some dimension."""
+    offsets = (_offsets(request, d, extent) for d, extent in enumerate(request.extents))
+    return any(bool((offset == _OUTSIDE).all()) for offset in offsets)
+
+
 def words(request: Request) -> Addresses:
     """Word address of every stream word of ``request``: int64, -1 for pad words.
 
