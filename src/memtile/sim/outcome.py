@@ -60,9 +60,11 @@ def outcome(
     working = [view for view in core_views(engine) if not view.done]
     open_work = bool(unfinished or waits.lost) or not all(view.at_rest for view in working)
     status = _status(stop, busy, open_work or any(c.missing for c in checks))
-    waiting = [v.waits_for(waits) for v in needed if not _idle(v) or waits.count(engine, v.ch)]
-    waiting += [view.waits_for() for view in working]
-    waiting += [*_unsent(engine, checks), *waits.lost_texts(engine)]
+    waiting: list[str] = []
+    if status is not Status.FINISHED:
+        waiting += [v.waits_for(waits) for v in needed if not _idle(v) or waits.count(engine, v.ch)]
+        waiting += [view.waits_for() for view in working]
+        waiting += [*_unsent(engine, checks), *waits.lost_texts(engine)]
     return Result(
         status=status,
         timed=timed,
@@ -71,7 +73,7 @@ def outcome(
         channels=tuple(_use(view, timed) for view in busy),
         outputs=outputs,
         checks=tuple(checks),
-        waiting=() if status is Status.FINISHED else tuple(waiting),
+        waiting=tuple(waiting),
         assumed=tuple(_assumed(engine)) if timed else (),
         cores=tuple(view.use() for view in core_views(engine)) if timed else (),
         before=before,

@@ -64,15 +64,17 @@ class Waits:
 
 def stream_waits(engine: Engine) -> Waits:
     """The words that wait, of a model in which nothing moves."""
-    switch, channels = plain(engine.state.switch), engine.channels
+    switch, held = plain(engine.state.switch), plain(engine.state.fifos).held
+    full = np.flatnonzero((engine.channels.direction == S2MM) & (held > 0)).tolist()
+    filled, found = np.flatnonzero(switch.held > 0).tolist(), Waits()
+    if not full and not filled:
+        return found
     foreign = _reached(_own_senders(engine), lambda port: _configured(engine, port))
     exempt = {_receiver(engine, port) for port in foreign}
-    held = plain(engine.state.fifos).held
-    found = Waits()
-    for ch in np.flatnonzero((channels.direction == S2MM) & (held > 0)).tolist():
+    for ch in full:
         if ch not in exempt:
             found.ingress[ch] = int(held[ch])
-    for port in np.flatnonzero(switch.held > 0).tolist():
+    for port in filled:
         if port not in foreign:
             _count(engine, port, found)
     return found
