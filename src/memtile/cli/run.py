@@ -37,8 +37,9 @@ def run(
     untimed: Annotated[bool, typer.Option("--untimed", help="Move the data without a clock.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
     max_cycles: Annotated[
-        int | None, typer.Option(min=1, help="Stop after this many cycles.", show_default=f"{_MAX_CYCLES}")
-    ] = None,
+        int,
+        typer.Option(min=1, help="Stop after this many cycles, or after what --untimed could move in them."),
+    ] = _MAX_CYCLES,
     picture: Annotated[
         Path | None, typer.Option(help="Also draw each channel's cycles: .png, .svg or .pdf.")
     ] = None,
@@ -75,9 +76,6 @@ def run(
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
-    if untimed and max_cycles is not None:
-        raise typer.BadParameter("an untimed run has no cycles for --max-cycles; it stops by its words")
-    limit = _MAX_CYCLES if max_cycles is None else max_cycles
     dump = _waveform_file(vcd, signals, untimed)
     if picture is not None:
         _check_picture(picture, untimed)
@@ -85,9 +83,9 @@ def run(
     if any(Path(file).suffix == ".py" for file in files):
         if len(files) > 1 or options != ProgramOptions():
             raise typer.BadParameter("a design is run alone, without --in, --out, --device, --format, --base")
-        result = _run_design(files[0], dump, untimed=untimed, as_json=as_json, max_cycles=limit)
+        result = _run_design(files[0], dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
     else:
-        result = run_files(files, options, dump, untimed=untimed, as_json=as_json, max_cycles=limit)
+        result = run_files(files, options, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
     _end(result, picture)
 
 

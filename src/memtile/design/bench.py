@@ -13,7 +13,7 @@ from memtile.design.values import exactly
 from memtile.sim.engine import Engine
 from memtile.sim.outcome import outcome
 from memtile.sim.results import Array, Check, Result
-from memtile.sim.untimed import run_untimed
+from memtile.sim.untimed import run_untimed, words_within
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
@@ -108,13 +108,14 @@ class Bench:
         cycles, stalls, outputs and checks; ``Result.before`` says how many cycles were there already.
 
         Args:
-            max_cycles: limit of the cycle run.
-            untimed: move the data without a clock; stops after some 268 million words instead.
+            max_cycles: limit of the cycle run; an untimed run stops when it has moved more than one of so
+                many cycles could, and after some 268 million words.
+            untimed: move the data without a clock.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
         """
         try:
             if untimed:
-                stop = run_untimed(self.engine, progress)
+                stop = run_untimed(self.engine, progress, words_within(self.engine, max_cycles))
             else:
                 stop = self.engine.run(self.engine.now + max_cycles, progress)
         except KeyboardInterrupt:

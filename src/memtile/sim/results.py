@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Array = npt.NDArray[Any]
-UNTIMED_WORDS = 1 << 28  # after which an untimed run that never ends is stopped
 _TEXT_WIDTH = 118
 
 
@@ -241,8 +240,7 @@ class Result:
     def _limit(self) -> str:
         if self.status is not Status.LIMIT:
             return ""
-        words = f"of {UNTIMED_WORDS} words, where short descriptors count for more"
-        given = "of cycles" if self.timed else words
+        given = "of cycles" if self.timed else "of words, where short descriptors count for more"
         return f" ({given}; a ring without end always gets there)"
 
 

@@ -30,7 +30,6 @@ from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
 from memtile.sim.feed import Offer, tlasts
-from memtile.sim.results import UNTIMED_WORDS
 
 _MOVING = int(Cause.MOVING)
 _NEVER = -1
@@ -38,6 +37,7 @@ _MOST_SEEN = 1 << 12  # BDs whose way is kept
 _LOG_ROWS = 1 << 8  # executions that wait for their words, beside those of one round
 _ENDLESS = 1 << 62
 
+UNTIMED_WORDS = 1 << 28  # after which an untimed run that never ends is stopped
 Move = Callable[[], int]  # moves the words of a BD execution; returns what they count
 
 
@@ -61,6 +61,11 @@ def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = U
         if words >= limit:
             return Stop.LIMIT
         return engine.run(engine.now + limit - words)
+
+
+def words_within(engine: Engine, cycles: int) -> int:
+    """Words after which an untimed run has gone further than any run of ``cycles`` cycles could."""
+    return min(UNTIMED_WORDS, cycles * len(engine.channels.phase) * LEAST)
 
 
 @contextmanager
