@@ -119,11 +119,11 @@ def test_an_idle_array_costs_less_than_two_tiles(benchmark) -> None:
 
 
 def test_a_run_in_which_nothing_happens(benchmark) -> None:
-    """Result and all, against one small NumPy operation for scale."""
+    """Result and all, against two small NumPy operations for scale."""
     array = Array(LARGE)
     array.run()
     benchmark.pedantic(array.run, rounds=50, iterations=10)
     words = np.ones(1 << 20)
     [scale] = least(lambda: words.sum())
     benchmark.extra_info["us"] = round(benchmark.stats.stats.min * 1e6)
-    assert benchmark.stats.stats.min < scale
+    assert benchmark.stats.stats.min < 2 * scale

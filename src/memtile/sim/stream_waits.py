@@ -64,9 +64,9 @@ class Waits:
 
 def stream_waits(engine: Engine) -> Waits:
     """The words that wait, of a model in which nothing moves."""
-    switch, held = plain(engine.state.switch), plain(engine.state.fifos).held
+    held = plain(engine.state.fifos).held
     full = np.flatnonzero((engine.channels.direction == S2MM) & (held > 0)).tolist()
-    filled, found = np.flatnonzero(switch.held > 0).tolist(), Waits()
+    filled, found = _filled(engine), Waits()
     if not full and not filled:
         return found
     foreign = _reached(_own_senders(engine), lambda port: _configured(engine, port))
@@ -78,6 +78,15 @@ def stream_waits(engine: Engine) -> Waits:
         if port not in foreign:
             _count(engine, port, found)
     return found
+
+
+def _filled(engine: Engine) -> list[int]:
+    """Switch ports with words; those of tiles that have a clock are in the list of ports at work."""
+    state, held = engine.state, plain(engine.state.switch).held
+    ports = state.active_ports[1 : 1 + state.active_ports[0]]
+    if state.gated[0] > 0:
+        ports = np.arange(len(held))
+    return [port for port in ports.tolist() if held[port] > 0]
 
 
 def blocked_text(engine: Engine, ch: int) -> str:
