@@ -67,6 +67,16 @@ def test_counters_of_a_channel_a_lock_and_the_time_between_two_events() -> None:
     assert not released.happened
 
 
+def test_a_lock_of_another_design_is_not_watched() -> None:
+    lock = MemoryTile().lock(0, "theirs")
+    with pytest.raises(DesignError) as caught:
+        MemoryTile().events.event("REL", lock)
+    assert str(caught.value) == (
+        "memory tile: event REL: theirs given, a channel, lock or port of the same tile allowed "
+        "(AM020, events; names of AMD's driver)"
+    )
+
+
 def test_events_that_both_modules_of_a_compute_tile_have() -> None:
     tile = Array("npu1", columns=1).compute_tile(0, 2)
     conflicts = tile.events.count("CONFLICT_DM_BANK_0", until="USER_EVENT_0")

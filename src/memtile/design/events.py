@@ -214,7 +214,7 @@ class TileEvents:
 
     def _must_own(self, thing: Subject, name: str) -> None:
         tile = self._tile
-        own = thing.place == tile.place if isinstance(thing, Lock) else thing.tile is tile
+        own = tile.owns(thing) if isinstance(thing, Lock) else thing.tile is tile
         if not own:
             given, allowed = thing.name, "a channel, lock or port of the same tile"
             raise DesignError(Problem("owner", tile.title, f"event {name}", given, allowed, _SOURCE))

@@ -276,6 +276,10 @@ class Tile:
         register = tile_register(self.kind.name, name)
         return register.unpack(self.door.read32(register.offset))
 
+    def owns(self, thing: Buffer | Lock) -> bool:
+        """Whether a buffer or lock is this tile's own."""
+        return self._is_like(thing) and thing.place == self.place
+
     def behind(self, window: str) -> str | None:
         """The tile behind a window of this tile's DMA; None where there is none."""
         if window == "own":
@@ -303,8 +307,7 @@ class Tile:
     def _window(self, thing: Buffer | Lock, given: str, verb: str) -> str:
         """The window of this tile's DMA in which a buffer or lock lies."""
         for window in self.kind.memory_windows:
-            mine = thing.kind == self.kind and thing.design in (None, self.bench)
-            if mine and self._is_behind(window, thing.place):
+            if self._is_like(thing) and self._is_behind(window, thing.place):
                 return window
         sides = " or ".join(self.kind.memory_windows)
         step, source = f"it belongs to {owner_text(thing, self.bench)}", "AM020 chapter 5: DMA windows"
@@ -319,13 +322,12 @@ class Tile:
             return place == self.place and away == 0
         return place == (self.place[0] + away, self.place[1])
 
+    def _is_like(self, thing: Buffer | Lock) -> bool:
+        """Whether it belongs to a tile of this kind and of the same design."""
+        return thing.kind == self.kind and thing.design in (None, self.bench)
+
     def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
-        mine = thing.kind == self.kind and thing.design in (None, self.bench)
-        if not mine or thing.place != self.place:
+        if not self.owns(thing):
             step, what = f"it belongs to {owner_text(thing, self.bench)}", type(thing).__name__.lower()
-            given, allowed, source = (
-                f"{what} {thing.name}",
-                f"a {what} of the same tile",
-                "AM020: DMA windows",
-            )
-            raise DesignError(Problem("owner", self.title, verb, given, allowed, source, step))
+            given, allowed = f"{what} {thing.name}", f"a {what} of the same tile"
+            raise DesignError(Problem("owner", self.title, verb, given, allowed, "AM020: DMA windows", step))

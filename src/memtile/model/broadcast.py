@@ -3,22 +3,21 @@
 An event that drives a channel is seen as BROADCAST_n in its own unit at once and, ``broadcast_hop`` cycles
 per switch later, in every unit that the channel reaches. What comes from west goes on to the east only, from
 the south to north, west and east, and so on: no path is a loop (AM025 Event_Broadcast_Block_*). A tile hears
-nothing from a side from which it is isolated (AM025 Tile_Control). Memory and
-interface tiles have two switches; their unit is at the western one (DEV-OBS-4).
+nothing from a side from which it is isolated (AM025 Tile_Control, DEV-ISO-1). Memory and interface tiles have
+two switches; their unit is at the western one (DEV-OBS-4).
 """
 
 from __future__ import annotations
 
 from memtile.arch.events import BROADCAST_CHANNELS
 from memtile.arch.register_map import register_named
-from memtile.model.event_state import FLIGHT
+from memtile.model.event_state import EAST, FLIGHT, NORTH, SOUTH, WEST
 from memtile.model.events import asserted, raise_event
 from memtile.model.jit import jit
 from memtile.model.state import ACTIVITY, NOW, Spec, State
 from memtile.model.timing_index import BROADCAST_HOP
 
-_SOUTH, _WEST, _NORTH, _EAST = 0, 1, 2, 3
-_OPPOSITE = (_NORTH, _EAST, _SOUTH, _WEST)
+_OPPOSITE = (NORTH, EAST, SOUTH, WEST)
 _CONTROL = register_named("memory_tile", "Tile_Control")
 _ISOLATION_LSB = tuple(_CONTROL.field(f"Isolate_From_{s}").lsb for s in ("South", "West", "North", "East"))
 
@@ -49,10 +48,10 @@ def forward(
     spec: Spec, st: State, node: int, inside: int, south: int, west: int, north: int, east: int
 ) -> None:
     """Send on what came from each side and from the unit itself."""
-    launch(spec, st, node, _WEST, inside | east | north | south)
-    launch(spec, st, node, _EAST, inside | west | north | south)
-    launch(spec, st, node, _NORTH, inside | south)
-    launch(spec, st, node, _SOUTH, inside | north)
+    launch(spec, st, node, WEST, inside | east | north | south)
+    launch(spec, st, node, EAST, inside | west | north | south)
+    launch(spec, st, node, NORTH, inside | south)
+    launch(spec, st, node, SOUTH, inside | north)
 
 
 @jit
@@ -80,8 +79,8 @@ def deliver(spec: Spec, st: State) -> None:
     """Let everything that is on its way arrive where it is due."""
     st.clock[ACTIVITY] += 1
     for node in range(st.flights.shape[0]):
-        south, west = arrive(st, node, _SOUTH), arrive(st, node, _WEST)
-        north, east = arrive(st, node, _NORTH), arrive(st, node, _EAST)
+        south, west = arrive(st, node, SOUTH), arrive(st, node, WEST)
+        north, east = arrive(st, node, NORTH), arrive(st, node, EAST)
         unit = spec.nodes.unit[node]
         if south | west | north | east and st.gates.off[spec.event_units.tile[unit]] == 0:
             if node == spec.event_units.first_node[unit]:

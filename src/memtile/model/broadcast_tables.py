@@ -11,7 +11,7 @@ import numpy as np
 
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import WORD_BYTES, TileName
-from memtile.model.event_state import SIDES, EventUnits, Nodes
+from memtile.model.event_state import EAST, NORTH, SIDES, SOUTH, WEST, EventUnits, Nodes
 from memtile.model.register_tables import index_map
 from memtile.model.state import Ints, Tiles, table
 
@@ -54,20 +54,17 @@ def _isolation(name: TileName) -> int:
     return int(index_map(name)[tile_register(name, "Tile_Control").offset // WORD_BYTES])
 
 
-_SOUTH, _WEST, _NORTH, _EAST = range(SIDES)
-
-
 def _link_tile(
     links: Ints, of_tile: Sequence[list[int]], places: dict[tuple[int, int], int], tile: int, p: Placed
 ) -> None:
     own = of_tile[tile]
     for west, east in pairwise(own):
-        links[west, _EAST], links[east, _WEST] = east, west
+        links[west, EAST], links[east, WEST] = east, west
     above = places.get((p.column, p.row + 1))
     if above is not None:
         for lower, upper in zip(own, of_tile[above], strict=False):
-            links[lower, _NORTH], links[upper, _SOUTH] = upper, lower
+            links[lower, NORTH], links[upper, SOUTH] = upper, lower
     beside = places.get((p.column + 1, p.row))
     if beside is not None and not p.name.startswith("interface") and own and of_tile[beside]:
         first = of_tile[beside][0]
-        links[own[-1], _EAST], links[first, _WEST] = first, own[-1]
+        links[own[-1], EAST], links[first, WEST] = first, own[-1]

@@ -19,6 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 COUNTERS = max(unit.counters for unit in EVENT_UNITS.values()) + MORE_COUNTERS_V2
 SIDES = 4  # of a broadcast switch, in the order of arch.event_registers
+SOUTH, WEST, NORTH, EAST = range(SIDES)
 FLIGHT = 8  # cycles that a broadcast may need from one switch to the next, and one more
 NEVER = -1
 PER_KIND = 8  # arguments of events that come once for each selector: kind * PER_KIND + selector

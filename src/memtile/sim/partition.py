@@ -12,17 +12,16 @@ import numpy as np
 from memtile.arch.register_map import register_named, tile_register
 from memtile.arch.tiles import TILE_KINDS, kinds_of
 from memtile.errors import Problem
+from memtile.model import windows
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.construct import Placed
-from memtile.model.event_state import SIDES
+from memtile.model.event_state import EAST, SIDES, WEST
 from memtile.model.state import Spec, plain
-from memtile.model.windows import EAST, WEST
 from memtile.sim.door import Door
 
 _CONTROL = register_named("memory_tile", "Tile_Control")
 _CLOCK = register_named("pl", "Column_Clock_Control")
 _FROM = tuple(_CONTROL.field(f"Isolate_From_{side}") for side in ("South", "West", "North", "East"))
-_WEST, _EAST = 1, 3  # columns of Nodes.link
 
 UNMODELLED = ("interface_v2",)  # DEV-V2-9
 
@@ -57,7 +56,8 @@ def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:
     """
     tiles, nodes = plain(spec.tiles), plain(spec.nodes)
     inner = np.zeros((len(tiles.kind), SIDES), dtype=bool)
-    inner[:, _WEST], inner[:, _EAST] = tiles.neighbour[:, WEST] >= 0, tiles.neighbour[:, EAST] >= 0
+    for side, window in ((WEST, windows.WEST), (EAST, windows.EAST)):
+        inner[:, side] = tiles.neighbour[:, window] >= 0
     for node, tile in enumerate(nodes.tile.tolist()):
         inner[tile] |= (nodes.link[node] >= 0) & (nodes.tile[nodes.link[node]] != tile)
     for tile, sides in enumerate(inner):

@@ -14,7 +14,7 @@ import numpy as np
 from memtile.arch.ports import ARBITERS, PORTS, SLOTS_PER_SLAVE
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
-from memtile.arch.tiles import S2MM
+from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.state import plain
 from memtile.model.stream_state import PAIR
@@ -23,7 +23,7 @@ from memtile.sim.engine import Engine
 from memtile.sim.kernels import place
 from memtile.sim.names import channel_name
 
-_BEAT = 2  # words of the longest one
+_BEAT = max(kind.stream_words for kind in TILE_KINDS.values())  # words
 _ENABLE, _ARBITER, _MSEL = (field_of(SLOT, name) for name in ("enable", "arbit", "msel"))
 
 
