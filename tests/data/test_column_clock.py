@@ -61,7 +61,7 @@ def test_a_pause_changes_nothing_but_the_time(at: int, pause: int) -> None:
     at = paused.engine.now
     clock(paused, 0, False)
     while paused.engine.now < at + pause:
-        machine.cycle(paused.engine.spec, paused.engine.state)
+        machine.cycle(paused.engine.state)
     clock(paused, 0, True)
     assert paused.run().good
     assert paused.engine.now == plain.engine.now + pause
@@ -93,9 +93,9 @@ def test_skipping_is_stepping_with_a_column_off(at: int) -> None:
     for array in (skipping, stepping):
         array.engine.run(at)
         clock(array, 1, False)
-    machine.run(skipping.engine.spec, skipping.engine.state, at + 60)
+    machine.run(skipping.engine.state, at + 60)
     while stepping.engine.now < skipping.engine.now:
-        machine.cycle(stepping.engine.spec, stepping.engine.state)
+        machine.cycle(stepping.engine.state)
     one, other = arrays(skipping.engine.state), arrays(stepping.engine.state)
     assert {name for name in one if one[name] != other[name]} <= {".clock"}
     for array in (skipping, stepping):

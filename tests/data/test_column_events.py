@@ -185,7 +185,7 @@ def test_a_control_packet_switches_the_clock_off() -> None:
     gates = bench.engine.state.gates
     while not gates.off[1] and bench.engine.now < 200:
         assert bench.door(0).read32(CLOCK) == 1
-        machine.cycle(bench.engine.spec, bench.engine.state)
+        machine.cycle(bench.engine.state)
     assert bench.engine.now < 200
     assert int(gates.since[1]) == bench.engine.now
     assert bench.door(0).read32(CLOCK) == 0

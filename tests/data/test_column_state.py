@@ -107,15 +107,15 @@ def listed(reasons: dict[str, str]) -> set[str]:
 def after_reset(name: TileName, *, filled: bool) -> Columns:
     """The state of a tile after a column reset, with other values than those of rest in it before."""
     engine = Engine([Placed(name)], switched=True)
-    spec, state = engine.spec, engine.state
+    state = engine.state
     state.clock[NOW] = SINCE
     for column, values in columns(state).items():
         if filled and column not in NOT_FILLED:
             values[...] = np.where(values == 1, 2, 1)
-    column_clock.stop(spec, state, 0)
-    reset_tile(spec, state, 0)
+    column_clock.stop(state, 0)
+    reset_tile(state, 0)
     state.clock[NOW] += MISSED
-    column_clock.start(spec, state, 0)
+    column_clock.start(state, 0)
     return columns(state)
 
 
@@ -149,9 +149,9 @@ def of_cycles() -> set[str]:
 def test_a_pause_moves_every_cycle_number_that_does_not_stand_for_a_reason(name: TileName) -> None:
     """DEV-CLK-2. A new cycle number belongs into ``column_clock.start``, or into ``STANDING``."""
     engine = Engine([Placed(name)], switched=True)
-    spec, state = engine.spec, engine.state
+    state = engine.state
     state.clock[NOW] = SINCE
-    column_clock.stop(spec, state, 0)
+    column_clock.stop(state, 0)
     found = of_cycles()
     assert found > {"guards.again_at", "switch.entered", "channels.until", "stamps", "locks.event"}
     numbers = {column: values for column, values in columns(state).items() if column in found}
@@ -159,7 +159,7 @@ def test_a_pause_moves_every_cycle_number_that_does_not_stand_for_a_reason(name:
     for column in found - set(PRESENT.split()):
         numbers[column][...] = SINCE
     state.clock[NOW] += MISSED
-    column_clock.start(spec, state, 0)
+    column_clock.start(state, 0)
     stood = {c for c in found - set(PRESENT.split()) if numbers[c].size and (numbers[c] == SINCE).all()}
     empty = {column for column in found if not numbers[column].size}
     assert stood - listed(STANDING) == set(), "not moved by a pause: see column_clock.start"
@@ -169,8 +169,8 @@ def test_a_pause_moves_every_cycle_number_that_does_not_stand_for_a_reason(name:
 def test_nothing_wakes_what_has_no_clock() -> None:
     """The columns ``active`` are set to ``OFF`` and back, so that no list takes the tile in."""
     engine = Engine([Placed("compute")], switched=True)
-    column_clock.stop(engine.spec, engine.state, 0)
+    column_clock.stop(engine.state, 0)
     active = {c: v for c, v in columns(engine.state).items() if c.endswith(".active")}
     assert {c: set(v.tolist()) for c, v in active.items()} == {c: {roster.OFF} for c in active}
-    column_clock.start(engine.spec, engine.state, 0)
+    column_clock.start(engine.state, 0)
     assert roster.OFF not in {value for v in active.values() for value in v.tolist()}

@@ -60,7 +60,7 @@ def test_the_table_of_what_answers_is_that_of_the_model(name: TileName, has_dma:
     engine, words = Engine([Placed(name, has_dma=has_dma)]), TILE_BYTES // 4
     offsets, zeros = np.arange(words) * 4, np.zeros(words, dtype=np.int64)
     done = np.zeros(words, dtype=np.bool_)
-    machine.write_many(engine.spec, engine.state, zeros, offsets, zeros, done)
+    machine.write_many(engine.state, zeros, offsets, zeros, done)
     np.testing.assert_array_equal(answering(name, has_dma), done)
 
 

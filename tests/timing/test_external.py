@@ -223,6 +223,6 @@ def test_skipped_cycles_are_like_stepped_ones() -> None:
     end = skipping.engine.now
     stepping.engine.run(1)
     for _ in range(1, end):
-        machine.cycle(stepping.engine.spec, stepping.engine.state)
+        machine.cycle(stepping.engine.state)
     assert fingerprint(skipping) == fingerprint(stepping)
     assert end > 900

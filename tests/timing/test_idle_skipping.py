@@ -45,9 +45,9 @@ def advance(skipping: Rig, stepping: Rig, until: int) -> Stop:
     for rig in (skipping, stepping):
         rig.engine.run(rig.now)  # lays out what was fed, runs no cycle
     skipping.engine.state.clock[QUIET] = 0
-    stop = machine.run(skipping.engine.spec, skipping.engine.state, until)
+    stop = machine.run(skipping.engine.state, until)
     while stepping.now < skipping.now:
-        machine.cycle(stepping.engine.spec, stepping.engine.state)
+        machine.cycle(stepping.engine.state)
     return stop
 
 
@@ -70,7 +70,7 @@ def assert_nothing_can_move(rig: Rig) -> None:
     before = arrays(rig.engine.state)
     spent, now = rig.engine.state.spent.copy(), rig.now
     for _ in range(5):
-        machine.cycle(rig.engine.spec, rig.engine.state)
+        machine.cycle(rig.engine.state)
     after = arrays(rig.engine.state)
     assert {name for name in after if after[name] != before[name]} <= {".clock", ".spent", ".seen"}
     rig.engine.state.spent[:] = spent

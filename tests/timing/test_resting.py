@@ -37,7 +37,7 @@ def advance_awake(engine: Engine, until: int) -> None:
     while engine.now < until:
         for ch in range(len(engine.state.channels.phase)):
             wake_channel(engine.state, ch)
-        machine.cycle(engine.spec, engine.state)
+        machine.cycle(engine.state)
 
 
 def assert_same(resting: Engine, awake: Engine) -> None:
@@ -61,7 +61,7 @@ def test_resting_is_looking_around(design: Design) -> None:
     for stretch in range(1, 4):
         until = stretch * CYCLES // 3
         while resting.now < until:
-            machine.cycle(resting.spec, resting.state)
+            machine.cycle(resting.state)
         advance_awake(awake, until)
         assert_same(resting, awake)
 
@@ -83,7 +83,7 @@ def test_words_and_locks_wake_who_waits_for_them() -> None:
         for engine in (resting, awake):
             engine.state.locks.value[0] = value
         while resting.now < until:
-            machine.cycle(resting.spec, resting.state)
+            machine.cycle(resting.state)
         advance_awake(awake, until)
         assert_same(resting, awake)
     assert resting.state.channels.bds_done.tolist()[:7] == [2, 0, 0, 0, 0, 0, 2]
@@ -103,9 +103,9 @@ def test_a_reset_books_what_the_channel_waited_for() -> None:
     engine.run(60)
     waited = int(engine.state.spent[6, Cause.LOCK_ACQUIRE]) + 80 - engine.now
     while engine.now < 80:
-        machine.cycle(engine.spec, engine.state)
+        machine.cycle(engine.state)
     engine.door(0).write32(0xA0630, 2)  # DMA_MM2S_0_Ctrl: Reset
     while engine.now < 100:
-        machine.cycle(engine.spec, engine.state)
+        machine.cycle(engine.state)
     assert engine.state.spent[6, Cause.LOCK_ACQUIRE] == waited
     assert engine.state.spent[6].sum() == 100

@@ -108,7 +108,7 @@ def test_an_occurrence_of_the_event_starts_one_step_and_those_within_it_are_lost
     """DEV-ECC-5."""
     rig = Rig(timing=Timing(scrub_granules=3))
     for _ in range(2):
-        scrubber.trigger(rig.engine.spec, rig.engine.state, 0)
+        scrubber.trigger(rig.engine.state, 0)
     rig.step(10)
     assert at(rig) == 3
 

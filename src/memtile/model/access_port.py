@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from memtile.model.banks import bank_of
 from memtile.model.jit import inlined
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 from memtile.model.windows import memory_owner
 
 
 @inlined
-def aim(spec: Spec, st: State, ch: int, address: int) -> bool:
+def aim(st: State, ch: int, address: int) -> bool:
     """Point the channel's access at DMA word address ``address``; False when out of reach."""
     c = st.channels
     if c.external[ch] >= 0:  # the AXI master finds out whether anybody answers there
         st.granules.target[ch] = address
-        st.granules.bank[ch] = spec.tiles.bank_base[c.tile[ch]] + c.direction[ch]
+        st.granules.bank[ch] = st.spec.tiles.bank_base[c.tile[ch]] + c.direction[ch]
         return True
-    owner = memory_owner(spec, st, c.tile[ch], c.number[ch], address)
+    owner = memory_owner(st, c.tile[ch], c.number[ch], address)
     if owner < 0:
         return False
-    word = address & (spec.tiles.memory_words[owner] - 1)
-    st.granules.target[ch] = spec.tiles.memory_base[owner] + word
+    word = address & (st.spec.tiles.memory_words[owner] - 1)
+    st.granules.target[ch] = st.spec.tiles.memory_base[owner] + word
     st.granules.owner[ch] = owner
-    st.granules.bank[ch] = bank_of(spec, st, owner, word)
+    st.granules.bank[ch] = bank_of(st, owner, word)
     return True

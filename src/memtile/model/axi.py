@@ -105,66 +105,69 @@ def register_of(spec: Spec, tile: int, offset: int) -> int:
 
 
 @jit
-def store(spec: Spec, st: State, tile: int, register: int, value: int) -> int:
+def store(st: State, tile: int, register: int, value: int) -> int:
     """Keep the writable bits, clear the written-1-to-clear bits; return the register's index in the state."""
-    kind = spec.tiles.kind[tile]
-    at = spec.tiles.register_base[tile] + register
-    kept = spec.register_map.write_mask[kind, register]
-    cleared = spec.register_map.clear_mask[kind, register] & value
+    kind = st.spec.tiles.kind[tile]
+    at = st.spec.tiles.register_base[tile] + register
+    kept = st.spec.register_map.write_mask[kind, register]
+    cleared = st.spec.register_map.clear_mask[kind, register] & value
     st.registers[at] = ((st.registers[at] & ~kept) | (value & kept)) & ~cleared
     return int(at)
 
 
 @jit
-def refuse(spec: Spec, st: State, tile: int) -> int:
+def refuse(st: State, tile: int) -> int:
     """Answer an access that nothing answers; the tile's sticky error status says so."""
-    kind = spec.tiles.kind[tile]
-    at = spec.tiles.register_base[tile] + spec.kinds.slave_error_status[kind]
-    st.registers[at] |= 1 << spec.kinds.slave_error_bit[kind]
+    kind = st.spec.tiles.kind[tile]
+    at = st.spec.tiles.register_base[tile] + st.spec.kinds.slave_error_status[kind]
+    st.registers[at] |= 1 << st.spec.kinds.slave_error_bit[kind]
     signal(st, tile, _SLAVE_ERROR)
     return SLAVE_ERROR
 
 
 @jit
-def mirror(spec: Spec, st: State, tile: int, block: int, register: int, value: int) -> None:
+def mirror(st: State, tile: int, block: int, register: int, value: int) -> None:
     """Set or clear the written bits in another register of the tile."""
-    at = spec.tiles.register_base[tile] + register
+    at = st.spec.tiles.register_base[tile] + register
     if block == _SETS:
-        st.registers[at] |= value & spec.register_map.read_mask[spec.tiles.kind[tile], register]
+        st.registers[at] |= value & st.spec.register_map.read_mask[st.spec.tiles.kind[tile], register]
     else:
         st.registers[at] &= ~value
 
 
 @jit
-def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
+def write(st: State, tile: int, offset: int, value: int) -> int:
     """Write one 32-bit word at byte ``offset`` of the tile; ``OKAY`` or ``SLAVE_ERROR``."""
     if st.gates.off[tile] == 1:
         return SLAVE_ERROR
-    if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
-        word = spec.tiles.memory_base[tile] + offset // WORD_BYTES
+    if offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
+        word = st.spec.tiles.memory_base[tile] + offset // WORD_BYTES
         st.memory[word] = value
         if st.guards.unclean[tile] > 0:
             ecc.overwritten(st, tile, word, 1)
-            watchpoints.see(spec, st, tile, offset // WORD_BYTES, 1, _AXI, True)
+            watchpoints.see(st, tile, offset // WORD_BYTES, 1, _AXI, True)
         return OKAY
-    register = register_of(spec, tile, offset)
+    register = register_of(st.spec, tile, offset)
     if register < 0:
-        word = program_memory.program_word(spec, tile, offset)
+        word = program_memory.program_word(st.spec, tile, offset)
         if word < 0:
-            return refuse(spec, st, tile)
+            return refuse(st, tile)
         st.program[word] = value
         return OKAY
-    kind = spec.tiles.kind[tile]
-    argument, block = spec.register_map.argument[kind, register], spec.register_map.block[kind, register]
+    kind = st.spec.tiles.kind[tile]
+    argument, block = (
+        st.spec.register_map.argument[kind, register],
+        st.spec.register_map.block[kind, register],
+    )
     if block >= FIRST_EVENT_BLOCK:
-        event_registers.before_write(spec, st, tile, block, argument)
-    at = store(spec, st, tile, register, value)
-    act_on_write(spec, st, tile, block, argument, at, value)
+        event_registers.before_write(st, tile, block, argument)
+    at = store(st, tile, register, value)
+    act_on_write(st, tile, block, argument, at, value)
     return OKAY
 
 
 @jit
-def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> int:
+def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> int:
     """Write each word at byte ``offsets`` of its tile, -1 = none, in order; ``done`` = something answered.
 
     Returns how many it came to: it ends with a write that ``column_clock`` has to act on.
@@ -173,111 +176,111 @@ def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, 
         if st.clock[CLOCKED] > 0:
             return n
         if tiles[n] >= 0:
-            done[n] = write(spec, st, tiles[n], offsets[n], values[n]) == OKAY
+            done[n] = write(st, tiles[n], offsets[n], values[n]) == OKAY
     return int(values.shape[0])
 
 
 @jit
-def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
+def act_on_write(st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
     """What the write does beyond keeping bits; ``at`` is the register's index in the state."""
-    ch = spec.tiles.channel_base[tile] + argument
+    ch = st.spec.tiles.channel_base[tile] + argument
     if block == _QUEUE:
-        task_queue.push(st, ch, value & spec.kinds.queue_mask[spec.tiles.kind[tile]])
+        task_queue.push(st, ch, value & st.spec.kinds.queue_mask[st.spec.tiles.kind[tile]])
     elif block == _CONTROL:
-        dma.write_control(spec, st, ch, st.registers[at])
+        dma.write_control(st, ch, st.registers[at])
     elif block == _STATUS:
         dma.clear_status(st, ch, value)
     elif _LOCK_VALUE <= block <= _LOCK_UNDERFLOW:
-        write_lock(spec, st, tile, block, argument, value)
+        write_lock(st, tile, block, argument, value)
     elif block >= FIRST_EVENT_BLOCK:
-        event_registers.act_on_write(spec, st, tile, block, argument, value)
+        event_registers.act_on_write(st, tile, block, argument, value)
     elif block == _COLUMN_CLOCK:
         st.clock[CLOCKED] = 1
     elif block in (_SETS, _CLEARS):
-        mirror(spec, st, tile, block, argument, value)
+        mirror(st, tile, block, argument, value)
     else:
-        act_on_tile(spec, st, tile, block, argument, at, value)
+        act_on_tile(st, tile, block, argument, at, value)
 
 
 @jit
-def write_lock(spec: Spec, st: State, tile: int, block: int, argument: int, value: int) -> None:
+def write_lock(st: State, tile: int, block: int, argument: int, value: int) -> None:
     """Act on a write to a register of the locks; ``argument`` is the first lock it is about."""
-    lock = spec.tiles.lock_base[tile] + argument
+    lock = st.spec.tiles.lock_base[tile] + argument
     if block == _LOCK_VALUE:
         lock_registers.set_value(st, lock, value)
     elif block == _LOCK_OVERFLOW:
-        lock_registers.clear_flags(st.locks.overflow, lock, spec.tiles.locks[tile], value)
+        lock_registers.clear_flags(st.locks.overflow, lock, st.spec.tiles.locks[tile], value)
     elif block == _LOCK_UNDERFLOW:
-        lock_registers.clear_flags(st.locks.underflow, lock, spec.tiles.locks[tile], value)
+        lock_registers.clear_flags(st.locks.underflow, lock, st.spec.tiles.locks[tile], value)
 
 
 @jit
-def act_on_tile(spec: Spec, st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
+def act_on_tile(st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
     """The same for the registers that concern the tile as a whole."""
     if block == _MEMORY_CONTROL:
-        memory_control.write_control(spec, st, tile, at)
+        memory_control.write_control(st, tile, at)
     elif block == _PROGRAM_CONTROL:
-        program_memory.write_control(spec, st, tile, value)
+        program_memory.write_control(st, tile, value)
     elif block == _SCRUBBING:
         scrubber.select(st, tile, st.registers[at])
-        event_setup.configure(spec, st, memory_unit(spec, tile))
+        event_setup.configure(st, memory_unit(st.spec, tile))
     elif block == _SHOWN:
-        st.registers[spec.tiles.register_base[tile] + argument] = st.registers[at]
+        st.registers[st.spec.tiles.register_base[tile] + argument] = st.registers[at]
     elif block == _CHECK_BITS:
         ecc.generate_errors(st, tile, st.registers[at])
     elif block == _WATCHPOINT:
-        watchpoints.configure(spec, st, tile)
+        watchpoints.configure(st, tile)
     elif block == _TILE_CONTROL:
-        windows.set_isolation(spec, st, tile, st.registers[at])
-        lock_port.look_again(spec, st)
+        windows.set_isolation(st, tile, st.registers[at])
+        lock_port.look_again(st)
     else:
-        act_on_switch(spec, st, tile, block, argument, value)
+        act_on_switch(st, tile, block, argument, value)
 
 
 @jit
-def act_on_switch(spec: Spec, st: State, tile: int, block: int, argument: int, value: int) -> None:
+def act_on_switch(st: State, tile: int, block: int, argument: int, value: int) -> None:
     """The same for the registers of its stream switch."""
     if block == _SWITCH:
-        switch_config.configure(spec, st, tile)
+        switch_config.configure(st, tile)
     elif block == _MERGE:
-        packet_switch.restart_merge(spec, st, tile, argument)
+        packet_switch.restart_merge(st, tile, argument)
     elif block == _MUX:
-        interface_mux.configure(spec, st, tile)
+        interface_mux.configure(st, tile)
     elif block == _PARITY_INJECTION:
-        stream_parity.inject(spec, st, tile, value)
+        stream_parity.inject(st, tile, value)
 
 
 @jit
-def read(spec: Spec, st: State, tile: int, offset: int) -> int:
+def read(st: State, tile: int, offset: int) -> int:
     """Read the 32-bit word at byte ``offset``, with the read's side effects; or ``SLAVE_ERROR``."""
-    if offset < spec.tiles.memory_words[tile] * WORD_BYTES:
-        word = spec.tiles.memory_base[tile] + offset // WORD_BYTES
+    if offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
+        word = st.spec.tiles.memory_base[tile] + offset // WORD_BYTES
         if st.guards.unclean[tile] > 0:
-            watchpoints.see(spec, st, tile, offset // WORD_BYTES, 1, _AXI, False)
-            return ecc.delivered(spec, st, tile, word, True)
+            watchpoints.see(st, tile, offset // WORD_BYTES, 1, _AXI, False)
+            return ecc.delivered(st, tile, word, True)
         return int(st.memory[word])
-    register = register_of(spec, tile, offset)
+    register = register_of(st.spec, tile, offset)
     if register < 0:
-        word = program_memory.program_word(spec, tile, offset)
-        return refuse(spec, st, tile) if word < 0 else int(st.program[word])
-    kind = spec.tiles.kind[tile]
-    block = spec.register_map.block[kind, register]
-    value = st.registers[spec.tiles.register_base[tile] + register]
+        word = program_memory.program_word(st.spec, tile, offset)
+        return refuse(st, tile) if word < 0 else int(st.program[word])
+    kind = st.spec.tiles.kind[tile]
+    block = st.spec.register_map.block[kind, register]
+    value = st.registers[st.spec.tiles.register_base[tile] + register]
     if block != _PLAIN:
-        argument = spec.register_map.argument[kind, register]
+        argument = st.spec.register_map.argument[kind, register]
         if block >= FIRST_EVENT_BLOCK:
-            at = spec.tiles.register_base[tile] + register
-            value = event_registers.live_value(spec, st, tile, block, argument, at)
+            at = st.spec.tiles.register_base[tile] + register
+            value = event_registers.live_value(st, tile, block, argument, at)
         else:
-            value = live_value(spec, st, tile, block, argument, offset, value)
-    return int(value & spec.register_map.read_mask[kind, register])
+            value = live_value(st, tile, block, argument, offset, value)
+    return int(value & st.spec.register_map.read_mask[kind, register])
 
 
 @jit
-def live_value(spec: Spec, st: State, tile: int, block: int, argument: int, offset: int, stored: int) -> int:
+def live_value(st: State, tile: int, block: int, argument: int, offset: int, stored: int) -> int:
     """Value of a register that a hardware block drives; ``stored`` where the register itself holds it."""
-    ch = spec.tiles.channel_base[tile] + argument
-    lock = spec.tiles.lock_base[tile] + argument
+    ch = st.spec.tiles.channel_base[tile] + argument
+    lock = st.spec.tiles.lock_base[tile] + argument
     if block == _STATUS:
         return dma.status(st, ch)
     if block == _WRITE_COUNT:
@@ -287,9 +290,9 @@ def live_value(spec: Spec, st: State, tile: int, block: int, argument: int, offs
     if block == _LOCK_VALUE:
         return int(st.locks.value[lock])
     if block == _LOCK_REQUEST:
-        return lock_registers.request(spec, st, tile, offset)
+        return lock_registers.request(st, tile, offset)
     if block == _LOCK_OVERFLOW:
-        return lock_registers.flags(st.locks.overflow, lock, spec.tiles.locks[tile])
+        return lock_registers.flags(st.locks.overflow, lock, st.spec.tiles.locks[tile])
     if block == _LOCK_UNDERFLOW:
-        return lock_registers.flags(st.locks.underflow, lock, spec.tiles.locks[tile])
+        return lock_registers.flags(st.locks.underflow, lock, st.spec.tiles.locks[tile])
     return stored

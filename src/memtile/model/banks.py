@@ -8,17 +8,17 @@ cores, is assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1
 from __future__ import annotations
 
 from memtile.model.jit import inlined
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.turns import rank
 
 
 @inlined
-def bank_of(spec: Spec, st: State, tile: int, word: int) -> int:
+def bank_of(st: State, tile: int, word: int) -> int:
     """Global bank index of tile-local word ``word``, interleaved or linear as the tile is set."""
     memory = st.memories
     group = (word >> memory.group_shift[tile]) & memory.group_mask[tile]
     within = (word >> memory.shift[tile]) & memory.mask[tile]
-    return int(spec.tiles.bank_base[tile] + group * memory.group_banks[tile] + within)
+    return int(st.spec.tiles.bank_base[tile] + group * memory.group_banks[tile] + within)
 
 
 @inlined

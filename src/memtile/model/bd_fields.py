@@ -49,19 +49,19 @@ def bd_register(spec: Spec, tile: int, bd: int) -> int:
 
 
 @jit
-def read_field(spec: Spec, st: State, tile: int, bd: int, field: int) -> int:
+def read_field(st: State, tile: int, bd: int, field: int) -> int:
     """Logical value of a descriptor field; 0 where the tile kind lacks it."""
-    kind = spec.tiles.kind[tile]
-    first = bd_register(spec, tile, bd)
+    kind = st.spec.tiles.kind[tile]
+    first = bd_register(st.spec, tile, bd)
     raw = 0
     shift = 0
-    for part in range(spec.bd_parts.shape[2]):
-        word, lsb, bits = spec.bd_parts[kind, field, part]
+    for part in range(st.spec.bd_parts.shape[2]):
+        word, lsb, bits = st.spec.bd_parts[kind, field, part]
         raw |= ((st.registers[first + word] >> lsb) & ((1 << bits) - 1)) << shift
         shift += bits
     if shift == 0:
         return 0
-    encoding = spec.bd_encoding[kind, field]
+    encoding = st.spec.bd_encoding[kind, field]
     if encoding == _MINUS_ONE:
         return int(raw + 1)
     if encoding == _SIGNED and (raw >> (shift - 1)) & 1:
@@ -70,10 +70,10 @@ def read_field(spec: Spec, st: State, tile: int, bd: int, field: int) -> int:
 
 
 @jit
-def write_field(spec: Spec, st: State, tile: int, bd: int, field: int, value: int) -> None:
+def write_field(st: State, tile: int, bd: int, field: int, value: int) -> None:
     """Store a raw (register-form) value into a descriptor field of one part."""
-    kind = spec.tiles.kind[tile]
-    word, lsb, bits = spec.bd_parts[kind, field, 0]
-    at = bd_register(spec, tile, bd) + word
+    kind = st.spec.tiles.kind[tile]
+    word, lsb, bits = st.spec.bd_parts[kind, field, 0]
+    at = bd_register(st.spec, tile, bd) + word
     mask = ((1 << bits) - 1) << lsb
     st.registers[at] = (st.registers[at] & ~mask) | ((value << lsb) & mask)

@@ -17,7 +17,7 @@ from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import jit
 from memtile.model.locks import resolve
 from memtile.model.roster import wait_for_lock
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Phase
 
 _STEP, _WRAP, _BEFORE, _AFTER = f.STEP, f.WRAP, f.BEFORE, f.AFTER
@@ -36,21 +36,21 @@ def halt(st: State, ch: int, error: int) -> None:
 
 
 @jit
-def decode(spec: Spec, st: State, ch: int, bd: int) -> None:
+def decode(st: State, ch: int, bd: int) -> None:
     """Read every field of the descriptor."""
     for field in range(st.fields.shape[1]):
-        st.fields[ch, field] = read_field(spec, st, st.channels.tile[ch], bd, field)
+        st.fields[ch, field] = read_field(st, st.channels.tile[ch], bd, field)
 
 
 @jit
-def usable(spec: Spec, st: State, ch: int, bd: int) -> bool:
+def usable(st: State, ch: int, bd: int) -> bool:
     """Whether the channel may run ``bd``; halts it otherwise."""
-    kind = spec.tiles.kind[st.channels.tile[ch]]
+    kind = st.spec.tiles.kind[st.channels.tile[ch]]
     half = st.channels.number[ch] % 2
-    if bd < spec.kinds.bd_first[kind, half] or bd > spec.kinds.bd_last[kind, half]:
+    if bd < st.spec.kinds.bd_first[kind, half] or bd > st.spec.kinds.bd_last[kind, half]:
         halt(st, ch, ERROR_BD_UNAVAILABLE)
         return False
-    decode(spec, st, ch, bd)
+    decode(st, ch, bd)
     if st.fields[ch, f.VALID_BD] == 0:
         halt(st, ch, ERROR_BD_INVALID)
         return False
@@ -58,11 +58,11 @@ def usable(spec: Spec, st: State, ch: int, bd: int) -> bool:
 
 
 @jit
-def iterate(spec: Spec, st: State, ch: int, bd: int) -> int:
+def iterate(st: State, ch: int, bd: int) -> int:
     """Word offset of this execution; the descriptor's Iteration_Current moves on."""
     current = st.fields[ch, f.ITERATION_CURRENT]
     following = current + 1 if current + 1 < st.fields[ch, f.ITERATION_WRAP] else 0
-    write_field(spec, st, st.channels.tile[ch], bd, f.ITERATION_CURRENT, following)
+    write_field(st, st.channels.tile[ch], bd, f.ITERATION_CURRENT, following)
     return int(current * st.fields[ch, f.ITERATION_STEP])
 
 
@@ -95,11 +95,11 @@ def load_locks(st: State, ch: int) -> None:
 
 
 @jit
-def load_bd(spec: Spec, st: State, ch: int, bd: int) -> None:
+def load_bd(st: State, ch: int, bd: int) -> None:
     """Make ``bd`` the channel's descriptor and let it ask for its lock."""
     c, fields = st.channels, st.fields
     c.bd[ch] = bd
-    if not usable(spec, st, ch, bd):
+    if not usable(st, ch, bd):
         return
     c.length[ch] = fields[ch, f.BUFFER_LENGTH]
     c.header_due[ch] = fields[ch, f.ENABLE_PACKET] if c.direction[ch] == MM2S else 0
@@ -108,8 +108,8 @@ def load_bd(spec: Spec, st: State, ch: int, bd: int) -> None:
     c.next_bd[ch] = fields[ch, f.NEXT_BD] if fields[ch, f.USE_NEXT_BD] else -1
     c.packed[ch] = fields[ch, f.ENABLE_COMPRESSION] & (c.control[ch] >> COMPRESSION_LSB)
     load_locks(st, ch)
-    load_walk(st, ch, iterate(spec, st, ch, bd))
-    c.lock[ch] = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
+    load_walk(st, ch, iterate(st, ch, bd))
+    c.lock[ch] = resolve(st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
     c.phase[ch] = _ACQUIRE
     wait_for_lock(st, ch)
     st.clock[ACTIVITY] += 1

@@ -14,7 +14,7 @@ from memtile.arch.register_map import register_named
 from memtile.model.event_state import EAST, FLIGHT, NORTH, SOUTH, WEST
 from memtile.model.events import asserted, raise_event
 from memtile.model.jit import jit
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.timing_index import BROADCAST_HOP
 
 _OPPOSITE = (NORTH, EAST, SOUTH, WEST)
@@ -23,41 +23,39 @@ _ISOLATION_LSB = tuple(_CONTROL.field(f"Isolate_From_{s}").lsb for s in ("South"
 
 
 @jit
-def isolates(spec: Spec, st: State, node: int, sender: int, side: int) -> bool:
+def isolates(st: State, node: int, sender: int, side: int) -> bool:
     """Whether the tile of ``node`` takes nothing from another tile at ``side`` (AM025 Tile_Control)."""
-    if spec.nodes.tile[node] == spec.nodes.tile[sender]:
+    if st.spec.nodes.tile[node] == st.spec.nodes.tile[sender]:
         return False
-    return bool((st.registers[spec.nodes.isolation[node]] >> _ISOLATION_LSB[side]) & 1)
+    return bool((st.registers[st.spec.nodes.isolation[node]] >> _ISOLATION_LSB[side]) & 1)
 
 
 @jit
-def launch(spec: Spec, st: State, node: int, side: int, channels: int) -> None:
+def launch(st: State, node: int, side: int, channels: int) -> None:
     """Send the channels in the bit mask to the switch at ``side``, unless something blocks them."""
-    there = spec.nodes.link[node, side]
-    channels &= ~st.registers[spec.nodes.block[node, side]]
-    if there < 0 or channels == 0 or isolates(spec, st, there, node, _OPPOSITE[side]):
+    there = st.spec.nodes.link[node, side]
+    channels &= ~st.registers[st.spec.nodes.block[node, side]]
+    if there < 0 or channels == 0 or isolates(st, there, node, _OPPOSITE[side]):
         return
-    slot = (st.clock[NOW] + spec.timing[BROADCAST_HOP]) % FLIGHT
+    slot = (st.clock[NOW] + st.spec.timing[BROADCAST_HOP]) % FLIGHT
     if st.flights[there, _OPPOSITE[side], slot] == 0:
         st.in_flight[0] += 1
     st.flights[there, _OPPOSITE[side], slot] |= channels
 
 
 @jit
-def forward(
-    spec: Spec, st: State, node: int, inside: int, south: int, west: int, north: int, east: int
-) -> None:
+def forward(st: State, node: int, inside: int, south: int, west: int, north: int, east: int) -> None:
     """Send on what came from each side and from the unit itself."""
-    launch(spec, st, node, WEST, inside | east | north | south)
-    launch(spec, st, node, EAST, inside | west | north | south)
-    launch(spec, st, node, NORTH, inside | south)
-    launch(spec, st, node, SOUTH, inside | north)
+    launch(st, node, WEST, inside | east | north | south)
+    launch(st, node, EAST, inside | west | north | south)
+    launch(st, node, NORTH, inside | south)
+    launch(st, node, SOUTH, inside | north)
 
 
 @jit
-def raise_channels(spec: Spec, st: State, unit: int, channels: int) -> None:
+def raise_channels(st: State, unit: int, channels: int) -> None:
     """The unit sees these channels in this cycle."""
-    first = spec.event_modules.broadcast[spec.event_units.module[unit]]
+    first = st.spec.event_modules.broadcast[st.spec.event_units.module[unit]]
     for n in range(BROADCAST_CHANNELS):
         if (channels >> n) & 1:
             raise_event(st, unit, first + n, st.clock[NOW])
@@ -75,35 +73,35 @@ def arrive(st: State, node: int, side: int) -> int:
 
 
 @jit
-def deliver(spec: Spec, st: State) -> None:
+def deliver(st: State) -> None:
     """Let everything that is on its way arrive where it is due."""
     st.clock[ACTIVITY] += 1
     for node in range(st.flights.shape[0]):
         south, west = arrive(st, node, SOUTH), arrive(st, node, WEST)
         north, east = arrive(st, node, NORTH), arrive(st, node, EAST)
-        unit = spec.nodes.unit[node]
-        if south | west | north | east and st.gates.off[spec.event_units.tile[unit]] == 0:
-            if node == spec.event_units.first_node[unit]:
-                raise_channels(spec, st, unit, south | west | north | east)
-            forward(spec, st, node, 0, south, west, north, east)
+        unit = st.spec.nodes.unit[node]
+        if south | west | north | east and st.gates.off[st.spec.event_units.tile[unit]] == 0:
+            if node == st.spec.event_units.first_node[unit]:
+                raise_channels(st, unit, south | west | north | east)
+            forward(st, node, 0, south, west, north, east)
 
 
 @jit
-def driven(spec: Spec, st: State, unit: int) -> int:
+def driven(st: State, unit: int) -> int:
     """Channels whose event is asserted in this cycle, as a bit mask."""
     channels = 0
     for n in range(BROADCAST_CHANNELS):
-        if asserted(spec, st, unit, st.observers.broadcast[unit, n]):
+        if asserted(st, unit, st.observers.broadcast[unit, n]):
             channels |= 1 << n
     return channels
 
 
 @jit
-def send(spec: Spec, st: State, unit: int) -> None:
+def send(st: State, unit: int) -> None:
     """Put the events that drive channels on their way; a channel may drive others of its unit."""
-    sent, channels = 0, driven(spec, st, unit)
+    sent, channels = 0, driven(st, unit)
     while channels != sent:
-        raise_channels(spec, st, unit, channels)
-        sent, channels = channels, driven(spec, st, unit)
+        raise_channels(st, unit, channels)
+        sent, channels = channels, driven(st, unit)
     if sent:
-        forward(spec, st, spec.event_units.first_node[unit], sent, 0, 0, 0, 0)
+        forward(st, st.spec.event_units.first_node[unit], sent, 0, 0, 0, 0)

@@ -42,20 +42,20 @@ _CLOCK_OFF, _CORE_OFF = int(Cause.CLOCK_OFF), int(CoreCause.CLOCK_OFF)
 _NO_KERNEL = (int(CorePhase.IDLE), int(CorePhase.DONE))
 
 
-def follow(spec: Spec, st: State) -> None:
+def follow(st: State) -> None:
     """Act on what was written to the registers of column clocks and resets since the last time."""
     st.clock[CLOCKED] = 0
-    below = _interface_below(spec)
+    below = _interface_below(st.spec)
     inside = below >= 0
-    held = inside & (_values(spec, st, _RESET.offset, below) & _HOLD != 0)
-    stands = held | (inside & (_values(spec, st, _CLOCK.offset, below) & _ENABLE == 0))
+    held = inside & (_values(st, _RESET.offset, below) & _HOLD != 0)
+    stands = held | (inside & (_values(st, _CLOCK.offset, below) & _ENABLE == 0))
     for tile in np.flatnonzero(held | (stands != st.gates.off)).tolist():
         if stands[tile]:
-            stop(spec, st, tile)
+            stop(st, tile)
         if held[tile]:
-            reset_tile(spec, st, tile)
+            reset_tile(st, tile)
         if not stands[tile]:
-            start(spec, st, tile)
+            start(st, tile)
 
 
 def _interface_below(spec: Spec) -> Ints:
@@ -68,32 +68,32 @@ def _interface_below(spec: Spec) -> Ints:
     return np.where(tiles.row > tiles.row[below], below, -1)
 
 
-def _values(spec: Spec, st: State, offset: int, tiles: Ints) -> Ints:
+def _values(st: State, offset: int, tiles: Ints) -> Ints:
     """The register at byte ``offset`` of each tile; of no meaning where there is no tile."""
-    found = spec.register_index[spec.tiles.kind[tiles], offset // WORD_BYTES]
-    values: Ints = st.registers[spec.tiles.register_base[tiles] + found]
+    found = st.spec.register_index[st.spec.tiles.kind[tiles], offset // WORD_BYTES]
+    values: Ints = st.registers[st.spec.tiles.register_base[tiles] + found]
     return values
 
 
-def stop(spec: Spec, st: State, tile: int) -> None:
+def stop(st: State, tile: int) -> None:
     """Take the clock from the tile from the next cycle on, if it has one."""
     if st.gates.off[tile]:
         return
     now = st.clock[NOW]
     st.gates.off[tile], st.gates.since[tile] = 1, now
     append(st.gated, tile)
-    _stop_channels(spec, st, tile)
-    ports, units = ports_of(spec, tile), units_of(spec, tile)
+    _stop_channels(st, tile)
+    ports, units = ports_of(st.spec, tile), units_of(st.spec, tile)
     st.switch.active[ports], st.observers.active[units] = OFF, OFF
     st.switch.full_depth[ports], st.switch.depth[ports] = st.switch.depth[ports], 0
     without(st.active_ports, st.switch.tile, tile)
-    without(st.active_units, spec.event_units.tile, tile)
-    number = spec.tiles.core[tile]
+    without(st.active_units, st.spec.event_units.tile, tile)
+    number = st.spec.tiles.core[tile]
     if number >= 0:
         core.book(st, number)
         st.cores.active[number], st.cores.why[number] = OFF, _CORE_OFF
         without(st.active_cores, st.cores.tile, tile)
-    everywhere = np.arange(len(spec.tiles.kind))
+    everywhere = np.arange(len(st.spec.tiles.kind))
     for column, roster in ((st.guards.active, st.guarding), (st.controls.active, st.active_controls)):
         column[tile] = OFF
         without(roster, everywhere, tile)
@@ -103,9 +103,9 @@ def stop(spec: Spec, st: State, tile: int) -> None:
     st.memories.busy_until[tile] = FOREVER
 
 
-def _stop_channels(spec: Spec, st: State, tile: int) -> None:
+def _stop_channels(st: State, tile: int) -> None:
     """Take the tile's channels off all lists."""
-    channels = channels_of(spec, tile)
+    channels = channels_of(st.spec, tile)
     for ch in range(channels.start, channels.stop):
         book_rest(st, ch)
     st.channels.active[channels], st.channels.waiting[channels] = OFF, 0
@@ -114,22 +114,22 @@ def _stop_channels(spec: Spec, st: State, tile: int) -> None:
     without(st.waiting_channels, st.channels.tile, tile)
 
 
-def start(spec: Spec, st: State, tile: int) -> None:
+def start(st: State, tile: int) -> None:
     """Give the tile its clock back from the next cycle on, if it has none."""
     if not st.gates.off[tile]:
         return
     since = st.gates.since[tile]
     missed = st.clock[NOW] - since
     st.gates.off[tile] = 0
-    without(st.gated, np.arange(len(spec.tiles.kind)), tile)
+    without(st.gated, np.arange(len(st.spec.tiles.kind)), tile)
     if st.gates.zeroising[tile] != NEVER:
         append(st.zeroising, tile)
     left = st.gates.zeroising[tile]
     st.memories.busy_until[tile] = st.clock[NOW] + left if left != NEVER else NEVER
-    _start_channels(spec, st, tile, since, missed)
-    _start_ports(spec, st, tile, missed)
-    _start_units(spec, st, tile, since, missed)
-    _start_core(spec, st, tile, missed)
+    _start_channels(st, tile, since, missed)
+    _start_ports(st, tile, missed)
+    _start_units(st, tile, since, missed)
+    _start_core(st, tile, missed)
     st.guards.again_at[tile] += missed
     st.guards.active[tile] = st.controls.active[tile] = 0
     wake_guard(st, tile)
@@ -141,9 +141,9 @@ def _later(stamps: Ints, since: int, missed: int) -> None:
     stamps[stamps == since] += missed
 
 
-def _start_channels(spec: Spec, st: State, tile: int, since: int, missed: int) -> None:
+def _start_channels(st: State, tile: int, since: int, missed: int) -> None:
     """Let the tile's channels go on; what they wait for by time comes later."""
-    channels = channels_of(spec, tile)
+    channels = channels_of(st.spec, tile)
     st.channels.until[channels] += missed
     st.granules.since[channels] += missed
     st.channels.finished_bd[channels] += missed * (st.channels.finished_bd[channels] >= since)
@@ -156,9 +156,9 @@ def _start_channels(spec: Spec, st: State, tile: int, since: int, missed: int) -
             wait_for_lock(st, ch)
 
 
-def _start_ports(spec: Spec, st: State, tile: int, missed: int) -> None:
+def _start_ports(st: State, tile: int, missed: int) -> None:
     """Let the words in the tile's switch go on."""
-    switch, ports = st.switch, ports_of(spec, tile)
+    switch, ports = st.switch, ports_of(st.spec, tile)
     switch.active[ports] = 0
     switch.depth[ports] = switch.full_depth[ports]
     switch.ready_at[ports] += missed
@@ -168,21 +168,21 @@ def _start_ports(spec: Spec, st: State, tile: int, missed: int) -> None:
             wake_port(st, port)
 
 
-def _start_units(spec: Spec, st: State, tile: int, since: int, missed: int) -> None:
+def _start_units(st: State, tile: int, since: int, missed: int) -> None:
     """Let the event units go on; their timers stood."""
-    units = units_of(spec, tile)
+    units = units_of(st.spec, tile)
     st.observers.active[units] = 0
     st.observers.timer_base[units] += missed
-    for stamps in (st.stamps[units], st.signals[tile], st.locks.event[locks_of(spec, tile)]):
+    for stamps in (st.stamps[units], st.signals[tile], st.locks.event[locks_of(st.spec, tile)]):
         _later(stamps, since, missed)
     for unit in range(units.start, units.stop):
         if st.observers.uses[unit]:
-            event_setup.configure(spec, st, unit)
+            event_setup.configure(st, unit)
 
 
-def _start_core(spec: Spec, st: State, tile: int, missed: int) -> None:
+def _start_core(st: State, tile: int, missed: int) -> None:
     """Let the kernel go on, or ask for its next action."""
-    number = spec.tiles.core[tile]
+    number = st.spec.tiles.core[tile]
     if number < 0:
         return
     core.book(st, number)

@@ -278,10 +278,8 @@ def _data_memory(placed: Sequence[Placed], words: int) -> dict[str, Any]:
     }
 
 
-def build(
-    placed: Sequence[Placed], timing: Timing | None = None, *, switched: bool = False
-) -> tuple[Spec, State]:
-    """Fixed tables of a model, and its state after reset but with the column clocks on.
+def build(placed: Sequence[Placed], timing: Timing | None = None, *, switched: bool = False) -> State:
+    """A model, its fixed tables included, after reset but with the column clocks on.
 
     Args:
         placed: the tiles, in model order.
@@ -303,7 +301,8 @@ def build(
     switch.hosted[controls.slave_port] = not switched
     switch.hosted[watched["event_units"].trace_port] = not switched
     outside = int((channels.external >= 0).sum())
-    state = State(
+    return State(
+        spec=Spec(tiles=tiles, timing=constants, reset_values=registers, **_tables(), **watched),
         clock=np.zeros(CLOCK_ENTRIES, dtype=np.int64),
         **_data_memory(placed, int(tiles.memory_words.sum())),
         **shared_at_rest(tiles),
@@ -337,4 +336,3 @@ def build(
         **_outside(n),
         **observing,
     )
-    return Spec(tiles=tiles, timing=constants, reset_values=registers, **_tables(), **watched), state

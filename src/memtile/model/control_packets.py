@@ -18,7 +18,7 @@ from memtile.model.event_state import Signal
 from memtile.model.jit import jit
 from memtile.model.packets import STREAM_MASK, header_at, odd
 from memtile.model.signals import signal
-from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.state import ACTIVITY, State
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import offers
 
@@ -67,11 +67,11 @@ def begin(st: State, tile: int, word: int, last: int) -> None:
 
 
 @jit
-def store(spec: Spec, st: State, tile: int, word: int, last: int) -> None:
+def store(st: State, tile: int, word: int, last: int) -> None:
     """Write one data word."""
     controls = st.controls
     at = controls.address[tile]
-    answered = axi.write(spec, st, tile, at, word) if at % WORD_BYTES == 0 else axi.refuse(spec, st, tile)
+    answered = axi.write(st, tile, at, word) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
     if answered == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, _CONTROL_ERROR)
@@ -85,7 +85,7 @@ def store(spec: Spec, st: State, tile: int, word: int, last: int) -> None:
 
 
 @jit
-def accept(spec: Spec, st: State, tile: int, word: int, last: int) -> None:
+def accept(st: State, tile: int, word: int, last: int) -> None:
     """Act on one word of a control packet."""
     stage = st.controls.stage[tile]
     port = st.controls.master_port[tile]
@@ -100,24 +100,24 @@ def accept(spec: Spec, st: State, tile: int, word: int, last: int) -> None:
     elif stage in (START, CONTROL):
         begin(st, tile, word, last)
     elif stage == DATA:
-        store(spec, st, tile, word, last)
+        store(st, tile, word, last)
     elif last:
         st.controls.stage[tile] = START
 
 
 @jit
-def answer(spec: Spec, st: State, tile: int) -> None:
+def answer(st: State, tile: int) -> None:
     """Put the next word of a read's answer into the tile's buffer, when nobody else is sending."""
     controls = st.controls
-    if controls.sender[tile] >= 0 or control_port.full(spec, st, tile):
+    if controls.sender[tile] >= 0 or control_port.full(st, tile):
         return
     controls.sender[tile] = control_port.HANDLER
     if controls.header_due[tile] == 1:
         controls.header_due[tile] = 0
-        control_port.put(st, tile, header_at(spec, tile, controls.response[tile] & STREAM_MASK), 0)
+        control_port.put(st, tile, header_at(st.spec, tile, controls.response[tile] & STREAM_MASK), 0)
         return
     at = controls.address[tile]
-    value = axi.read(spec, st, tile, at) if at % WORD_BYTES == 0 else axi.refuse(spec, st, tile)
+    value = axi.read(st, tile, at) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
     if value == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, _CONTROL_ERROR)
@@ -133,15 +133,15 @@ def answer(spec: Spec, st: State, tile: int) -> None:
 
 
 @jit
-def handle(spec: Spec, st: State, tile: int) -> None:
+def handle(st: State, tile: int) -> None:
     """One cycle of the handler: answer, or take one word."""
     port = st.controls.master_port[tile]
     if st.controls.stage[tile] == ANSWER:
-        answer(spec, st, tile)
+        answer(st, tile)
     elif offers(st, port):
         word, last = pop_word(st, port)
         st.clock[ACTIVITY] += 1
-        accept(spec, st, tile, word, last)
+        accept(st, tile, word, last)
 
 
 @jit
@@ -152,15 +152,15 @@ def resting(st: State, tile: int) -> bool:
 
 
 @jit
-def step(spec: Spec, st: State) -> None:
+def step(st: State) -> None:
     """One cycle of all active tile-control ports."""
     roster = st.active_controls
     kept = 0
     for slot in range(1, roster[0] + 1):
         tile = roster[slot]
         control_port.send(st, tile)
-        handle(spec, st, tile)
-        control_port.collect(spec, st, tile)
+        handle(st, tile)
+        control_port.collect(st, tile)
         if resting(st, tile):
             st.controls.active[tile] = 0
         else:

@@ -14,7 +14,7 @@ from memtile.arch.tiles import TILE_KINDS
 from memtile.model.host_ports import sent
 from memtile.model.jit import inlined, jit
 from memtile.model.packets import with_parity
-from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.state import ACTIVITY, State
 from memtile.model.stream_state import CONTROL_SLOTS
 from memtile.model.task_end import LAST_IN_TASK, pop_count
 from memtile.model.timing_index import TOKEN_WORDS
@@ -31,19 +31,19 @@ _COLUMN, _ROW = field_of(TOKEN, "Column").lsb, field_of(TOKEN, "Row").lsb
 
 
 @jit
-def token_of(spec: Spec, st: State, ch: int) -> int:
+def token_of(st: State, ch: int) -> int:
     """The channel's task-complete token; it is its own packet header."""
     tile = st.channels.tile[ch]
-    actor = _ACTOR_OF[spec.tiles.kind[tile] * _MOST + ch - spec.tiles.channel_base[tile]]
-    place = (spec.tiles.column[tile] << _COLUMN) | (spec.tiles.row[tile] << _ROW)
+    actor = _ACTOR_OF[st.spec.tiles.kind[tile] * _MOST + ch - st.spec.tiles.channel_base[tile]]
+    place = (st.spec.tiles.column[tile] << _COLUMN) | (st.spec.tiles.row[tile] << _ROW)
     controller = (st.channels.control[ch] >> _CONTROLLER_LSB) & _CONTROLLER_MASK
     return with_parity(int(_TYPE | (actor << _ACTOR) | place | controller))
 
 
 @inlined
-def full(spec: Spec, st: State, tile: int) -> bool:
+def full(st: State, tile: int) -> bool:
     """Whether the tile's buffer takes no word."""
-    return bool(st.controls.held[tile] >= spec.timing[TOKEN_WORDS])
+    return bool(st.controls.held[tile] >= st.spec.timing[TOKEN_WORDS])
 
 
 @jit
@@ -70,12 +70,12 @@ def send(st: State, tile: int) -> None:
 
 
 @jit
-def choose(spec: Spec, st: State, tile: int) -> None:
+def choose(st: State, tile: int) -> None:
     """Begin with the token of the next channel that has one."""
-    controls, count = st.controls, spec.tiles.channels[tile]
+    controls, count = st.controls, st.spec.tiles.channels[tile]
     for n in range(count):
         number = (controls.turn[tile] + n) % count
-        ch = spec.tiles.channel_base[tile] + number
+        ch = st.spec.tiles.channel_base[tile] + number
         if st.channels.token_due[ch] == 1:
             controls.sender[tile] = ch
             controls.in_counts[tile] = 0
@@ -84,19 +84,19 @@ def choose(spec: Spec, st: State, tile: int) -> None:
 
 
 @jit
-def collect(spec: Spec, st: State, tile: int) -> None:
+def collect(st: State, tile: int) -> None:
     """Take one word of a token, or of the counts behind it, into the buffer."""
     controls, c = st.controls, st.channels
     if controls.sender[tile] == NOBODY and controls.due[tile] > 0:
-        choose(spec, st, tile)
+        choose(st, tile)
     ch = controls.sender[tile]
-    if ch < 0 or full(spec, st, tile):
+    if ch < 0 or full(st, tile):
         return
     if controls.in_counts[tile] == 1:
         word = pop_count(st, ch)
         last = 1 if word & LAST_IN_TASK else 0
     else:
-        word = token_of(spec, st, ch)
+        word = token_of(st, ch)
         last = 1 - c.token_counts[ch]
         controls.in_counts[tile] = 1
     put(st, tile, word, last)

@@ -11,7 +11,7 @@ from memtile.model import core_ports, locks
 from memtile.model.event_state import CoreEvent
 from memtile.model.jit import jit
 from memtile.model.roster import OFF, append
-from memtile.model.state import ACTIVITY, ASKING, BOOKED, LOCKS, NOW, Spec, State
+from memtile.model.state import ACTIVITY, ASKING, BOOKED, LOCKS, NOW, State
 from memtile.model.states import CoreCause, CorePhase
 
 _NEXT, _DONE = int(CorePhase.NEXT), int(CorePhase.DONE)
@@ -33,7 +33,7 @@ def over(st: State, core: int) -> None:
 
 
 @jit
-def ask_memory(spec: Spec, st: State) -> None:
+def ask_memory(st: State) -> None:
     """Phase 2a: presume what each core does, enter its accesses into the banks' arbitration."""
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
@@ -45,17 +45,17 @@ def ask_memory(spec: Spec, st: State) -> None:
             st.core_seen[core, requested] = st.clock[NOW]
         cores.step[core] += stalled
         if cores.phase[core] == _ACCESS:
-            core_ports.ask(spec, st, core)
+            core_ports.ask(st, core)
 
 
 @jit
-def use_memory(spec: Spec, st: State) -> None:
+def use_memory(st: State) -> None:
     """Phase 2b: accesses are granted, waiting times end."""
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
         if cores.phase[core] == _ACCESS:
-            core_ports.receive(spec, st, core)
+            core_ports.receive(st, core)
             ends = cores.step[core] == cores.steps[core]
         else:
             ends = cores.phase[core] == _WAIT and st.clock[NOW] >= cores.until[core]

@@ -13,7 +13,7 @@ from memtile.arch.core import CORE, SIDES, VECTOR_BANKS, WINDOW_WORDS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model import banks, watchpoints
 from memtile.model.jit import jit
-from memtile.model.state import CORE_REQUESTS, Spec, State
+from memtile.model.state import CORE_REQUESTS, State
 from memtile.model.states import CoreCause
 from memtile.model.watch_tables import Origin
 
@@ -38,10 +38,10 @@ _NONE, _VECTOR, _UPDATE = int(CoreMode.NONE), int(CoreMode.VECTOR), int(CoreMode
 
 
 @jit
-def begin_step(spec: Spec, st: State, core: int) -> None:
+def begin_step(st: State, core: int) -> None:
     """Note the banks and grants that the accesses of the core's step need; all are within its reach."""
     cores, step, tile = st.cores, st.cores.step[core], st.cores.tile[core]
-    granule_words = spec.kinds.granule_words[spec.tiles.kind[tile]]
+    granule_words = st.spec.kinds.granule_words[st.spec.tiles.kind[tile]]
     for port in range(_PORTS):
         first, mode = st.accesses[core, step, port, 0], st.accesses[core, step, port, 1]
         for part in range(VECTOR_BANKS):
@@ -51,16 +51,16 @@ def begin_step(spec: Spec, st: State, core: int) -> None:
                 continue
             cores.wanted[core, slot] = 2 if mode == _UPDATE else 1
             word = first + part * granule_words
-            owner = spec.tiles.core_reach[tile, (word >> _SHIFT) - _FIRST_WINDOW]
-            cores.bank[core, slot] = banks.bank_of(spec, st, owner, word & (WINDOW_WORDS - 1))
+            owner = st.spec.tiles.core_reach[tile, (word >> _SHIFT) - _FIRST_WINDOW]
+            cores.bank[core, slot] = banks.bank_of(st, owner, word & (WINDOW_WORDS - 1))
 
 
 @jit
-def ask(spec: Spec, st: State, core: int) -> None:
+def ask(st: State, core: int) -> None:
     """Enter all parts that are still to be granted into their banks' arbitration."""
     if st.cores.begun[core] == 0:
         st.cores.begun[core] = 1
-        begin_step(spec, st, core)
+        begin_step(st, core)
     first = st.channels.phase.shape[0] + core * CORE_REQUESTS  # number among the banks' requesters
     for slot in range(CORE_REQUESTS):
         if st.cores.wanted[core, slot] > 0 and not banks.busy(st, st.cores.bank[core, slot]):
@@ -68,21 +68,21 @@ def ask(spec: Spec, st: State, core: int) -> None:
 
 
 @jit
-def show(spec: Spec, st: State, core: int, slot: int) -> None:
+def show(st: State, core: int, slot: int) -> None:
     """Show an access that was granted to the watchpoints of its tile."""
     cores, step, tile = st.cores, st.cores.step[core], st.cores.tile[core]
     port, part = slot // VECTOR_BANKS, slot % VECTOR_BANKS
     vector = st.accesses[core, step, port, 1] == _VECTOR
-    words = spec.kinds.granule_words[spec.tiles.kind[tile]] if vector else 1
+    words = st.spec.kinds.granule_words[st.spec.tiles.kind[tile]] if vector else 1
     word = st.accesses[core, step, port, 0] + part * words
     side = (word >> _SHIFT) - _FIRST_WINDOW
     writes = port >= _LOADS and cores.wanted[core, slot] == 1  # the first grant of an update reads
-    owner = spec.tiles.core_reach[tile, side]
-    watchpoints.see(spec, st, owner, word & (WINDOW_WORDS - 1), words, _ORIGINS[side], writes)
+    owner = st.spec.tiles.core_reach[tile, side]
+    watchpoints.see(st, owner, word & (WINDOW_WORDS - 1), words, _ORIGINS[side], writes)
 
 
 @jit
-def receive(spec: Spec, st: State, core: int) -> None:
+def receive(st: State, core: int) -> None:
     """Take the grants of this cycle, note what was lost; the next step is due when none is left."""
     cores, first = st.cores, st.channels.phase.shape[0] + core * CORE_REQUESTS
     left = 0
@@ -93,7 +93,7 @@ def receive(spec: Spec, st: State, core: int) -> None:
             cores.why[core] = _BUSY
         elif banks.won(st, cores.bank[core, slot], first + slot):
             if st.memories.watched[st.banks.tile[cores.bank[core, slot]]] > 0:
-                show(spec, st, core, slot)
+                show(st, core, slot)
             cores.wanted[core, slot] -= 1
         elif cores.why[core] == _RUNNING:
             cores.why[core] = _BANK

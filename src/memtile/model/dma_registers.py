@@ -10,7 +10,7 @@ from memtile.arch.register_map import register_named
 from memtile.arch.tiles import MEMORY
 from memtile.model.jit import jit
 from memtile.model.roster import wake_channel
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 from memtile.model.states import Cause, Phase
 
 _QUEUE = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
@@ -94,11 +94,11 @@ def clear_status(st: State, ch: int, value: int) -> None:
 
 
 @jit
-def write_control(spec: Spec, st: State, ch: int, control: int) -> None:
+def write_control(st: State, ch: int, control: int) -> None:
     """A write to the control register; while Reset is 1 nothing starts, and tasks pushed meanwhile wait."""
     wake_channel(st, ch)
     st.channels.control[ch] = control
-    if control & spec.kinds.reset_mask[spec.tiles.kind[st.channels.tile[ch]]]:
+    if control & st.spec.kinds.reset_mask[st.spec.tiles.kind[st.channels.tile[ch]]]:
         reset(st, ch)
 
 

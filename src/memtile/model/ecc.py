@@ -84,12 +84,12 @@ def has_ecc(spec: Spec, tile: int, word: int) -> bool:
 
 
 @jit
-def judge(spec: Spec, st: State, tile: int, word: int) -> tuple[int, int]:
+def judge(st: State, tile: int, word: int) -> tuple[int, int]:
     """What the code makes of a word, and the cell that it takes for flipped."""
     flips = st.flips[word]
     if st.guards.enabled[tile] == 0:
         return _UNSEEN, 0
-    if not has_ecc(spec, tile, word):
+    if not has_ecc(st.spec, tile, word):
         return (_BEYOND if odd(flips ^ (flips >> _WORD_BITS)) else _UNSEEN), 0
     found = syndrome(flips)
     if found == 0:
@@ -99,30 +99,30 @@ def judge(spec: Spec, st: State, tile: int, word: int) -> tuple[int, int]:
 
 
 @jit
-def record_address(spec: Spec, st: State, tile: int, register: int, valid: int, word: int) -> None:
+def record_address(st: State, tile: int, register: int, valid: int, word: int) -> None:
     """Keep the byte address of an error, if none is kept (DEV-ECC-3)."""
     if register == _NOWHERE:
         return
-    at = spec.tiles.register_base[tile] + register
+    at = st.spec.tiles.register_base[tile] + register
     if st.registers[at] & valid == 0:
-        st.registers[at] = valid | ((word - spec.tiles.memory_base[tile]) * WORD_BYTES & (valid - 1))
+        st.registers[at] = valid | ((word - st.spec.tiles.memory_base[tile]) * WORD_BYTES & (valid - 1))
 
 
 @jit
-def report(spec: Spec, st: State, tile: int, word: int, verdict: int, scrubbing: bool) -> int:
+def report(st: State, tile: int, word: int, verdict: int, scrubbing: bool) -> int:
     """Raise the event of an error and keep its address; the number of the event."""
-    kind, facts = spec.tiles.kind[tile], spec.protections
-    if has_ecc(spec, tile, word):
+    kind, facts = st.spec.tiles.kind[tile], st.spec.protections
+    if has_ecc(st.spec, tile, word):
         failed = SCRUB_FAILED if scrubbing else FAILED
         corrected = SCRUB_CORRECTED if scrubbing else CORRECTED
         event = facts.ecc_event[kind] + (failed if verdict == _BEYOND else corrected)
-        record_address(spec, st, tile, facts.ecc_failing[kind], facts.ecc_valid[kind], word)
+        record_address(st, tile, facts.ecc_failing[kind], facts.ecc_valid[kind], word)
     else:
-        local = word - spec.tiles.memory_base[tile]
-        bank = bank_of(spec, st, tile, local) - bank_of(spec, st, tile, facts.ecc_words[kind])
+        local = word - st.spec.tiles.memory_base[tile]
+        bank = bank_of(st, tile, local) - bank_of(st, tile, facts.ecc_words[kind])
         event = facts.parity_event[kind] + bank
-        record_address(spec, st, tile, facts.parity_failing[kind], facts.parity_valid[kind], word)
-    raise_event(spec, st, tile, event)
+        record_address(st, tile, facts.parity_failing[kind], facts.parity_valid[kind], word)
+    raise_event(st, tile, event)
     return int(event)
 
 
@@ -137,17 +137,17 @@ def fate_of_read(flips: int, verdict: int, cell: int) -> int:
 
 
 @jit
-def delivered(spec: Spec, st: State, tile: int, word: int, twice: bool) -> int:
+def delivered(st: State, tile: int, word: int, twice: bool) -> int:
     """What a read of a word of an unclean tile's memory delivers; errors are reported, maybe ``twice``."""
     flips, value = st.flips[word], int(st.memory[word])
     if flips == 0:
         return value
-    verdict, cell = judge(spec, st, tile, word)
+    verdict, cell = judge(st, tile, word)
     st.fates[word] |= fate_of_read(flips, verdict, cell)
     if verdict != _UNSEEN:
-        event = report(spec, st, tile, word, verdict, False)
+        event = report(st, tile, word, verdict, False)
         if twice:
-            st.guards.again[tile] |= 1 << (event - spec.protections.ecc_event[spec.tiles.kind[tile]])
+            st.guards.again[tile] |= 1 << (event - st.spec.protections.ecc_event[st.spec.tiles.kind[tile]])
             st.guards.again_at[tile] = st.clock[NOW] + 1
             wake_guard(st, tile)
     return value ^ (cell & _DATA)
@@ -180,22 +180,22 @@ def generate_errors(st: State, tile: int, lanes: int) -> None:
 
 
 @jit
-def load_and_store(spec: Spec, st: State, tile: int, word: int) -> None:
+def load_and_store(st: State, tile: int, word: int) -> None:
     """Read a word and write back what the read delivers: how a part of a word is written (DEV-ECC-4)."""
-    value = delivered(spec, st, tile, word, False)
+    value = delivered(st, tile, word, False)
     st.memory[word] = value
     overwritten(st, tile, word, 1)
 
 
 @jit
-def scrub(spec: Spec, st: State, tile: int, word: int, repairs: bool) -> bool:
+def scrub(st: State, tile: int, word: int, repairs: bool) -> bool:
     """Read a word for the scrubber, or write it back; whether it needs to be written back."""
     if st.flips[word] == 0:
         return False
-    verdict, cell = judge(spec, st, tile, word)
+    verdict, cell = judge(st, tile, word)
     if verdict != _CORRECTABLE:
         if verdict == _BEYOND and not repairs:
-            report(spec, st, tile, word, verdict, True)
+            report(st, tile, word, verdict, True)
             st.fates[word] |= _DETECTED
         return False
     if repairs:
@@ -203,5 +203,5 @@ def scrub(spec: Spec, st: State, tile: int, word: int, repairs: bool) -> bool:
         st.memory[word] ^= cell & _DATA
         clean(st, tile, word, _SILENT if wrong else _SCRUBBED)
     else:
-        report(spec, st, tile, word, verdict, True)
+        report(st, tile, word, verdict, True)
     return True

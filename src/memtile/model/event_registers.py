@@ -46,31 +46,31 @@ def unit_of(spec: Spec, tile: int, argument: int) -> int:
 
 
 @jit
-def before_write(spec: Spec, st: State, tile: int, block: int, argument: int) -> None:
+def before_write(st: State, tile: int, block: int, argument: int) -> None:
     """Bring the sticky status up to date before bits of it are cleared, or what it is made of changes."""
     if block in (_STATUS, _SELECTION, _GENERATE, _TIMER_CONTROL):
-        fold(spec, st, unit_of(spec, tile, argument))
+        fold(st, unit_of(st.spec, tile, argument))
 
 
 @jit
-def act_on_write(spec: Spec, st: State, tile: int, block: int, argument: int, value: int) -> None:
+def act_on_write(st: State, tile: int, block: int, argument: int, value: int) -> None:
     """What a write does beyond keeping bits; a generated event is asserted in the next cycle (DEV-OBS-3)."""
-    unit = unit_of(spec, tile, argument)
+    unit = unit_of(st.spec, tile, argument)
     if block == _GENERATE:
-        if 0 < value <= spec.event_modules.last[spec.event_units.module[unit]]:
+        if 0 < value <= st.spec.event_modules.last[st.spec.event_units.module[unit]]:
             raise_event(st, unit, value, st.clock[NOW])
         return
     if block == _TIMER_CONTROL and value & _RESET_MASK:
-        reset_timer(spec, st, unit, st.clock[NOW])
-    configure(spec, st, unit)
+        reset_timer(st, unit, st.clock[NOW])
+    configure(st, unit)
 
 
 @jit
-def live_value(spec: Spec, st: State, tile: int, block: int, argument: int, at: int) -> int:
+def live_value(st: State, tile: int, block: int, argument: int, at: int) -> int:
     """Value of a register that the unit drives; ``at`` is its index in the state."""
-    unit = unit_of(spec, tile, argument)
+    unit = unit_of(st.spec, tile, argument)
     if block == _STATUS:
-        fold(spec, st, unit)
+        fold(st, unit)
     elif block == _TIMER:
         timer = st.clock[NOW] - st.observers.timer_base[unit]
         return int((timer >> (WORD_BITS * (argument // UNITS))) & _WORD_MAX)

@@ -23,7 +23,7 @@ from memtile.model.event_state import (
 )
 from memtile.model.jit import inlined, jit
 from memtile.model.roster import backed_up, held_event, rested
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 
 _CHANNELS = register_named("memory_tile", "DMA_Event_Channel_Selection")
 _CHANNEL_LSB = tuple(_CHANNELS.field(f"{side}_Sel{n}_Channel").lsb for side in DIRECTIONS for n in range(2))
@@ -47,16 +47,16 @@ _IDLE, _RUNNING, _STALLED = int(PortEvent.IDLE), int(PortEvent.RUNNING), int(Por
 
 
 @jit
-def selected_channel(spec: Spec, st: State, unit: int, selector: int) -> int:
+def selected_channel(st: State, unit: int, selector: int) -> int:
     """The channel that selector 0 to 3 (S2MM 0, 1, MM2S 0, 1) watches; -1 = none."""
-    tile, register = spec.event_units.tile[unit], spec.event_units.channels[unit]
-    per_direction = spec.tiles.channels[tile] // 2
+    tile, register = st.spec.event_units.tile[unit], st.spec.event_units.channels[unit]
+    per_direction = st.spec.tiles.channels[tile] // 2
     number = selector % 2
     if register >= 0:
         number = (st.registers[register] >> _CHANNEL_LSB[selector]) & _CHANNEL_MAX
     if number >= per_direction:
         return NEVER
-    return int(spec.tiles.channel_base[tile] + (selector // 2) * per_direction + number)
+    return int(st.spec.tiles.channel_base[tile] + (selector // 2) * per_direction + number)
 
 
 @jit
@@ -77,10 +77,10 @@ def last_channel(st: State, ch: int, kind: int, cycle: int) -> int:
 
 
 @jit
-def last_error(spec: Spec, st: State, tile: int, argument: int) -> int:
+def last_error(st: State, tile: int, argument: int) -> int:
     """A sticky error bit of a channel, or of any channel of a direction, was set."""
-    count = spec.tiles.channels[tile] // 2
-    first = spec.tiles.channel_base[tile] + (argument // PER_KIND) * count
+    count = st.spec.tiles.channels[tile] // 2
+    first = st.spec.tiles.channel_base[tile] + (argument // PER_KIND) * count
     number = argument % PER_KIND
     if number != ALL_CHANNELS:
         return int(st.seen[first + number, _ERROR]) if number < count else NEVER
@@ -101,14 +101,16 @@ def last_lock(st: State, unit: int, lock: int, kind: int, value: int, cycle: int
 
 
 @jit
-def selected_port(spec: Spec, st: State, unit: int, selector: int) -> int:
+def selected_port(st: State, unit: int, selector: int) -> int:
     """The stream switch port that the selector watches; -1 = none."""
-    tile = spec.event_units.tile[unit]
-    word = st.registers[spec.event_units.ports[unit] + selector // _PORT_FIELDS]
+    tile = st.spec.event_units.tile[unit]
+    word = st.registers[st.spec.event_units.ports[unit] + selector // _PORT_FIELDS]
     number = (word >> _PORT_LSB[selector % _PORT_FIELDS]) & _PORT_MAX
     if (word >> _MASTER_LSB[selector % _PORT_FIELDS]) & 1:
-        return int(spec.tiles.master_base[tile] + number) if number < spec.tiles.masters[tile] else NEVER
-    return int(spec.tiles.slave_base[tile] + number) if number < spec.tiles.slaves[tile] else NEVER
+        return (
+            int(st.spec.tiles.master_base[tile] + number) if number < st.spec.tiles.masters[tile] else NEVER
+        )
+    return int(st.spec.tiles.slave_base[tile] + number) if number < st.spec.tiles.slaves[tile] else NEVER
 
 
 @jit
@@ -145,34 +147,36 @@ def last_port(st: State, port: int, kind: int, cycle: int) -> int:
 
 
 @jit
-def thing(spec: Spec, st: State, unit: int, source: int, argument: int) -> int:
+def thing(st: State, unit: int, source: int, argument: int) -> int:
     """Number of the channel, lock, port or bank that asserts an event as selected now; -1 = none."""
-    tile, selector = spec.event_units.tile[unit], argument % PER_KIND
+    tile, selector = st.spec.event_units.tile[unit], argument % PER_KIND
     if source == _CHANNEL:
-        return selected_channel(spec, st, unit, selector)
+        return selected_channel(st, unit, selector)
     if source == _PORT:
-        return selected_port(spec, st, unit, selector)
+        return selected_port(st, unit, selector)
     if source == _LOCK:
-        word = st.registers[spec.event_units.locks[unit] + selector]
+        word = st.registers[st.spec.event_units.locks[unit] + selector]
         number = (word >> _LOCK_LSB) & _LOCK_MAX
-        return int(spec.tiles.lock_base[tile] + number) if number < spec.tiles.locks[tile] else NEVER
+        return int(st.spec.tiles.lock_base[tile] + number) if number < st.spec.tiles.locks[tile] else NEVER
     if source == _CONFLICT:  # AIE-ML v2 has fewer banks than events (DEV-V2-2)
-        return int(spec.tiles.bank_base[tile] + argument) if argument < spec.tiles.banks[tile] else NEVER
-    return int(spec.tiles.core[tile] if source == _CORE else tile)
+        return (
+            int(st.spec.tiles.bank_base[tile] + argument) if argument < st.spec.tiles.banks[tile] else NEVER
+        )
+    return int(st.spec.tiles.core[tile] if source == _CORE else tile)
 
 
 @jit
-def resolve(spec: Spec, st: State, unit: int) -> None:
+def resolve(st: State, unit: int) -> None:
     """Work out what asserts each event of the unit; again whenever a selector is written."""
-    module = spec.event_units.module[unit]
-    for event in range(spec.event_modules.last[module] + 1):
-        source, argument = spec.event_sources[module, event, 0], spec.event_sources[module, event, 1]
-        found = thing(spec, st, unit, source, argument) if source > _GROUP else argument
+    module = st.spec.event_units.module[unit]
+    for event in range(st.spec.event_modules.last[module] + 1):
+        source, argument = st.spec.event_sources[module, event, 0], st.spec.event_sources[module, event, 1]
+        found = thing(st, unit, source, argument) if source > _GROUP else argument
         st.lines[unit, event, SOURCE] = source if found >= 0 else 0
         st.lines[unit, event, THING] = found
         selected = source in (_CHANNEL, _PORT, _LOCK)
         st.lines[unit, event, KIND] = argument // PER_KIND if selected else argument
         if source == _LOCK:
-            word = st.registers[spec.event_units.locks[unit] + argument % PER_KIND]
+            word = st.registers[st.spec.event_units.locks[unit] + argument % PER_KIND]
             st.lines[unit, event, VALUE] = word & _VALUE_MAX
     st.observers.resolved[unit] = 1

@@ -11,7 +11,7 @@ from memtile.model.event_selectors import resolve
 from memtile.model.event_state import NEVER
 from memtile.model.jit import jit
 from memtile.model.roster import append
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 
 USES_TIMER, USES_COMBOS, USES_EDGES, USES_COUNTERS, USES_BROADCAST, USES_TRACE, USES_SCRUBBING = (
     1 << n for n in range(7)
@@ -45,9 +45,9 @@ _TRUE = EVENT_TRUE
 
 
 @jit
-def configure_combos(spec: Spec, st: State, unit: int) -> int:
+def configure_combos(st: State, unit: int) -> int:
     """Read the combo and edge registers; the uses they make."""
-    o, e = st.observers, spec.event_units
+    o, e = st.observers, st.spec.event_units
     inputs, control = st.registers[e.combo[unit]], st.registers[e.combo[unit] + 1]
     edges = st.registers[e.edge[unit]]
     uses = 0
@@ -67,9 +67,9 @@ def configure_combos(spec: Spec, st: State, unit: int) -> int:
 
 
 @jit
-def configure_counters(spec: Spec, st: State, unit: int) -> int:
+def configure_counters(st: State, unit: int) -> int:
     """Read the counters' control registers; the uses they make."""
-    o, e = st.observers, spec.event_units
+    o, e = st.observers, st.spec.event_units
     uses = 0
     for n in range(e.counters[unit]):
         control = st.registers[e.count_control[unit, n]]
@@ -86,9 +86,9 @@ def configure_counters(spec: Spec, st: State, unit: int) -> int:
 
 
 @jit
-def configure_timer(spec: Spec, st: State, unit: int) -> int:
+def configure_timer(st: State, unit: int) -> int:
     """Read the timer's registers; the uses they make. A trigger of all ones never fires."""
-    o, e = st.observers, spec.event_units
+    o, e = st.observers, st.spec.event_units
     low, high = st.registers[e.trigger[unit]], st.registers[e.trigger[unit] + 1]
     never = low == _WORD_MAX and high == _WORD_MAX
     o.timer_trigger[unit] = NEVER if never else (high << WORD_BITS) | low
@@ -97,9 +97,9 @@ def configure_timer(spec: Spec, st: State, unit: int) -> int:
 
 
 @jit
-def configure_trace(spec: Spec, st: State, unit: int) -> int:
+def configure_trace(st: State, unit: int) -> int:
     """Read the trace registers; the uses they make."""
-    t, e = st.traces, spec.event_units
+    t, e = st.traces, st.spec.event_units
     control = st.registers[e.trace_control[unit]]
     t.start[unit] = (control >> _TRACE_LSB[0]) & _EVENT_MAX
     t.stop[unit] = (control >> _TRACE_LSB[1]) & _EVENT_MAX
@@ -111,21 +111,21 @@ def configure_trace(spec: Spec, st: State, unit: int) -> int:
 
 
 @jit
-def configure(spec: Spec, st: State, unit: int) -> None:
+def configure(st: State, unit: int) -> None:
     """A register of the unit was written: work out what it has to do each cycle."""
     o = st.observers
-    uses = configure_combos(spec, st, unit) | configure_counters(spec, st, unit)
-    uses |= configure_timer(spec, st, unit) | configure_trace(spec, st, unit)
-    if spec.event_units.scrubbing[unit] >= 0:
-        o.scrubbing[unit] = st.registers[spec.event_units.scrubbing[unit]] & _EVENT_MAX
+    uses = configure_combos(st, unit) | configure_counters(st, unit)
+    uses |= configure_timer(st, unit) | configure_trace(st, unit)
+    if st.spec.event_units.scrubbing[unit] >= 0:
+        o.scrubbing[unit] = st.registers[st.spec.event_units.scrubbing[unit]] & _EVENT_MAX
         uses |= USES_SCRUBBING if o.scrubbing[unit] > _TRUE else 0
     for n in range(BROADCAST_CHANNELS):
-        o.broadcast[unit, n] = st.registers[spec.event_units.broadcast[unit] + n] & _EVENT_MAX
+        o.broadcast[unit, n] = st.registers[st.spec.event_units.broadcast[unit] + n] & _EVENT_MAX
         uses |= USES_BROADCAST if o.broadcast[unit, n] > 0 else 0
     o.uses[unit] = uses
     o.resolved[unit] = 0
     if uses:
-        resolve(spec, st, unit)
+        resolve(st, unit)
     if uses and o.active[unit] == 0:
         o.active[unit] = 1
         append(st.active_units, unit)

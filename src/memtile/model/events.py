@@ -12,7 +12,7 @@ from memtile.arch.registers import WORD_BITS
 from memtile.model.event_selectors import last_channel, last_error, last_lock, last_port, resolve
 from memtile.model.event_state import KIND, NEVER, SOURCE, THING, VALUE, Source
 from memtile.model.jit import inlined, jit
-from memtile.model.state import NOW, Spec, State
+from memtile.model.state import NOW, State
 
 _TRUE, _GROUP, _CHANNEL = int(Source.TRUE), int(Source.GROUP), int(Source.CHANNEL)
 _CHANNEL_ERROR, _LOCK, _PORT = int(Source.CHANNEL_ERROR), int(Source.LOCK), int(Source.PORT)
@@ -34,7 +34,7 @@ def raise_later(st: State, unit: int, event: int, cycle: int) -> None:
 
 
 @inlined
-def last_from_source(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
+def last_from_source(st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle`` in which what the event stands for was so; -1 = never."""
     lines = st.lines
     source, thing, kind = lines[unit, event, SOURCE], lines[unit, event, THING], lines[unit, event, KIND]
@@ -49,7 +49,7 @@ def last_from_source(spec: Spec, st: State, unit: int, event: int, cycle: int) -
     if source == _CONFLICT:
         return int(st.banks.conflict[thing])
     if source == _CHANNEL_ERROR:
-        return last_error(spec, st, thing, kind)
+        return last_error(st, thing, kind)
     if source == _CORE:
         return int(st.core_seen[thing, kind])
     return cycle if source == _TRUE else NEVER
@@ -63,39 +63,39 @@ def last_raised(st: State, unit: int, event: int, cycle: int) -> int:
 
 
 @jit
-def last_single(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
+def last_single(st: State, unit: int, event: int, cycle: int) -> int:
     """The same for an event that is not a group, also when it was raised by its number."""
     raised = last_raised(st, unit, event, cycle)
     if st.lines[unit, event, SOURCE] == 0:
         return raised
-    return max(raised, last_from_source(spec, st, unit, event, cycle))
+    return max(raised, last_from_source(st, unit, event, cycle))
 
 
 @jit
-def last_group(spec: Spec, st: State, unit: int, group: int, cycle: int) -> int:
+def last_group(st: State, unit: int, group: int, cycle: int) -> int:
     """Last cycle in which an enabled member of the group was asserted."""
-    module = spec.event_units.module[unit]
-    enabled = st.registers[spec.event_units.group[unit] + group]
-    event, latest = spec.event_groups.first[module, group], NEVER
+    module = st.spec.event_units.module[unit]
+    enabled = st.registers[st.spec.event_units.group[unit] + group]
+    event, latest = st.spec.event_groups.first[module, group], NEVER
     while enabled > 0 and latest < cycle:
         if enabled & 1:
-            latest = max(latest, last_single(spec, st, unit, event, cycle))
+            latest = max(latest, last_single(st, unit, event, cycle))
         enabled >>= 1
         event += 1
     return latest
 
 
 @jit
-def last(spec: Spec, st: State, unit: int, event: int, cycle: int) -> int:
+def last(st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle``, the current one, in which the event was asserted; -1 = never."""
     if st.lines[unit, event, SOURCE] == _GROUP:
-        members = last_group(spec, st, unit, st.lines[unit, event, THING], cycle)
+        members = last_group(st, unit, st.lines[unit, event, THING], cycle)
         return max(members, last_raised(st, unit, event, cycle))
-    return last_single(spec, st, unit, event, cycle)
+    return last_single(st, unit, event, cycle)
 
 
 @jit
-def asserted(spec: Spec, st: State, unit: int, event: int) -> bool:
+def asserted(st: State, unit: int, event: int) -> bool:
     """Whether the event is asserted in this cycle; event 0 never is, event 1 always."""
     now = st.clock[NOW]
     if event <= EVENT_TRUE or st.stamps[unit, event] == now:
@@ -104,22 +104,24 @@ def asserted(spec: Spec, st: State, unit: int, event: int) -> bool:
     if source == 0:
         return False
     if source == _GROUP:
-        return bool(last_group(spec, st, unit, st.lines[unit, event, THING], now) == now)
-    return bool(last_from_source(spec, st, unit, event, now) == now)
+        return bool(last_group(st, unit, st.lines[unit, event, THING], now) == now)
+    return bool(last_from_source(st, unit, event, now) == now)
 
 
 @jit
-def fold(spec: Spec, st: State, unit: int) -> None:
+def fold(st: State, unit: int) -> None:
     """Between two cycles: put what happened since the last time into the sticky status registers."""
     if st.observers.resolved[unit] == 0:
-        resolve(spec, st, unit)
-    since, first = st.observers.folded[unit], spec.event_units.status[unit]
+        resolve(st, unit)
+    since, first = st.observers.folded[unit], st.spec.event_units.status[unit]
     latest = st.clock[NOW] - 1
-    for event in range(EVENT_TRUE, spec.event_modules.last[spec.event_units.module[unit]] + 1):
-        if since <= last(spec, st, unit, event, latest) <= latest:
+    for event in range(EVENT_TRUE, st.spec.event_modules.last[st.spec.event_units.module[unit]] + 1):
+        if since <= last(st, unit, event, latest) <= latest:
             st.registers[first + event // WORD_BITS] |= 1 << (event % WORD_BITS)
     st.observers.folded[unit] = st.clock[NOW]
-    tile = spec.event_units.tile[unit]
-    if spec.event_units.locks[unit] >= 0:
-        for lock in range(spec.tiles.lock_base[tile], spec.tiles.lock_base[tile] + spec.tiles.locks[tile]):
+    tile = st.spec.event_units.tile[unit]
+    if st.spec.event_units.locks[unit] >= 0:
+        for lock in range(
+            st.spec.tiles.lock_base[tile], st.spec.tiles.lock_base[tile] + st.spec.tiles.locks[tile]
+        ):
             st.locks.held[lock], st.locks.since[lock] = 0, st.clock[NOW]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memtile.model.jit import jit
 from memtile.model.mm2s import pad_value
-from memtile.model.state import Ints, Spec, State
+from memtile.model.state import Ints, State
 
 ROWS = 0  # entry of the log that counts its rows
 FIRST = 1  # entry with which the first row begins
@@ -22,13 +22,13 @@ COLUMNS = AFTER + _INNER
 
 
 @jit
-def stays(spec: Spec, st: State, ch: int, tile: int) -> bool:
+def stays(st: State, ch: int, tile: int) -> bool:
     """Whether the channel's walk surely stays in the memory of ``tile``, where it begins.
 
     Every counter counts as if it reached its highest value together with the others.
     """
     walks, words = st.walks, st.channels.length[ch]
-    shift = spec.kinds.memory_shift[spec.tiles.kind[st.channels.tile[ch]]]
+    shift = st.spec.kinds.memory_shift[st.spec.tiles.kind[st.channels.tile[ch]]]
     highest, unit = walks.origin[ch] - (walks.origin[ch] >> shift << shift), 1
     for d in range(_DIMENSIONS):
         turns = max((words + unit - 1) // unit, 1)
@@ -39,26 +39,26 @@ def stays(spec: Spec, st: State, ch: int, tile: int) -> bool:
         highest += (turns - 1) * walks.step[ch, d]
         if wrap == 0:
             break
-    return bool(highest < spec.tiles.memory_words[tile])
+    return bool(highest < st.spec.tiles.memory_words[tile])
 
 
 @jit
-def surely_moves(spec: Spec, st: State, ch: int, tile: int) -> bool:
+def surely_moves(st: State, ch: int, tile: int) -> bool:
     """Whether nothing in the words of the channel's BD, or in the memory, tells how the control goes on."""
     if st.channels.packed[ch] == 1 or st.fifos.held[ch] > 0 or st.guards.unclean[tile] > 0:
         return False
-    return stays(spec, st, ch, tile)
+    return stays(st, ch, tile)
 
 
 @jit
-def note(spec: Spec, st: State, log: Ints, ch: int, tile: int, asks: int) -> None:
+def note(st: State, log: Ints, ch: int, tile: int, asks: int) -> None:
     """Append the execution that the channel has begun."""
     walks = st.walks
     row = FIRST + log[ROWS] * COLUMNS
     log[ROWS] += 1
     log[row + CH], log[row + TILE], log[row + ASKS] = ch, tile, asks
     log[row + TLAST_SUPPRESS] = st.channels.tlast_suppress[ch]
-    log[row + PAD] = pad_value(spec, st, ch) if walks.padded[ch] == 1 else 0
+    log[row + PAD] = pad_value(st, ch) if walks.padded[ch] == 1 else 0
     log[row + ORIGIN], log[row + LENGTH] = walks.origin[ch], st.channels.length[ch]
     for d in range(_DIMENSIONS):
         log[row + STEP + d] = walks.step[ch, d]

@@ -16,7 +16,7 @@ from memtile.model.lock_port import post_release, serve
 from memtile.model.locks import resolve
 from memtile.model.memory_control import finish_zeroisation
 from memtile.model.roster import OFF
-from memtile.model.state import ACTIVITY, CLOCKED, LOCKS, NOW, Ints, Spec, State
+from memtile.model.state import ACTIVITY, CLOCKED, LOCKS, NOW, Ints, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_end import token_blocked
 from memtile.model.task_queue import bd_done, wake
@@ -31,12 +31,12 @@ _MOVING = int(Cause.MOVING)
 
 
 @jit
-def finish(spec: Spec, st: State, ch: int) -> None:
+def finish(st: State, ch: int) -> None:
     """All words of the channel's BD have moved."""
     st.channels.moved[ch] = st.channels.length[ch]
     st.walks.left[ch] = 0
-    post_release(spec, st, ch)
-    bd_done(spec, st, ch)
+    post_release(st, ch)
+    bd_done(st, ch)
 
 
 @jit
@@ -51,7 +51,7 @@ def supplied(st: State, ch: int, room: int) -> bool:
 
 
 @jit
-def order(spec: Spec, st: State, ch: int, room: int) -> int:
+def order(st: State, ch: int, room: int) -> int:
     """The tile whose memory the channel's BD begins in, if all of it can be moved now, else ``NOTHING``."""
     c = st.channels
     if c.control[ch] & FOT_MASK or token_blocked(st, ch):
@@ -63,28 +63,28 @@ def order(spec: Spec, st: State, ch: int, room: int) -> int:
     if c.phase[ch] != _RUN or c.moved[ch] != 0 or st.walks.left[ch] != c.length[ch]:
         return NOTHING
     tile, number = c.tile[ch], c.number[ch]
-    if c.release_value[ch] != 0 and resolve(spec, st, tile, number, c.release_lock[ch]) < 0:
+    if c.release_value[ch] != 0 and resolve(st, tile, number, c.release_lock[ch]) < 0:
         return NOTHING
-    owner = memory_owner(spec, st, tile, number, st.walks.origin[ch])
+    owner = memory_owner(st, tile, number, st.walks.origin[ch])
     reached = owner >= 0 and st.gates.off[owner] == 0 and supplied(st, ch, room)
     return owner if reached else NOTHING
 
 
 @jit
-def go_on(spec: Spec, st: State, orders: Ints) -> bool:
+def go_on(st: State, orders: Ints) -> bool:
     """Begin a round: all that happens before BDs can move; False when nothing did."""
     st.clock[ACTIVITY] = 0
-    st.clock[NOW] += spec.timing[TASK_START]
+    st.clock[NOW] += st.spec.timing[TASK_START]
     finish_zeroisation(st)
     for ch in range(orders.shape[0]):
         if st.channels.active[ch] == OFF:
             continue
-        wake(spec, st, ch)
+        wake(st, ch)
         if orders[ch] == MOVED:
-            finish(spec, st, ch)
+            finish(st, ch)
     st.clock[LOCKS] = 1
-    serve(spec, st)
-    control_packets.step(spec, st)
+    serve(st)
+    control_packets.step(st)
     return bool(st.clock[ACTIVITY] > 0)
 
 
@@ -99,11 +99,10 @@ def count_moved(st: State, ch: int, room: Ints) -> int:
 
 
 @jit
-def advance(spec: Spec, st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
+def advance(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
     """Rounds, until the caller must move their words; False when nothing happened in the last one.
 
     Args:
-        spec: fixed tables.
         st: state; its clock runs ahead, and is the caller's to put back.
         orders: int64[channels], in: ``MOVED`` where the BD has moved, ``BARRED`` where it never will; out:
             ``MOVED``, or the tile where a row of the log asks the caller which of the two it is.
@@ -114,16 +113,16 @@ def advance(spec: Spec, st: State, orders: Ints, room: Ints, log: Ints, limit: i
     """
     log[execution_log.ROWS] = 0
     counted, asks = 0, False
-    while go_on(spec, st, orders):
+    while go_on(st, orders):
         if limit < 0:
             return True
         for ch in range(orders.shape[0]):
-            tile = BARRED if orders[ch] == BARRED else order(spec, st, ch, room[ch])
+            tile = BARRED if orders[ch] == BARRED else order(st, ch, room[ch])
             orders[ch] = tile
             if tile < 0:
                 continue
-            sure = execution_log.surely_moves(spec, st, ch, tile)
-            execution_log.note(spec, st, log, ch, tile, 0 if sure else 1)
+            sure = execution_log.surely_moves(st, ch, tile)
+            execution_log.note(st, log, ch, tile, 0 if sure else 1)
             if sure:
                 counted += count_moved(st, ch, room)
                 orders[ch] = MOVED

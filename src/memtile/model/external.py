@@ -23,7 +23,7 @@ from memtile.model.event_state import Signal
 from memtile.model.external_state import Region
 from memtile.model.jit import jit
 from memtile.model.signals import signal
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.timing_index import EXTERNAL_BURST_OVERHEAD
 
 _FIRST, _WORDS, _BASE = int(Region.FIRST), int(Region.WORDS), int(Region.BASE)
@@ -92,7 +92,7 @@ def ask(st: State, ch: int, master: int) -> None:
 
 
 @jit
-def granted(spec: Spec, st: State, ch: int, address: int, count: int) -> bool:
+def granted(st: State, ch: int, address: int, count: int) -> bool:
     """Whether the channel won its master for this beat; keeps the master busy where a burst begins."""
     if st.granules.port_bank[ch] < 0 or not banks.granted(st, ch):
         return False
@@ -100,7 +100,7 @@ def granted(spec: Spec, st: State, ch: int, address: int, count: int) -> bool:
     burst = _BURST_WORDS << st.fields[ch, f.BURST_LENGTH]
     overhead = 0
     if address != st.externals.following[row] or address % burst == 0:
-        overhead = spec.timing[EXTERNAL_BURST_OVERHEAD]
+        overhead = st.spec.timing[EXTERNAL_BURST_OVERHEAD]
     st.banks.free_at[st.granules.port_bank[ch]] = st.clock[NOW] + 1 + overhead
     st.externals.following[row] = address + count
     return True

@@ -12,7 +12,7 @@ from memtile.model.external_state import EXTERNAL_SLOTS
 from memtile.model.fifo import put, space
 from memtile.model.jit import jit
 from memtile.model.lock_port import post_release
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Cause, Phase
 from memtile.model.timing_index import EXTERNAL_EGRESS_WORDS, EXTERNAL_LATENCY
 
@@ -21,7 +21,7 @@ _EXTERNAL, _BLOCKED = int(Cause.EXTERNAL), int(Cause.STREAM_BLOCKED)
 
 
 @jit
-def arrive(spec: Spec, st: State, ch: int, row: int) -> None:
+def arrive(st: State, ch: int, row: int) -> None:
     """Take the words of the oldest read under way, when their time has come."""
     x = st.externals
     slot = (x.head[row] + x.arrived[row]) % EXTERNAL_SLOTS
@@ -32,7 +32,7 @@ def arrive(spec: Spec, st: State, ch: int, row: int) -> None:
     x.arrived[row] += 1
     st.clock[ACTIVITY] += 1
     if x.last[row, slot] == 1:
-        post_release(spec, st, ch)
+        post_release(st, ch)
 
 
 @jit
@@ -54,47 +54,47 @@ def stage(st: State, ch: int, row: int) -> None:
 
 
 @jit
-def request(spec: Spec, st: State, ch: int, row: int) -> None:
+def request(st: State, ch: int, row: int) -> None:
     """Ask the AXI master for the next beat, if its words would find room."""
     g = st.granules
     g.port_bank[ch] = -1
     if st.channels.header_due[ch] == 1:
-        mm2s.send_header(spec, st, ch)
+        mm2s.send_header(st, ch)
         return
-    if st.channels.phase[ch] != _RUN or not mm2s.form(spec, st, ch):
+    if st.channels.phase[ch] != _RUN or not mm2s.form(st, ch):
         return
     st.channels.fetch_why[ch] = _EXTERNAL
     waiting = st.externals.buffered[row] + st.fifos.held[ch] + g.formed[ch]
-    if waiting > spec.timing[EXTERNAL_EGRESS_WORDS] or external.paused_memory(st, ch):
+    if waiting > st.spec.timing[EXTERNAL_EGRESS_WORDS] or external.paused_memory(st, ch):
         return
     if external.locate(st, ch, g.target[ch], g.formed[ch], False) >= 0:
         external.ask(st, ch, g.bank[ch])
 
 
 @jit
-def ask(spec: Spec, st: State, ch: int) -> None:
+def ask(st: State, ch: int) -> None:
     """Phases 1 and 2a of an MM2S channel."""
     row = st.channels.external[ch]
     if st.channels.phase[ch] == _RUN:
-        arrive(spec, st, ch, row)
+        arrive(st, ch, row)
         stage(st, ch, row)
         if external.paused_stream(st, ch):
             st.channels.why[ch] = _BLOCKED
         else:
-            mm2s.drain(spec, st, ch)
-    request(spec, st, ch, row)
+            mm2s.drain(st, ch)
+    request(st, ch, row)
 
 
 @jit
-def receive(spec: Spec, st: State, ch: int) -> None:
+def receive(st: State, ch: int) -> None:
     """Phase 2b: send the read off if the master served the channel."""
     g, x = st.granules, st.externals
     address, count = g.target[ch], g.formed[ch]
-    if not external.granted(spec, st, ch, address, count):
+    if not external.granted(st, ch, address, count):
         return
     row = st.channels.external[ch]
     slot = (x.head[row] + x.held[row]) % EXTERNAL_SLOTS
-    x.ready[row, slot] = st.clock[NOW] + spec.timing[EXTERNAL_LATENCY]
+    x.ready[row, slot] = st.clock[NOW] + st.spec.timing[EXTERNAL_LATENCY]
     x.target[row, slot] = external.locate(st, ch, address, count, False)
     x.length[row, slot] = count
     x.last[row, slot] = 1 if st.walks.left[ch] == 0 else 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from memtile.model import external, s2mm
 from memtile.model.jit import jit
 from memtile.model.lock_port import post_release
-from memtile.model.state import NOW, Spec, State
+from memtile.model.state import NOW, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_end import may_end
 from memtile.model.task_queue import bd_done
@@ -34,31 +34,31 @@ def ask(st: State, ch: int) -> None:
 
 
 @jit
-def write(spec: Spec, st: State, ch: int) -> None:
+def write(st: State, ch: int) -> None:
     """Phase 2b: make the write that the master served; the answer to the last one of a BD completes it."""
     g, row = st.granules, st.channels.external[ch]
     address, count = g.port_target[ch], g.port_count[ch]
-    if external.granted(spec, st, ch, address, count):
+    if external.granted(st, ch, address, count):
         target = external.locate(st, ch, address, count, True)
         for i in range(count):
             st.external[target + i] = g.port_words[ch, i]
         g.port_count[ch] = 0
-        st.externals.response_at[row] = st.clock[NOW] + spec.timing[EXTERNAL_WRITE_LATENCY]
+        st.externals.response_at[row] = st.clock[NOW] + st.spec.timing[EXTERNAL_WRITE_LATENCY]
     answered = st.clock[NOW] >= st.externals.response_at[row]
-    if answered and s2mm.complete(st, ch) and may_end(spec, st, ch):
-        post_release(spec, st, ch)
-        bd_done(spec, st, ch)
+    if answered and s2mm.complete(st, ch) and may_end(st, ch):
+        post_release(st, ch)
+        bd_done(st, ch)
 
 
 @jit
-def consume(spec: Spec, st: State, ch: int) -> None:
+def consume(st: State, ch: int) -> None:
     """Phase 3: take one word from the ingress buffer, unless the stream side is paused."""
     if external.paused_stream(st, ch) and st.channels.phase[ch] == _RUN:
         s2mm.hand_over(st, ch)
         finishing = st.channels.moved[ch] == st.channels.length[ch]
         st.channels.why[ch] = _EXTERNAL if finishing else _STARVED
     else:
-        s2mm.consume(spec, st, ch)
+        s2mm.consume(st, ch)
 
 
 @jit

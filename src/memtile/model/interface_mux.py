@@ -9,7 +9,7 @@ from memtile.arch.ports import DEMUX_BITS, DMA_MASTERS, DMA_SLAVES, MUX_BITS, PO
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import INTERFACE, MM2S, S2MM, WORD_BYTES
 from memtile.model.jit import jit
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 
 _PORTS = PORTS["interface"]
 _SLAVES = tuple(_PORTS.slave(name) for name in DMA_SLAVES)
@@ -25,21 +25,21 @@ NOWHERE = -1
 
 
 @jit
-def leads_to_dma(spec: Spec, st: State, tile: int, word: int, lsb: int) -> bool:
+def leads_to_dma(st: State, tile: int, word: int, lsb: int) -> bool:
     """Whether the field at ``lsb`` of the register at word offset ``word`` says DMA."""
-    register = spec.register_index[spec.tiles.kind[tile], word]
-    value = st.registers[spec.tiles.register_base[tile] + register]
+    register = st.spec.register_index[st.spec.tiles.kind[tile], word]
+    value = st.registers[st.spec.tiles.register_base[tile] + register]
     return bool((value >> lsb) & _MASK == _DMA)
 
 
 @jit
-def configure(spec: Spec, st: State, tile: int) -> None:
+def configure(st: State, tile: int) -> None:
     """Bring the tile's channels in line with its two registers."""
-    first = spec.tiles.channel_base[tile]
+    first = st.spec.tiles.channel_base[tile]
     for n in range(_CHANNELS):
-        port = spec.tiles.slave_base[tile] + _SLAVES[n]
-        attached = leads_to_dma(spec, st, tile, _MUX, _MUX_LSB[n])
+        port = st.spec.tiles.slave_base[tile] + _SLAVES[n]
+        attached = leads_to_dma(st, tile, _MUX, _MUX_LSB[n])
         st.channels.switch_port[first + MM2S * _CHANNELS + n] = port if attached else NOWHERE
-        port = spec.tiles.master_base[tile] + _MASTERS[n]
-        attached = leads_to_dma(spec, st, tile, _DEMUX, _DEMUX_LSB[n])
+        port = st.spec.tiles.master_base[tile] + _MASTERS[n]
+        attached = leads_to_dma(st, tile, _DEMUX, _DEMUX_LSB[n])
         st.switch.channel[port] = first + S2MM * _CHANNELS + n if attached else NOWHERE

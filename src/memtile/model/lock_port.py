@@ -12,7 +12,7 @@ from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import inlined, jit
 from memtile.model.locks import bid, release_to, resolve, satisfied, stands, take, won
 from memtile.model.roster import append, backed_up, wake_channel
-from memtile.model.state import ACTIVITY, LOCKS, NOW, Spec, State
+from memtile.model.state import ACTIVITY, LOCKS, NOW, State
 from memtile.model.states import Cause, Phase
 from memtile.model.timing_index import FINISHED_BD_DELAY
 
@@ -78,17 +78,17 @@ def receive(st: State, ch: int) -> None:
 
 
 @jit
-def look_again(spec: Spec, st: State) -> None:
+def look_again(st: State) -> None:
     """Find the locks of all waiting channels anew: what they can reach has changed."""
     c = st.channels
     for slot in range(1, st.waiting_channels[0] + 1):
         ch = st.waiting_channels[slot]
-        c.lock[ch] = resolve(spec, st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
+        c.lock[ch] = resolve(st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
     st.clock[LOCKS] = 1
 
 
 @jit
-def post_release(spec: Spec, st: State, ch: int) -> None:
+def post_release(st: State, ch: int) -> None:
     """The BD no longer needs its memory: note its release for the end of this cycle."""
     c = st.channels
     if c.release_value[ch] != 0:
@@ -96,14 +96,14 @@ def post_release(spec: Spec, st: State, ch: int) -> None:
         c.due_lock[ch] = c.release_lock[ch]
         c.due_value[ch] = c.release_value[ch]
     st.seen[ch, _FINISHED_BD] = c.finished_bd[ch]
-    c.finished_bd[ch] = st.clock[NOW] + spec.timing[FINISHED_BD_DELAY]
+    c.finished_bd[ch] = st.clock[NOW] + st.spec.timing[FINISHED_BD_DELAY]
 
 
 @jit
-def release(spec: Spec, st: State, ch: int) -> None:
+def release(st: State, ch: int) -> None:
     """Carry out the release noted in this cycle."""
     c = st.channels
-    lock = resolve(spec, st, c.tile[ch], c.number[ch], c.due_lock[ch])
+    lock = resolve(st, c.tile[ch], c.number[ch], c.due_lock[ch])
     if lock < 0:
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
     else:
@@ -129,7 +129,7 @@ def ask_all(st: State) -> None:
 
 
 @inlined
-def serve(spec: Spec, st: State) -> None:
+def serve(st: State) -> None:
     """All lock traffic of one cycle: acquires, then releases.
 
     While no lock changes, who waits for one and rests need not ask again, nor a core.
@@ -148,7 +148,7 @@ def serve(spec: Spec, st: State) -> None:
             core.receive_lock(st, st.bidding[slot] - channels)
     st.bidding[0] = 0
     for slot in range(1, st.releasing[0] + 1):
-        release(spec, st, st.releasing[slot])
+        release(st, st.releasing[slot])
     st.releasing[0] = 0
     if asked and st.active_cores[0] > 0:
         core.release_locks(st)

@@ -6,7 +6,7 @@ from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import MEMORY
 from memtile.model.jit import jit
 from memtile.model.locks import attempt, put
-from memtile.model.state import Ints, Spec, State
+from memtile.model.state import Ints, State
 
 _VALUE_MASK = MEMORY.lock_value_max
 _STRIDE, _ACQUIRE = MEMORY.lock_request_stride, MEMORY.lock_request_acquire
@@ -47,8 +47,8 @@ def operand(offset: int) -> int:
 
 
 @jit
-def request(spec: Spec, st: State, tile: int, offset: int) -> int:
+def request(st: State, tile: int, offset: int) -> int:
     """A read of the request window: one attempt, 1 = granted."""
-    number = (offset // _STRIDE) % spec.tiles.locks[tile]
+    number = (offset // _STRIDE) % st.spec.tiles.locks[tile]
     acquire = 1 if offset & _ACQUIRE else 0
-    return attempt(st, spec.tiles.lock_base[tile] + number, acquire, operand(offset))
+    return attempt(st, st.spec.tiles.lock_base[tile] + number, acquire, operand(offset))

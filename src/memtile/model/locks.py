@@ -12,7 +12,7 @@ from memtile.arch.tiles import MEMORY
 from memtile.model.event_state import LockEvent, Signal
 from memtile.model.jit import inlined, jit
 from memtile.model.signals import signal
-from memtile.model.state import LOCKS, NOW, Spec, State
+from memtile.model.state import LOCKS, NOW, State
 from memtile.model.turns import rank
 from memtile.model.windows import NOWHERE, reach
 
@@ -22,12 +22,12 @@ _MAX = MEMORY.lock_value_max
 
 
 @jit
-def resolve(spec: Spec, st: State, tile: int, number: int, lock_id: int) -> int:
+def resolve(st: State, tile: int, number: int, lock_id: int) -> int:
     """Global lock index of a DMA lock id, or -1 when channel ``number`` of ``tile`` cannot reach it."""
-    owner = reach(spec, st, tile, number, lock_id >> spec.kinds.lock_shift[spec.tiles.kind[tile]])
+    owner = reach(st, tile, number, lock_id >> st.spec.kinds.lock_shift[st.spec.tiles.kind[tile]])
     if owner < 0:
         return NOWHERE
-    return int(spec.tiles.lock_base[owner] + (lock_id & (spec.tiles.locks[owner] - 1)))
+    return int(st.spec.tiles.lock_base[owner] + (lock_id & (st.spec.tiles.locks[owner] - 1)))
 
 
 @jit

@@ -11,7 +11,7 @@ from memtile.model import ecc
 from memtile.model.dma_registers import INTERLEAVE_MASK, ZEROISE_MASK
 from memtile.model.jit import jit
 from memtile.model.roster import append
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.timing_index import ZEROISATION
 
 NEVER = -1  # of Memories.busy_until: no zeroisation
@@ -28,37 +28,37 @@ def log2(value: int) -> int:
 
 
 @jit
-def set_interleaving(spec: Spec, st: State, tile: int, control: int) -> None:
+def set_interleaving(st: State, tile: int, control: int) -> None:
     """Choose how word addresses spread over the banks of a memory tile."""
     if control & INTERLEAVE_MASK:
-        st.memories.shift[tile] = log2(spec.kinds.granule_words[spec.tiles.kind[tile]])
+        st.memories.shift[tile] = log2(st.spec.kinds.granule_words[st.spec.tiles.kind[tile]])
     else:
-        st.memories.shift[tile] = log2(spec.tiles.memory_words[tile] // spec.tiles.banks[tile])
+        st.memories.shift[tile] = log2(st.spec.tiles.memory_words[tile] // st.spec.tiles.banks[tile])
 
 
 @jit
-def write_control(spec: Spec, st: State, tile: int, register: int) -> None:
+def write_control(st: State, tile: int, register: int) -> None:
     """Act on a write to Memory_Control; the register already holds the new value (DEV-MEM-3)."""
     control = st.registers[register]
-    if spec.kinds.interleaves[spec.tiles.kind[tile]]:
-        set_interleaving(spec, st, tile, control)
+    if st.spec.kinds.interleaves[st.spec.tiles.kind[tile]]:
+        set_interleaving(st, tile, control)
     if st.memories.busy_until[tile] != NEVER:
         st.registers[register] |= ZEROISE_MASK  # only the end of zeroisation clears the bit
     elif control & ZEROISE_MASK:
-        zeroise(spec, st, tile, register)
+        zeroise(st, tile, register)
 
 
 @jit
-def zeroise(spec: Spec, st: State, tile: int, register: int) -> None:
+def zeroise(st: State, tile: int, register: int) -> None:
     """Clear the memory; its banks are busy for a time."""
-    st.memories.busy_until[tile] = st.clock[NOW] + spec.timing[ZEROISATION]
+    st.memories.busy_until[tile] = st.clock[NOW] + st.spec.timing[ZEROISATION]
     st.memories.control[tile] = register
     append(st.zeroising, tile)
-    first = spec.tiles.memory_base[tile]
-    for word in range(first, first + spec.tiles.memory_words[tile]):
+    first = st.spec.tiles.memory_base[tile]
+    for word in range(first, first + st.spec.tiles.memory_words[tile]):
         st.memory[word] = 0
     if st.guards.unclean[tile] > 0:
-        ecc.overwritten(st, tile, first, spec.tiles.memory_words[tile])
+        ecc.overwritten(st, tile, first, st.spec.tiles.memory_words[tile])
 
 
 @jit

@@ -17,8 +17,8 @@ def memory_unit(spec: Spec, tile: int) -> int:
 
 
 @jit
-def raise_event(spec: Spec, st: State, tile: int, event: int) -> None:
+def raise_event(st: State, tile: int, event: int) -> None:
     """The event happens in this cycle; its sticky bit is set at once, for an untimed run has no cycles."""
-    unit = memory_unit(spec, tile)
+    unit = memory_unit(st.spec, tile)
     raise_in_unit(st, unit, event, st.clock[NOW])
-    st.registers[spec.event_units.status[unit] + event // _BITS] |= 1 << (event % _BITS)
+    st.registers[st.spec.event_units.status[unit] + event // _BITS] |= 1 << (event % _BITS)

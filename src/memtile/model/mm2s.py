@@ -21,7 +21,7 @@ from memtile.model.host_ports import deliver, takes, would_take
 from memtile.model.jit import inlined, jit
 from memtile.model.lock_port import post_release
 from memtile.model.packets import header_of
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_end import token_blocked
 from memtile.model.task_queue import bd_done
@@ -34,7 +34,7 @@ _BANK, _BUSY, _BLOCKED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(C
 
 
 @inlined
-def drain(spec: Spec, st: State, ch: int) -> None:
+def drain(st: State, ch: int) -> None:
     """Let one beat leave to the stream; the last one of a BD completes it."""
     c = st.channels
     if c.phase[ch] != _RUN:
@@ -58,8 +58,8 @@ def drain(spec: Spec, st: State, ch: int) -> None:
                 c.why[ch] = _TOKEN
             return
         if c.length[ch] == 0:  # no access was the last one
-            post_release(spec, st, ch)
-        bd_done(spec, st, ch)
+            post_release(st, ch)
+        bd_done(st, ch)
 
 
 @inlined
@@ -86,7 +86,7 @@ def drain_wide(st: State, ch: int) -> None:
 
 
 @inlined
-def emit(spec: Spec, st: State, ch: int, word: int, later: int) -> None:
+def emit(st: State, ch: int, word: int, later: int) -> None:
     """Put a word into the egress buffer, or first into the coder; ``later`` words of the BD follow it."""
     if st.channels.packed[ch] == 1:
         gather(st.codecs, ch, word)
@@ -94,25 +94,25 @@ def emit(spec: Spec, st: State, ch: int, word: int, later: int) -> None:
         put(st.fifos, ch, word, 1 if later == 0 and st.channels.tlast_suppress[ch] == 0 else 0)
     st.clock[ACTIVITY] = 1
     if later == 0:
-        post_release(spec, st, ch)
+        post_release(st, ch)
 
 
 @jit
-def pad_value(spec: Spec, st: State, ch: int) -> int:
+def pad_value(st: State, ch: int) -> int:
     """What the channel pads with: zero, or its constant of AIE-ML v2 (AM029 Constant_Pad_Value)."""
     tile = st.channels.tile[ch]
-    register = spec.kinds.pad_value[spec.tiles.kind[tile]]
+    register = st.spec.kinds.pad_value[st.spec.tiles.kind[tile]]
     if register < 0:
         return 0
-    return int(st.registers[spec.tiles.register_base[tile] + register + st.channels.number[ch]])
+    return int(st.registers[st.spec.tiles.register_base[tile] + register + st.channels.number[ch]])
 
 
 @jit
-def emit_padding(spec: Spec, st: State, ch: int) -> None:
+def emit_padding(st: State, ch: int) -> None:
     """Put the padding that was formed into the egress buffer."""
-    value = pad_value(spec, st, ch)
+    value = pad_value(st, ch)
     for later in range(st.granules.formed[ch] - 1, -1, -1):
-        emit(spec, st, ch, value, st.walks.left[ch] + later)
+        emit(st, ch, value, st.walks.left[ch] + later)
 
 
 @inlined
@@ -124,7 +124,7 @@ def room(st: State, ch: int) -> int:
 
 
 @inlined
-def form(spec: Spec, st: State, ch: int) -> bool:
+def form(st: State, ch: int) -> bool:
     """Have an access or padding formed; False when the BD needs none or its address is out of reach."""
     g = st.granules
     if g.closed[ch] == 1:
@@ -133,7 +133,7 @@ def form(spec: Spec, st: State, ch: int) -> bool:
         return False
     address = form_access(st.walks, g, ch)
     g.since[ch] = st.clock[NOW]
-    if g.is_pad[ch] == 1 or aim(spec, st, ch, address):
+    if g.is_pad[ch] == 1 or aim(st, ch, address):
         return True
     g.closed[ch] = 0
     halt(st, ch, ERROR_MEMORY_UNAVAILABLE)
@@ -141,47 +141,47 @@ def form(spec: Spec, st: State, ch: int) -> bool:
 
 
 @jit
-def send_header(spec: Spec, st: State, ch: int) -> None:
+def send_header(st: State, ch: int) -> None:
     """Put the packet header into the egress buffer, once the BD has its lock (AM020, DEV-PKT-6)."""
     c = st.channels
     if c.phase[ch] != _RUN or space(st.fifos, ch) == 0:
         return
     c.header_due[ch] = 0
     last = 1 if c.length[ch] == 0 and c.tlast_suppress[ch] == 0 else 0
-    put(st.fifos, ch, header_of(spec, st, ch), last)
+    put(st.fifos, ch, header_of(st, ch), last)
     st.clock[ACTIVITY] = 1
 
 
 @inlined
-def ask(spec: Spec, st: State, ch: int) -> None:
+def ask(st: State, ch: int) -> None:
     """Enter this cycle's bank arbitration, or make a beat of padding."""
     g = st.granules
     g.port_bank[ch] = -1
     c = st.channels
     if c.header_due[ch] == 1:
-        send_header(spec, st, ch)
+        send_header(st, ch)
         return
     if c.phase[ch] != _RUN:
         return
     if c.packed[ch] == 1:
         pass_on(st, ch)
-    if not form(spec, st, ch) or room(st, ch) < g.formed[ch]:
+    if not form(st, ch) or room(st, ch) < g.formed[ch]:
         return
     c.fetch_why[ch] = _SWITCH
     if g.is_pad[ch] == 1:
         g.closed[ch] = 0
-        emit_padding(spec, st, ch)
+        emit_padding(st, ch)
     elif banks.busy(st, g.bank[ch]):
         c.fetch_why[ch] = _BUSY
     elif g.owner[ch] != c.tile[ch]:
-        neighbours.ask(spec, st, ch, g.owner[ch], g.bank[ch])
+        neighbours.ask(st, ch, g.owner[ch], g.bank[ch])
     else:
         g.port_bank[ch] = g.bank[ch]
         banks.request(st, ch)
 
 
 @inlined
-def receive(spec: Spec, st: State, ch: int) -> None:
+def receive(st: State, ch: int) -> None:
     """Take the words of a granted access, or note that the bank went to somebody else."""
     g = st.granules
     if g.port_bank[ch] < 0:
@@ -193,8 +193,8 @@ def receive(spec: Spec, st: State, ch: int) -> None:
     count, owner = g.formed[ch], g.owner[ch]
     hurt = st.guards.unclean[owner] > 0
     if hurt:
-        watchpoints.see_channel(spec, st, ch, owner, g.target[ch], count, False)
+        watchpoints.see_channel(st, ch, owner, g.target[ch], count, False)
     for i in range(count):
         at = g.target[ch] + i
-        word = ecc.delivered(spec, st, owner, at, False) if hurt else int(st.memory[at])
-        emit(spec, st, ch, word, st.walks.left[ch] + count - 1 - i)
+        word = ecc.delivered(st, owner, at, False) if hurt else int(st.memory[at])
+        emit(st, ch, word, st.walks.left[ch] + count - 1 - i)

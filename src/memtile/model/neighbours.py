@@ -11,7 +11,7 @@ from __future__ import annotations
 from memtile.model import banks
 from memtile.model.jit import jit
 from memtile.model.roster import append
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Cause
 from memtile.model.timing_index import NEIGHBOUR_LATENCY
 from memtile.model.turns import rank
@@ -23,23 +23,23 @@ _SWITCH, _NEIGHBOUR = int(Cause.BD_SWITCH), int(Cause.NEIGHBOUR_BUSY)
 
 
 @jit
-def interface_to(spec: Spec, st: State, ch: int, owner: int) -> int:
+def interface_to(st: State, ch: int, owner: int) -> int:
     """The interface through which the channel reaches tile ``owner``, a neighbour."""
     tile = st.channels.tile[ch]
-    east = 0 if spec.tiles.neighbour[tile, WEST] == owner else 1
+    east = 0 if st.spec.tiles.neighbour[tile, WEST] == owner else 1
     return int(tile * INTERFACES + st.channels.direction[ch] * _PER_DIRECTION + east)
 
 
 @jit
-def ask(spec: Spec, st: State, ch: int, owner: int, bank: int) -> None:
+def ask(st: State, ch: int, owner: int, bank: int) -> None:
     """Enter an access to ``bank`` of the neighbour ``owner`` into its interface's arbitration."""
     now = st.clock[NOW]
     st.channels.fetch_why[ch] = _NEIGHBOUR
-    if now < st.granules.since[ch] + spec.timing[NEIGHBOUR_LATENCY]:
+    if now < st.granules.since[ch] + st.spec.timing[NEIGHBOUR_LATENCY]:
         st.clock[ACTIVITY] += 1
         return
     st.granules.guest_bank[ch] = bank
-    interface = interface_to(spec, st, ch, owner)
+    interface = interface_to(st, ch, owner)
     table = st.interfaces
     place = rank(ch, table.turn[interface])
     if table.stamp[interface] != now:

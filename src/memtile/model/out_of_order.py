@@ -7,7 +7,7 @@ from memtile.model.dma_registers import OUT_OF_ORDER_MASK
 from memtile.model.fifo import drop
 from memtile.model.jit import jit
 from memtile.model.packets import out_of_order_bd
-from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.state import ACTIVITY, State
 from memtile.model.states import Cause, Phase
 
 _HEADER = int(Phase.HEADER)
@@ -15,18 +15,18 @@ _SWITCH, _STARVED = int(Cause.BD_SWITCH), int(Cause.STREAM_STARVED)
 
 
 @jit
-def turn_to(spec: Spec, st: State, ch: int, bd: int) -> None:
+def turn_to(st: State, ch: int, bd: int) -> None:
     """Make ``bd`` the channel's descriptor; an out-of-order channel waits for a header instead."""
     if st.channels.control[ch] & OUT_OF_ORDER_MASK:
         st.channels.phase[ch] = _HEADER
         st.channels.moved[ch] = 0
         st.clock[ACTIVITY] += 1
     else:
-        load_bd(spec, st, ch, bd)
+        load_bd(st, ch, bd)
 
 
 @jit
-def take_header(spec: Spec, st: State, ch: int) -> None:
+def take_header(st: State, ch: int) -> None:
     """Take a header from the ingress buffer and load the BD that it names."""
     c = st.channels
     if st.fifos.held[ch] == 0:
@@ -35,5 +35,5 @@ def take_header(spec: Spec, st: State, ch: int) -> None:
     bd = out_of_order_bd(st.fifos.words[ch, st.fifos.head[ch]])
     drop(st.fifos, ch)
     c.why[ch] = _SWITCH
-    load_bd(spec, st, ch, bd)
+    load_bd(st, ch, bd)
     c.next_bd[ch] = -1  # the next packet chooses

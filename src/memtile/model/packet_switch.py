@@ -16,7 +16,7 @@ from memtile.model.event_state import Signal
 from memtile.model.jit import inlined, jit
 from memtile.model.packets import STREAM_MASK
 from memtile.model.signals import signal
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.stream_state import TLAST
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
@@ -41,10 +41,10 @@ _MERGE_WORDS = MERGE_POSITIONS // _PER_WORD
 
 
 @jit
-def matching_slot(spec: Spec, st: State, port: int, header: int) -> int:
+def matching_slot(st: State, port: int, header: int) -> int:
     """The register of the slave's first enabled slot that matches the header's stream id, or -1."""
     tile = st.switch.tile[port]
-    first = spec.tiles.register_base[tile] + spec.kinds.slot_config[spec.tiles.kind[tile]]
+    first = st.spec.tiles.register_base[tile] + st.spec.kinds.slot_config[st.spec.tiles.kind[tile]]
     first += st.switch.number[port] * SLOTS_PER_SLAVE
     for n in range(SLOTS_PER_SLAVE):
         slot = st.registers[first + n]
@@ -55,54 +55,54 @@ def matching_slot(spec: Spec, st: State, port: int, header: int) -> int:
 
 
 @jit
-def merge_word(spec: Spec, st: State, arbiter: int, word: int) -> int:
+def merge_word(st: State, arbiter: int, word: int) -> int:
     """Register ``word`` of a tile-wide arbiter's deterministic merge; the last one is its control."""
     tile = arbiter // ARBITERS
-    first = spec.kinds.merge_config[spec.tiles.kind[tile], arbiter % ARBITERS]
-    return int(st.registers[spec.tiles.register_base[tile] + first + word])
+    first = st.spec.kinds.merge_config[st.spec.tiles.kind[tile], arbiter % ARBITERS]
+    return int(st.registers[st.spec.tiles.register_base[tile] + first + word])
 
 
 @jit
-def merges(spec: Spec, st: State, arbiter: int) -> bool:
+def merges(st: State, arbiter: int) -> bool:
     """Whether the arbiter serves its slaves in a programmed order."""
     if arbiter % ARBITERS >= MERGE_ARBITERS:
         return False
-    return bool(merge_word(spec, st, arbiter, _MERGE_WORDS) & _ENABLE_MERGE)
+    return bool(merge_word(st, arbiter, _MERGE_WORDS) & _ENABLE_MERGE)
 
 
 @jit
-def merge_count(spec: Spec, st: State, arbiter: int, position: int) -> int:
+def merge_count(st: State, arbiter: int, position: int) -> int:
     """Packets that the position of the merge serves in a row."""
-    word = merge_word(spec, st, arbiter, position // _PER_WORD)
+    word = merge_word(st, arbiter, position // _PER_WORD)
     return (word >> _COUNT_LSB[position % _PER_WORD]) & _COUNT_MAX
 
 
 @jit
-def seek(spec: Spec, st: State, arbiter: int, first: int) -> None:
+def seek(st: State, arbiter: int, first: int) -> None:
     """Go to the first position from ``first`` on, cyclically, that serves any packet."""
     st.arbiters.served[arbiter] = 0
     for n in range(MERGE_POSITIONS):
         position = (first + n) % MERGE_POSITIONS
-        if merge_count(spec, st, arbiter, position) > 0:
+        if merge_count(st, arbiter, position) > 0:
             st.arbiters.position[arbiter] = position
             return
 
 
 @jit
-def restart_merge(spec: Spec, st: State, tile: int, arbiter: int) -> None:
+def restart_merge(st: State, tile: int, arbiter: int) -> None:
     """A write to the merge registers of an arbiter begins its order anew."""
-    seek(spec, st, tile * ARBITERS + arbiter, 0)
+    seek(st, tile * ARBITERS + arbiter, 0)
 
 
 @jit
-def has_turn(spec: Spec, st: State, arbiter: int, slave: int) -> bool:
+def has_turn(st: State, arbiter: int, slave: int) -> bool:
     """Whether deterministic merge, if it is on, lets the slave go next."""
-    if not merges(spec, st, arbiter):
+    if not merges(st, arbiter):
         return True
     position = st.arbiters.position[arbiter]
-    if merge_count(spec, st, arbiter, position) == 0:
+    if merge_count(st, arbiter, position) == 0:
         return False
-    word = merge_word(spec, st, arbiter, position // _PER_WORD)
+    word = merge_word(st, arbiter, position // _PER_WORD)
     return bool((word >> _SLAVE_LSB[position % _PER_WORD]) & _SLAVE_MAX == slave)
 
 
@@ -118,11 +118,11 @@ def bid(st: State, arbiter: int, port: int) -> None:
 
 
 @jit
-def ask(spec: Spec, st: State, port: int) -> None:
+def ask(st: State, port: int) -> None:
     """Let the header that a slave port offers ask for its arbiter."""
     switch, arbiters = st.switch, st.arbiters
     header = switch.words[port, switch.head[port]]
-    slot = matching_slot(spec, st, port, header)
+    slot = matching_slot(st, port, header)
     switch.asked[port] = NONE
     switch.unrouted[port] = 1
     if slot == NONE:
@@ -134,13 +134,13 @@ def ask(spec: Spec, st: State, port: int) -> None:
         return
     switch.unrouted[port] = 0
     switch.targets[port] = targets
-    if arbiters.holder[arbiter] == NONE and has_turn(spec, st, arbiter, switch.number[port]):
+    if arbiters.holder[arbiter] == NONE and has_turn(st, arbiter, switch.number[port]):
         switch.asked[port] = arbiter
         bid(st, arbiter, port)
 
 
 @inlined
-def contend(spec: Spec, st: State) -> None:
+def contend(st: State) -> None:
     """All headers of this cycle ask for their arbiters."""
     roster, switch = st.active_ports, st.switch
     for slot in range(1, roster[0] + 1):
@@ -148,34 +148,34 @@ def contend(spec: Spec, st: State) -> None:
         if switch.mode[port] == PACKET and switch.is_master[port] == 0 and switch.arbiter[port] == NONE:
             switch.asked[port] = NONE
             if offers(st, port):
-                ask(spec, st, port)
+                ask(st, port)
 
 
 @jit
-def grant(spec: Spec, st: State, port: int) -> None:
+def grant(st: State, port: int) -> None:
     """Give the slave port its arbiter, until TLAST."""
     switch = st.switch
     arbiter = switch.asked[port]
     switch.arbiter[port] = arbiter
     switch.in_header[port] = 1
-    switch.ready_at[port] = st.clock[NOW] + spec.timing[PACKET_ARBITRATION]
+    switch.ready_at[port] = st.clock[NOW] + st.spec.timing[PACKET_ARBITRATION]
     st.arbiters.holder[arbiter] = port
     st.arbiters.turn[arbiter] = switch.number[port] + 1
     st.clock[ACTIVITY] += 1
 
 
 @jit
-def release(spec: Spec, st: State, port: int) -> None:
+def release(st: State, port: int) -> None:
     """The packet is over: the arbiter is free from the next cycle on."""
     arbiter = st.switch.arbiter[port]
     st.switch.arbiter[port] = NONE
     st.arbiters.holder[arbiter] = NONE
     st.arbiters.packets[arbiter] += 1
-    if merges(spec, st, arbiter):
+    if merges(st, arbiter):
         st.arbiters.served[arbiter] += 1
         position = st.arbiters.position[arbiter]
-        if st.arbiters.served[arbiter] >= merge_count(spec, st, arbiter, position):
-            seek(spec, st, arbiter, position + 1)
+        if st.arbiters.served[arbiter] >= merge_count(st, arbiter, position):
+            seek(st, arbiter, position + 1)
 
 
 @jit
@@ -215,18 +215,18 @@ def multicast(st: State, first: int, targets: int, word: int, last: int) -> None
 
 
 @jit
-def serve(spec: Spec, st: State, port: int) -> None:
+def serve(st: State, port: int) -> None:
     """Move the word that a slave port in packet mode offers to the masters of its packet."""
     switch = st.switch
     if switch.arbiter[port] == NONE:
         arbiter = switch.asked[port]
         if arbiter == NONE or st.arbiters.winner[arbiter] != port:
             return
-        grant(spec, st, port)
+        grant(st, port)
     if st.clock[NOW] < switch.ready_at[port]:
         st.clock[ACTIVITY] += 1
         return
-    first = spec.tiles.master_base[switch.tile[port]]
+    first = st.spec.tiles.master_base[switch.tile[port]]
     targets = receivers(st, first, switch.targets[port], switch.in_header[port])
     if not all_have_room(st, first, targets):
         return
@@ -237,4 +237,4 @@ def serve(spec: Spec, st: State, port: int) -> None:
     st.clock[ACTIVITY] += 1
     switch.in_header[port] = 0
     if last & TLAST:
-        release(spec, st, port)
+        release(st, port)

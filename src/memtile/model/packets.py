@@ -42,10 +42,10 @@ def header_at(spec: Spec, tile: int, stream: int) -> int:
 
 
 @jit
-def header_of(spec: Spec, st: State, ch: int) -> int:
+def header_of(st: State, ch: int) -> int:
     """The stream header that the channel's descriptor asks for."""
     tile, fields = st.channels.tile[ch], st.fields
-    word = (spec.tiles.column[tile] << _COLUMN) | (spec.tiles.row[tile] << _ROW)
+    word = (st.spec.tiles.column[tile] << _COLUMN) | (st.spec.tiles.row[tile] << _ROW)
     word |= fields[ch, f.PACKET_TYPE] << _TYPE
     word |= (fields[ch, f.OUT_OF_ORDER] & _ORDER_MASK) << _ORDER_LSB
     return with_parity(int(word | fields[ch, f.PACKET_ID]))

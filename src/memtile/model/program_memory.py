@@ -25,9 +25,9 @@ def program_word(spec: Spec, tile: int, offset: int) -> int:
 
 
 @jit
-def write_control(spec: Spec, st: State, tile: int, value: int) -> None:
+def write_control(st: State, tile: int, value: int) -> None:
     """Act on a write to the core's memory control: zeroisation, done at once (DEV-REG-9)."""
-    first = program_word(spec, tile, _BASE)
+    first = program_word(st.spec, tile, _BASE)
     if value & _ZEROISE and first != NOWHERE:
         for word in range(first, first + _WORDS):
             st.program[word] = 0

@@ -18,7 +18,7 @@ from memtile.model.fifo import drop
 from memtile.model.jit import inlined, jit
 from memtile.model.lock_port import post_release
 from memtile.model.out_of_order import take_header
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_end import finish_on_tlast, may_end
 from memtile.model.task_queue import bd_done
@@ -30,7 +30,7 @@ _BANK, _BUSY, _STARVED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(C
 
 
 @inlined
-def ask(spec: Spec, st: State, ch: int) -> None:
+def ask(st: State, ch: int) -> None:
     """Enter the pending write into this cycle's bank arbitration."""
     g = st.granules
     g.port_bank[ch] = -1
@@ -41,14 +41,14 @@ def ask(spec: Spec, st: State, ch: int) -> None:
         st.channels.fetch_why[ch] = _BUSY
         return
     if g.port_owner[ch] != st.channels.tile[ch]:
-        neighbours.ask(spec, st, ch, g.port_owner[ch], g.pending_bank[ch])
+        neighbours.ask(st, ch, g.port_owner[ch], g.pending_bank[ch])
         return
     g.port_bank[ch] = g.pending_bank[ch]
     banks.request(st, ch)
 
 
 @inlined
-def write(spec: Spec, st: State, ch: int) -> None:
+def write(st: State, ch: int) -> None:
     """Write the pending access if its bank was granted; the last one of a BD completes it."""
     g = st.granules
     if g.port_bank[ch] >= 0:
@@ -57,15 +57,13 @@ def write(spec: Spec, st: State, ch: int) -> None:
                 st.memory[g.port_target[ch] + i] = g.port_words[ch, i]
             if st.guards.unclean[g.port_owner[ch]] > 0:
                 ecc.overwritten(st, g.port_owner[ch], g.port_target[ch], g.port_count[ch])
-                watchpoints.see_channel(
-                    spec, st, ch, g.port_owner[ch], g.port_target[ch], g.port_count[ch], True
-                )
+                watchpoints.see_channel(st, ch, g.port_owner[ch], g.port_target[ch], g.port_count[ch], True)
             g.port_count[ch] = 0
         else:
             st.channels.fetch_why[ch] = _BANK
-    if complete(st, ch) and may_end(spec, st, ch):
-        post_release(spec, st, ch)
-        bd_done(spec, st, ch)
+    if complete(st, ch) and may_end(st, ch):
+        post_release(st, ch)
+        bd_done(st, ch)
 
 
 @inlined
@@ -97,13 +95,13 @@ def hand_over(st: State, ch: int) -> None:
 
 
 @inlined
-def consume(spec: Spec, st: State, ch: int) -> None:
+def consume(st: State, ch: int) -> None:
     """Take one beat from the ingress buffer into the access being formed, or say why not."""
     hand_over(st, ch)
     c = st.channels
     if c.phase[ch] != _RUN:
         if c.phase[ch] == _HEADER:
-            take_header(spec, st, ch)
+            take_header(st, ch)
         return
     if c.moved[ch] == c.length[ch] or st.granules.closed[ch] == 1:
         c.why[ch] = c.fetch_why[ch]
@@ -111,27 +109,27 @@ def consume(spec: Spec, st: State, ch: int) -> None:
         c.why[ch] = _STARVED
         st.seen[ch, _STREAM] = st.clock[NOW]
     else:
-        collect(spec, st, ch)
+        collect(st, ch)
         if st.walks.stream_words[ch] > 1:
-            collect_rest(spec, st, ch)
+            collect_rest(st, ch)
 
 
 @jit
-def collect_rest(spec: Spec, st: State, ch: int) -> None:
+def collect_rest(st: State, ch: int) -> None:
     """Take the other words of the beat, as far as the access being formed and the write port allow."""
     c = st.channels
     for _ in range(1, st.walks.stream_words[ch]):
         if c.phase[ch] != _RUN or c.moved[ch] == c.length[ch]:
             return
         if st.granules.closed[ch] == 0 and st.fifos.held[ch] > 0:
-            collect(spec, st, ch)
+            collect(st, ch)
 
 
 @inlined
-def collect(spec: Spec, st: State, ch: int) -> None:
+def collect(st: State, ch: int) -> None:
     """Put the oldest ingress word into the channel's access."""
     head, address = st.fifos.head[ch], st.walks.address[ch]
-    if not place(spec, st, ch, st.fifos.words[ch, head]):
+    if not place(st, ch, st.fifos.words[ch, head]):
         return
     drop(st.fifos, ch)
     st.channels.why[ch] = _MOVING
@@ -141,10 +139,10 @@ def collect(spec: Spec, st: State, ch: int) -> None:
 
 
 @inlined
-def place(spec: Spec, st: State, ch: int, word: int) -> bool:
+def place(st: State, ch: int, word: int) -> bool:
     """Put a word into the channel's access; False and a halt when its address is out of reach."""
     g, walks = st.granules, st.walks
-    if g.formed[ch] == 0 and not aim(spec, st, ch, walks.address[ch]):
+    if g.formed[ch] == 0 and not aim(st, ch, walks.address[ch]):
         halt(st, ch, ERROR_MEMORY_UNAVAILABLE)
         return False
     g.words[ch, g.formed[ch]] = word

@@ -265,6 +265,7 @@ class Spec(SpecTables, Kept):
 class StateTables(NamedTuple):
     """Fields of ``State``."""
 
+    spec: Spec
     clock: Ints  # [NOW] cycle; [ACTIVITY] 0 = nothing changed in it; [QUIET] cycles without changes;
     # [ASKING] cores that need an action; [BOOKED] 1 = this cycle's causes are booked; [FULL] 1 = the host
     # must take words; [CLOCKED] 1 = a column clock was written; [LOCKS] 1 = who waits for a lock asks again;

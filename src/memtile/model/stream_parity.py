@@ -10,17 +10,17 @@ from __future__ import annotations
 from memtile.model.event_state import Signal
 from memtile.model.jit import jit
 from memtile.model.signals import signal
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 from memtile.model.stream_state import WRONG_PARITY
 
 _STREAM_PARITY = int(Signal.STREAM_PARITY)
 
 
 @jit
-def inject(spec: Spec, st: State, tile: int, chosen: int) -> None:
+def inject(st: State, tile: int, chosen: int) -> None:
     """Let words that enter by the slave ports in ``chosen``, bits of the register, have wrong parity."""
-    first = spec.tiles.slave_base[tile]
-    for port in range(first, first + spec.tiles.slaves[tile]):
+    first = st.spec.tiles.slave_base[tile]
+    for port in range(first, first + st.spec.tiles.slaves[tile]):
         st.switch.parity[port] = WRONG_PARITY if st.switch.parity_mask[port] & chosen else 0
 
 

@@ -13,7 +13,7 @@ from memtile.model.jit import inlined, jit
 from memtile.model.packet_switch import contend
 from memtile.model.packet_switch import serve as serve_packet
 from memtile.model.roster import retire_ports, wake_channel, wake_control
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Cause
 from memtile.model.stream_parity import report
 from memtile.model.stream_state import WRONG_PARITY
@@ -83,10 +83,10 @@ def serve_master(st: State, port: int) -> None:
 
 
 @jit
-def step(spec: Spec, st: State) -> None:
+def step(st: State) -> None:
     """One cycle of all switches."""
     if st.packet_slaves[0] > 0:
-        contend(spec, st)
+        contend(st)
     roster = st.active_ports
     for slot in range(1, roster[0] + 1):
         port = roster[slot]
@@ -95,7 +95,7 @@ def step(spec: Spec, st: State) -> None:
         elif st.switch.is_master[port] == 1:
             serve_master(st, port)
         elif st.switch.mode[port] == PACKET:
-            serve_packet(spec, st, port)
+            serve_packet(st, port)
         else:
             serve_slave(st, port)
         if st.switch.popped[port] != st.clock[NOW]:

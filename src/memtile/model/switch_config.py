@@ -14,7 +14,7 @@ from memtile.arch.switch_registers import (
     SLAVE_CONFIG,
 )
 from memtile.model.jit import jit
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 
 _MASTER_ENABLE = field_of(MASTER_CONFIG, "Master_Enable").mask
 _MASTER_PACKET = field_of(MASTER_CONFIG, "Packet_Enable").mask
@@ -47,13 +47,13 @@ def set_slave_mode(st: State, port: int, mode: int) -> None:
 
 
 @jit
-def configure(spec: Spec, st: State, tile: int) -> None:
+def configure(st: State, tile: int) -> None:
     """Bring the tile's ports in line with its registers."""
-    kind = spec.tiles.kind[tile]
-    registers = spec.tiles.register_base[tile]
-    slaves = registers + spec.kinds.slave_config[kind]
-    for n in range(spec.tiles.slaves[tile]):
-        port = spec.tiles.slave_base[tile] + n
+    kind = st.spec.tiles.kind[tile]
+    registers = st.spec.tiles.register_base[tile]
+    slaves = registers + st.spec.kinds.slave_config[kind]
+    for n in range(st.spec.tiles.slaves[tile]):
+        port = st.spec.tiles.slave_base[tile] + n
         set_slave_mode(st, port, mode_of(st.registers[slaves + n], _SLAVE_ENABLE, _SLAVE_PACKET))
         st.switch.feeds[port] = -1
         if st.switch.arbiter[port] >= 0:  # a packet that is cut by the new configuration (DEV-PKT-5)
@@ -62,24 +62,24 @@ def configure(spec: Spec, st: State, tile: int) -> None:
     for arbiter in range(tile * ARBITERS, (tile + 1) * ARBITERS):
         for msel in range(MSELS):
             st.arbiters.masters[arbiter, msel] = 0
-    masters = registers + spec.kinds.master_config[kind]
-    for n in range(spec.tiles.masters[tile]):
+    masters = registers + st.spec.kinds.master_config[kind]
+    for n in range(st.spec.tiles.masters[tile]):
         config = st.registers[masters + n]
-        port = spec.tiles.master_base[tile] + n
+        port = st.spec.tiles.master_base[tile] + n
         st.switch.mode[port] = mode_of(config, _MASTER_ENABLE, _MASTER_PACKET)
         slave = config & _MASTER_SLAVE
-        if st.switch.mode[port] == CIRCUIT and slave < spec.tiles.slaves[tile]:
-            join(spec, st, tile, slave, n)
+        if st.switch.mode[port] == CIRCUIT and slave < st.spec.tiles.slaves[tile]:
+            join(st, tile, slave, n)
         elif st.switch.mode[port] == PACKET:
             attach(st, tile, port, n, config)
 
 
 @jit
-def join(spec: Spec, st: State, tile: int, slave: int, master: int) -> None:
+def join(st: State, tile: int, slave: int, master: int) -> None:
     """Let a slave in circuit mode feed a master."""
-    port = spec.tiles.slave_base[tile] + slave
+    port = st.spec.tiles.slave_base[tile] + slave
     if st.switch.mode[port] == CIRCUIT:
-        fed = spec.tiles.master_base[tile] + master
+        fed = st.spec.tiles.master_base[tile] + master
         st.switch.sibling[fed] = st.switch.feeds[port]
         st.switch.feeds[port] = fed
 

@@ -15,7 +15,7 @@ from memtile.model.event_state import Signal
 from memtile.model.jit import inlined, jit
 from memtile.model.roster import wake_control
 from memtile.model.signals import signal
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 from memtile.model.states import Cause
 from memtile.model.stream_state import COUNT_SLOTS
 from memtile.model.timing_index import COUNT_FIFO_WORDS
@@ -90,12 +90,12 @@ def pop_count(st: State, ch: int) -> int:
 
 
 @jit
-def may_end(spec: Spec, st: State, ch: int) -> bool:
+def may_end(st: State, ch: int) -> bool:
     """Whether the S2MM BD whose words are all written may end now; counts it if so."""
     c = st.channels
     mode = (c.control[ch] & FOT_MASK) >> FOT_LSB
     counting = mode == _BY_REGISTER or (mode == _WITH_TOKEN and c.task_token[ch] == 1)
-    full = st.counts.held[ch] >= spec.timing[COUNT_FIFO_WORDS]
+    full = st.counts.held[ch] >= st.spec.timing[COUNT_FIFO_WORDS]
     if counting and full and mode == _WITH_TOKEN and c.token_due[ch] == 0:
         halt(st, ch, ERROR_BDS_PER_TASK)
         return False

@@ -19,7 +19,7 @@ from memtile.model.event_state import ChannelEvent
 from memtile.model.jit import inlined, jit
 from memtile.model.out_of_order import turn_to
 from memtile.model.roster import wake_channel
-from memtile.model.state import ACTIVITY, NOW, Spec, State
+from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Phase
 from memtile.model.task_end import issue_token
 from memtile.model.timing_index import TASK_START
@@ -68,24 +68,24 @@ def start_task(st: State, ch: int) -> int:
 
 
 @inlined
-def in_reset(spec: Spec, st: State, ch: int) -> bool:
+def in_reset(st: State, ch: int) -> bool:
     """Whether the channel is held in reset; interface channels have none, their bit there means a pause."""
-    kind = spec.tiles.kind[st.channels.tile[ch]]
-    return bool(st.channels.control[ch] & spec.kinds.reset_mask[kind])
+    kind = st.spec.tiles.kind[st.channels.tile[ch]]
+    return bool(st.channels.control[ch] & st.spec.kinds.reset_mask[kind])
 
 
 @inlined
-def wake(spec: Spec, st: State, ch: int) -> None:
+def wake(st: State, ch: int) -> None:
     """Let an idle channel with a queued task start it, ``task_start`` cycles later."""
     c = st.channels
     if c.phase[ch] == _IDLE:
-        if c.queue_count[ch] == 0 or in_reset(spec, st, ch):
+        if c.queue_count[ch] == 0 or in_reset(st, ch):
             return
         c.phase[ch] = _STARTING
-        c.until[ch] = st.clock[NOW] + spec.timing[TASK_START]
+        c.until[ch] = st.clock[NOW] + st.spec.timing[TASK_START]
         st.clock[ACTIVITY] += 1
     elif c.phase[ch] == _STARTING and st.clock[NOW] >= c.until[ch]:
-        turn_to(spec, st, ch, start_task(st, ch))
+        turn_to(st, ch, start_task(st, ch))
 
 
 @jit
@@ -105,7 +105,7 @@ def following(st: State, ch: int) -> int:
 
 
 @jit
-def bd_done(spec: Spec, st: State, ch: int) -> None:
+def bd_done(st: State, ch: int) -> None:
     """The channel's BD has moved its last word: go on to what follows, or fall idle."""
     st.channels.bds_done[ch] += 1
     st.clock[ACTIVITY] += 1
@@ -113,4 +113,4 @@ def bd_done(spec: Spec, st: State, ch: int) -> None:
     if bd == NO_BD:
         st.channels.phase[ch] = _IDLE
     else:
-        turn_to(spec, st, ch, bd)
+        turn_to(st, ch, bd)

@@ -14,7 +14,7 @@ from memtile.arch.trace import PACKET_WORDS
 from memtile.model.host_ports import sent
 from memtile.model.jit import jit
 from memtile.model.packets import header_at
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 
 _CONTROL = register_named("memory_tile", "Trace_Control1")
 _TYPE, _ID = _CONTROL.field("Packet_Type"), _CONTROL.field("ID")
@@ -24,20 +24,20 @@ _BYTE_BITS = 8
 
 
 @jit
-def header(spec: Spec, st: State, unit: int) -> int:
+def header(st: State, unit: int) -> int:
     """The stream header of the unit's packets."""
-    control = st.registers[spec.event_units.trace_control[unit] + 1]
+    control = st.registers[st.spec.event_units.trace_control[unit] + 1]
     kind, stream = (control >> _TYPE_LSB) & _TYPE_MAX, (control >> _ID_LSB) & _ID_MAX
-    return header_at(spec, spec.event_units.tile[unit], (kind << _HEADER_TYPE) | stream)
+    return header_at(st.spec, st.spec.event_units.tile[unit], (kind << _HEADER_TYPE) | stream)
 
 
 @jit
-def hand_over(spec: Spec, st: State, unit: int) -> None:
+def hand_over(st: State, unit: int) -> None:
     """Move the full packet to where it is sent from, if that is free."""
     t = st.traces
     if t.full[unit] == 0 or t.left[unit] > 0:
         return
-    t.out[unit, 0] = header(spec, st, unit)
+    t.out[unit, 0] = header(st, unit)
     for n in range(1, PACKET_WORDS):
         word = 0
         for byte in range((n - 1) * WORD_BYTES, n * WORD_BYTES):
@@ -49,13 +49,13 @@ def hand_over(spec: Spec, st: State, unit: int) -> None:
 
 
 @jit
-def send(spec: Spec, st: State, unit: int) -> None:
+def send(st: State, unit: int) -> None:
     """Move one word to the switch, or to the host, if it is taken."""
     t = st.traces
     if t.left[unit] == 0:
         return
-    port = spec.event_units.trace_port[unit]
+    port = st.spec.event_units.trace_port[unit]
     word, last = t.out[unit, PACKET_WORDS - t.left[unit]], 1 if t.left[unit] == 1 else 0
     if sent(st, port, word, last):
         t.left[unit] -= 1
-        hand_over(spec, st, unit)
+        hand_over(st, unit)

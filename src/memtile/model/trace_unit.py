@@ -31,7 +31,7 @@ from memtile.model import trace_port
 from memtile.model.event_state import NEVER
 from memtile.model.events import asserted
 from memtile.model.jit import jit
-from memtile.model.state import NOW, Spec, State
+from memtile.model.state import NOW, State
 
 _IDLE, _RUNNING, _OVERRUN = int(TraceState.IDLE), int(TraceState.RUNNING), int(TraceState.OVERRUN)
 _BYTE_BITS = 8
@@ -49,7 +49,7 @@ _REPEAT0_BYTES, _REPEAT1_BYTES = REPEAT0.bytes, REPEAT1.bytes
 
 
 @jit
-def put_byte(spec: Spec, st: State, unit: int, byte: int) -> None:
+def put_byte(st: State, unit: int, byte: int) -> None:
     """Append a byte to the packet; a full one is handed over or waits, and then what comes is lost."""
     t = st.traces
     if t.full[unit] == 1:
@@ -59,29 +59,28 @@ def put_byte(spec: Spec, st: State, unit: int, byte: int) -> None:
     t.used[unit] += 1
     if t.used[unit] == PAYLOAD_BYTES:
         t.full[unit] = 1
-        trace_port.hand_over(spec, st, unit)
+        trace_port.hand_over(st, unit)
 
 
 @jit
-def put_frame(spec: Spec, st: State, unit: int, frame: int, length: int) -> None:
+def put_frame(st: State, unit: int, frame: int, length: int) -> None:
     """Append a frame of ``length`` bytes; one of up to a word does not cross a word boundary."""
     room = WORD_BYTES - st.traces.used[unit] % WORD_BYTES
     if room < min(length, WORD_BYTES):
         for _ in range(room):
-            put_byte(spec, st, unit, _FILLER)
+            put_byte(st, unit, _FILLER)
     for n in range(length - 1, -1, -1):
-        put_byte(spec, st, unit, (frame >> (n * _BYTE_BITS)) & _BYTE_MAX)
+        put_byte(st, unit, (frame >> (n * _BYTE_BITS)) & _BYTE_MAX)
 
 
 @jit
-def put_event(spec: Spec, st: State, unit: int, mask: int, delta: int) -> None:
+def put_event(st: State, unit: int, mask: int, delta: int) -> None:
     """A frame that says: nothing for ``delta`` cycles, then the slots in ``mask``."""
     size = 0
     while delta >> _NUMBER_BITS[size]:
         size += 1
     if mask & (mask - 1):
         put_frame(
-            spec,
             st,
             unit,
             _MULTIPLE_BASE[size] | (mask << _NUMBER_BITS[size]) | delta,
@@ -91,29 +90,29 @@ def put_event(spec: Spec, st: State, unit: int, mask: int, delta: int) -> None:
     slot = 0
     while mask >> (slot + 1):
         slot += 1
-    put_frame(spec, st, unit, _SINGLE_BASE[size] | (slot << _NUMBER_BITS[size]) | delta, _SINGLE_BYTES + size)
+    put_frame(st, unit, _SINGLE_BASE[size] | (slot << _NUMBER_BITS[size]) | delta, _SINGLE_BYTES + size)
 
 
 @jit
-def put_repeats(spec: Spec, st: State, unit: int) -> None:
+def put_repeats(st: State, unit: int) -> None:
     """Write down the repeats of the last frame that are pending."""
     count = st.traces.repeats[unit]
     st.traces.repeats[unit] = 0
     if count > _REPEAT0_MAX:
-        put_frame(spec, st, unit, _REPEAT1 | count, _REPEAT1_BYTES)
+        put_frame(st, unit, _REPEAT1 | count, _REPEAT1_BYTES)
     elif count > 0:
-        put_frame(spec, st, unit, _REPEAT0 | count, _REPEAT0_BYTES)
+        put_frame(st, unit, _REPEAT0 | count, _REPEAT0_BYTES)
 
 
 @jit
-def record(spec: Spec, st: State, unit: int, mask: int) -> None:
+def record(st: State, unit: int, mask: int) -> None:
     """What is asserted in this cycle, as a bit mask of slots."""
     t = st.traces
     if mask == 0:
         t.gap[unit] += 1
         if t.gap[unit] == SYNC_CYCLES:
-            put_repeats(spec, st, unit)
-            put_frame(spec, st, unit, _SYNC, 1)
+            put_repeats(st, unit)
+            put_frame(st, unit, _SYNC, 1)
             t.gap[unit] = 0
             t.mask[unit] = 0
         return
@@ -122,80 +121,80 @@ def record(spec: Spec, st: State, unit: int, mask: int) -> None:
     if mask == t.mask[unit] and delta == t.delta[unit]:
         t.repeats[unit] += 1
         if t.repeats[unit] == _REPEAT1_MAX:
-            put_repeats(spec, st, unit)
+            put_repeats(st, unit)
         return
-    put_repeats(spec, st, unit)
-    put_event(spec, st, unit, mask, delta)
+    put_repeats(st, unit)
+    put_event(st, unit, mask, delta)
     t.mask[unit], t.delta[unit] = mask, delta
 
 
 @jit
-def begin(spec: Spec, st: State, unit: int) -> None:
+def begin(st: State, unit: int) -> None:
     """Write the timer value, before a reset in this cycle (DEV-TRACE-5); what follows counts from here."""
     t = st.traces
     t.state[unit] = _RUNNING
     t.gap[unit] = t.mask[unit] = t.delta[unit] = t.repeats[unit] = 0
-    put_frame(spec, st, unit, _START | (st.clock[NOW] - st.observers.timer_base[unit]), _START_BYTES)
+    put_frame(st, unit, _START | (st.clock[NOW] - st.observers.timer_base[unit]), _START_BYTES)
 
 
 @jit
-def fill_up(spec: Spec, st: State, unit: int) -> None:
+def fill_up(st: State, unit: int) -> None:
     """Complete the packet."""
     while st.traces.used[unit] > 0 and st.traces.full[unit] == 0:
-        put_byte(spec, st, unit, _FILLER)
+        put_byte(st, unit, _FILLER)
 
 
 @jit
-def end(spec: Spec, st: State, unit: int) -> None:
+def end(st: State, unit: int) -> None:
     """Write what is pending and the last frame, and complete the packet."""
     t = st.traces
     if t.state[unit] == _OVERRUN and t.full[unit] == 0:
-        begin(spec, st, unit)
-    put_repeats(spec, st, unit)
+        begin(st, unit)
+    put_repeats(st, unit)
     if PAYLOAD_BYTES - t.used[unit] < _STOP_BYTES:
-        fill_up(spec, st, unit)
+        fill_up(st, unit)
     if t.full[unit] == 1:
         return  # again when the packet is handed over
-    put_frame(spec, st, unit, _STOP, _STOP_BYTES)
-    fill_up(spec, st, unit)
+    put_frame(st, unit, _STOP, _STOP_BYTES)
+    fill_up(st, unit)
     t.state[unit] = _IDLE
     t.stopping[unit] = 0
 
 
 @jit
-def asserted_slots(spec: Spec, st: State, unit: int) -> int:
+def asserted_slots(st: State, unit: int) -> int:
     """The traced events that are asserted in this cycle, as a bit mask."""
     mask = 0
     for n in range(SLOTS):
         slot = st.traces.slot[unit, n]
-        if slot > 0 and asserted(spec, st, unit, slot):
+        if slot > 0 and asserted(st, unit, slot):
             mask |= 1 << n
     return mask
 
 
 @jit
-def go_on(spec: Spec, st: State, unit: int) -> None:
+def go_on(st: State, unit: int) -> None:
     """One cycle of a unit that has started."""
     t = st.traces
-    if t.stopping[unit] == 1 or asserted(spec, st, unit, t.stop[unit]):
+    if t.stopping[unit] == 1 or asserted(st, unit, t.stop[unit]):
         t.stopping[unit] = 1
-        end(spec, st, unit)
+        end(st, unit)
     elif t.state[unit] == _RUNNING:
-        record(spec, st, unit, asserted_slots(spec, st, unit))
+        record(st, unit, asserted_slots(st, unit))
     else:
         t.lost[unit] += 1
     if t.state[unit] == _OVERRUN and t.full[unit] == 0:
-        begin(spec, st, unit)
+        begin(st, unit)
 
 
 @jit
-def step(spec: Spec, st: State, unit: int) -> None:
+def step(st: State, unit: int) -> None:
     """One cycle: send a word, then start, record or stop."""
-    trace_port.send(spec, st, unit)
+    trace_port.send(st, unit)
     if st.traces.state[unit] != _IDLE:
-        go_on(spec, st, unit)
-    elif asserted(spec, st, unit, st.traces.start[unit]):
-        begin(spec, st, unit)
+        go_on(st, unit)
+    elif asserted(st, unit, st.traces.start[unit]):
+        begin(st, unit)
 
 
 @jit

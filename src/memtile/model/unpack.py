@@ -10,7 +10,7 @@ from memtile.model import s2mm
 from memtile.model.coder import complete, expand
 from memtile.model.fifo import drop
 from memtile.model.jit import jit
-from memtile.model.state import ACTIVITY, Spec, State
+from memtile.model.state import ACTIVITY, State
 from memtile.model.states import Cause, Phase
 
 _RUN = int(Phase.RUN)
@@ -18,12 +18,12 @@ _MOVING, _STARVED = int(Cause.MOVING), int(Cause.STREAM_STARVED)
 
 
 @jit
-def place(spec: Spec, st: State, ch: int) -> None:
+def place(st: State, ch: int) -> None:
     """Put expanded words into the channel's access, until it is complete."""
     codecs, g = st.codecs, st.granules
     while codecs.held[ch] > 0 and g.closed[ch] == 0:
         address = st.walks.address[ch]
-        if not s2mm.place(spec, st, ch, codecs.words[ch, codecs.at[ch]]):
+        if not s2mm.place(st, ch, codecs.words[ch, codecs.at[ch]]):
             return
         codecs.at[ch] += 1
         codecs.held[ch] -= 1
@@ -47,11 +47,11 @@ def take(st: State, ch: int) -> int:
 
 
 @jit
-def consume(spec: Spec, st: State, ch: int) -> None:
+def consume(st: State, ch: int) -> None:
     """S2MM in a BD, phase 3: words into the access, a stream word into a group, a group into words."""
     c, codecs = st.channels, st.codecs
     s2mm.hand_over(st, ch)
-    place(spec, st, ch)
+    place(st, ch)
     if c.phase[ch] != _RUN:
         return
     c.why[ch] = take(st, ch)

@@ -17,10 +17,10 @@ _DMA, _EAST, _WEST = int(Origin.DMA), int(Origin.EAST), int(Origin.WEST)
 
 
 @jit
-def configure(spec: Spec, st: State, tile: int) -> None:
+def configure(st: State, tile: int) -> None:
     """A watchpoint was written: count those that look at anything."""
-    kind, watches = spec.tiles.kind[tile], spec.watches
-    first, origins, watched = spec.tiles.register_base[tile] + watches.register[kind], 0, 0
+    kind, watches = st.spec.tiles.kind[tile], st.spec.watches
+    first, origins, watched = st.spec.tiles.register_base[tile] + watches.register[kind], 0, 0
     for n in range(watches.origin.shape[1]):
         origins |= watches.origin[kind, n]
     for n in range(watches.points[kind]):
@@ -47,25 +47,25 @@ def covers(spec: Spec, kind: int, watchpoint: int, first: int, words: int, write
 
 
 @jit
-def see(spec: Spec, st: State, tile: int, first: int, words: int, origin: int, writes: bool) -> None:
+def see(st: State, tile: int, first: int, words: int, origin: int, writes: bool) -> None:
     """An access to tile-local words ``first``, ... is made in this cycle."""
     if st.memories.watched[tile] == 0:
         return
-    kind, watches = spec.tiles.kind[tile], spec.watches
-    at = spec.tiles.register_base[tile] + watches.register[kind]
+    kind, watches = st.spec.tiles.kind[tile], st.spec.watches
+    at = st.spec.tiles.register_base[tile] + watches.register[kind]
     access = watches.write[kind] if writes else watches.read[kind]
     for n in range(watches.points[kind]):
         watchpoint = st.registers[at + n]
         if watchpoint & access == 0 or watchpoint & watches.origin[kind, origin] == 0:
             continue
-        if covers(spec, kind, watchpoint, first, words, writes):
-            raise_event(spec, st, tile, watches.event[kind] + n)
+        if covers(st.spec, kind, watchpoint, first, words, writes):
+            raise_event(st, tile, watches.event[kind] + n)
 
 
 @jit
-def see_channel(spec: Spec, st: State, ch: int, owner: int, target: int, words: int, writes: bool) -> None:
+def see_channel(st: State, ch: int, owner: int, target: int, words: int, writes: bool) -> None:
     """A channel accesses words of ``State.memory``, which are in tile ``owner``."""
     tile, origin = st.channels.tile[ch], _DMA
     if tile != owner:
-        origin = _WEST if spec.tiles.neighbour[owner, WEST] == tile else _EAST
-    see(spec, st, owner, target - spec.tiles.memory_base[owner], words, origin, writes)
+        origin = _WEST if st.spec.tiles.neighbour[owner, WEST] == tile else _EAST
+    see(st, owner, target - st.spec.tiles.memory_base[owner], words, origin, writes)

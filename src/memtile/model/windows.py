@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memtile.arch.register_map import register_named
 from memtile.model.jit import inlined, jit
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 
 NOWHERE = -1
 WEST, OWN, EAST = 0, 1, 2  # columns of Tiles.neighbour and Memories.reach
@@ -19,9 +19,9 @@ _FROM_EAST = _TILE_CONTROL.field("Isolate_From_East").mask
 
 
 @jit
-def set_isolation(spec: Spec, st: State, tile: int, control: int) -> None:
+def set_isolation(st: State, tile: int, control: int) -> None:
     """Act on a write to Tile_Control: the neighbours reach ``tile``, or they no longer do."""
-    west, east = spec.tiles.neighbour[tile, WEST], spec.tiles.neighbour[tile, EAST]
+    west, east = st.spec.tiles.neighbour[tile, WEST], st.spec.tiles.neighbour[tile, EAST]
     if west >= 0:
         st.memories.reach[west, EAST] = NOWHERE if control & _FROM_WEST else tile
     if east >= 0:
@@ -29,21 +29,21 @@ def set_isolation(spec: Spec, st: State, tile: int, control: int) -> None:
 
 
 @inlined
-def reach(spec: Spec, st: State, tile: int, number: int, window: int) -> int:
+def reach(st: State, tile: int, number: int, window: int) -> int:
     """Tile behind DMA window ``window`` for channel ``number``, or -1."""
-    kind = spec.tiles.kind[tile]
-    side = window + spec.kinds.first_window[kind]
+    kind = st.spec.tiles.kind[tile]
+    side = window + st.spec.kinds.first_window[kind]
     if side >= _SIDES:
         return NOWHERE
     owner = st.memories.reach[tile, side]
-    if owner != tile and number >= spec.kinds.neighbour_channels[kind]:
+    if owner != tile and number >= st.spec.kinds.neighbour_channels[kind]:
         return NOWHERE
     return int(owner)
 
 
 @inlined
-def memory_owner(spec: Spec, st: State, tile: int, number: int, address: int) -> int:
+def memory_owner(st: State, tile: int, number: int, address: int) -> int:
     """Tile whose memory holds DMA word address ``address``, or -1 when the channel cannot reach it."""
     if address < 0:
         return NOWHERE
-    return reach(spec, st, tile, number, address >> spec.kinds.memory_shift[spec.tiles.kind[tile]])
+    return reach(st, tile, number, address >> st.spec.kinds.memory_shift[st.spec.tiles.kind[tile]])

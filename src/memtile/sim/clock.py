@@ -26,7 +26,7 @@ from memtile.model.host_ports import offer
 from memtile.model.jit import inlined, jit
 from memtile.model.memory_control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
-from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, NOW, QUIET, WAITS, Spec, State
+from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, NOW, QUIET, WAITS, State
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
 
@@ -67,67 +67,67 @@ def presume(st: State, ch: int) -> None:
 
 
 @jit
-def ask_external(spec: Spec, st: State, ch: int) -> None:
+def ask_external(st: State, ch: int) -> None:
     """Phases 1 and 2a of an interface tile channel."""
     if st.channels.direction[ch] == MM2S:
-        external_read.ask(spec, st, ch)
+        external_read.ask(st, ch)
     else:
         external_write.ask(st, ch)
 
 
 @jit
-def use_external(spec: Spec, st: State, ch: int) -> None:
+def use_external(st: State, ch: int) -> None:
     """Phases 2b to 4 of an interface tile channel."""
     if st.channels.direction[ch] == MM2S:
-        external_read.receive(spec, st, ch)
+        external_read.receive(st, ch)
     else:
-        external_write.write(spec, st, ch)
-        external_write.consume(spec, st, ch)
+        external_write.write(st, ch)
+        external_write.consume(st, ch)
         offer(st, ch)
 
 
 @inlined
-def ask_memory(spec: Spec, st: State) -> None:
+def ask_memory(st: State) -> None:
     """Phases 1 and 2a: tasks start, words leave to the streams, accesses are asked for."""
     c, roster = st.channels, st.active_channels
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
-        wake(spec, st, ch)
+        wake(st, ch)
         presume(st, ch)
         if c.external[ch] >= 0:
-            ask_external(spec, st, ch)
+            ask_external(st, ch)
         elif c.direction[ch] == MM2S:
-            mm2s.drain(spec, st, ch)
-            mm2s.ask(spec, st, ch)
+            mm2s.drain(st, ch)
+            mm2s.ask(st, ch)
         else:
-            s2mm.ask(spec, st, ch)
+            s2mm.ask(st, ch)
     if st.active_cores[0] > 0:
-        core.ask_memory(spec, st)
+        core.ask_memory(st)
     if st.guarding[0] > 0:
-        scrubber.ask(spec, st)
+        scrubber.ask(st)
 
 
 @inlined
-def use_memory(spec: Spec, st: State) -> None:
+def use_memory(st: State) -> None:
     """Phases 2b to 4: granted accesses are made, ingress words move on, new words enter."""
     c, roster = st.channels, st.active_channels
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
         if c.external[ch] >= 0:
-            use_external(spec, st, ch)
+            use_external(st, ch)
         elif c.direction[ch] == MM2S:
-            mm2s.receive(spec, st, ch)
+            mm2s.receive(st, ch)
         else:
-            s2mm.write(spec, st, ch)
+            s2mm.write(st, ch)
             if c.packed[ch] == 1 and c.phase[ch] == _RUN:
-                unpack.consume(spec, st, ch)
+                unpack.consume(st, ch)
             else:
-                s2mm.consume(spec, st, ch)
+                s2mm.consume(st, ch)
             offer(st, ch)
     if st.active_cores[0] > 0:
-        core.use_memory(spec, st)
+        core.use_memory(st)
     if st.guarding[0] > 0:
-        scrubber.receive(spec, st)
+        scrubber.receive(st)
 
 
 @jit
@@ -153,26 +153,26 @@ def settle(st: State) -> None:
 
 
 @inlined
-def step(spec: Spec, st: State) -> None:
+def step(st: State) -> None:
     """One cycle of the array clock, but for the books of resting channels."""
     st.clock[ACTIVITY] = 0
     if st.zeroising[0] > 0:
         finish_zeroisation(st)
-    ask_memory(spec, st)
+    ask_memory(st)
     if st.asked_interfaces[0] > 0:
         neighbours.arbitrate(st)
-    use_memory(spec, st)
+    use_memory(st)
     if st.active_ports[0] > 0:
-        switch.step(spec, st)
-    lock_port.serve(spec, st)
+        switch.step(st)
+    lock_port.serve(st)
     retire_channels(st)
     if st.active_cores[0] > 0:
         core.account(st, 1)
     st.clock[BOOKED] = 1
     if st.active_units[0] + st.in_flight[0] > 0:
-        event_units.step(spec, st)
+        event_units.step(st)
     if st.active_controls[0] > 0:
-        control_packets.step(spec, st)
+        control_packets.step(st)
     st.clock[QUIET] = st.clock[QUIET] + 1 if st.clock[ACTIVITY] == 0 else 0
     st.clock[NOW] += 1
     st.clock[BOOKED] = 0
@@ -207,19 +207,19 @@ def next_timer(st: State) -> int:
 
 
 @jit
-def skip(spec: Spec, st: State, until: int) -> None:
+def skip(st: State, until: int) -> None:
     """Jump to cycle ``until``; every cycle in between is like the last one, but for the scrubbers."""
     if st.guarding[0] > 0:
-        scrubber.skip(spec, st, until)
+        scrubber.skip(st, until)
     account(st, until - st.clock[NOW])
     event_units.hold(st, until - 1)
     if st.active_units[0] > 0:
-        event_units.skip(spec, st, until - st.clock[NOW])
+        event_units.skip(st, until - st.clock[NOW])
     st.clock[NOW] = until
 
 
 @jit
-def advance(spec: Spec, st: State, until: int) -> int:
+def advance(st: State, until: int) -> int:
     """Cycles up to ``until`` at most; return a ``Stop`` code."""
     while st.clock[NOW] < until:
         if st.clock[ASKING] > 0:
@@ -228,19 +228,19 @@ def advance(spec: Spec, st: State, until: int) -> int:
             return _SINK_FULL
         if st.clock[CLOCKED] > 0:
             return _LIMIT
-        step(spec, st)
+        step(st)
         if st.clock[QUIET] >= _SETTLED:
             at = next_timer(st)
             if at < 0 and st.clock[WAITS] == 0:
                 return _QUIET
-            at = event_units.limit(spec, st, until if at < 0 else min(at, until))
+            at = event_units.limit(st, until if at < 0 else min(at, until))
             if at > st.clock[NOW]:
-                skip(spec, st, at)
+                skip(st, at)
     return _LIMIT
 
 
 @jit
-def run(spec: Spec, st: State, until: int) -> int:
+def run(st: State, until: int) -> int:
     """Advance to cycle ``until`` at most, without :func:`settle`; return a ``Stop`` code."""
     st.clock[LOCKS] = 1  # whatever the host has done since the last run
-    return advance(spec, st, until)
+    return advance(st, until)

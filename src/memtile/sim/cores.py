@@ -12,7 +12,7 @@ from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
 from memtile.model.events import raise_event
 from memtile.model.roster import OFF, retire_cores, wake_core
-from memtile.model.state import ASKING, CORE_STEPS, NOW, Spec, State, plain
+from memtile.model.state import ASKING, CORE_STEPS, NOW, State, plain
 from memtile.model.states import CorePhase
 from memtile.model.timing_index import CORE_LOCK
 from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LockOperation, Wait
@@ -46,15 +46,14 @@ class Cores:
     """The kernels of an engine.
 
     Args:
-        spec: fixed tables of the model.
         state: its state.
     """
 
-    def __init__(self, spec: Spec, state: State) -> None:
-        self._spec, self._state = spec, state
+    def __init__(self, state: State) -> None:
+        self._spec, self._state = state.spec, state
         self._cores = plain(state.cores)
         self._targets: dict[int, list[int]] = {}  # of each core, by lock id as it sees them; in State.locks
-        self._lock_time = int(spec.timing[CORE_LOCK])
+        self._lock_time = int(state.spec.timing[CORE_LOCK])
         self.running: dict[int, Running] = {}
 
     def attach(self, tile: int, kernel: Kernel, *, endless: bool) -> None:
@@ -65,7 +64,7 @@ class Cores:
         """
         name = getattr(kernel, "__name__", type(kernel).__name__)
         core = self._free_core(tile, name)
-        seen = Core(self._spec, self._state, tile, name)
+        seen = Core(self._state, tile, name)
         self.running[core] = Running(seen, _actions(kernel, seen), name, endless, _NO_STEPS)
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core] = CorePhase.NEXT

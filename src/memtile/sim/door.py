@@ -20,7 +20,7 @@ from memtile.errors import Problem, RegisterError
 from memtile.model import axi, watchpoints
 from memtile.model.bd_fields import KIND_NAMES
 from memtile.model.register_tables import answering
-from memtile.model.state import Spec, State
+from memtile.model.state import State
 from memtile.model.watch_tables import Origin
 from memtile.sim import host_memory, machine
 
@@ -38,7 +38,6 @@ class Door:
     """Reads and writes of one tile's address space.
 
     Args:
-        spec: fixed tables of the model.
         state: its state; accesses act on it at once.
         tile: model index of the tile.
 
@@ -46,24 +45,24 @@ class Door:
     by nothing, and for a value that is not 32 bit.
     """
 
-    def __init__(self, spec: Spec, state: State, tile: int) -> None:
-        self._spec, self._state, self._tile = spec, state, tile
+    def __init__(self, state: State, tile: int) -> None:
+        self._spec, self._state, self._tile = state.spec, state, tile
         self._gates = state.gates
-        self._kind = TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]]
-        self._answering = answering(self._kind.name, bool(spec.tiles.has_dma[tile]))
+        self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
+        self._answering = answering(self._kind.name, bool(state.spec.tiles.has_dma[tile]))
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
         self._check_offset(offset)
         if not _is_word(value):
             raise self._no_word(offset, value)
-        if machine.write(self._spec, self._state, self._tile, int(offset), int(value)) == axi.SLAVE_ERROR:
+        if machine.write(self._state, self._tile, int(offset), int(value)) == axi.SLAVE_ERROR:
             raise self._unmapped(offset)
 
     def read32(self, offset: int) -> int:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
         self._check_offset(offset)
-        value = machine.read(self._spec, self._state, self._tile, int(offset))
+        value = machine.read(self._state, self._tile, int(offset))
         if value == axi.SLAVE_ERROR:
             raise self._unmapped(offset)
         return int(value)
@@ -84,7 +83,7 @@ class Door:
         data = self._words(offset, words)
         memory = self._memory(offset, len(data))
         if memory is not None:
-            host_memory.before_store(self._spec, self._state, self._tile, offset, data.nbytes)
+            host_memory.before_store(self._state, self._tile, offset, data.nbytes)
             memory[:] = data
             self._show(offset, data.nbytes, True)
             return
@@ -106,7 +105,7 @@ class Door:
             raise RegisterError(self._beyond_memory(offset, len(data)))
         memory = self._memory(0, self._kind.memory_words)
         assert memory is not None
-        host_memory.before_store(self._spec, self._state, self._tile, offset, len(data))
+        host_memory.before_store(self._state, self._tile, offset, len(data))
         memory.view(np.uint8)[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
         self._show(offset, len(data), True)
 
@@ -119,7 +118,7 @@ class Door:
         if self._memory(offset, words) is not None:
             first = offset // WORD_BYTES
             self._show(offset, words * WORD_BYTES, False)
-            return host_memory.load(self._spec, self._state, self._tile, first, words, twice=True)
+            return host_memory.load(self._state, self._tile, first, words, twice=True)
         reads = [self.read32(offset + index * WORD_BYTES) for index in range(words)]
         return np.array(reads, dtype=np.uint32)
 
@@ -146,7 +145,7 @@ class Door:
         if count and self._state.memories.watched[self._tile]:
             first, end = offset // WORD_BYTES, -(-(offset + count) // WORD_BYTES)
             tile, origin = self._tile, int(Origin.AXI)
-            watchpoints.see(self._spec, self._state, tile, first, end - first, origin, writes)
+            watchpoints.see(self._state, tile, first, end - first, origin, writes)
 
     def _memory(self, offset: int, words: int) -> Words | None:
         """View of data memory when the whole range lies in it."""

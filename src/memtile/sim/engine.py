@@ -63,15 +63,16 @@ class Engine:
     ) -> None:
         raise_if(list(unmodelled(placed)), DesignError)
         self.timing = timing or Timing()
-        self.spec, self._state = build(placed, self.timing, switched=switched)
+        self._state = build(placed, self.timing, switched=switched)
+        self.spec = self._state.spec
         self._unsettled = False  # what rests is booked when somebody looks
         self.external = ExternalMemory()
         self.channels = plain(self._state.channels)
         self.lock_names: dict[int, str] = {}
         self._ports = plain(self._state.ports)
         self._feeds: dict[int, Feed] = {}
-        self.cores = Cores(self.spec, self._state)
-        self.upsets = Upsets(self.spec, self._state)
+        self.cores = Cores(self._state)
+        self.upsets = Upsets(self._state)
         self._caught: dict[int, list[Offer]] = {}
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
@@ -87,7 +88,7 @@ class Engine:
     def state(self) -> State:
         """The state of the model, with the cycles of all channels and cores booked."""
         if self._unsettled:
-            machine.settle(self.spec, self._state)
+            machine.settle(self._state)
             self._unsettled = False
         return self._state
 
@@ -98,7 +99,7 @@ class Engine:
 
     def door(self, tile: int) -> Door:
         """The memory-mapped AXI4 port of ``tile``."""
-        door = Door(self.spec, self._state, tile)
+        door = Door(self._state, tile)
         return self._observer(door, tile) if self._observer else door
 
     def without_protection(self) -> None:
@@ -175,7 +176,7 @@ class Engine:
                 slice_end = self.now + (_SLICE if self._watcher is None else 1)
                 target = min(until, slice_end, self.upsets.next_cycle)
                 self._unsettled = True
-                stop = machine.run(self.spec, self._state, target, settled=False)
+                stop = machine.run(self._state, target, settled=False)
                 if self._watcher is not None and self.now == slice_end:
                     self._watcher()
                 if stop is clock.Stop.KERNEL:

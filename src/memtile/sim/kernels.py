@@ -72,7 +72,6 @@ class Core:
     own tile. Every method raises :class:`DesignError` for a tile, lock or byte that the core cannot reach.
 
     Args:
-        spec: fixed tables of the model.
         state: its state.
         tile: model index of the core's tile.
         kernel: name of the kernel, for messages.
@@ -81,16 +80,16 @@ class Core:
         made: the actions that it made.
     """
 
-    def __init__(self, spec: Spec, state: State, tile: int, kernel: str) -> None:
-        self._spec, self._state, self.tile = spec, state, tile
-        self._tiles = plain(spec.tiles)
+    def __init__(self, state: State, tile: int, kernel: str) -> None:
+        self._spec, self._state, self.tile = state.spec, state, tile
+        self._tiles = plain(state.spec.tiles)
         self._reach: list[int] = self._tiles.core_reach[tile].tolist()
         self._found: dict[tuple[int, int], int] = {}  # tiles by place, as they were asked for
         self._unclean = plain(state.guards).unclean
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.made = Made()
-        self.name = f"core {place(spec, tile)}, kernel {kernel!r}"
-        self._kind = CORES[TILE_KINDS[KIND_NAMES[spec.tiles.kind[tile]]].generation]
+        self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
+        self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]
 
     # time ------------------------------------------------------------------------------------------------
 
@@ -159,7 +158,7 @@ class Core:
         self._views = [view for view in self._views if view[0]() is not None]
         for _, owner, low, words in self._views:
             if self._unclean[owner]:
-                host_memory.load_and_store(self._spec, self._state, owner, low, words)
+                host_memory.load_and_store(self._state, owner, low, words)
 
     def read(self, piece: Piece, *, tile: int | None = None) -> Array:
         """A copy of the buffer as it is now."""
@@ -167,7 +166,7 @@ class Core:
         if not self._unclean[owner]:
             return self._array(piece, owner, first).reshape(piece.shape).copy()
         low, high = first // WORD_BYTES, -(-(first + nbytes) // WORD_BYTES)
-        words = host_memory.load(self._spec, self._state, owner, low, high - low)
+        words = host_memory.load(self._state, owner, low, high - low)
         data = words.view(np.uint8)[first % WORD_BYTES :][:nbytes]
         return data.view(piece.dtype.newbyteorder("<")).reshape(piece.shape)
 
@@ -188,7 +187,7 @@ class Core:
             source, step = f"values of {piece.dtype}", f"wrap them on purpose with .astype(np.{piece.dtype})"
             raise self._error("kernel_values", f"buffer {piece.name!r}", str(wrong), allowed, source, step)
         if self._unclean[owner]:
-            host_memory.before_store(self._spec, self._state, owner, first, nbytes)
+            host_memory.before_store(self._state, owner, first, nbytes)
         self._array(piece, owner, first).reshape(piece.shape)[...] = given
 
     def _place(self, piece: Piece, tile: int | None) -> tuple[int, int, int]:

@@ -155,4 +155,4 @@ def _kind(engine: Engine, tile: int) -> TileKind:
 
 def _field(engine: Engine, ch: int, bd: int, field: int) -> int:
     tile = int(engine.state.channels.tile[ch])
-    return int(read_field(engine.spec, engine.state, tile, bd, field))
+    return int(read_field(engine.state, tile, bd, field))

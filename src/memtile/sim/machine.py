@@ -14,7 +14,7 @@ import numpy.typing as npt
 from memtile.model import axi, column_clock, executions
 from memtile.model.jit import ENABLED, entry, jit
 from memtile.model.reference import Room, found_in, room_of
-from memtile.model.state import CLOCKED, NOW, Ints, Spec, State
+from memtile.model.state import CLOCKED, NOW, Ints, State
 from memtile.sim import clock
 
 Bools = npt.NDArray[np.bool_]
@@ -36,12 +36,11 @@ _WRITE_MANY, _EXECUTE = int(Operation.WRITE_MANY), int(Operation.EXECUTE)
 _SETTLE = int(Operation.SETTLE)
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING = np.zeros(0, dtype=np.bool_)
-_spec_in, _state_in = found_in(Spec), found_in(State)
+_state_in = found_in(State)
 
 
 @jit
 def carry_out(
-    spec: Spec,
     st: State,
     operation: int,
     tile: int,
@@ -54,15 +53,15 @@ def carry_out(
 ) -> int:
     """Carry out one operation; which arguments it uses, the functions below say."""
     if operation == _RUN:
-        return clock.run(spec, st, at)
+        return clock.run(st, at)
     if operation == _READ:
-        return axi.read(spec, st, tile, at)
+        return axi.read(st, tile, at)
     if operation == _WRITE:
-        return axi.write(spec, st, tile, at, value)
+        return axi.write(st, tile, at, value)
     if operation == _WRITE_MANY:
-        return axi.write_many(spec, st, tiles, places, values, done)
+        return axi.write_many(st, tiles, places, values, done)
     if operation == _EXECUTE:
-        return 1 if executions.advance(spec, st, places, values, tiles, at) else 0
+        return 1 if executions.advance(st, places, values, tiles, at) else 0
     if operation == _SETTLE:
         clock.settle(st)
     return 0
@@ -70,7 +69,6 @@ def carry_out(
 
 @entry
 def operate(
-    spec: Room,
     st: Room,
     operation: int,
     tile: int,
@@ -81,12 +79,11 @@ def operate(
     values: Ints,
     done: Bools,
 ) -> int:
-    """The same for the rooms of the tables."""
-    return carry_out(_spec_in(spec), _state_in(st), operation, tile, at, value, tiles, places, values, done)
+    """The same for the room of the state."""
+    return carry_out(_state_in(st), operation, tile, at, value, tiles, places, values, done)
 
 
 def ask(
-    spec: Spec,
     st: State,
     operation: int,
     tile: int = 0,
@@ -99,57 +96,57 @@ def ask(
 ) -> int:
     """Have an operation carried out, compiled or not."""
     if not ENABLED:
-        return carry_out(spec, st, operation, tile, at, value, tiles, places, values, done)
-    return operate(room_of(spec), room_of(st), operation, tile, at, value, tiles, places, values, done)
+        return carry_out(st, operation, tile, at, value, tiles, places, values, done)
+    return operate(room_of(st), operation, tile, at, value, tiles, places, values, done)
 
 
-def run(spec: Spec, st: State, until: int, *, settled: bool = True) -> clock.Stop:
+def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
     """Advance to cycle ``until`` at most; why the clock stopped. What rests is booked if ``settled``."""
-    stop = ask(spec, st, _RUN, at=int(until))
+    stop = ask(st, _RUN, at=int(until))
     while st.clock[CLOCKED]:
-        column_clock.follow(spec, st)
-        stop = ask(spec, st, _RUN, at=int(until))
+        column_clock.follow(st)
+        stop = ask(st, _RUN, at=int(until))
     if settled:
-        settle(spec, st)
+        settle(st)
     return clock.Stop(stop)
 
 
-def settle(spec: Spec, st: State) -> None:
+def settle(st: State) -> None:
     """Book the cycles in which channels and cores rested."""
-    ask(spec, st, _SETTLE)
+    ask(st, _SETTLE)
 
 
-def cycle(spec: Spec, st: State) -> clock.Stop:
+def cycle(st: State) -> clock.Stop:
     """One cycle of the array clock."""
-    return run(spec, st, st.clock[NOW] + 1)
+    return run(st, st.clock[NOW] + 1)
 
 
-def read(spec: Spec, st: State, tile: int, offset: int) -> int:
+def read(st: State, tile: int, offset: int) -> int:
     """Read one word, see ``axi.read``."""
-    return int(ask(spec, st, _READ, tile, int(offset)))
+    return int(ask(st, _READ, tile, int(offset)))
 
 
-def write(spec: Spec, st: State, tile: int, offset: int, value: int) -> int:
+def write(st: State, tile: int, offset: int, value: int) -> int:
     """Write one word, see ``axi.write``."""
-    answer = ask(spec, st, _WRITE, tile, int(offset), int(value))
+    answer = ask(st, _WRITE, tile, int(offset), int(value))
     if st.clock[CLOCKED]:
-        column_clock.follow(spec, st)
+        column_clock.follow(st)
     return int(answer)
 
 
-def write_many(spec: Spec, st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
+def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
     """Write many words, see ``axi.write_many``."""
     first = 0
     while first < len(values):
         rest = slice(first, None)
-        first += ask(spec, st, _WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
+        first += ask(st, _WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
         if st.clock[CLOCKED]:
-            column_clock.follow(spec, st)
+            column_clock.follow(st)
 
 
-def execute(spec: Spec, st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
+def execute(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
     """Rounds of whole BD executions, see ``executions.advance``."""
-    went_on = bool(ask(spec, st, _EXECUTE, at=limit, tiles=log, places=orders, values=room))
+    went_on = bool(ask(st, _EXECUTE, at=limit, tiles=log, places=orders, values=room))
     if st.clock[CLOCKED]:
-        column_clock.follow(spec, st)
+        column_clock.follow(st)
     return went_on

@@ -51,7 +51,6 @@ def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:
     """Let every tile answer and hear the tiles around it that the model has; the clocks of the model are on.
 
     Args:
-        spec: fixed tables of the model.
         door: the memory-mapped AXI4 port of a tile.
     """
     tiles, nodes = plain(spec.tiles), plain(spec.nodes)

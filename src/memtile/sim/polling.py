@@ -17,7 +17,7 @@ def go_on(engine: Engine, end: int, progress: Progress | None = None) -> Stop:
     """
     until = min(engine.now + POLL_CYCLES, end)
     stop = engine.run(until, progress)
-    if stop is not Stop.QUIET or event_units.limit(engine.spec, engine.state, end) >= end:
+    if stop is not Stop.QUIET or event_units.limit(engine.state, end) >= end:
         return stop
     engine.wait(until - engine.now)
     return Stop.LIMIT

@@ -37,5 +37,5 @@ class PostedWrites:
         tiles = self._tile_at[places >> COLUMN_SHIFT, places >> ROW_SHIFT & (_ROWS - 1)]
         tiles[~inside] = _NO_TILE
         done = np.zeros(len(values), dtype=np.bool_)
-        machine.write_many(self._engine.spec, self._engine.state, tiles, places % TILE_BYTES, values, done)
+        machine.write_many(self._engine.state, tiles, places % TILE_BYTES, values, done)
         return done

@@ -24,7 +24,7 @@ from memtile.model import ecc, watchpoints
 from memtile.model import execution_log as log
 from memtile.model.executions import BARRED, LEAST, MOVED, NOTHING
 from memtile.model.memory_control import FOREVER
-from memtile.model.state import NOW, Ints, Spec, State, Words, plain
+from memtile.model.state import NOW, Ints, State, Words, plain
 from memtile.model.states import Cause
 from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
@@ -117,9 +117,7 @@ class _Mover:
         words, goes_on = 0, True
         try:
             while words < limit and goes_on:
-                goes_on = machine.execute(
-                    self._spec, self._state, self._orders, self._room, self._log, limit - words
-                )
+                goes_on = machine.execute(self._state, self._orders, self._room, self._log, limit - words)
                 words += self._follow()
                 if progress is not None:
                     progress(words)
@@ -133,7 +131,7 @@ class _Mover:
 
     def _end_moved(self) -> None:
         """Let BDs that have moved end, so that a run which goes on does not move them again."""
-        machine.execute(self._spec, self._state, self._orders, self._room, self._log, -1)
+        machine.execute(self._state, self._orders, self._room, self._log, -1)
 
     def _follow(self) -> int:
         """Move what the log says and has not moved yet; returns what it counts."""
@@ -206,7 +204,7 @@ class _Mover:
         words, memory = self._among(tile, mover, host_memory.unclean), self._state.memory
         raw = memory[words]
         for word in words:
-            memory[word] = ecc.delivered(self._spec, self._state, tile, word, False)
+            memory[word] = ecc.delivered(self._state, tile, word, False)
         try:
             return mover.gather(pad)
         finally:
@@ -219,13 +217,11 @@ class _Mover:
         base = int(self._spec.tiles.memory_base[tile])
         words = addresses(mover.walk) + (base - mover.origin)
         for word in np.unique(words[words >= base]).tolist():  # padding is below
-            watchpoints.see_channel(self._spec, self._state, ch, tile, word, 1, self._receives[ch])
+            watchpoints.see_channel(self._state, ch, tile, word, 1, self._receives[ch])
 
-    def _among(
-        self, tile: int, mover: Mover, chosen: Callable[[Spec, State, int, int, int], Ints]
-    ) -> list[int]:
+    def _among(self, tile: int, mover: Mover, chosen: Callable[[State, int, int, int], Ints]) -> list[int]:
         """Words of the BD that are ``chosen`` from its tile's, as places in ``State.memory``."""
-        hurt = chosen(self._spec, self._state, tile, 0, int(self._spec.tiles.memory_words[tile]))
+        hurt = chosen(self._state, tile, 0, int(self._spec.tiles.memory_words[tile]))
         if len(hurt) == 0:
             return []
         place = int(self._spec.tiles.memory_base[tile]) - mover.origin

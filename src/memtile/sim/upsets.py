@@ -20,7 +20,7 @@ from memtile.arch.protection import CELLS, PARITY_CELLS
 from memtile.arch.registers import WORD_BITS
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model import ecc
-from memtile.model.state import NOW, Spec, State
+from memtile.model.state import NOW, State
 
 _SOURCE = "AM020: ECC and parity of data memory"
 _NEVER = 1 << 62
@@ -65,12 +65,11 @@ class Upsets:
     """The upsets of an engine: those to come, and those that have struck.
 
     Args:
-        spec: fixed tables.
         state: its state.
     """
 
-    def __init__(self, spec: Spec, state: State) -> None:
-        self._spec, self._state = spec, state
+    def __init__(self, state: State) -> None:
+        self._spec, self._state = state.spec, state
         self._waiting: list[tuple[int, int, Upset]] = []
         self._order = count()
         self._held = False

@@ -21,9 +21,9 @@ def warm_up() -> float:
     if not jit.ENABLED:
         return 0.0
     start = time.perf_counter()
-    spec, state = build([Placed(MEMORY.name)])
+    state = build([Placed(MEMORY.name)])
     with jit.compiling(jit.to_stderr):
-        machine.run(spec, state, 1)
+        machine.run(state, 1)
     return time.perf_counter() - start
 
 
