@@ -71,26 +71,6 @@ class Block(IntEnum):
     SHOWN = 23  # another register, ``argument``, shows the same bits
 
 
-_PLAIN = int(Block.PLAIN)
-_QUEUE, _CONTROL, _STATUS = int(Block.QUEUE), int(Block.CONTROL), int(Block.STATUS)
-_WRITE_COUNT, _LOCK_VALUE, _LOCK_REQUEST = (
-    int(Block.WRITE_COUNT),
-    int(Block.LOCK_VALUE),
-    int(Block.LOCK_REQUEST),
-)
-_LOCK_OVERFLOW, _LOCK_UNDERFLOW = int(Block.LOCK_OVERFLOW), int(Block.LOCK_UNDERFLOW)
-_MEMORY_CONTROL, _SWITCH, _MERGE = int(Block.MEMORY_CONTROL), int(Block.SWITCH), int(Block.MERGE)
-_TILE_CONTROL = int(Block.TILE_CONTROL)
-_SETS, _CLEARS = int(Block.SETS), int(Block.CLEARS)
-
-_COUNT_POP = int(Block.COUNT_POP)
-_MUX = int(Block.MUX)
-_PROGRAM_CONTROL, _SCRUBBING = int(Block.PROGRAM_CONTROL), int(Block.SCRUBBING)
-_CHECK_BITS, _WATCHPOINT = int(Block.CHECK_BITS), int(Block.WATCHPOINT)
-_COLUMN_CLOCK, _PARITY_INJECTION = int(Block.COLUMN_CLOCK), int(Block.PARITY_INJECTION)
-_SHOWN = int(Block.SHOWN)
-
-_SLAVE_ERROR, _AXI = int(Signal.SLAVE_ERROR), int(Origin.AXI)
 OKAY, SLAVE_ERROR = 0, -1
 
 
@@ -121,7 +101,7 @@ def refuse(st: State, tile: int) -> int:
     kind = st.spec.tiles.kind[tile]
     at = st.spec.tiles.register_base[tile] + st.spec.kinds.slave_error_status[kind]
     st.registers[at] |= 1 << st.spec.kinds.slave_error_bit[kind]
-    signal(st, tile, _SLAVE_ERROR)
+    signal(st, tile, Signal.SLAVE_ERROR)
     return SLAVE_ERROR
 
 
@@ -129,7 +109,7 @@ def refuse(st: State, tile: int) -> int:
 def mirror(st: State, tile: int, block: int, register: int, value: int) -> None:
     """Set or clear the written bits in another register of the tile."""
     at = st.spec.tiles.register_base[tile] + register
-    if block == _SETS:
+    if block == Block.SETS:
         st.registers[at] |= value & st.spec.register_map.read_mask[st.spec.tiles.kind[tile], register]
     else:
         st.registers[at] &= ~value
@@ -145,7 +125,7 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
         st.memory[word] = value
         if st.guards.unclean[tile] > 0:
             ecc.overwritten(st, tile, word, 1)
-            watchpoints.see(st, tile, offset // WORD_BYTES, 1, _AXI, True)
+            watchpoints.see(st, tile, offset // WORD_BYTES, 1, Origin.AXI, True)
         return OKAY
     register = register_of(st.spec, tile, offset)
     if register < 0:
@@ -184,19 +164,19 @@ def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools)
 def act_on_write(st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
     """What the write does beyond keeping bits; ``at`` is the register's index in the state."""
     ch = st.spec.tiles.channel_base[tile] + argument
-    if block == _QUEUE:
+    if block == Block.QUEUE:
         task_queue.push(st, ch, value & st.spec.kinds.queue_mask[st.spec.tiles.kind[tile]])
-    elif block == _CONTROL:
+    elif block == Block.CONTROL:
         dma.write_control(st, ch, st.registers[at])
-    elif block == _STATUS:
+    elif block == Block.STATUS:
         dma.clear_status(st, ch, value)
-    elif _LOCK_VALUE <= block <= _LOCK_UNDERFLOW:
+    elif Block.LOCK_VALUE <= block <= Block.LOCK_UNDERFLOW:
         write_lock(st, tile, block, argument, value)
     elif block >= FIRST_EVENT_BLOCK:
         event_registers.act_on_write(st, tile, block, argument, value)
-    elif block == _COLUMN_CLOCK:
+    elif block == Block.COLUMN_CLOCK:
         st.clock[CLOCKED] = 1
-    elif block in (_SETS, _CLEARS):
+    elif block in (Block.SETS, Block.CLEARS):
         mirror(st, tile, block, argument, value)
     else:
         act_on_tile(st, tile, block, argument, at, value)
@@ -206,31 +186,31 @@ def act_on_write(st: State, tile: int, block: int, argument: int, at: int, value
 def write_lock(st: State, tile: int, block: int, argument: int, value: int) -> None:
     """Act on a write to a register of the locks; ``argument`` is the first lock it is about."""
     lock = st.spec.tiles.lock_base[tile] + argument
-    if block == _LOCK_VALUE:
+    if block == Block.LOCK_VALUE:
         lock_registers.set_value(st, lock, value)
-    elif block == _LOCK_OVERFLOW:
+    elif block == Block.LOCK_OVERFLOW:
         lock_registers.clear_flags(st.locks.overflow, lock, st.spec.tiles.locks[tile], value)
-    elif block == _LOCK_UNDERFLOW:
+    elif block == Block.LOCK_UNDERFLOW:
         lock_registers.clear_flags(st.locks.underflow, lock, st.spec.tiles.locks[tile], value)
 
 
 @jit
 def act_on_tile(st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
     """The same for the registers that concern the tile as a whole."""
-    if block == _MEMORY_CONTROL:
+    if block == Block.MEMORY_CONTROL:
         memory_control.write_control(st, tile, at)
-    elif block == _PROGRAM_CONTROL:
+    elif block == Block.PROGRAM_CONTROL:
         program_memory.write_control(st, tile, value)
-    elif block == _SCRUBBING:
+    elif block == Block.SCRUBBING:
         scrubber.select(st, tile, st.registers[at])
         event_setup.configure(st, memory_unit(st.spec, tile))
-    elif block == _SHOWN:
+    elif block == Block.SHOWN:
         st.registers[st.spec.tiles.register_base[tile] + argument] = st.registers[at]
-    elif block == _CHECK_BITS:
+    elif block == Block.CHECK_BITS:
         ecc.generate_errors(st, tile, st.registers[at])
-    elif block == _WATCHPOINT:
+    elif block == Block.WATCHPOINT:
         watchpoints.configure(st, tile)
-    elif block == _TILE_CONTROL:
+    elif block == Block.TILE_CONTROL:
         windows.set_isolation(st, tile, st.registers[at])
         lock_port.look_again(st)
     else:
@@ -240,13 +220,13 @@ def act_on_tile(st: State, tile: int, block: int, argument: int, at: int, value:
 @jit
 def act_on_switch(st: State, tile: int, block: int, argument: int, value: int) -> None:
     """The same for the registers of its stream switch."""
-    if block == _SWITCH:
+    if block == Block.SWITCH:
         switch_config.configure(st, tile)
-    elif block == _MERGE:
+    elif block == Block.MERGE:
         packet_switch.restart_merge(st, tile, argument)
-    elif block == _MUX:
+    elif block == Block.MUX:
         interface_mux.configure(st, tile)
-    elif block == _PARITY_INJECTION:
+    elif block == Block.PARITY_INJECTION:
         stream_parity.inject(st, tile, value)
 
 
@@ -256,7 +236,7 @@ def read(st: State, tile: int, offset: int) -> int:
     if offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
         word = st.spec.tiles.memory_base[tile] + offset // WORD_BYTES
         if st.guards.unclean[tile] > 0:
-            watchpoints.see(st, tile, offset // WORD_BYTES, 1, _AXI, False)
+            watchpoints.see(st, tile, offset // WORD_BYTES, 1, Origin.AXI, False)
             return ecc.delivered(st, tile, word, True)
         return int(st.memory[word])
     register = register_of(st.spec, tile, offset)
@@ -266,7 +246,7 @@ def read(st: State, tile: int, offset: int) -> int:
     kind = st.spec.tiles.kind[tile]
     block = st.spec.register_map.block[kind, register]
     value = st.registers[st.spec.tiles.register_base[tile] + register]
-    if block != _PLAIN:
+    if block != Block.PLAIN:
         argument = st.spec.register_map.argument[kind, register]
         if block >= FIRST_EVENT_BLOCK:
             at = st.spec.tiles.register_base[tile] + register
@@ -281,18 +261,18 @@ def live_value(st: State, tile: int, block: int, argument: int, offset: int, sto
     """Value of a register that a hardware block drives; ``stored`` where the register itself holds it."""
     ch = st.spec.tiles.channel_base[tile] + argument
     lock = st.spec.tiles.lock_base[tile] + argument
-    if block == _STATUS:
+    if block == Block.STATUS:
         return dma.status(st, ch)
-    if block == _WRITE_COUNT:
+    if block == Block.WRITE_COUNT:
         return int(st.channels.moved[ch])
-    if block == _COUNT_POP:
+    if block == Block.COUNT_POP:
         return task_end.pop_count(st, ch)
-    if block == _LOCK_VALUE:
+    if block == Block.LOCK_VALUE:
         return int(st.locks.value[lock])
-    if block == _LOCK_REQUEST:
+    if block == Block.LOCK_REQUEST:
         return lock_registers.request(st, tile, offset)
-    if block == _LOCK_OVERFLOW:
+    if block == Block.LOCK_OVERFLOW:
         return lock_registers.flags(st.locks.overflow, lock, st.spec.tiles.locks[tile])
-    if block == _LOCK_UNDERFLOW:
+    if block == Block.LOCK_UNDERFLOW:
         return lock_registers.flags(st.locks.underflow, lock, st.spec.tiles.locks[tile])
     return stored

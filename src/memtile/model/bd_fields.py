@@ -37,9 +37,6 @@ ACQUIRE_VALUE = FIELD_NAMES.index("Lock_Acq_Value")
 RELEASE_ID = FIELD_NAMES.index("Lock_Rel_ID")
 RELEASE_VALUE = FIELD_NAMES.index("Lock_Rel_Value")
 
-_MINUS_ONE = int(Encoding.MINUS_ONE)
-_SIGNED = int(Encoding.SIGNED)
-
 
 @jit
 def bd_register(spec: Spec, tile: int, bd: int) -> int:
@@ -62,9 +59,9 @@ def read_field(st: State, tile: int, bd: int, field: int) -> int:
     if shift == 0:
         return 0
     encoding = st.spec.bd_encoding[kind, field]
-    if encoding == _MINUS_ONE:
+    if encoding == Encoding.MINUS_ONE:
         return int(raw + 1)
-    if encoding == _SIGNED and (raw >> (shift - 1)) & 1:
+    if encoding == Encoding.SIGNED and (raw >> (shift - 1)) & 1:
         return int(raw - (1 << shift))
     return int(raw)
 

@@ -21,17 +21,14 @@ from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Phase
 
 _STEP, _WRAP, _BEFORE, _AFTER = f.STEP, f.WRAP, f.BEFORE, f.AFTER
-_ERROR = int(ChannelEvent.ERROR)
-_HALTED = int(Phase.HALTED)
-_ACQUIRE = int(Phase.ACQUIRE)
 
 
 @jit
 def halt(st: State, ch: int, error: int) -> None:
     """Stop the channel with a sticky status bit; only a channel reset ends it (AM020, DEV-HALT-1)."""
     st.channels.errors[ch] |= 1 << error
-    st.seen[ch, _ERROR] = st.clock[NOW]
-    st.channels.phase[ch] = _HALTED
+    st.seen[ch, ChannelEvent.ERROR] = st.clock[NOW]
+    st.channels.phase[ch] = Phase.HALTED
     st.clock[ACTIVITY] += 1
 
 
@@ -110,6 +107,6 @@ def load_bd(st: State, ch: int, bd: int) -> None:
     load_locks(st, ch)
     load_walk(st, ch, iterate(st, ch, bd))
     c.lock[ch] = resolve(st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
-    c.phase[ch] = _ACQUIRE
+    c.phase[ch] = Phase.ACQUIRE
     wait_for_lock(st, ch)
     st.clock[ACTIVITY] += 1

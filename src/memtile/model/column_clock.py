@@ -37,9 +37,7 @@ from memtile.model.tile_reset import reset_tile
 _CLOCK = register_named("pl", "Column_Clock_Control")
 _RESET = register_named("pl", "AIE_Tile_Column_Reset")
 _ENABLE, _HOLD = _CLOCK.field("Clock_Buffer_Enable").mask, _RESET.field("Reset").mask
-_ACQUIRE = int(Phase.ACQUIRE)
-_CLOCK_OFF, _CORE_OFF = int(Cause.CLOCK_OFF), int(CoreCause.CLOCK_OFF)
-_NO_KERNEL = (int(CorePhase.IDLE), int(CorePhase.DONE))
+_NO_KERNEL = (CorePhase.IDLE, CorePhase.DONE)
 
 
 def follow(st: State) -> None:
@@ -91,7 +89,7 @@ def stop(st: State, tile: int) -> None:
     number = st.spec.tiles.core[tile]
     if number >= 0:
         core.book(st, number)
-        st.cores.active[number], st.cores.why[number] = OFF, _CORE_OFF
+        st.cores.active[number], st.cores.why[number] = OFF, CoreCause.CLOCK_OFF
         without(st.active_cores, st.cores.tile, tile)
     everywhere = np.arange(len(st.spec.tiles.kind))
     for column, roster in ((st.guards.active, st.guarding), (st.controls.active, st.active_controls)):
@@ -109,7 +107,7 @@ def _stop_channels(st: State, tile: int) -> None:
     for ch in range(channels.start, channels.stop):
         book_rest(st, ch)
     st.channels.active[channels], st.channels.waiting[channels] = OFF, 0
-    st.channels.why[channels] = _CLOCK_OFF
+    st.channels.why[channels] = Cause.CLOCK_OFF
     without(st.active_channels, st.channels.tile, tile)
     without(st.waiting_channels, st.channels.tile, tile)
 
@@ -152,7 +150,7 @@ def _start_channels(st: State, tile: int, since: int, missed: int) -> None:
         book_rest(st, ch)
         st.channels.active[ch] = 0
         wake_channel(st, ch)
-        if st.channels.phase[ch] == _ACQUIRE:
+        if st.channels.phase[ch] == Phase.ACQUIRE:
             wait_for_lock(st, ch)
 
 

@@ -28,12 +28,10 @@ FIRST_PARITY = _STATUS.field("First_Header_Parity_Error").mask
 SECOND_PARITY = _STATUS.field("Second_Header_Parity_Error").mask
 ACCESS = _STATUS.field("SLVERR_On_Access").mask
 TLAST = _STATUS.field("Tlast_Error").mask
-_READ, _BLOCK = int(Operation.READ), int(Operation.BLOCK_WRITE)
 _OPERATION, _BEATS = field_of(CONTROL_HEADER, "Operation"), field_of(CONTROL_HEADER, "Beats")
 _OPERATION_LSB, _OPERATION_MAX = _OPERATION.lsb, _OPERATION.maximum
 _BEATS_LSB, _BEATS_MAX = _BEATS.lsb, _BEATS.maximum
 _RESPONSE_LSB = field_of(CONTROL_HEADER, "Response_ID").lsb
-_CONTROL_ERROR = int(Signal.CONTROL_PACKET)
 _SPACE = TILE_BYTES - 1
 
 
@@ -41,7 +39,7 @@ _SPACE = TILE_BYTES - 1
 def fail(st: State, tile: int, error: int, last: int) -> None:
     """Set a sticky bit; the rest of the packet is thrown away."""
     st.registers[st.controls.status[tile]] |= error
-    signal(st, tile, _CONTROL_ERROR)
+    signal(st, tile, Signal.CONTROL_PACKET)
     st.controls.stage[tile] = START if last else DISCARD
 
 
@@ -56,7 +54,7 @@ def begin(st: State, tile: int, word: int, last: int) -> None:
     controls.left[tile] = ((word >> _BEATS_LSB) & _BEATS_MAX) + 1
     controls.address[tile] = word & _SPACE
     controls.response[tile] = word >> _RESPONSE_LSB
-    if controls.operation[tile] == _READ:
+    if controls.operation[tile] == Operation.READ:
         controls.stage[tile] = ANSWER
         controls.header_due[tile] = 1
         controls.cut[tile] = 1 - last
@@ -74,10 +72,10 @@ def store(st: State, tile: int, word: int, last: int) -> None:
     answered = axi.write(st, tile, at, word) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
     if answered == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
-        signal(st, tile, _CONTROL_ERROR)
+        signal(st, tile, Signal.CONTROL_PACKET)
     controls.address[tile] = (controls.address[tile] + WORD_BYTES) & _SPACE
     controls.left[tile] -= 1
-    done = last if controls.operation[tile] == _BLOCK else 1 if controls.left[tile] == 0 else 0
+    done = last if controls.operation[tile] == Operation.BLOCK_WRITE else 1 if controls.left[tile] == 0 else 0
     if done != last:
         fail(st, tile, TLAST, last)
     elif last:
@@ -120,7 +118,7 @@ def answer(st: State, tile: int) -> None:
     value = axi.read(st, tile, at) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
     if value == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
-        signal(st, tile, _CONTROL_ERROR)
+        signal(st, tile, Signal.CONTROL_PACKET)
         value = 0
     controls.address[tile] = (controls.address[tile] + WORD_BYTES) & _SPACE
     controls.left[tile] -= 1

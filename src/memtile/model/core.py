@@ -14,20 +14,11 @@ from memtile.model.roster import OFF, append
 from memtile.model.state import ACTIVITY, ASKING, BOOKED, LOCKS, NOW, State
 from memtile.model.states import CoreCause, CorePhase
 
-_NEXT, _DONE = int(CorePhase.NEXT), int(CorePhase.DONE)
-_WAIT, _ACCESS = int(CorePhase.WAIT), int(CorePhase.ACCESS)
-_ACQUIRE, _RELEASE = int(CorePhase.ACQUIRE), int(CorePhase.RELEASE)
-_RUNNING, _IDLE, _LOCK = int(CoreCause.RUNNING), int(CoreCause.IDLE), int(CoreCause.LOCK_STALL)
-_ACTIVE, _MEMORY_STALL = int(CoreEvent.ACTIVE), int(CoreEvent.MEMORY_STALL)
-_LOCK_STALL, _LOCK_ACQUIRE = int(CoreEvent.LOCK_STALL), int(CoreEvent.LOCK_ACQUIRE)
-_LOCK_RELEASE = int(CoreEvent.LOCK_RELEASE)
-_CAUSE_DONE, _OFF = int(CoreCause.DONE), int(CoreCause.CLOCK_OFF)
-
 
 @jit
 def over(st: State, core: int) -> None:
     """The core's action ends with this cycle."""
-    st.cores.phase[core] = _NEXT
+    st.cores.phase[core] = CorePhase.NEXT
     st.clock[ASKING] += 1
     st.clock[ACTIVITY] += 1
 
@@ -38,13 +29,15 @@ def ask_memory(st: State) -> None:
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
-        stalled = cores.phase[core] == _ACQUIRE or cores.phase[core] == _RELEASE
-        cores.why[core] = _LOCK if stalled and cores.step[core] > 0 else _RUNNING
+        stalled = cores.phase[core] == CorePhase.ACQUIRE or cores.phase[core] == CorePhase.RELEASE
+        cores.why[core] = CoreCause.LOCK_STALL if stalled and cores.step[core] > 0 else CoreCause.RUNNING
         if stalled and cores.step[core] == 0:
-            requested = _LOCK_ACQUIRE if cores.phase[core] == _ACQUIRE else _LOCK_RELEASE
+            requested = (
+                CoreEvent.LOCK_ACQUIRE if cores.phase[core] == CorePhase.ACQUIRE else CoreEvent.LOCK_RELEASE
+            )
             st.core_seen[core, requested] = st.clock[NOW]
         cores.step[core] += stalled
-        if cores.phase[core] == _ACCESS:
+        if cores.phase[core] == CorePhase.ACCESS:
             core_ports.ask(st, core)
 
 
@@ -54,11 +47,11 @@ def use_memory(st: State) -> None:
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
-        if cores.phase[core] == _ACCESS:
+        if cores.phase[core] == CorePhase.ACCESS:
             core_ports.receive(st, core)
             ends = cores.step[core] == cores.steps[core]
         else:
-            ends = cores.phase[core] == _WAIT and st.clock[NOW] >= cores.until[core]
+            ends = cores.phase[core] == CorePhase.WAIT and st.clock[NOW] >= cores.until[core]
         if ends:
             over(st, core)
 
@@ -69,11 +62,11 @@ def ask_locks(st: State) -> None:
     cores, first = st.cores, st.channels.phase.shape[0]  # of the cores among the locks' requesters
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
-        if cores.phase[core] != _ACQUIRE and cores.phase[core] != _RELEASE:
+        if cores.phase[core] != CorePhase.ACQUIRE and cores.phase[core] != CorePhase.RELEASE:
             continue
         if st.clock[NOW] < cores.until[core]:
             st.clock[LOCKS] = 1
-        elif cores.phase[core] == _ACQUIRE:
+        elif cores.phase[core] == CorePhase.ACQUIRE:
             lock = cores.target[core]
             if locks.satisfied(st.locks.value[lock], cores.value[core]) and not locks.stands(st, lock):
                 locks.bid(st, lock, first + core)
@@ -95,7 +88,7 @@ def release_locks(st: State) -> None:
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
-        if cores.phase[core] == _RELEASE and st.clock[NOW] >= cores.until[core]:
+        if cores.phase[core] == CorePhase.RELEASE and st.clock[NOW] >= cores.until[core]:
             locks.release_to(st, cores.target[core], cores.value[core])
             over(st, core)
 
@@ -107,11 +100,11 @@ def account(st: State, cycles: int) -> None:
         core = st.active_cores[slot]
         why = st.cores.why[core]
         st.core_spent[core, why] += cycles
-        st.core_seen[core, _ACTIVE] = st.clock[NOW]
-        if why == _LOCK:
-            st.core_seen[core, _LOCK_STALL] = st.clock[NOW]
-        elif why != _RUNNING:
-            st.core_seen[core, _MEMORY_STALL] = st.clock[NOW]
+        st.core_seen[core, CoreEvent.ACTIVE] = st.clock[NOW]
+        if why == CoreCause.LOCK_STALL:
+            st.core_seen[core, CoreEvent.LOCK_STALL] = st.clock[NOW]
+        elif why != CoreCause.RUNNING:
+            st.core_seen[core, CoreEvent.MEMORY_STALL] = st.clock[NOW]
 
 
 @jit
@@ -127,9 +120,9 @@ def book(st: State, core: int) -> None:
     booked = 0
     for cause in range(st.core_spent.shape[1]):
         booked += st.core_spent[core, cause]
-    cause = _CAUSE_DONE if st.cores.phase[core] == _DONE else _IDLE
+    cause = CoreCause.DONE if st.cores.phase[core] == CorePhase.DONE else CoreCause.IDLE
     if st.cores.active[core] == OFF:
-        cause = _OFF
+        cause = CoreCause.CLOCK_OFF
     st.core_spent[core, cause] += st.clock[NOW] + st.clock[BOOKED] - booked
 
 
@@ -140,8 +133,8 @@ def next_timer(st: State) -> int:
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
         at = st.cores.until[core]
-        timed = st.cores.phase[core] == _WAIT or st.cores.phase[core] == _ACQUIRE
-        timed = timed or st.cores.phase[core] == _RELEASE
+        timed = st.cores.phase[core] == CorePhase.WAIT or st.cores.phase[core] == CorePhase.ACQUIRE
+        timed = timed or st.cores.phase[core] == CorePhase.RELEASE
         if timed and at >= st.clock[NOW] and (earliest < 0 or at < earliest):
             earliest = at
     return int(earliest)

@@ -22,7 +22,6 @@ _FIRST_WINDOW = CORE.memory_windows[SIDES[0]] // WORD_BYTES >> _SHIFT
 _PORTS, _LOADS = CORE.ports, CORE.loads
 _SEEN_FROM = {"south": Origin.NORTH, "west": Origin.EAST, "north": Origin.SOUTH, "own": Origin.WEST}
 _ORIGINS = tuple(int(_SEEN_FROM[side]) for side in SIDES)  # of a core, as the memory on its side sees it
-_RUNNING, _BANK, _BUSY = int(CoreCause.RUNNING), int(CoreCause.BANK_CONFLICT), int(CoreCause.MEMORY_BUSY)
 
 
 class CoreMode(IntEnum):
@@ -32,9 +31,6 @@ class CoreMode(IntEnum):
     WORD = 1  # load of any scalar, store of a 32-bit one
     VECTOR = 2
     UPDATE = 3  # store of 8 or 16 bit: read-modify-write
-
-
-_NONE, _VECTOR, _UPDATE = int(CoreMode.NONE), int(CoreMode.VECTOR), int(CoreMode.UPDATE)
 
 
 @jit
@@ -47,9 +43,9 @@ def begin_step(st: State, core: int) -> None:
         for part in range(VECTOR_BANKS):
             slot = port * VECTOR_BANKS + part
             cores.wanted[core, slot] = 0
-            if mode == _NONE or (part > 0 and mode != _VECTOR):
+            if mode == CoreMode.NONE or (part > 0 and mode != CoreMode.VECTOR):
                 continue
-            cores.wanted[core, slot] = 2 if mode == _UPDATE else 1
+            cores.wanted[core, slot] = 2 if mode == CoreMode.UPDATE else 1
             word = first + part * granule_words
             owner = st.spec.tiles.core_reach[tile, (word >> _SHIFT) - _FIRST_WINDOW]
             cores.bank[core, slot] = banks.bank_of(st, owner, word & (WINDOW_WORDS - 1))
@@ -72,7 +68,7 @@ def show(st: State, core: int, slot: int) -> None:
     """Show an access that was granted to the watchpoints of its tile."""
     cores, step, tile = st.cores, st.cores.step[core], st.cores.tile[core]
     port, part = slot // VECTOR_BANKS, slot % VECTOR_BANKS
-    vector = st.accesses[core, step, port, 1] == _VECTOR
+    vector = st.accesses[core, step, port, 1] == CoreMode.VECTOR
     words = st.spec.kinds.granule_words[st.spec.tiles.kind[tile]] if vector else 1
     word = st.accesses[core, step, port, 0] + part * words
     side = (word >> _SHIFT) - _FIRST_WINDOW
@@ -90,13 +86,13 @@ def receive(st: State, core: int) -> None:
         if cores.wanted[core, slot] == 0:
             continue
         if banks.busy(st, cores.bank[core, slot]):
-            cores.why[core] = _BUSY
+            cores.why[core] = CoreCause.MEMORY_BUSY
         elif banks.won(st, cores.bank[core, slot], first + slot):
             if st.memories.watched[st.banks.tile[cores.bank[core, slot]]] > 0:
                 show(st, core, slot)
             cores.wanted[core, slot] -= 1
-        elif cores.why[core] == _RUNNING:
-            cores.why[core] = _BANK
+        elif cores.why[core] == CoreCause.RUNNING:
+            cores.why[core] = CoreCause.BANK_CONFLICT
         left += cores.wanted[core, slot]
     if left == 0:
         cores.begun[core] = 0

@@ -45,7 +45,6 @@ PAUSE_STREAM_MASK = _INTERFACE_CONTROL.field("Pause_Stream").mask
 
 _CLEARABLE = _STATUS.clearable | _INTERFACE_STATUS.clearable
 _STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)  # the errors that halt a channel
-_HALTED = int(Phase.HALTED)
 _CUR_BD = _STATUS.field("Cur_BD").lsb
 _QUEUE_SIZE = _STATUS.field("Task_Queue_Size").lsb
 _RUNNING = _STATUS.field("Channel_Running").lsb
@@ -54,10 +53,6 @@ _STALLED_TOKEN = _STATUS.field("Stalled_TCT_or_Count_FIFO_Full").lsb
 _STALLED_ACQUIRE = _STATUS.field("Stalled_Lock_Acq").lsb
 
 _DEPTH = MEMORY.queue_depth
-_IDLE, _STARTING = int(Phase.IDLE), int(Phase.STARTING)
-_LOCK, _STARVED, _BLOCKED = int(Cause.LOCK_ACQUIRE), int(Cause.STREAM_STARVED), int(Cause.STREAM_BLOCKED)
-_TOKEN = int(Cause.TOKEN_BLOCKED)
-_CAUSE_IDLE = int(Cause.IDLE)
 _STATUS_IDLE, _STATUS_STARTING, _STATUS_RUNNING = 0, 1, 2  # AM025 Status field
 
 
@@ -68,17 +63,17 @@ def status(st: State, ch: int) -> int:
     phase, why = c.phase[ch], c.why[ch]
     waiting = min(c.queue_count[ch], _DEPTH)  # the one that is about to start among them, if there is room
     word = c.errors[ch] | (c.bd[ch] << _CUR_BD) | (waiting << _QUEUE_SIZE)
-    if phase != _IDLE or c.queue_count[ch] > 0:
+    if phase != Phase.IDLE or c.queue_count[ch] > 0:
         word |= 1 << _RUNNING
-    if why == _LOCK:
+    if why == Cause.LOCK_ACQUIRE:
         word |= 1 << _STALLED_ACQUIRE
-    elif why in (_STARVED, _BLOCKED):
+    elif why in (Cause.STREAM_STARVED, Cause.STREAM_BLOCKED):
         word |= 1 << _STALLED_STREAM
-    elif why == _TOKEN:
+    elif why == Cause.TOKEN_BLOCKED:
         word |= 1 << _STALLED_TOKEN
-    if phase == _STARTING:
+    if phase == Phase.STARTING:
         return int(word | _STATUS_STARTING)
-    return int(word | (_STATUS_IDLE if phase == _IDLE else _STATUS_RUNNING))
+    return int(word | (_STATUS_IDLE if phase == Phase.IDLE else _STATUS_RUNNING))
 
 
 @jit
@@ -89,7 +84,7 @@ def clear_status(st: State, ch: int, value: int) -> None:
     """
     c = st.channels
     c.errors[ch] &= ~(value & _CLEARABLE)
-    if c.phase[ch] == _HALTED and c.errors[ch] & _STOPPING == 0:
+    if c.phase[ch] == Phase.HALTED and c.errors[ch] & _STOPPING == 0:
         drop_task(st, ch)
 
 
@@ -115,8 +110,8 @@ def drop_task(st: State, ch: int) -> None:
     """Forget the running task and all words that are on their way."""
     c = st.channels
     wake_channel(st, ch)
-    c.phase[ch] = _IDLE
-    c.why[ch] = _CAUSE_IDLE
+    c.phase[ch] = Phase.IDLE
+    c.why[ch] = Cause.IDLE
     c.bd[ch] = 0
     c.task_bd[ch] = -1
     c.runs_left[ch] = 0

@@ -43,11 +43,6 @@ class Fate(IntFlag):
     SCRUBBED = 16  # made clean by the scrubber
 
 
-_UNSEEN, _CORRECTABLE, _BEYOND = int(Verdict.UNSEEN), int(Verdict.CORRECTABLE), int(Verdict.BEYOND)
-_CORRECTED, _DETECTED, _SILENT = int(Fate.CORRECTED), int(Fate.DETECTED), int(Fate.SILENT)
-_OVERWRITTEN, _SCRUBBED = int(Fate.OVERWRITTEN), int(Fate.SCRUBBED)
-
-
 @jit
 def flip(st: State, tile: int, word: int, cells: int) -> None:
     """Flip cells of a word of ``State.memory``, which is in ``tile``."""
@@ -88,14 +83,14 @@ def judge(st: State, tile: int, word: int) -> tuple[int, int]:
     """What the code makes of a word, and the cell that it takes for flipped."""
     flips = st.flips[word]
     if st.guards.enabled[tile] == 0:
-        return _UNSEEN, 0
+        return Verdict.UNSEEN, 0
     if not has_ecc(st.spec, tile, word):
-        return (_BEYOND if odd(flips ^ (flips >> _WORD_BITS)) else _UNSEEN), 0
+        return (Verdict.BEYOND if odd(flips ^ (flips >> _WORD_BITS)) else Verdict.UNSEEN), 0
     found = syndrome(flips)
     if found == 0:
-        return _UNSEEN, 0
+        return Verdict.UNSEEN, 0
     cell = blamed(found)
-    return (_CORRECTABLE if cell else _BEYOND), cell
+    return (Verdict.CORRECTABLE if cell else Verdict.BEYOND), cell
 
 
 @jit
@@ -115,7 +110,7 @@ def report(st: State, tile: int, word: int, verdict: int, scrubbing: bool) -> in
     if has_ecc(st.spec, tile, word):
         failed = SCRUB_FAILED if scrubbing else FAILED
         corrected = SCRUB_CORRECTED if scrubbing else CORRECTED
-        event = facts.ecc_event[kind] + (failed if verdict == _BEYOND else corrected)
+        event = facts.ecc_event[kind] + (failed if verdict == Verdict.BEYOND else corrected)
         record_address(st, tile, facts.ecc_failing[kind], facts.ecc_valid[kind], word)
     else:
         local = word - st.spec.tiles.memory_base[tile]
@@ -129,11 +124,13 @@ def report(st: State, tile: int, word: int, verdict: int, scrubbing: bool) -> in
 @jit
 def fate_of_read(flips: int, verdict: int, cell: int) -> int:
     """What a read makes of a word's flips."""
-    if verdict == _BEYOND:
-        return _DETECTED
+    if verdict == Verdict.BEYOND:
+        return Fate.DETECTED.value
     if (flips ^ cell) & _DATA:
-        return _SILENT
-    return _CORRECTED if verdict == _CORRECTABLE else 0
+        return Fate.SILENT.value
+    if verdict == Verdict.CORRECTABLE:
+        return Fate.CORRECTED.value
+    return 0
 
 
 @jit
@@ -144,7 +141,7 @@ def delivered(st: State, tile: int, word: int, twice: bool) -> int:
         return value
     verdict, cell = judge(st, tile, word)
     st.fates[word] |= fate_of_read(flips, verdict, cell)
-    if verdict != _UNSEEN:
+    if verdict != Verdict.UNSEEN:
         event = report(st, tile, word, verdict, False)
         if twice:
             st.guards.again[tile] |= 1 << (event - st.spec.protections.ecc_event[st.spec.tiles.kind[tile]])
@@ -166,7 +163,7 @@ def clean(st: State, tile: int, word: int, fate: int) -> None:
 def overwritten(st: State, tile: int, first: int, words: int) -> None:
     """Whole words of an unclean tile's memory were written."""
     for word in range(first, first + words):
-        clean(st, tile, word, _OVERWRITTEN)
+        clean(st, tile, word, Fate.OVERWRITTEN.value)
         if (st.guards.lanes[tile] >> (word % LANES)) & 1:
             flip(st, tile, word, _FIRST_CHECK_BIT)
 
@@ -193,15 +190,15 @@ def scrub(st: State, tile: int, word: int, repairs: bool) -> bool:
     if st.flips[word] == 0:
         return False
     verdict, cell = judge(st, tile, word)
-    if verdict != _CORRECTABLE:
-        if verdict == _BEYOND and not repairs:
+    if verdict != Verdict.CORRECTABLE:
+        if verdict == Verdict.BEYOND and not repairs:
             report(st, tile, word, verdict, True)
-            st.fates[word] |= _DETECTED
+            st.fates[word] |= Fate.DETECTED.value
         return False
     if repairs:
         wrong = (st.flips[word] ^ cell) & _DATA
         st.memory[word] ^= cell & _DATA
-        clean(st, tile, word, _SILENT if wrong else _SCRUBBED)
+        clean(st, tile, word, Fate.SILENT.value if wrong else Fate.SCRUBBED.value)
     else:
         report(st, tile, word, verdict, True)
     return True

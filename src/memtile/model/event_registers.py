@@ -31,9 +31,6 @@ class EventBlock(IntEnum):
 
 
 FIRST_EVENT_BLOCK = int(EventBlock.CONFIG)
-_CONFIG, _STATUS, _GENERATE = int(EventBlock.CONFIG), int(EventBlock.STATUS), int(EventBlock.GENERATE)
-_TIMER_CONTROL, _TIMER = int(EventBlock.TIMER_CONTROL), int(EventBlock.TIMER)
-_TRACE_STATUS, _SELECTION = int(EventBlock.TRACE_STATUS), int(EventBlock.SELECTION)
 _RESET_MASK = register_named("memory_tile", "Timer_Control").field("Reset").mask
 _STATE_LSB = register_named("memory_tile", "Trace_Status").field("State").lsb
 _WORD_MAX = (1 << WORD_BITS) - 1
@@ -48,7 +45,7 @@ def unit_of(spec: Spec, tile: int, argument: int) -> int:
 @jit
 def before_write(st: State, tile: int, block: int, argument: int) -> None:
     """Bring the sticky status up to date before bits of it are cleared, or what it is made of changes."""
-    if block in (_STATUS, _SELECTION, _GENERATE, _TIMER_CONTROL):
+    if block in (EventBlock.STATUS, EventBlock.SELECTION, EventBlock.GENERATE, EventBlock.TIMER_CONTROL):
         fold(st, unit_of(st.spec, tile, argument))
 
 
@@ -56,11 +53,11 @@ def before_write(st: State, tile: int, block: int, argument: int) -> None:
 def act_on_write(st: State, tile: int, block: int, argument: int, value: int) -> None:
     """What a write does beyond keeping bits; a generated event is asserted in the next cycle (DEV-OBS-3)."""
     unit = unit_of(st.spec, tile, argument)
-    if block == _GENERATE:
+    if block == EventBlock.GENERATE:
         if 0 < value <= st.spec.event_modules.last[st.spec.event_units.module[unit]]:
             raise_event(st, unit, value, st.clock[NOW])
         return
-    if block == _TIMER_CONTROL and value & _RESET_MASK:
+    if block == EventBlock.TIMER_CONTROL and value & _RESET_MASK:
         reset_timer(st, unit, st.clock[NOW])
     configure(st, unit)
 
@@ -69,11 +66,11 @@ def act_on_write(st: State, tile: int, block: int, argument: int, value: int) ->
 def live_value(st: State, tile: int, block: int, argument: int, at: int) -> int:
     """Value of a register that the unit drives; ``at`` is its index in the state."""
     unit = unit_of(st.spec, tile, argument)
-    if block == _STATUS:
+    if block == EventBlock.STATUS:
         fold(st, unit)
-    elif block == _TIMER:
+    elif block == EventBlock.TIMER:
         timer = st.clock[NOW] - st.observers.timer_base[unit]
         return int((timer >> (WORD_BITS * (argument // UNITS))) & _WORD_MAX)
-    elif block == _TRACE_STATUS:
+    elif block == EventBlock.TRACE_STATUS:
         return int(st.traces.state[unit] << _STATE_LSB)
     return int(st.registers[at])

@@ -37,14 +37,6 @@ _LOCKS = register_named("memory_tile", "Locks_Event_Selection_0")
 _LOCK_LSB, _LOCK_MAX = _LOCKS.field("Lock_Select").lsb, _LOCKS.field("Lock_Select").maximum
 _VALUE_MAX = _LOCKS.field("Lock_Value").maximum
 
-_GROUP, _CHANNEL, _LOCK, _PORT = int(Source.GROUP), int(Source.CHANNEL), int(Source.LOCK), int(Source.PORT)
-_CONFLICT, _CORE = int(Source.CONFLICT), int(Source.CORE)
-_FINISHED_BD, _ERROR = int(ChannelEvent.FINISHED_BD), int(ChannelEvent.ERROR)
-_STREAM, _MEMORY = int(ChannelEvent.STREAM), int(ChannelEvent.MEMORY)
-_BENCH_RUNNING, _BENCH_TLAST = int(ChannelEvent.PORT_RUNNING), int(ChannelEvent.PORT_TLAST)
-_EQUAL = int(LockEvent.EQUAL_TO_VALUE)
-_IDLE, _RUNNING, _STALLED = int(PortEvent.IDLE), int(PortEvent.RUNNING), int(PortEvent.STALLED)
-
 
 @jit
 def selected_channel(st: State, unit: int, selector: int) -> int:
@@ -68,10 +60,12 @@ def backs_up(st: State, ch: int) -> bool:
 @inlined
 def last_channel(st: State, ch: int, kind: int, cycle: int) -> int:
     """Events of DMA channels; those that rest assert what they rest with."""
-    if kind == _FINISHED_BD:
+    if kind == ChannelEvent.FINISHED_BD:
         due = int(st.channels.finished_bd[ch])  # or still to come, and then the one before it counts
         return due if due <= cycle else int(st.seen[ch, kind])
-    if st.channels.active[ch] == 0 and (held_event(st, ch) == kind or (kind == _MEMORY and backs_up(st, ch))):
+    if st.channels.active[ch] == 0 and (
+        held_event(st, ch) == kind or (kind == ChannelEvent.MEMORY and backs_up(st, ch))
+    ):
         return cycle
     return int(st.seen[ch, kind])
 
@@ -83,17 +77,17 @@ def last_error(st: State, tile: int, argument: int) -> int:
     first = st.spec.tiles.channel_base[tile] + (argument // PER_KIND) * count
     number = argument % PER_KIND
     if number != ALL_CHANNELS:
-        return int(st.seen[first + number, _ERROR]) if number < count else NEVER
+        return int(st.seen[first + number, ChannelEvent.ERROR]) if number < count else NEVER
     latest = NEVER
     for ch in range(first, first + count):
-        latest = max(latest, int(st.seen[ch, _ERROR]))
+        latest = max(latest, int(st.seen[ch, ChannelEvent.ERROR]))
     return latest
 
 
 @inlined
 def last_lock(st: State, unit: int, lock: int, kind: int, value: int, cycle: int) -> int:
     """Events of a lock, with the value that its selector asks for."""
-    if kind < _EQUAL:
+    if kind < LockEvent.EQUAL_TO_VALUE:
         return int(st.locks.event[lock, kind])
     if st.locks.value[lock] == value and st.locks.since[lock] <= cycle:
         return cycle
@@ -117,7 +111,7 @@ def selected_port(st: State, unit: int, selector: int) -> int:
 def last_crossing(st: State, port: int) -> int:
     """A word left the port, or crossed the stream port of the test bench in its place."""
     ch = st.switch.channel[port]
-    return max(int(st.switch.popped[port]), int(st.seen[ch, _BENCH_RUNNING]) if ch >= 0 else NEVER)
+    return max(int(st.switch.popped[port]), int(st.seen[ch, ChannelEvent.PORT_RUNNING]) if ch >= 0 else NEVER)
 
 
 @jit
@@ -128,41 +122,41 @@ def last_waiting(st: State, port: int, cycle: int) -> int:
         return int(st.switch.stalled[port])
     if st.channels.direction[ch] != MM2S and backs_up(st, ch):
         return cycle
-    at_bench = _STREAM if st.channels.direction[ch] == MM2S else _MEMORY
+    at_bench = ChannelEvent.STREAM if st.channels.direction[ch] == MM2S else ChannelEvent.MEMORY
     return max(int(st.switch.stalled[port]), int(st.seen[ch, at_bench]))
 
 
 @inlined
 def last_port(st: State, port: int, kind: int, cycle: int) -> int:
     """Events of a stream switch port."""
-    if kind == _RUNNING:
+    if kind == PortEvent.RUNNING:
         return last_crossing(st, port)
-    if kind == _STALLED:
+    if kind == PortEvent.STALLED:
         return last_waiting(st, port, cycle)
-    if kind == _IDLE:
+    if kind == PortEvent.IDLE:
         busy = last_crossing(st, port) == cycle or last_waiting(st, port, cycle) == cycle
         return int(st.switch.idle[port]) if busy else cycle
     ch = st.switch.channel[port]
-    return max(int(st.switch.tlast[port]), int(st.seen[ch, _BENCH_TLAST]) if ch >= 0 else NEVER)
+    return max(int(st.switch.tlast[port]), int(st.seen[ch, ChannelEvent.PORT_TLAST]) if ch >= 0 else NEVER)
 
 
 @jit
 def thing(st: State, unit: int, source: int, argument: int) -> int:
     """Number of the channel, lock, port or bank that asserts an event as selected now; -1 = none."""
     tile, selector = st.spec.event_units.tile[unit], argument % PER_KIND
-    if source == _CHANNEL:
+    if source == Source.CHANNEL:
         return selected_channel(st, unit, selector)
-    if source == _PORT:
+    if source == Source.PORT:
         return selected_port(st, unit, selector)
-    if source == _LOCK:
+    if source == Source.LOCK:
         word = st.registers[st.spec.event_units.locks[unit] + selector]
         number = (word >> _LOCK_LSB) & _LOCK_MAX
         return int(st.spec.tiles.lock_base[tile] + number) if number < st.spec.tiles.locks[tile] else NEVER
-    if source == _CONFLICT:  # AIE-ML v2 has fewer banks than events (DEV-V2-2)
+    if source == Source.CONFLICT:  # AIE-ML v2 has fewer banks than events (DEV-V2-2)
         return (
             int(st.spec.tiles.bank_base[tile] + argument) if argument < st.spec.tiles.banks[tile] else NEVER
         )
-    return int(st.spec.tiles.core[tile] if source == _CORE else tile)
+    return int(st.spec.tiles.core[tile] if source == Source.CORE else tile)
 
 
 @jit
@@ -171,12 +165,12 @@ def resolve(st: State, unit: int) -> None:
     module = st.spec.event_units.module[unit]
     for event in range(st.spec.event_modules.last[module] + 1):
         source, argument = st.spec.event_sources[module, event, 0], st.spec.event_sources[module, event, 1]
-        found = thing(st, unit, source, argument) if source > _GROUP else argument
+        found = thing(st, unit, source, argument) if source > Source.GROUP else argument
         st.lines[unit, event, SOURCE] = source if found >= 0 else 0
         st.lines[unit, event, THING] = found
-        selected = source in (_CHANNEL, _PORT, _LOCK)
+        selected = source in (Source.CHANNEL, Source.PORT, Source.LOCK)
         st.lines[unit, event, KIND] = argument // PER_KIND if selected else argument
-        if source == _LOCK:
+        if source == Source.LOCK:
             word = st.registers[st.spec.event_units.locks[unit] + argument % PER_KIND]
             st.lines[unit, event, VALUE] = word & _VALUE_MAX
     st.observers.resolved[unit] = 1

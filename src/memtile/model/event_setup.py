@@ -21,7 +21,6 @@ _INPUTS = register_named("memory_tile", "Combo_event_inputs")
 _COMBO_LSB = tuple(_INPUTS.field(f"event{x}").lsb for x in "ABCD")
 _OPERATIONS = register_named("memory_tile", "Combo_event_control")
 _OPERATION_LSB = tuple(_OPERATIONS.field(f"combo{n}").lsb for n in range(COMBOS))
-_OR_NOT = int(ComboOperation.OR_NOT)
 _OPERATION_MAX = _OPERATIONS.field("combo0").maximum
 _EDGES = register_named("memory_tile", "Edge_Detection_event_control")
 _EDGE_LSB = tuple(_EDGES.field(f"Edge_Detection_Event_{n}").lsb for n in range(EDGES))
@@ -40,7 +39,6 @@ _SLOT_REGISTER = register_named("memory_tile", "Trace_Event0")
 _SLOTS_PER_REGISTER = len(_SLOT_REGISTER.fields)
 _SLOT_LSB = tuple(_SLOT_REGISTER.field(f"Trace_Event{n}").lsb for n in range(_SLOTS_PER_REGISTER))
 _WORD_MAX = (1 << WORD_BITS) - 1
-_IDLE = int(TraceState.IDLE)
 _TRUE = EVENT_TRUE
 
 
@@ -56,7 +54,9 @@ def configure_combos(st: State, unit: int) -> int:
         uses |= USES_COMBOS if o.combo_input[unit, n] > 0 else 0
     for n in range(COMBOS):
         o.combo_operation[unit, n] = (control >> _OPERATION_LSB[n]) & _OPERATION_MAX
-        uses |= USES_COMBOS if o.combo_operation[unit, n] == _OR_NOT else 0  # asserted without any event
+        uses |= (
+            USES_COMBOS if o.combo_operation[unit, n] == ComboOperation.OR_NOT else 0
+        )  # asserted without any event
     for n in range(EDGES):
         o.edge_event[unit, n] = (edges >> _EDGE_LSB[n]) & _EVENT_MAX
         o.edge_rising[unit, n] = (edges >> _RISING_LSB[n]) & 1
@@ -106,7 +106,7 @@ def configure_trace(st: State, unit: int) -> int:
     for n in range(SLOTS):
         word = st.registers[e.trace_events[unit] + n // _SLOTS_PER_REGISTER]
         t.slot[unit, n] = (word >> _SLOT_LSB[n % _SLOTS_PER_REGISTER]) & _EVENT_MAX
-    in_use = t.start[unit] > 0 or t.state[unit] != _IDLE or t.left[unit] + t.full[unit] > 0
+    in_use = t.start[unit] > 0 or t.state[unit] != TraceState.IDLE or t.left[unit] + t.full[unit] > 0
     return USES_TRACE if in_use else 0
 
 

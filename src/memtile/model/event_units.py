@@ -23,8 +23,6 @@ from memtile.model.events import asserted, raise_event, raise_later
 from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, NOW, State
 
-_AND, _AND_NOT = int(ComboOperation.AND), int(ComboOperation.AND_NOT)
-_OR = int(ComboOperation.OR)
 _WORD_MAX = (1 << WORD_BITS) - 1
 _COUNTER, _COMBO = 0, COUNTERS  # bits of ``derived``
 _EDGE = _COMBO + COMBOS
@@ -62,11 +60,11 @@ def publish(st: State, unit: int, before: int) -> None:
 @jit
 def operate(operation: int, a: bool, b: bool) -> bool:
     """A ``ComboOperation``."""
-    if operation == _AND:
+    if operation == ComboOperation.AND:
         return a and b
-    if operation == _AND_NOT:
+    if operation == ComboOperation.AND_NOT:
         return a and not b
-    return a or (b if operation == _OR else not b)
+    return a or (b if operation == ComboOperation.OR else not b)
 
 
 @jit

@@ -14,10 +14,6 @@ from memtile.model.event_state import KIND, NEVER, SOURCE, THING, VALUE, Source
 from memtile.model.jit import inlined, jit
 from memtile.model.state import NOW, State
 
-_TRUE, _GROUP, _CHANNEL = int(Source.TRUE), int(Source.GROUP), int(Source.CHANNEL)
-_CHANNEL_ERROR, _LOCK, _PORT = int(Source.CHANNEL_ERROR), int(Source.LOCK), int(Source.PORT)
-_CONFLICT, _SIGNAL, _CORE = int(Source.CONFLICT), int(Source.SIGNAL), int(Source.CORE)
-
 
 @inlined
 def raise_event(st: State, unit: int, event: int, cycle: int) -> None:
@@ -38,21 +34,21 @@ def last_from_source(st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle`` in which what the event stands for was so; -1 = never."""
     lines = st.lines
     source, thing, kind = lines[unit, event, SOURCE], lines[unit, event, THING], lines[unit, event, KIND]
-    if source == _PORT:
+    if source == Source.PORT:
         return last_port(st, thing, kind, cycle)
-    if source == _CHANNEL:
+    if source == Source.CHANNEL:
         return last_channel(st, thing, kind, cycle)
-    if source == _LOCK:
+    if source == Source.LOCK:
         return last_lock(st, unit, thing, kind, lines[unit, event, VALUE], cycle)
-    if source == _SIGNAL:
+    if source == Source.SIGNAL:
         return int(st.signals[thing, kind])
-    if source == _CONFLICT:
+    if source == Source.CONFLICT:
         return int(st.banks.conflict[thing])
-    if source == _CHANNEL_ERROR:
+    if source == Source.CHANNEL_ERROR:
         return last_error(st, thing, kind)
-    if source == _CORE:
+    if source == Source.CORE:
         return int(st.core_seen[thing, kind])
-    return cycle if source == _TRUE else NEVER
+    return cycle if source == Source.TRUE else NEVER
 
 
 @inlined
@@ -88,7 +84,7 @@ def last_group(st: State, unit: int, group: int, cycle: int) -> int:
 @jit
 def last(st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle``, the current one, in which the event was asserted; -1 = never."""
-    if st.lines[unit, event, SOURCE] == _GROUP:
+    if st.lines[unit, event, SOURCE] == Source.GROUP:
         members = last_group(st, unit, st.lines[unit, event, THING], cycle)
         return max(members, last_raised(st, unit, event, cycle))
     return last_single(st, unit, event, cycle)
@@ -103,7 +99,7 @@ def asserted(st: State, unit: int, event: int) -> bool:
     source = st.lines[unit, event, SOURCE]
     if source == 0:
         return False
-    if source == _GROUP:
+    if source == Source.GROUP:
         return bool(last_group(st, unit, st.lines[unit, event, THING], now) == now)
     return bool(last_from_source(st, unit, event, now) == now)
 

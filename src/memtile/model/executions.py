@@ -26,9 +26,6 @@ from memtile.model.windows import memory_owner
 NOTHING, MOVED, BARRED = -1, -2, -3  # orders; others are the tile whose memory the BD begins in
 LEAST = 1 << 10  # words that count for any execution, since it takes as long as moving so many
 
-_RUN = int(Phase.RUN)
-_MOVING = int(Cause.MOVING)
-
 
 @jit
 def finish(st: State, ch: int) -> None:
@@ -60,7 +57,7 @@ def order(st: State, ch: int, room: int) -> int:
         return NOTHING  # external memory is left to the clock loop
     if st.channels.active[ch] == OFF:
         return NOTHING
-    if c.phase[ch] != _RUN or c.moved[ch] != 0 or st.walks.left[ch] != c.length[ch]:
+    if c.phase[ch] != Phase.RUN or c.moved[ch] != 0 or st.walks.left[ch] != c.length[ch]:
         return NOTHING
     tile, number = c.tile[ch], c.number[ch]
     if c.release_value[ch] != 0 and resolve(st, tile, number, c.release_lock[ch]) < 0:
@@ -92,7 +89,7 @@ def go_on(st: State, orders: Ints) -> bool:
 def count_moved(st: State, ch: int, room: Ints) -> int:
     """The channel's BD surely moves: book its words; what they count."""
     words = st.channels.length[ch]
-    st.spent[ch, _MOVING] += words
+    st.spent[ch, Cause.MOVING] += words
     if st.channels.direction[ch] == S2MM:
         room[ch] -= words
     return max(int(words), LEAST)

@@ -26,10 +26,7 @@ from memtile.model.signals import signal
 from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.timing_index import EXTERNAL_BURST_OVERHEAD
 
-_FIRST, _WORDS, _BASE = int(Region.FIRST), int(Region.WORDS), int(Region.BASE)
-_WRITABLE = int(Region.WRITABLE)
 _BURST_WORDS = BURST_BYTES[0] // WORD_BYTES  # the field counts doublings of the shortest burst
-_DECODE_ERROR, _SLAVE_ERROR = int(Signal.DECODE_ERROR), int(Signal.EXTERNAL_SLAVE_ERROR)
 NOWHERE = -1
 
 
@@ -50,8 +47,8 @@ def inside(st: State, region: int, address: int, count: int) -> bool:
     """Whether ``count`` words from word address ``address`` on are in the buffer."""
     if region >= st.regions.shape[0]:
         return False
-    first = address - st.regions[region, _FIRST]
-    return bool(first >= 0 and first + count <= st.regions[region, _WORDS])
+    first = address - st.regions[region, Region.FIRST]
+    return bool(first >= 0 and first + count <= st.regions[region, Region.WORDS])
 
 
 @jit
@@ -72,13 +69,13 @@ def locate(st: State, ch: int, address: int, count: int, writes: bool) -> int:
     region = find(st, st.channels.external[ch], address, count)
     if region < 0:
         halt(st, ch, ERROR_AXI_DECODE)
-        signal(st, st.channels.tile[ch], _DECODE_ERROR)
+        signal(st, st.channels.tile[ch], Signal.DECODE_ERROR)
         return NOWHERE
-    if writes and st.regions[region, _WRITABLE] == 0:
+    if writes and st.regions[region, Region.WRITABLE] == 0:
         halt(st, ch, ERROR_AXI_SLAVE)
-        signal(st, st.channels.tile[ch], _SLAVE_ERROR)
+        signal(st, st.channels.tile[ch], Signal.EXTERNAL_SLAVE_ERROR)
         return NOWHERE
-    return int(st.regions[region, _BASE] + address - st.regions[region, _FIRST])
+    return int(st.regions[region, Region.BASE] + address - st.regions[region, Region.FIRST])
 
 
 @jit

@@ -16,9 +16,6 @@ from memtile.model.state import ACTIVITY, NOW, State
 from memtile.model.states import Cause, Phase
 from memtile.model.timing_index import EXTERNAL_EGRESS_WORDS, EXTERNAL_LATENCY
 
-_RUN = int(Phase.RUN)
-_EXTERNAL, _BLOCKED = int(Cause.EXTERNAL), int(Cause.STREAM_BLOCKED)
-
 
 @jit
 def arrive(st: State, ch: int, row: int) -> None:
@@ -61,9 +58,9 @@ def request(st: State, ch: int, row: int) -> None:
     if st.channels.header_due[ch] == 1:
         mm2s.send_header(st, ch)
         return
-    if st.channels.phase[ch] != _RUN or not mm2s.form(st, ch):
+    if st.channels.phase[ch] != Phase.RUN or not mm2s.form(st, ch):
         return
-    st.channels.fetch_why[ch] = _EXTERNAL
+    st.channels.fetch_why[ch] = Cause.EXTERNAL
     waiting = st.externals.buffered[row] + st.fifos.held[ch] + g.formed[ch]
     if waiting > st.spec.timing[EXTERNAL_EGRESS_WORDS] or external.paused_memory(st, ch):
         return
@@ -75,11 +72,11 @@ def request(st: State, ch: int, row: int) -> None:
 def ask(st: State, ch: int) -> None:
     """Phases 1 and 2a of an MM2S channel."""
     row = st.channels.external[ch]
-    if st.channels.phase[ch] == _RUN:
+    if st.channels.phase[ch] == Phase.RUN:
         arrive(st, ch, row)
         stage(st, ch, row)
         if external.paused_stream(st, ch):
-            st.channels.why[ch] = _BLOCKED
+            st.channels.why[ch] = Cause.STREAM_BLOCKED
         else:
             mm2s.drain(st, ch)
     request(st, ch, row)

@@ -15,16 +15,13 @@ from memtile.model.task_end import may_end
 from memtile.model.task_queue import bd_done
 from memtile.model.timing_index import EXTERNAL_WRITE_LATENCY
 
-_RUN = int(Phase.RUN)
-_EXTERNAL, _STARVED = int(Cause.EXTERNAL), int(Cause.STREAM_STARVED)
-
 
 @jit
 def ask(st: State, ch: int) -> None:
     """Phase 2a: ask the AXI master for the pending beat."""
     g = st.granules
     g.port_bank[ch] = -1
-    st.channels.fetch_why[ch] = _EXTERNAL
+    st.channels.fetch_why[ch] = Cause.EXTERNAL
     if g.port_count[ch] == 0 or external.paused_memory(st, ch):
         return
     if external.locate(st, ch, g.port_target[ch], g.port_count[ch], True) >= 0:
@@ -53,10 +50,10 @@ def write(st: State, ch: int) -> None:
 @jit
 def consume(st: State, ch: int) -> None:
     """Phase 3: take one word from the ingress buffer, unless the stream side is paused."""
-    if external.paused_stream(st, ch) and st.channels.phase[ch] == _RUN:
+    if external.paused_stream(st, ch) and st.channels.phase[ch] == Phase.RUN:
         s2mm.hand_over(st, ch)
         finishing = st.channels.moved[ch] == st.channels.length[ch]
-        st.channels.why[ch] = _EXTERNAL if finishing else _STARVED
+        st.channels.why[ch] = Cause.EXTERNAL if finishing else Cause.STREAM_STARVED
     else:
         s2mm.consume(st, ch)
 

@@ -9,8 +9,6 @@ from memtile.model.jit import inlined, jit
 from memtile.model.state import ACTIVITY, FULL, NOW, State
 from memtile.model.switch_ports import has_room, push
 
-_MEMORY, _RUNNING = int(ChannelEvent.MEMORY), int(ChannelEvent.PORT_RUNNING)
-_TLAST = int(ChannelEvent.PORT_TLAST)
 _MOST_WORDS = max(kind.stream_words for kind in TILE_KINDS.values())  # of a beat
 
 
@@ -26,9 +24,9 @@ def ready(st: State, ch: int) -> bool:
 @inlined
 def crossed(st: State, ch: int, last: int) -> None:
     """Note for the port events that a word crossed the channel's stream port."""
-    st.seen[ch, _RUNNING] = st.clock[NOW]
+    st.seen[ch, ChannelEvent.PORT_RUNNING] = st.clock[NOW]
     if last:
-        st.seen[ch, _TLAST] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.PORT_TLAST] = st.clock[NOW]
 
 
 @inlined
@@ -39,7 +37,7 @@ def offer(st: State, ch: int) -> None:
     if at == ports.source_end[ch]:
         return
     if space(st.fifos, ch) == 0:
-        st.seen[ch, _MEMORY] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.MEMORY] = st.clock[NOW]
         return
     st.clock[ACTIVITY] = 1  # a word that only waits for its pattern is no reason to call the tile quiet
     if ready(st, ch):

@@ -16,11 +16,6 @@ from memtile.model.state import ACTIVITY, LOCKS, NOW, State
 from memtile.model.states import Cause, Phase
 from memtile.model.timing_index import FINISHED_BD_DELAY
 
-_STALLED, _MEMORY = int(ChannelEvent.STALLED_LOCK), int(ChannelEvent.MEMORY)
-_FINISHED_BD = int(ChannelEvent.FINISHED_BD)
-_ACQUIRE, _RUN = int(Phase.ACQUIRE), int(Phase.RUN)
-_MOVING, _LOCK, _SWITCH = int(Cause.MOVING), int(Cause.LOCK_ACQUIRE), int(Cause.BD_SWITCH)
-
 
 @jit
 def rouse(st: State, ch: int) -> None:
@@ -28,25 +23,25 @@ def rouse(st: State, ch: int) -> None:
     if st.channels.active[ch] == 0:
         wake_channel(st, ch)
         if backed_up(st, ch):
-            st.seen[ch, _MEMORY] = st.clock[NOW]
-        st.channels.why[ch] = _SWITCH
+            st.seen[ch, ChannelEvent.MEMORY] = st.clock[NOW]
+        st.channels.why[ch] = Cause.BD_SWITCH
 
 
 @jit
 def granted(st: State, ch: int) -> None:
     """The BD may move its words from the next cycle on."""
     rouse(st, ch)
-    st.channels.phase[ch] = _RUN
-    st.channels.fetch_why[ch] = _SWITCH
+    st.channels.phase[ch] = Phase.RUN
+    st.channels.fetch_why[ch] = Cause.BD_SWITCH
     st.clock[ACTIVITY] += 1
 
 
 @inlined
 def stalled(st: State, ch: int) -> None:
     """The channel did not get its lock in this cycle."""
-    st.seen[ch, _STALLED] = st.clock[NOW]
-    if st.channels.why[ch] != _MOVING:
-        st.channels.why[ch] = _LOCK
+    st.seen[ch, ChannelEvent.STALLED_LOCK] = st.clock[NOW]
+    if st.channels.why[ch] != Cause.MOVING:
+        st.channels.why[ch] = Cause.LOCK_ACQUIRE
 
 
 @inlined
@@ -95,7 +90,7 @@ def post_release(st: State, ch: int) -> None:
         append(st.releasing, ch)
         c.due_lock[ch] = c.release_lock[ch]
         c.due_value[ch] = c.release_value[ch]
-    st.seen[ch, _FINISHED_BD] = c.finished_bd[ch]
+    st.seen[ch, ChannelEvent.FINISHED_BD] = c.finished_bd[ch]
     c.finished_bd[ch] = st.clock[NOW] + st.spec.timing[FINISHED_BD_DELAY]
 
 
@@ -118,7 +113,7 @@ def ask_all(st: State) -> None:
     kept = 0
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
-        if c.phase[ch] == _ACQUIRE:
+        if c.phase[ch] == Phase.ACQUIRE:
             ask(st, ch)
             st.clock[LOCKS] |= c.active[ch]
             kept += 1

@@ -16,8 +16,6 @@ from memtile.model.state import LOCKS, NOW, State
 from memtile.model.turns import rank
 from memtile.model.windows import NOWHERE, reach
 
-_EQUAL, _GREATER = int(LockEvent.ACQUIRED_EQUAL), int(LockEvent.ACQUIRED_GREATER)
-_RELEASED, _LOCK_ERROR = int(LockEvent.RELEASED), int(Signal.LOCK_ERROR)
 _MAX = MEMORY.lock_value_max
 
 
@@ -62,11 +60,11 @@ def add(st: State, lock: int, change: int) -> None:
     value = locks.value[lock] + change
     if value > _MAX:
         locks.overflow[lock] = 1
-        signal(st, locks.tile[lock], _LOCK_ERROR)
+        signal(st, locks.tile[lock], Signal.LOCK_ERROR)
         value = _MAX
     elif value < 0:
         locks.underflow[lock] = 1
-        signal(st, locks.tile[lock], _LOCK_ERROR)
+        signal(st, locks.tile[lock], Signal.LOCK_ERROR)
         value = 0
     put(st, lock, value)
 
@@ -74,14 +72,16 @@ def add(st: State, lock: int, change: int) -> None:
 @jit
 def take(st: State, lock: int, operand: int) -> None:
     """Subtract what a granted acquire takes."""
-    st.locks.event[lock, _GREATER if operand < 0 else _EQUAL] = st.clock[NOW]
+    st.locks.event[lock, LockEvent.ACQUIRED_GREATER if operand < 0 else LockEvent.ACQUIRED_EQUAL] = st.clock[
+        NOW
+    ]
     add(st, lock, operand if operand < 0 else -operand)
 
 
 @jit
 def release_to(st: State, lock: int, change: int) -> None:
     """A release of ``change``."""
-    st.locks.event[lock, _RELEASED] = st.clock[NOW]
+    st.locks.event[lock, LockEvent.RELEASED] = st.clock[NOW]
     add(st, lock, change)
 
 

@@ -26,18 +26,12 @@ from memtile.model.states import Cause, Phase
 from memtile.model.task_end import token_blocked
 from memtile.model.task_queue import bd_done
 
-_STREAM, _MEMORY = int(ChannelEvent.STREAM), int(ChannelEvent.MEMORY)
-_TOKEN = int(Cause.TOKEN_BLOCKED)
-_RUN = int(Phase.RUN)
-_MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
-_BANK, _BUSY, _BLOCKED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(Cause.STREAM_BLOCKED)
-
 
 @inlined
 def drain(st: State, ch: int) -> None:
     """Let one beat leave to the stream; the last one of a BD completes it."""
     c = st.channels
-    if c.phase[ch] != _RUN:
+    if c.phase[ch] != Phase.RUN:
         return
     if st.walks.stream_words[ch] > 1:
         drain_wide(st, ch)
@@ -48,14 +42,14 @@ def drain(st: State, ch: int) -> None:
         deliver(st, ch, st.fifos.words[ch, head], st.fifos.last[ch, head])
         drop(st.fifos, ch)
         c.moved[ch] = c.moved[ch] + 1 if c.packed[ch] == 0 else packed_moved(st, ch)
-        c.why[ch] = _MOVING
+        c.why[ch] = Cause.MOVING
     else:
-        c.why[ch] = _BLOCKED
-        st.seen[ch, _STREAM] = st.clock[NOW]
+        c.why[ch] = Cause.STREAM_BLOCKED
+        st.seen[ch, ChannelEvent.STREAM] = st.clock[NOW]
     if c.moved[ch] == c.length[ch]:
         if token_blocked(st, ch):
-            if c.why[ch] != _MOVING:
-                c.why[ch] = _TOKEN
+            if c.why[ch] != Cause.MOVING:
+                c.why[ch] = Cause.TOKEN_BLOCKED
             return
         if c.length[ch] == 0:  # no access was the last one
             post_release(st, ch)
@@ -67,7 +61,7 @@ def starve(st: State, ch: int) -> None:
     """No word for the stream: memory starvation, if the stream would take one."""
     st.channels.why[ch] = st.channels.fetch_why[ch]
     if would_take(st, ch):
-        st.seen[ch, _MEMORY] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.MEMORY] = st.clock[NOW]
 
 
 @jit
@@ -79,10 +73,10 @@ def drain_wide(st: State, ch: int) -> None:
     elif takes(st, ch):
         deliver_beat(st, ch, words)
         c.moved[ch] = c.moved[ch] + words if c.packed[ch] == 0 else packed_moved(st, ch)
-        c.why[ch] = _MOVING
+        c.why[ch] = Cause.MOVING
     else:
-        c.why[ch] = _BLOCKED
-        st.seen[ch, _STREAM] = st.clock[NOW]
+        c.why[ch] = Cause.STREAM_BLOCKED
+        st.seen[ch, ChannelEvent.STREAM] = st.clock[NOW]
 
 
 @inlined
@@ -144,7 +138,7 @@ def form(st: State, ch: int) -> bool:
 def send_header(st: State, ch: int) -> None:
     """Put the packet header into the egress buffer, once the BD has its lock (AM020, DEV-PKT-6)."""
     c = st.channels
-    if c.phase[ch] != _RUN or space(st.fifos, ch) == 0:
+    if c.phase[ch] != Phase.RUN or space(st.fifos, ch) == 0:
         return
     c.header_due[ch] = 0
     last = 1 if c.length[ch] == 0 and c.tlast_suppress[ch] == 0 else 0
@@ -161,18 +155,18 @@ def ask(st: State, ch: int) -> None:
     if c.header_due[ch] == 1:
         send_header(st, ch)
         return
-    if c.phase[ch] != _RUN:
+    if c.phase[ch] != Phase.RUN:
         return
     if c.packed[ch] == 1:
         pass_on(st, ch)
     if not form(st, ch) or room(st, ch) < g.formed[ch]:
         return
-    c.fetch_why[ch] = _SWITCH
+    c.fetch_why[ch] = Cause.BD_SWITCH
     if g.is_pad[ch] == 1:
         g.closed[ch] = 0
         emit_padding(st, ch)
     elif banks.busy(st, g.bank[ch]):
-        c.fetch_why[ch] = _BUSY
+        c.fetch_why[ch] = Cause.MEMORY_BUSY
     elif g.owner[ch] != c.tile[ch]:
         neighbours.ask(st, ch, g.owner[ch], g.bank[ch])
     else:
@@ -187,7 +181,7 @@ def receive(st: State, ch: int) -> None:
     if g.port_bank[ch] < 0:
         return
     if not banks.granted(st, ch):
-        st.channels.fetch_why[ch] = _BANK
+        st.channels.fetch_why[ch] = Cause.BANK_CONFLICT
         return
     g.closed[ch] = 0
     count, owner = g.formed[ch], g.owner[ch]

@@ -19,7 +19,6 @@ from memtile.model.windows import WEST
 
 INTERFACES = 4  # of a tile: west and east, each for writing and reading
 _PER_DIRECTION = 2
-_SWITCH, _NEIGHBOUR = int(Cause.BD_SWITCH), int(Cause.NEIGHBOUR_BUSY)
 
 
 @jit
@@ -34,7 +33,7 @@ def interface_to(st: State, ch: int, owner: int) -> int:
 def ask(st: State, ch: int, owner: int, bank: int) -> None:
     """Enter an access to ``bank`` of the neighbour ``owner`` into its interface's arbitration."""
     now = st.clock[NOW]
-    st.channels.fetch_why[ch] = _NEIGHBOUR
+    st.channels.fetch_why[ch] = Cause.NEIGHBOUR_BUSY
     if now < st.granules.since[ch] + st.spec.timing[NEIGHBOUR_LATENCY]:
         st.clock[ACTIVITY] += 1
         return
@@ -57,7 +56,7 @@ def arbitrate(st: State) -> None:
     asked, table, g = st.asked_interfaces, st.interfaces, st.granules
     for slot in range(1, asked[0] + 1):
         ch = table.winner[asked[slot]]
-        st.channels.fetch_why[ch] = _SWITCH
+        st.channels.fetch_why[ch] = Cause.BD_SWITCH
         g.port_bank[ch] = g.guest_bank[ch]
         banks.request(st, ch)
     for slot in range(1, asked[0] + 1):

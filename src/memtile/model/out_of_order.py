@@ -10,15 +10,12 @@ from memtile.model.packets import out_of_order_bd
 from memtile.model.state import ACTIVITY, State
 from memtile.model.states import Cause, Phase
 
-_HEADER = int(Phase.HEADER)
-_SWITCH, _STARVED = int(Cause.BD_SWITCH), int(Cause.STREAM_STARVED)
-
 
 @jit
 def turn_to(st: State, ch: int, bd: int) -> None:
     """Make ``bd`` the channel's descriptor; an out-of-order channel waits for a header instead."""
     if st.channels.control[ch] & OUT_OF_ORDER_MASK:
-        st.channels.phase[ch] = _HEADER
+        st.channels.phase[ch] = Phase.HEADER
         st.channels.moved[ch] = 0
         st.clock[ACTIVITY] += 1
     else:
@@ -30,10 +27,10 @@ def take_header(st: State, ch: int) -> None:
     """Take a header from the ingress buffer and load the BD that it names."""
     c = st.channels
     if st.fifos.held[ch] == 0:
-        c.why[ch] = _STARVED
+        c.why[ch] = Cause.STREAM_STARVED
         return
     bd = out_of_order_bd(st.fifos.words[ch, st.fifos.head[ch]])
     drop(st.fifos, ch)
-    c.why[ch] = _SWITCH
+    c.why[ch] = Cause.BD_SWITCH
     load_bd(st, ch, bd)
     c.next_bd[ch] = -1  # the next packet chooses

@@ -24,7 +24,6 @@ from memtile.model.timing_index import PACKET_ARBITRATION
 from memtile.model.turns import rank
 
 NONE = -1
-_PACKET_ERROR = int(Signal.STREAM_PACKET)
 _ENABLE = field_of(SLOT, "enable").mask
 _ID, _MASK, _MSEL, _ARBITER = (field_of(SLOT, name) for name in ("id", "mask", "msel", "arbit"))
 _ID_LSB, _MASK_LSB, _MSEL_LSB, _ARBITER_LSB = _ID.lsb, _MASK.lsb, _MSEL.lsb, _ARBITER.lsb
@@ -126,7 +125,7 @@ def ask(st: State, port: int) -> None:
     switch.asked[port] = NONE
     switch.unrouted[port] = 1
     if slot == NONE:
-        signal(st, switch.tile[port], _PACKET_ERROR)
+        signal(st, switch.tile[port], Signal.STREAM_PACKET)
         return
     arbiter = switch.tile[port] * ARBITERS + ((slot >> _ARBITER_LSB) & _ARBITER_MAX)
     targets = arbiters.masters[arbiter, (slot >> _MSEL_LSB) & _MSEL_MAX]

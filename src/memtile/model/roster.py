@@ -14,14 +14,6 @@ from memtile.model.jit import inlined, jit
 from memtile.model.state import BOOKED, LOCKS, NOW, Ints, State
 from memtile.model.states import Cause, CorePhase, Phase
 
-_PHASE_IDLE, _CAUSE_IDLE = int(Phase.IDLE), int(Cause.IDLE)
-_RUN, _HEADER, _STARVED = int(Phase.RUN), int(Phase.HEADER), int(Cause.STREAM_STARVED)
-_ACQUIRE, _LOCK = int(Phase.ACQUIRE), int(Cause.LOCK_ACQUIRE)
-_STALLED_LOCK, _STREAM = int(ChannelEvent.STALLED_LOCK), int(ChannelEvent.STREAM)
-_MEMORY = int(ChannelEvent.MEMORY)
-_CORE_DONE = int(CorePhase.DONE)
-
-
 OFF = 2  # in the columns ``active``: without clock; nothing wakes what belongs to the tile
 
 
@@ -57,9 +49,11 @@ def book_rest(st: State, ch: int) -> None:
 @jit
 def held_event(st: State, ch: int) -> int:
     """The ``ChannelEvent`` that a resting channel asserts all the time, -1 = none."""
-    if st.channels.why[ch] == _LOCK:
-        return _STALLED_LOCK
-    return _STREAM if st.channels.why[ch] == _STARVED else -1
+    if st.channels.why[ch] == Cause.LOCK_ACQUIRE:
+        return ChannelEvent.STALLED_LOCK
+    if st.channels.why[ch] == Cause.STREAM_STARVED:
+        return ChannelEvent.STREAM
+    return -1
 
 
 @jit
@@ -76,7 +70,7 @@ def note_rest(st: State, ch: int) -> None:
     if event >= 0:
         st.seen[ch, event] = latest
     if rested(st, ch) > 0 and backed_up(st, ch):
-        st.seen[ch, _MEMORY] = latest
+        st.seen[ch, ChannelEvent.MEMORY] = latest
 
 
 @jit
@@ -120,7 +114,7 @@ def wake_control(st: State, tile: int) -> None:
 def starving(st: State, ch: int) -> bool:
     """Whether only a word from the stream can make a difference to the S2MM channel."""
     c, g = st.channels, st.granules
-    if (c.phase[ch] != _RUN and c.phase[ch] != _HEADER) or c.packed[ch] == 1:
+    if (c.phase[ch] != Phase.RUN and c.phase[ch] != Phase.HEADER) or c.packed[ch] == 1:
         return False
     return bool(st.fifos.held[ch] == 0 and g.closed[ch] == 0 and g.port_count[ch] == 0)
 
@@ -136,11 +130,11 @@ def offered(st: State, ch: int) -> bool:
 def resting(st: State, ch: int) -> bool:
     """Whether the next cycle of the channel can only be like this one, until somebody wakes it."""
     c, why = st.channels, st.channels.why[ch]
-    if why == _CAUSE_IDLE:
-        return c.phase[ch] == _PHASE_IDLE and c.queue_count[ch] == 0 and not offered(st, ch)
-    if why == _LOCK:
-        return c.phase[ch] == _ACQUIRE and not offered(st, ch)
-    return why == _STARVED and starving(st, ch) and not offered(st, ch)
+    if why == Cause.IDLE:
+        return c.phase[ch] == Phase.IDLE and c.queue_count[ch] == 0 and not offered(st, ch)
+    if why == Cause.LOCK_ACQUIRE:
+        return c.phase[ch] == Phase.ACQUIRE and not offered(st, ch)
+    return why == Cause.STREAM_STARVED and starving(st, ch) and not offered(st, ch)
 
 
 @jit
@@ -166,7 +160,7 @@ def retire_cores(st: State) -> None:
     kept = 0
     for slot in range(1, roster[0] + 1):
         core = roster[slot]
-        if st.cores.phase[core] == _CORE_DONE:
+        if st.cores.phase[core] == CorePhase.DONE:
             st.cores.active[core] = 0
         else:
             kept += 1

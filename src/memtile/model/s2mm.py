@@ -23,22 +23,17 @@ from memtile.model.states import Cause, Phase
 from memtile.model.task_end import finish_on_tlast, may_end
 from memtile.model.task_queue import bd_done
 
-_STREAM = int(ChannelEvent.STREAM)
-_RUN, _HEADER = int(Phase.RUN), int(Phase.HEADER)
-_MOVING, _SWITCH = int(Cause.MOVING), int(Cause.BD_SWITCH)
-_BANK, _BUSY, _STARVED = int(Cause.BANK_CONFLICT), int(Cause.MEMORY_BUSY), int(Cause.STREAM_STARVED)
-
 
 @inlined
 def ask(st: State, ch: int) -> None:
     """Enter the pending write into this cycle's bank arbitration."""
     g = st.granules
     g.port_bank[ch] = -1
-    st.channels.fetch_why[ch] = _SWITCH
+    st.channels.fetch_why[ch] = Cause.BD_SWITCH
     if g.port_count[ch] == 0:
         return
     if banks.busy(st, g.pending_bank[ch]):
-        st.channels.fetch_why[ch] = _BUSY
+        st.channels.fetch_why[ch] = Cause.MEMORY_BUSY
         return
     if g.port_owner[ch] != st.channels.tile[ch]:
         neighbours.ask(st, ch, g.port_owner[ch], g.pending_bank[ch])
@@ -60,7 +55,7 @@ def write(st: State, ch: int) -> None:
                 watchpoints.see_channel(st, ch, g.port_owner[ch], g.port_target[ch], g.port_count[ch], True)
             g.port_count[ch] = 0
         else:
-            st.channels.fetch_why[ch] = _BANK
+            st.channels.fetch_why[ch] = Cause.BANK_CONFLICT
     if complete(st, ch) and may_end(st, ch):
         post_release(st, ch)
         bd_done(st, ch)
@@ -71,7 +66,7 @@ def complete(st: State, ch: int) -> bool:
     """Whether every word of the BD is in memory."""
     c = st.channels
     g = st.granules
-    if c.phase[ch] != _RUN or c.moved[ch] != c.length[ch]:
+    if c.phase[ch] != Phase.RUN or c.moved[ch] != c.length[ch]:
         return False
     return bool(g.formed[ch] == 0 and g.port_count[ch] == 0)
 
@@ -99,15 +94,15 @@ def consume(st: State, ch: int) -> None:
     """Take one beat from the ingress buffer into the access being formed, or say why not."""
     hand_over(st, ch)
     c = st.channels
-    if c.phase[ch] != _RUN:
-        if c.phase[ch] == _HEADER:
+    if c.phase[ch] != Phase.RUN:
+        if c.phase[ch] == Phase.HEADER:
             take_header(st, ch)
         return
     if c.moved[ch] == c.length[ch] or st.granules.closed[ch] == 1:
         c.why[ch] = c.fetch_why[ch]
     elif st.fifos.held[ch] == 0:
-        c.why[ch] = _STARVED
-        st.seen[ch, _STREAM] = st.clock[NOW]
+        c.why[ch] = Cause.STREAM_STARVED
+        st.seen[ch, ChannelEvent.STREAM] = st.clock[NOW]
     else:
         collect(st, ch)
         if st.walks.stream_words[ch] > 1:
@@ -119,7 +114,7 @@ def collect_rest(st: State, ch: int) -> None:
     """Take the other words of the beat, as far as the access being formed and the write port allow."""
     c = st.channels
     for _ in range(1, st.walks.stream_words[ch]):
-        if c.phase[ch] != _RUN or c.moved[ch] == c.length[ch]:
+        if c.phase[ch] != Phase.RUN or c.moved[ch] == c.length[ch]:
             return
         if st.granules.closed[ch] == 0 and st.fifos.held[ch] > 0:
             collect(st, ch)
@@ -132,7 +127,7 @@ def collect(st: State, ch: int) -> None:
     if not place(st, ch, st.fifos.words[ch, head]):
         return
     drop(st.fifos, ch)
-    st.channels.why[ch] = _MOVING
+    st.channels.why[ch] = Cause.MOVING
     if st.channels.control[ch] & FOT_MASK:
         finish_on_tlast(st, ch, st.fifos.last[ch, head])
     close(st, ch, address)

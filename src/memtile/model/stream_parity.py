@@ -13,8 +13,6 @@ from memtile.model.signals import signal
 from memtile.model.state import State
 from memtile.model.stream_state import WRONG_PARITY
 
-_STREAM_PARITY = int(Signal.STREAM_PARITY)
-
 
 @jit
 def inject(st: State, tile: int, chosen: int) -> None:
@@ -30,5 +28,5 @@ def report(st: State, port: int, flags: int) -> int:
     mask = st.switch.parity_mask[port]
     if mask > 0:
         st.registers[st.switch.parity_status[port]] |= mask
-        signal(st, st.switch.tile[port], _STREAM_PARITY)
+        signal(st, st.switch.tile[port], Signal.STREAM_PARITY)
     return flags & ~WRONG_PARITY

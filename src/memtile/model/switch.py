@@ -20,9 +20,6 @@ from memtile.model.stream_state import WRONG_PARITY
 from memtile.model.switch_config import PACKET
 from memtile.model.switch_ports import has_room, offers, pop, push
 
-_MEMORY, _STREAM = int(ChannelEvent.MEMORY), int(ChannelEvent.STREAM)
-_STARVED = int(Cause.STREAM_STARVED)
-
 
 @inlined
 def serve_slave(st: State, port: int) -> None:
@@ -50,14 +47,14 @@ def enter_channel(st: State, port: int, channel: int) -> None:
     switch, head = st.switch, st.switch.head[port]
     flags = switch.last[port, head]
     if space(st.fifos, channel) < words_in(flags):
-        st.seen[channel, _MEMORY] = st.clock[NOW]
+        st.seen[channel, ChannelEvent.MEMORY] = st.clock[NOW]
         return
     if flags >= WRONG_PARITY:
         flags = report(st, port, flags)
     put_beat(st.fifos, channel, switch.words[port, head], flags)
-    if st.channels.active[channel] == 0 and st.channels.why[channel] == _STARVED:
+    if st.channels.active[channel] == 0 and st.channels.why[channel] == Cause.STREAM_STARVED:
         wake_channel(st, channel)
-        st.seen[channel, _STREAM] = st.clock[NOW]  # the word came too late for this cycle
+        st.seen[channel, ChannelEvent.STREAM] = st.clock[NOW]  # the word came too late for this cycle
     pop(st, port)
     st.clock[ACTIVITY] = 1
 

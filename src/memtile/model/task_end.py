@@ -20,11 +20,8 @@ from memtile.model.states import Cause
 from memtile.model.stream_state import COUNT_SLOTS
 from memtile.model.timing_index import COUNT_FIFO_WORDS
 
-_WITH_TOKEN, _BY_REGISTER = int(FotMode.WITH_TOKEN), int(FotMode.BY_REGISTER)  # the modes that count
 _POP = register_named("memory_tile", "DMA_S2MM_FoT_Count_FIFO_Pop_0")
 _VALID, LAST_IN_TASK, _BD = _POP.field("Valid").mask, _POP.field("Last_in_Task").mask, _POP.field("BD_ID").lsb
-_TOKEN_STALL = int(Signal.TOKEN_STALL)
-_BLOCKED = int(Cause.TOKEN_BLOCKED)
 
 
 @inlined
@@ -38,7 +35,7 @@ def token_blocked(st: State, ch: int) -> bool:
     """Whether the task cannot end because the channel's last token has not been taken."""
     c = st.channels
     if c.token_due[ch] == 1 and c.task_token[ch] == 1 and last_of_task(st, ch):
-        signal(st, c.tile[ch], _TOKEN_STALL)
+        signal(st, c.tile[ch], Signal.TOKEN_STALL)
         return True
     return False
 
@@ -51,7 +48,7 @@ def issue_token(st: State, ch: int) -> None:
         return
     tile = c.tile[ch]
     c.token_due[ch] = 1
-    c.token_counts[ch] = 1 if (c.control[ch] & FOT_MASK) >> FOT_LSB == _WITH_TOKEN else 0
+    c.token_counts[ch] = 1 if (c.control[ch] & FOT_MASK) >> FOT_LSB == FotMode.WITH_TOKEN else 0
     st.controls.due[tile] += 1
     wake_control(st, tile)
 
@@ -94,14 +91,14 @@ def may_end(st: State, ch: int) -> bool:
     """Whether the S2MM BD whose words are all written may end now; counts it if so."""
     c = st.channels
     mode = (c.control[ch] & FOT_MASK) >> FOT_LSB
-    counting = mode == _BY_REGISTER or (mode == _WITH_TOKEN and c.task_token[ch] == 1)
+    counting = mode == FotMode.BY_REGISTER or (mode == FotMode.WITH_TOKEN and c.task_token[ch] == 1)
     full = st.counts.held[ch] >= st.spec.timing[COUNT_FIFO_WORDS]
-    if counting and full and mode == _WITH_TOKEN and c.token_due[ch] == 0:
+    if counting and full and mode == FotMode.WITH_TOKEN and c.token_due[ch] == 0:
         halt(st, ch, ERROR_BDS_PER_TASK)
         return False
     if (counting and full) or token_blocked(st, ch):
-        c.fetch_why[ch] = _BLOCKED
-        c.why[ch] = _BLOCKED
+        c.fetch_why[ch] = Cause.TOKEN_BLOCKED
+        c.why[ch] = Cause.TOKEN_BLOCKED
         return False
     if counting:
         count(st, ch)

@@ -24,9 +24,6 @@ from memtile.model.states import Phase
 from memtile.model.task_end import issue_token
 from memtile.model.timing_index import TASK_START
 
-_IDLE, _STARTING = int(Phase.IDLE), int(Phase.STARTING)
-_START, _FINISHED = int(ChannelEvent.START_TASK), int(ChannelEvent.FINISHED_TASK)
-_ERROR = int(ChannelEvent.ERROR)
 NO_BD = -1
 _DEPTH = MEMORY.queue_depth
 
@@ -35,10 +32,10 @@ _DEPTH = MEMORY.queue_depth
 def push(st: State, ch: int, word: int) -> None:
     """A write to the channel's start queue register."""
     c = st.channels
-    room = _DEPTH + 1 if c.phase[ch] == _IDLE or c.phase[ch] == _STARTING else _DEPTH
+    room = _DEPTH + 1 if c.phase[ch] == Phase.IDLE or c.phase[ch] == Phase.STARTING else _DEPTH
     if c.queue_count[ch] >= room:
         c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW
-        st.seen[ch, _ERROR] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.ERROR] = st.clock[NOW]
         return
     c.queue[ch, c.queue_count[ch]] = word
     c.queue_count[ch] += 1
@@ -60,7 +57,7 @@ def pop(st: State, ch: int) -> int:
 def start_task(st: State, ch: int) -> int:
     """Make the oldest queued task the running one; return its first BD."""
     word = pop(st, ch)
-    st.seen[ch, _START] = st.clock[NOW]
+    st.seen[ch, ChannelEvent.START_TASK] = st.clock[NOW]
     st.channels.task_bd[ch] = word & QUEUE_START_BD_MASK
     st.channels.task_token[ch] = (word >> QUEUE_TOKEN_LSB) & 1
     st.channels.runs_left[ch] = (word >> QUEUE_REPEAT_LSB) & QUEUE_REPEAT_MASK
@@ -78,13 +75,13 @@ def in_reset(st: State, ch: int) -> bool:
 def wake(st: State, ch: int) -> None:
     """Let an idle channel with a queued task start it, ``task_start`` cycles later."""
     c = st.channels
-    if c.phase[ch] == _IDLE:
+    if c.phase[ch] == Phase.IDLE:
         if c.queue_count[ch] == 0 or in_reset(st, ch):
             return
-        c.phase[ch] = _STARTING
+        c.phase[ch] = Phase.STARTING
         c.until[ch] = st.clock[NOW] + st.spec.timing[TASK_START]
         st.clock[ACTIVITY] += 1
-    elif c.phase[ch] == _STARTING and st.clock[NOW] >= c.until[ch]:
+    elif c.phase[ch] == Phase.STARTING and st.clock[NOW] >= c.until[ch]:
         turn_to(st, ch, start_task(st, ch))
 
 
@@ -98,7 +95,7 @@ def following(st: State, ch: int) -> int:
         c.runs_left[ch] -= 1
         return int(c.task_bd[ch])
     c.tasks_done[ch] += 1
-    st.seen[ch, _FINISHED] = st.clock[NOW]
+    st.seen[ch, ChannelEvent.FINISHED_TASK] = st.clock[NOW]
     issue_token(st, ch)
     c.task_bd[ch] = NO_BD
     return start_task(st, ch) if c.queue_count[ch] > 0 else NO_BD
@@ -111,6 +108,6 @@ def bd_done(st: State, ch: int) -> None:
     st.clock[ACTIVITY] += 1
     bd = following(st, ch)
     if bd == NO_BD:
-        st.channels.phase[ch] = _IDLE
+        st.channels.phase[ch] = Phase.IDLE
     else:
         turn_to(st, ch, bd)

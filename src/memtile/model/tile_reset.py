@@ -18,7 +18,6 @@ from memtile.model.state import NOW, State
 from memtile.model.states import CorePhase
 from memtile.model.tile_parts import channels_of, locks_of, ports_of, registers_of, units_of
 
-_DONE = int(CorePhase.DONE)
 _ISOLATION = register_named("memory_tile", "Tile_Control").offset // WORD_BYTES
 _MEMORY = register_named("memory_tile", "Memory_Control").offset // WORD_BYTES
 
@@ -36,7 +35,7 @@ def reset_tile(st: State, tile: int) -> None:
     if core >= 0:
         st.core_seen[core] = NEVER
         if st.cores.phase[core] != CorePhase.IDLE:
-            st.cores.phase[core] = _DONE
+            st.cores.phase[core] = CorePhase.DONE
 
 
 def _reset_channels(st: State, tile: int) -> None:

@@ -33,7 +33,6 @@ from memtile.model.events import asserted
 from memtile.model.jit import jit
 from memtile.model.state import NOW, State
 
-_IDLE, _RUNNING, _OVERRUN = int(TraceState.IDLE), int(TraceState.RUNNING), int(TraceState.OVERRUN)
 _BYTE_BITS = 8
 _BYTE_MAX = (1 << _BYTE_BITS) - 1
 _FILLER, _SYNC, _STOP = FILLER.base, SYNC.base, STOP.base
@@ -53,7 +52,7 @@ def put_byte(st: State, unit: int, byte: int) -> None:
     """Append a byte to the packet; a full one is handed over or waits, and then what comes is lost."""
     t = st.traces
     if t.full[unit] == 1:
-        t.state[unit] = _OVERRUN
+        t.state[unit] = TraceState.OVERRUN
         return
     t.payload[unit, t.used[unit]] = byte
     t.used[unit] += 1
@@ -132,7 +131,7 @@ def record(st: State, unit: int, mask: int) -> None:
 def begin(st: State, unit: int) -> None:
     """Write the timer value, before a reset in this cycle (DEV-TRACE-5); what follows counts from here."""
     t = st.traces
-    t.state[unit] = _RUNNING
+    t.state[unit] = TraceState.RUNNING
     t.gap[unit] = t.mask[unit] = t.delta[unit] = t.repeats[unit] = 0
     put_frame(st, unit, _START | (st.clock[NOW] - st.observers.timer_base[unit]), _START_BYTES)
 
@@ -148,7 +147,7 @@ def fill_up(st: State, unit: int) -> None:
 def end(st: State, unit: int) -> None:
     """Write what is pending and the last frame, and complete the packet."""
     t = st.traces
-    if t.state[unit] == _OVERRUN and t.full[unit] == 0:
+    if t.state[unit] == TraceState.OVERRUN and t.full[unit] == 0:
         begin(st, unit)
     put_repeats(st, unit)
     if PAYLOAD_BYTES - t.used[unit] < _STOP_BYTES:
@@ -157,7 +156,7 @@ def end(st: State, unit: int) -> None:
         return  # again when the packet is handed over
     put_frame(st, unit, _STOP, _STOP_BYTES)
     fill_up(st, unit)
-    t.state[unit] = _IDLE
+    t.state[unit] = TraceState.IDLE
     t.stopping[unit] = 0
 
 
@@ -179,11 +178,11 @@ def go_on(st: State, unit: int) -> None:
     if t.stopping[unit] == 1 or asserted(st, unit, t.stop[unit]):
         t.stopping[unit] = 1
         end(st, unit)
-    elif t.state[unit] == _RUNNING:
+    elif t.state[unit] == TraceState.RUNNING:
         record(st, unit, asserted_slots(st, unit))
     else:
         t.lost[unit] += 1
-    if t.state[unit] == _OVERRUN and t.full[unit] == 0:
+    if t.state[unit] == TraceState.OVERRUN and t.full[unit] == 0:
         begin(st, unit)
 
 
@@ -191,7 +190,7 @@ def go_on(st: State, unit: int) -> None:
 def step(st: State, unit: int) -> None:
     """One cycle: send a word, then start, record or stop."""
     trace_port.send(st, unit)
-    if st.traces.state[unit] != _IDLE:
+    if st.traces.state[unit] != TraceState.IDLE:
         go_on(st, unit)
     elif asserted(st, unit, st.traces.start[unit]):
         begin(st, unit)
@@ -201,9 +200,9 @@ def step(st: State, unit: int) -> None:
 def next_record(st: State, unit: int) -> int:
     """The cycle before which the clock must not jump: while an event is held, this one; or -1."""
     t, now = st.traces, st.clock[NOW]
-    if t.state[unit] == _IDLE:
+    if t.state[unit] == TraceState.IDLE:
         return NEVER
-    if t.state[unit] == _OVERRUN or t.gap[unit] == 0:
+    if t.state[unit] == TraceState.OVERRUN or t.gap[unit] == 0:
         return int(now)
     return int(now + SYNC_CYCLES - 1 - t.gap[unit])
 
@@ -211,5 +210,5 @@ def next_record(st: State, unit: int) -> int:
 @jit
 def skip(st: State, unit: int, cycles: int) -> None:
     """Nothing was asserted for so many cycles."""
-    if st.traces.state[unit] == _RUNNING:
+    if st.traces.state[unit] == TraceState.RUNNING:
         st.traces.gap[unit] += cycles

@@ -13,9 +13,6 @@ from memtile.model.jit import jit
 from memtile.model.state import ACTIVITY, State
 from memtile.model.states import Cause, Phase
 
-_RUN = int(Phase.RUN)
-_MOVING, _STARVED = int(Cause.MOVING), int(Cause.STREAM_STARVED)
-
 
 @jit
 def place(st: State, ch: int) -> None:
@@ -38,12 +35,12 @@ def take(st: State, ch: int) -> int:
     if c.moved[ch] + codecs.held[ch] == c.length[ch] or complete(codecs, ch):
         return int(c.fetch_why[ch])
     if st.fifos.held[ch] == 0:
-        return _STARVED
+        return Cause.STREAM_STARVED
     codecs.coded[ch, codecs.coded_held[ch]] = st.fifos.words[ch, st.fifos.head[ch]]
     codecs.coded_held[ch] += 1
     drop(st.fifos, ch)
     st.clock[ACTIVITY] += 1
-    return _MOVING
+    return Cause.MOVING
 
 
 @jit
@@ -52,7 +49,7 @@ def consume(st: State, ch: int) -> None:
     c, codecs = st.channels, st.codecs
     s2mm.hand_over(st, ch)
     place(st, ch)
-    if c.phase[ch] != _RUN:
+    if c.phase[ch] != Phase.RUN:
         return
     c.why[ch] = take(st, ch)
     if codecs.held[ch] == 0 and complete(codecs, ch):

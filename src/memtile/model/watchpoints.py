@@ -13,8 +13,6 @@ from memtile.model.state import Spec, State
 from memtile.model.watch_tables import Origin
 from memtile.model.windows import WEST
 
-_DMA, _EAST, _WEST = int(Origin.DMA), int(Origin.EAST), int(Origin.WEST)
-
 
 @jit
 def configure(st: State, tile: int) -> None:
@@ -65,7 +63,7 @@ def see(st: State, tile: int, first: int, words: int, origin: int, writes: bool)
 @jit
 def see_channel(st: State, ch: int, owner: int, target: int, words: int, writes: bool) -> None:
     """A channel accesses words of ``State.memory``, which are in tile ``owner``."""
-    tile, origin = st.channels.tile[ch], _DMA
+    tile, origin = st.channels.tile[ch], Origin.DMA
     if tile != owner:
-        origin = _WEST if st.spec.tiles.neighbour[owner, WEST] == tile else _EAST
+        origin = Origin.WEST if st.spec.tiles.neighbour[owner, WEST] == tile else Origin.EAST
     see(st, owner, target - st.spec.tiles.memory_base[owner], words, origin, writes)

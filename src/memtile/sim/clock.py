@@ -30,10 +30,6 @@ from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, 
 from memtile.model.states import Cause, Phase
 from memtile.model.task_queue import wake
 
-_IDLE, _STARTING, _HALTED = int(Phase.IDLE), int(Phase.STARTING), int(Phase.HALTED)
-_RUN = int(Phase.RUN)
-_CAUSE_IDLE, _CAUSE_START = int(Cause.IDLE), int(Cause.TASK_START)
-_CAUSE_HALTED, _CAUSE_SWITCH = int(Cause.HALTED), int(Cause.BD_SWITCH)
 _SETTLED = (
     2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
 )
@@ -48,21 +44,17 @@ class Stop(IntEnum):
     KERNEL = 3  # a core needs its next action
 
 
-_LIMIT, _QUIET, _SINK_FULL = int(Stop.LIMIT), int(Stop.QUIET), int(Stop.SINK_FULL)
-_KERNEL = int(Stop.KERNEL)
-
-
 @inlined
 def presume(st: State, ch: int) -> None:
     """What the channel does this cycle unless a later phase says otherwise."""
     phase = st.channels.phase[ch]
-    why = _CAUSE_SWITCH
-    if phase == _IDLE:
-        why = _CAUSE_IDLE
-    elif phase == _STARTING:
-        why = _CAUSE_START
-    elif phase == _HALTED:
-        why = _CAUSE_HALTED
+    why = Cause.BD_SWITCH
+    if phase == Phase.IDLE:
+        why = Cause.IDLE
+    elif phase == Phase.STARTING:
+        why = Cause.TASK_START
+    elif phase == Phase.HALTED:
+        why = Cause.HALTED
     st.channels.why[ch] = why
 
 
@@ -119,7 +111,7 @@ def use_memory(st: State) -> None:
             mm2s.receive(st, ch)
         else:
             s2mm.write(st, ch)
-            if c.packed[ch] == 1 and c.phase[ch] == _RUN:
+            if c.packed[ch] == 1 and c.phase[ch] == Phase.RUN:
                 unpack.consume(st, ch)
             else:
                 s2mm.consume(st, ch)
@@ -182,9 +174,9 @@ def step(st: State) -> None:
 def channel_timer(st: State, ch: int) -> int:
     """Cycle in which something happens to the channel by itself, or -1."""
     phase = st.channels.phase[ch]
-    if phase == _STARTING:
+    if phase == Phase.STARTING:
         return int(st.channels.until[ch])
-    if phase != _RUN or st.channels.external[ch] < 0:
+    if phase != Phase.RUN or st.channels.external[ch] < 0:
         return -1
     if st.channels.direction[ch] == MM2S:
         return external_read.next_arrival(st, ch)
@@ -223,20 +215,20 @@ def advance(st: State, until: int) -> int:
     """Cycles up to ``until`` at most; return a ``Stop`` code."""
     while st.clock[NOW] < until:
         if st.clock[ASKING] > 0:
-            return _KERNEL
+            return Stop.KERNEL
         if st.clock[FULL] > 0:
-            return _SINK_FULL
+            return Stop.SINK_FULL
         if st.clock[CLOCKED] > 0:
-            return _LIMIT
+            return Stop.LIMIT
         step(st)
         if st.clock[QUIET] >= _SETTLED:
             at = next_timer(st)
             if at < 0 and st.clock[WAITS] == 0:
-                return _QUIET
+                return Stop.QUIET
             at = event_units.limit(st, until if at < 0 else min(at, until))
             if at > st.clock[NOW]:
                 skip(st, at)
-    return _LIMIT
+    return Stop.LIMIT
 
 
 @jit

@@ -31,9 +31,6 @@ class Operation(IntEnum):
     SETTLE = 5
 
 
-_RUN, _READ, _WRITE = int(Operation.RUN), int(Operation.READ), int(Operation.WRITE)
-_WRITE_MANY, _EXECUTE = int(Operation.WRITE_MANY), int(Operation.EXECUTE)
-_SETTLE = int(Operation.SETTLE)
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING = np.zeros(0, dtype=np.bool_)
 _state_in = found_in(State)
@@ -52,17 +49,17 @@ def carry_out(
     done: Bools,
 ) -> int:
     """Carry out one operation; which arguments it uses, the functions below say."""
-    if operation == _RUN:
+    if operation == Operation.RUN:
         return clock.run(st, at)
-    if operation == _READ:
+    if operation == Operation.READ:
         return axi.read(st, tile, at)
-    if operation == _WRITE:
+    if operation == Operation.WRITE:
         return axi.write(st, tile, at, value)
-    if operation == _WRITE_MANY:
+    if operation == Operation.WRITE_MANY:
         return axi.write_many(st, tiles, places, values, done)
-    if operation == _EXECUTE:
+    if operation == Operation.EXECUTE:
         return 1 if executions.advance(st, places, values, tiles, at) else 0
-    if operation == _SETTLE:
+    if operation == Operation.SETTLE:
         clock.settle(st)
     return 0
 
@@ -102,10 +99,10 @@ def ask(
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
     """Advance to cycle ``until`` at most; why the clock stopped. What rests is booked if ``settled``."""
-    stop = ask(st, _RUN, at=int(until))
+    stop = ask(st, Operation.RUN, at=int(until))
     while st.clock[CLOCKED]:
         column_clock.follow(st)
-        stop = ask(st, _RUN, at=int(until))
+        stop = ask(st, Operation.RUN, at=int(until))
     if settled:
         settle(st)
     return clock.Stop(stop)
@@ -113,7 +110,7 @@ def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
 
 def settle(st: State) -> None:
     """Book the cycles in which channels and cores rested."""
-    ask(st, _SETTLE)
+    ask(st, Operation.SETTLE)
 
 
 def cycle(st: State) -> clock.Stop:
@@ -123,12 +120,12 @@ def cycle(st: State) -> clock.Stop:
 
 def read(st: State, tile: int, offset: int) -> int:
     """Read one word, see ``axi.read``."""
-    return int(ask(st, _READ, tile, int(offset)))
+    return int(ask(st, Operation.READ, tile, int(offset)))
 
 
 def write(st: State, tile: int, offset: int, value: int) -> int:
     """Write one word, see ``axi.write``."""
-    answer = ask(st, _WRITE, tile, int(offset), int(value))
+    answer = ask(st, Operation.WRITE, tile, int(offset), int(value))
     if st.clock[CLOCKED]:
         column_clock.follow(st)
     return int(answer)
@@ -139,14 +136,14 @@ def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools)
     first = 0
     while first < len(values):
         rest = slice(first, None)
-        first += ask(st, _WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
+        first += ask(st, Operation.WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
         if st.clock[CLOCKED]:
             column_clock.follow(st)
 
 
 def execute(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
     """Rounds of whole BD executions, see ``executions.advance``."""
-    went_on = bool(ask(st, _EXECUTE, at=limit, tiles=log, places=orders, values=room))
+    went_on = bool(ask(st, Operation.EXECUTE, at=limit, tiles=log, places=orders, values=room))
     if st.clock[CLOCKED]:
         column_clock.follow(st)
     return went_on

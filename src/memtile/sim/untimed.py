@@ -31,7 +31,6 @@ from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
 from memtile.sim.feed import Offer, tlasts
 
-_MOVING = int(Cause.MOVING)
 _NEVER = -1
 _MOST_SEEN = 1 << 12  # BDs whose way is kept
 _LOG_ROWS = 1 << 8  # executions that wait for their words, beside those of one round
@@ -78,10 +77,10 @@ def _time_put_back(st: State) -> Iterator[None]:
         yield
     finally:
         st.clock[NOW] = now
-        moving = st.spent[:, _MOVING].copy()
+        moving = st.spent[:, Cause.MOVING].copy()
         for column, values in zip(timed, before, strict=True):
             column[:] = values
-        st.spent[:, _MOVING] = moving
+        st.spent[:, Cause.MOVING] = moving
         st.guards.again[:] = 0  # there is no next cycle to count an error in
         st.banks.stamp[:] = _NEVER
         st.locks.stamp[:] = _NEVER
@@ -188,7 +187,7 @@ class _Mover:
             stream = len(words)
             self._engine.deliver(ch, words, not self._channels.tlast_suppress[ch])
         self._orders[ch] = MOVED
-        self._spent[ch, _MOVING] += stream
+        self._spent[ch, Cause.MOVING] += stream
         return max(length, LEAST)
 
     def _write(self, tile: int, mover: Mover, words: Words) -> None:
