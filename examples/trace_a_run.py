@@ -18,7 +18,7 @@ import numpy as np
 
 from memtile import Array
 from memtile.design.events import Event
-from memtile.io.tracing import Tracing
+from memtile.io.trace.tracing import Tracing
 from memtile.sim.actions import Action
 from memtile.sim.kernels import Core
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtile import MemoryTile, view
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 
 ROWS, COLUMNS, VALUE = 6, 14, 7
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memtile.design.memory_tile import MemoryTile
     from memtile.design.transfers import Transfer
     from memtile.errors import MemtileError
-    from memtile.sim.results import Result, Status
+    from memtile.explain.results import Result, Status
 
 __version__ = "0.1.0"
 
@@ -29,8 +29,8 @@ _HOMES = {
     "Descriptor": "memtile.bd.descriptor",
     "MemoryTile": "memtile.design.memory_tile",
     "MemtileError": "memtile.errors",
-    "Result": "memtile.sim.results",
-    "Status": "memtile.sim.results",
+    "Result": "memtile.explain.results",
+    "Status": "memtile.explain.results",
     "TilingParameters": "memtile.access.tiling",
     "Timing": "memtile.arch.timing",
     "Transfer": "memtile.design.transfers",

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from memtile import MemoryTile
 from memtile.cli.main import app
-from memtile.design.campaign import campaign
-from memtile.design.campaign_result import Outcome
+from memtile.explore.campaign import campaign
+from memtile.explore.campaign_result import Outcome
 from memtile.sim.upsets import raining, scattered
 from memtile.testing.rig import Rig
 

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
-from memtile.io.formats import read_program
-from memtile.io.operations import MaskPoll, words_written
-from memtile.io.register_dump import dump_json, dump_text
-from memtile.io.transaction import Transaction, read_transaction
-from memtile.io.transaction_export import transaction_bytes
-from memtile.io.transaction_format import Header
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import MaskPoll, words_written
+from memtile.io.program.register_dump import dump_json, dump_text
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
 from programs import cdo_of
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"

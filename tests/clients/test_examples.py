@@ -11,7 +11,7 @@ import pytest
 from memtile import MemoryTile, Status
 from memtile.arch.tiles import MEMORY
 from memtile.examples import feature_map
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -12,16 +12,16 @@ from memtile import Array, MemoryTile, MemtileError
 from memtile.design.events import Event
 from memtile.design.switch_end import SwitchEnd
 from memtile.errors import DesignError, InputFileError
-from memtile.io.operations import ArrayShape
-from memtile.io.recorder import record
-from memtile.io.register_writes import apply
-from memtile.io.trace_decoder import decode
-from memtile.io.trace_names import NamedUnit, named
-from memtile.io.trace_setup import traced_by
-from memtile.io.tracing import Tracing
-from memtile.model.states import Cause
+from memtile.explain.results import Status
+from memtile.io.program.operations import ArrayShape
+from memtile.io.program.recorder import record
+from memtile.io.program.register_writes import apply
+from memtile.io.trace.decoder import decode
+from memtile.io.trace.names import NamedUnit, named
+from memtile.io.trace.setup import traced_by
+from memtile.io.trace.tracing import Tracing
+from memtile.model.state.causes import Cause
 from memtile.sim.event_unit import EventUnit
-from memtile.sim.results import Status
 
 WORDS = 64
 

@@ -15,9 +15,9 @@ from vcd.reader import TokenKind, tokenize
 
 from memtile import MemoryTile
 from memtile.errors import DesignError, MemtileError
-from memtile.io.vcd import Signal, choose, write_vcd
-from memtile.io.waveform import Waveform
-from memtile.model.states import Cause
+from memtile.io.wave.vcd import Signal, choose, write_vcd
+from memtile.io.wave.waveform import Waveform
+from memtile.model.state.causes import Cause
 
 PERIOD = 800  # ps at 1250 MHz
 

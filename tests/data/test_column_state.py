@@ -12,8 +12,8 @@ import pytest
 
 from memtile.arch.tiles import TileName
 from memtile.model import column_clock, roster
-from memtile.model.construct import Placed
-from memtile.model.state import NOW, State, StateTables
+from memtile.model.build.model import Placed
+from memtile.model.state.state import NOW, State, StateTables
 from memtile.model.tile_reset import reset_tile
 from memtile.sim.engine import Engine
 

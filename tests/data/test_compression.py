@@ -15,7 +15,7 @@ from memtile.arch.tiles import MEMORY, TileName
 from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.errors import TransferError
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.sim.clock import Stop
 from memtile.sim.untimed import run_untimed
 from memtile.testing.rig import Rig

@@ -10,7 +10,7 @@ from memtile.arch.packets import Operation, control_header, stream_header
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
-from memtile.model.switch_ports import push
+from memtile.model.streams.switch_ports import push
 from memtile.testing.streams import Bench
 
 HERE = {"column": 1, "row": 1}

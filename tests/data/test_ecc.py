@@ -16,7 +16,7 @@ from memtile.arch.registers import ModuleName
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import EAST, OWN, DmaAddress
 from memtile.design.array import Array
-from memtile.model import ecc
+from memtile.model.memory import ecc
 from memtile.sim.untimed import run_untimed
 from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig

@@ -12,7 +12,7 @@ from memtile.arch.events import slave_error_status
 from memtile.arch.register_map import register_map, tile_register
 from memtile.arch.tiles import TileName
 from memtile.errors import RegisterError
-from memtile.model.construct import Placed
+from memtile.model.build.model import Placed
 from memtile.model.register_tables import answering
 from memtile.sim import machine
 from memtile.sim.engine import Engine

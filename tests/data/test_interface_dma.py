@@ -16,12 +16,12 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Packet, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.errors import DesignError, InputFileError, RegisterError
-from memtile.model.construct import Placed
-from memtile.model.states import Cause, Phase
+from memtile.explain.outcome import outcome
+from memtile.explain.results import Status
+from memtile.model.build.model import Placed
+from memtile.model.state.causes import Cause, Phase
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
-from memtile.sim.outcome import outcome
-from memtile.sim.results import Status
 from memtile.sim.untimed import run_untimed
 
 LIMIT = 100_000

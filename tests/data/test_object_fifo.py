@@ -10,7 +10,7 @@ from memtile.arch.ports import PORTS
 from memtile.bd.codec import decode
 from memtile.design.object_fifo import End
 from memtile.design.tile import Tile
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 
 
 def column(workers: int = 4) -> tuple[Array, Tile, list[Tile]]:

@@ -9,7 +9,7 @@ from memtile.arch.packets import stream_header, token
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Packet
 from memtile.bd.windows import OWN
-from memtile.model.states import Phase
+from memtile.model.state.causes import Phase
 from memtile.sim.untimed import run_untimed
 from memtile.testing.streams import Bench
 

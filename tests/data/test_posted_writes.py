@@ -8,8 +8,8 @@ from memtile import Array
 from memtile.arch.address_map import ARRAY_BASE, NPI_BASE
 from memtile.arch.events import slave_error_status
 from memtile.errors import RegisterError
-from memtile.io.address_space import AddressSpace
-from memtile.io.operations import address_of
+from memtile.hosts.address_space import AddressSpace
+from memtile.io.program.operations import address_of
 
 MEMORY, INTERFACE = ARRAY_BASE + address_of(1, 1), ARRAY_BASE + address_of(1, 0)
 CLOCK = INTERFACE + 0xFFF20

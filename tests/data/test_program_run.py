@@ -14,14 +14,14 @@ from memtile import Array, Status
 from memtile.access.walk import PAD, Walk, addresses
 from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import OWN, DmaAddress
-from memtile.io.array_names import Given, Wanted
-from memtile.io.formats import read_program
-from memtile.io.operations import MaskPoll, Write
-from memtile.io.program_device import device_of
-from memtile.io.program_run import ProgramResult, run_program
-from memtile.io.transaction import Transaction, read_transaction
-from memtile.io.transaction_export import transaction_bytes
-from memtile.io.transaction_format import Header
+from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.device import device_of
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import MaskPoll, Write
+from memtile.io.program.run import ProgramResult, run_program
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
 from programs import Program
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"

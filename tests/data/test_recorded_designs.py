@@ -13,15 +13,23 @@ from memtile.arch.register_map import register_at, register_named
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TileName
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import InputFileError, RegisterError, SimulationError
-from memtile.io.formats import read_program
-from memtile.io.operations import ArrayShape, MaskPoll, Operation, Write, address_of, locate, words_written
-from memtile.io.recorder import AnyDoor, Recording
-from memtile.io.register_dump import dump_text
-from memtile.io.register_writes import apply
-from memtile.io.transaction import Transaction, read_transaction
-from memtile.io.transaction_export import transaction_bytes
-from memtile.io.transaction_format import Header
-from memtile.model.construct import Placed
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import (
+    ArrayShape,
+    MaskPoll,
+    Operation,
+    Write,
+    address_of,
+    locate,
+    words_written,
+)
+from memtile.io.program.recorder import AnyDoor, Recording
+from memtile.io.program.register_dump import dump_text
+from memtile.io.program.register_writes import apply
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
+from memtile.model.build.model import Placed
 from memtile.sim.engine import Engine
 
 SHAPE = ArrayShape(4, 6, 1)

@@ -9,7 +9,7 @@ from memtile.arch.packets import token
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.sim.untimed import run_untimed
 from memtile.testing.streams import Bench
 

@@ -16,7 +16,8 @@ import pytest
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.errors import MemtileError
-from memtile.model import jit, jit_cache
+from memtile.jit import cache as jit_cache
+from memtile.jit import decorators as jit
 from memtile.testing.rig import Rig
 
 

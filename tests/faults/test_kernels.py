@@ -12,12 +12,12 @@ from core_designs import COLUMN, CROSS, EAST, OWN, Piece
 from memtile.arch.core import CORE
 from memtile.bd.descriptor import Acquire
 from memtile.errors import DesignError
-from memtile.model.construct import Placed
+from memtile.explain.outcome import outcome
+from memtile.explain.results import Status
+from memtile.model.build.model import Placed
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core
-from memtile.sim.outcome import outcome
-from memtile.sim.results import Status
 
 BASE = CORE.memory_windows["own"]
 

@@ -9,14 +9,14 @@ import pytest
 from memtile import Array
 from memtile.arch.devices import device
 from memtile.errors import InputFileError
-from memtile.io.formats import read_program
-from memtile.io.operations import ArrayShape, MaskPoll, Operation, Other, Write, address_of
-from memtile.io.program_device import device_of
-from memtile.io.program_run import run_program
-from memtile.io.register_writes import apply, check
-from memtile.io.transaction import Transaction
-from memtile.io.transaction_export import transaction_bytes
-from memtile.io.transaction_format import Header
+from memtile.io.program.device import device_of
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import ArrayShape, MaskPoll, Operation, Other, Write, address_of
+from memtile.io.program.register_writes import apply, check
+from memtile.io.program.run import run_program
+from memtile.io.program.transaction import Transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
 
 WHOLE, PART = Header((0, 1), 2, 11, 38, 2), Header((0, 1), 2, 11, 4, 2)
 BD, CLOCK = 0x1D000, 0xFFF20

@@ -11,11 +11,11 @@ from memtile import Array
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError, InputFileError, MemtileError
-from memtile.io.array_names import Given, Wanted
-from memtile.io.formats import Program as Read
-from memtile.io.operations import ArrayShape, Other, Write
-from memtile.io.program_device import device_of
-from memtile.io.program_run import run_program
+from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.device import device_of
+from memtile.io.program.formats import Program as Read
+from memtile.io.program.operations import ArrayShape, Other, Write
+from memtile.io.program.run import run_program
 from programs import Program
 
 S2MM, MM2S = 0, 1

@@ -10,10 +10,18 @@ from memtile import Array
 from memtile.arch.register_map import TILE_MODULES, register_map
 from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.errors import MemtileError
-from memtile.io.array_names import Given
-from memtile.io.operations import ArrayShape, BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
-from memtile.io.program_run import run_program
-from memtile.io.register_writes import apply
+from memtile.io.program.array_names import Given
+from memtile.io.program.operations import (
+    ArrayShape,
+    BlockWrite,
+    MaskPoll,
+    MaskWrite,
+    Operation,
+    Write,
+    address_of,
+)
+from memtile.io.program.register_writes import apply
+from memtile.io.program.run import run_program
 
 KINDS: dict[int, TileName] = {0: "interface", 1: "memory", 2: "compute"}
 OFFSETS = {

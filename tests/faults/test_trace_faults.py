@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
-from memtile.io.trace_decoder import Origin, decode
-from memtile.io.trace_words import read_words
+from memtile.io.trace.decoder import Origin, decode
+from memtile.io.trace.words import read_words
 from memtile.testing.trace_encoder import TraceEncoder
 
 FILL = 0b11111110

@@ -7,8 +7,8 @@ import pytest
 
 from memtile import MemoryTile
 from memtile.design.array import Array
-from memtile.design.campaign import campaign
 from memtile.errors import DesignError
+from memtile.explore.campaign import campaign
 from memtile.sim.upsets import Upset, raining, scattered
 from memtile.testing.rig import Rig
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from memtile.model.jit import ENABLED, inlined, jit
-from memtile.model.reference import Kept, Room, found_in, room_of
+from memtile.jit.decorators import ENABLED, inlined, jit
+from memtile.jit.reference import Kept, Room, found_in, room_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -63,7 +63,7 @@ def work_in_a_room(room: Room, rounds: int) -> int:
 
 
 if ENABLED:
-    from memtile.model.jit_parts import EntryCompiler
+    from memtile.jit.parts import EntryCompiler
 
     compiled = numba.njit(work_in_a_room, pipeline_class=EntryCompiler)
 
@@ -114,7 +114,7 @@ def test_a_table_of_another_type_is_refused() -> None:
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 def test_a_part_is_linked_into_its_callers_and_not_compiled_alone() -> None:
-    from memtile.model.jit_parts import Part, PartLibrary
+    from memtile.jit.parts import Part, PartLibrary
 
     work(tables(), 1)
     assert isinstance(total, Part)
@@ -126,7 +126,7 @@ def test_a_part_is_linked_into_its_callers_and_not_compiled_alone() -> None:
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 def test_a_constant_argument_does_not_compile_a_part_once_more() -> None:
-    from memtile.model.jit_parts import Part
+    from memtile.jit.parts import Part
 
     work(tables(), 1)
     assert isinstance(bump, Part)

@@ -16,7 +16,7 @@ from memtile.arch.tiles import MEMORY, TileKind
 from memtile.design import placement_cpsat
 from memtile.design.demands import Demand, Plan, Spot
 from memtile.design.placement import Solver, place_buffers
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 
 BANK, GRANULE, SIZE = 32 * 1024, 16, 512 * 1024
 ALL_WINDOWS = ("west", "own", "east")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memtile.arch.protection import CELLS
 from memtile.arch.tiles import MEMORY
-from memtile.model.ecc import Fate
+from memtile.model.memory.ecc import Fate
 from memtile.sim.untimed import run_untimed
 from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig

@@ -8,12 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import transaction_reader
-from memtile.io.formats import read_program
-from memtile.io.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write, words_written
-from memtile.io.register_dump import dump_json, dump_text
-from memtile.io.transaction import Transaction, read_transaction
-from memtile.io.transaction_export import transaction_bytes
-from memtile.io.transaction_format import Header
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import (
+    BlockWrite,
+    MaskPoll,
+    MaskWrite,
+    Operation,
+    Other,
+    Write,
+    words_written,
+)
+from memtile.io.program.register_dump import dump_json, dump_text
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
 
 WORDS = st.integers(0, 0xFFFF_FFFF)
 WRITES = st.builds(Write, WORDS, WORDS) | st.builds(

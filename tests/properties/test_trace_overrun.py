@@ -13,7 +13,7 @@ from memtile.arch.tiles import MEMORY
 from memtile.arch.trace import PACKET_WORDS, TraceState
 from memtile.bd.descriptor import Acquire, Descriptor, Iteration
 from memtile.bd.windows import OWN
-from memtile.io.trace_decoder import Origin, Trace, UnitTrace, decode
+from memtile.io.trace.decoder import Origin, Trace, UnitTrace, decode
 from memtile.sim.event_unit import EventUnit
 from memtile.testing.streams import Bench
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile.io.trace_decoder import Origin, decode
+from memtile.io.trace.decoder import Origin, decode
 from memtile.testing.trace_encoder import TraceEncoder, encode_trace
 
 MASKS = st.integers(1, 255)

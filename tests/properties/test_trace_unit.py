@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile.io.trace_decoder import decode
+from memtile.io.trace.decoder import decode
 from memtile.sim.event_unit import EventUnit
 from memtile.testing.rig import Rig
 from memtile.testing.trace_encoder import encode_trace

@@ -18,7 +18,7 @@ from memtile.access.move import Mover
 from memtile.arch.tiles import MEMORY
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
 from memtile.bd.windows import EAST, OWN, WEST
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed

@@ -10,7 +10,7 @@ from memtile.arch.tiles import TileName
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
 
 START = {"memory": OWN.address(0), "compute": DmaAddress(0)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtile.io.trace_decoder import Run, decode
+from memtile.io.trace.decoder import Run, decode
 from memtile.testing.trace_encoder import TraceEncoder, encode_trace
 from oracle_files import load
 

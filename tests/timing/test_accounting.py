@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
 from timing.designs import Design, build, designs
 

@@ -10,7 +10,7 @@ from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import EAST, OWN
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
 
 INTERLEAVED, ZEROISE = 0b10, 0b01  # bits of Memory_Control

@@ -7,7 +7,7 @@ import pytest
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import OWN
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
 
 DIRECTIONS = pytest.mark.parametrize("direction", ["s2mm", "mm2s"])

@@ -8,7 +8,7 @@ import pytest
 from memtile.access.compression import compress
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
 
 ENABLE = 1 << 4

@@ -13,13 +13,13 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.errors import DesignError
-from memtile.model.construct import Placed
-from memtile.model.states import Cause, CoreCause
+from memtile.explain.outcome import outcome
+from memtile.model.build.model import Placed
+from memtile.model.state.causes import Cause, CoreCause
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core
-from memtile.sim.outcome import outcome
 from memtile.testing.rig import Rig
 
 BASE = CORE.memory_windows["own"]

@@ -18,8 +18,8 @@ from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
-from memtile.model.event_state import Source
-from memtile.model.event_tables import MODULES, sources
+from memtile.model.build.events import MODULES, sources
+from memtile.model.state.events import Source
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.event_unit import EventUnit
 from memtile.sim.kernels import Core

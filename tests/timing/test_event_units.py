@@ -9,7 +9,7 @@ import pytest
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.sim.clock import Stop
 from memtile.sim.event_unit import EventUnit
 from memtile.testing.rig import Rig

@@ -10,10 +10,10 @@ from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Axi, Dim, Release
 from memtile.bd.windows import DmaLock
-from memtile.model.states import Cause
+from memtile.explain.outcome import outcome
+from memtile.model.state.causes import Cause
 from memtile.sim import machine
 from memtile.sim.clock import Stop
-from memtile.sim.outcome import outcome
 from memtile.testing.rig import LETTERS
 
 FIRST_REQUEST = Timing().task_start + 1  # the lock is granted one cycle earlier

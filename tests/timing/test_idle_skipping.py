@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.model.state import NOW, QUIET
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
+from memtile.model.state.state import NOW, QUIET
 from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.testing.rig import Rig

@@ -6,7 +6,7 @@ import pytest
 
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
 
 TAKE, GIVE = Acquire(OWN.lock(0), -1, True), Release(OWN.lock(0), 1)

@@ -8,7 +8,7 @@ from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import EAST, OWN, WEST, Window
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
 
 BANK_WORDS = 0x8000 // 4

@@ -13,7 +13,7 @@ import pytest
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import EAST, OWN
-from memtile.model.states import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
+from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 from memtile.report.cycles_picture import COLOURS
 from memtile.testing.rig import LETTERS, Rig
 

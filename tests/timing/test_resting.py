@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
 from memtile.model.roster import wake_channel
-from memtile.model.states import Cause
+from memtile.model.state.causes import Cause
 from memtile.sim import machine
 from memtile.sim.engine import Engine
 from timing.designs import Design, build, designs

@@ -12,8 +12,8 @@ from memtile.arch.tiles import MEMORY
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.model import scrubber
-from memtile.model.ecc import Fate
+from memtile.model.memory import scrubber
+from memtile.model.memory.ecc import Fate
 from memtile.sim.event_unit import EventUnit
 from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from memtile.io.cdo import read_cdo
-from memtile.io.formats import read_program
-from memtile.io.operations import BlockWrite, MaskWrite, Operation, Other, Write
+from memtile.io.program.cdo import read_cdo
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import BlockWrite, MaskWrite, Operation, Other, Write
 
 WIDE = 0x200_0000_0000  # where Versal has the array
 

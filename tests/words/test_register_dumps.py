@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from memtile.io.formats import read_program
-from memtile.io.operations import BlockWrite, Write
-from memtile.io.register_dump import dump_json, dump_text
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import BlockWrite, Write
+from memtile.io.program.register_dump import dump_json, dump_text
 
 TEXT = """\
 # a memory tile

@@ -12,9 +12,9 @@ import pytest
 
 import transaction_reader
 from memtile.errors import InputFileError
-from memtile.io.cdo import read_cdo
-from memtile.io.formats import read_program
-from memtile.io.operations import (
+from memtile.io.program.cdo import read_cdo
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import (
     ArrayShape,
     BlockWrite,
     MaskPoll,
@@ -26,9 +26,9 @@ from memtile.io.operations import (
     locate,
     words_written,
 )
-from memtile.io.transaction import Transaction, read_transaction
-from memtile.io.transaction_export import transaction_bytes
-from memtile.io.transaction_format import Header
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
 from oracle_files import load
 from transaction_reader import Step
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from memtile.io.array_names import Given, Wanted
+    from memtile.io.program.array_names import Given, Wanted
 
 _SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
 _NUMBERS = "iufcb"
@@ -29,7 +29,7 @@ def read_given(text: str) -> Given:
     """
     import numpy as np
 
-    from memtile.io.array_names import Given
+    from memtile.io.program.array_names import Given
 
     name, file = _split(text, "--in", "NAME=FILE.npy")
     try:
@@ -50,7 +50,7 @@ def parse_wanted(text: str) -> tuple[Wanted, Path]:
     Raises:
         InputFileError: no such form, no such type, or a folder that is not there.
     """
-    from memtile.io.array_names import Wanted
+    from memtile.io.program.array_names import Wanted
 
     head, file = _split(text, "--out", "NAME[:DTYPE][:SHAPE]=FILE.npy")
     name, *rest = head.split(":")

@@ -37,8 +37,8 @@ def disasm(
     are those of the header, or of npu1.
     """
     from memtile.arch.devices import device as find_device
-    from memtile.io.formats import read_program
-    from memtile.io.operations import ArrayShape
+    from memtile.io.program.formats import read_program
+    from memtile.io.program.operations import ArrayShape
     from memtile.report.disassembly import disassembly_json, disassembly_lines
 
     shape = ArrayShape.of(find_device(device or "npu1"))

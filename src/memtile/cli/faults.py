@@ -12,7 +12,7 @@ import typer
 from memtile.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from memtile.design.campaign_result import CampaignResult
+    from memtile.explore.campaign_result import CampaignResult
 
 EXAMPLES = """\b
 Examples:
@@ -60,7 +60,7 @@ def faults(
     else:
         from rich.console import Console
 
-        from memtile.sim.whole import print_whole
+        from memtile.explain.whole import print_whole
 
         print_whole(Console(highlight=False), result)
     if result.interrupted:
@@ -74,7 +74,7 @@ def _campaign(
 ) -> CampaignResult:
     from memtile.cli.design_file import guarded, load_design
     from memtile.cli.progress import run_progress
-    from memtile.design.campaign import campaign
+    from memtile.explore.campaign import campaign
 
     try:
         with run_progress() as progress:

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from memtile.errors import InputFileError
-from memtile.io.json_text import parse_json
+from memtile.io.formats.json_text import parse_json
 
 STDIN = "-"
 

@@ -15,7 +15,7 @@ from memtile.cli.run_program import Format, ProgramOptions, run_files
 from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
-    from memtile.sim.results import Result
+    from memtile.explain.results import Result
 
 _MAX_CYCLES = 10_000_000
 EXAMPLES = """\b
@@ -116,7 +116,7 @@ def _run_design(file: str, dump: WaveformFile, *, untimed: bool, as_json: bool, 
     else:
         from rich.console import Console
 
-        from memtile.sim.whole import print_whole
+        from memtile.explain.whole import print_whole
 
         print_whole(Console(highlight=False), result)
     return result
@@ -124,7 +124,7 @@ def _run_design(file: str, dump: WaveformFile, *, untimed: bool, as_json: bool, 
 
 def _end(result: Result, picture: Path | None) -> None:
     """Draw the picture and leave with the exit code of the result."""
-    from memtile.sim.results import Status
+    from memtile.explain.results import Status
 
     if picture is not None:
         from memtile.report.cycles_picture import save_cycles

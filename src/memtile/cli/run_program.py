@@ -15,8 +15,8 @@ from memtile.cli.input_file import name_of, read_bytes
 from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
-    from memtile.io.program_run import ProgramResult
-    from memtile.sim.results import Result
+    from memtile.explain.results import Result
+    from memtile.io.program.run import ProgramResult
 
 Format = Literal["auto", "txn", "cdo", "dump"]
 
@@ -44,9 +44,9 @@ def run_files(
     """Run files one after another as one program, save the wanted arrays and show what happened."""
     from memtile.cli.progress import run_progress
     from memtile.design.array import Array
-    from memtile.io.formats import read_program
-    from memtile.io.program_device import device_of
-    from memtile.io.program_run import run_program
+    from memtile.io.program.device import device_of
+    from memtile.io.program.formats import read_program
+    from memtile.io.program.run import run_program
 
     wanted = [parse_wanted(text) for text in options.wanted]
     given = [read_given(text) for text in options.given]
@@ -78,7 +78,7 @@ def run_files(
 def _show(done: ProgramResult, paths: dict[str, Path]) -> None:
     from rich.console import Console
 
-    from memtile.sim.whole import print_whole
+    from memtile.explain.whole import print_whole
 
     print_whole(Console(highlight=False), done.result)
     for buffer in done.buffers:

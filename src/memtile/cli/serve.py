@@ -34,8 +34,8 @@ def serve(
     import asyncio
 
     from memtile.design.array import Array
-    from memtile.io.address_space import CYCLES_PER_READ, AddressSpace
-    from memtile.io.driver_socket import LOOPBACK, PORT_FILE, DriverServer
+    from memtile.hosts.address_space import CYCLES_PER_READ, AddressSpace
+    from memtile.hosts.driver_socket import LOOPBACK, PORT_FILE, DriverServer
 
     cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
     server = DriverServer(AddressSpace(Array(device), cycles), _log)

@@ -15,9 +15,9 @@ from memtile.cli.output_file import check_writable
 from memtile.errors import cannot_write
 
 if TYPE_CHECKING:
-    from memtile.io.trace_decoder import Trace
-    from memtile.io.trace_names import NamedUnit
-    from memtile.io.trace_setup import TracedUnit
+    from memtile.io.trace.decoder import Trace
+    from memtile.io.trace.names import NamedUnit
+    from memtile.io.trace.setup import TracedUnit
 
 app = typer.Typer(
     help="Decode recorded traces.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
@@ -89,9 +89,9 @@ def decode(
     raw little-endian words, or a NumPy array. What cannot be read is reported with its word, as are lost
     events, and ends with exit code 1; everything else is decoded.
     """
-    from memtile.io.trace_decoder import decode as decode_words
-    from memtile.io.trace_names import named, unnamed
-    from memtile.io.trace_words import read_words
+    from memtile.io.trace.decoder import decode as decode_words
+    from memtile.io.trace.names import named, unnamed
+    from memtile.io.trace.words import read_words
 
     if as_json and as_csv:
         raise typer.BadParameter("--json or --csv, not both")
@@ -116,9 +116,9 @@ def decode(
 def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
     from rich.console import Console
 
-    from memtile.io.trace_tables import trace_csv, trace_json
+    from memtile.explain.whole import print_whole
+    from memtile.io.trace.tables import trace_csv, trace_json
     from memtile.report.trace_table import trace_table, trace_title
-    from memtile.sim.whole import print_whole
 
     if shape == "csv":
         typer.echo(trace_csv(units, mhz), nl=False)
@@ -131,9 +131,9 @@ def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
 
 def _setup(program: str | None, device: str, events: list[str]) -> list[TracedUnit]:
     from memtile.arch.devices import device as find_device
-    from memtile.io.formats import read_program
-    from memtile.io.operations import ArrayShape
-    from memtile.io.trace_setup import traced_as, traced_by
+    from memtile.io.program.formats import read_program
+    from memtile.io.program.operations import ArrayShape
+    from memtile.io.trace.setup import traced_as, traced_by
 
     setup = [unit for text in events for unit in traced_as(text)]
     if program is not None:
@@ -143,9 +143,9 @@ def _setup(program: str | None, device: str, events: list[str]) -> list[TracedUn
 
 
 def _write(units: list[NamedUnit], mhz: float, perfetto: Path | None, time: str, vcd: Path | None) -> None:
-    from memtile.io.trace_chrome import chrome_json
-    from memtile.io.trace_perfetto import perfetto_bytes
-    from memtile.io.vcd import trace_vcd
+    from memtile.io.trace.chrome import chrome_json
+    from memtile.io.trace.perfetto import perfetto_bytes
+    from memtile.io.wave.vcd import trace_vcd
 
     if perfetto is not None and perfetto.suffix == ".json":
         _save(perfetto, chrome_json(units, None if time == "cycles" else mhz).encode())

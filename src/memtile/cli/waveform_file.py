@@ -39,8 +39,8 @@ class WaveformFile:
         if self.path is None:
             yield
             return
-        from memtile.io.vcd import load_pyvcd
-        from memtile.io.waveform import Waveform
+        from memtile.io.wave.vcd import load_pyvcd
+        from memtile.io.wave.waveform import Waveform
 
         check_writable(self.path)
         load_pyvcd()

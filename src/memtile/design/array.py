@@ -26,13 +26,13 @@ from memtile.design.router import Flow, Tree
 from memtile.design.tile import Site, Tile
 from memtile.design.values import dtype_of
 from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
-from memtile.model.construct import Placed
+from memtile.explain.results import Result
+from memtile.model.build.model import Placed
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.partition import UNMODELLED
 from memtile.sim.polling import go_on
-from memtile.sim.results import Result
 
 _NO_TILE = -1
 Kind = TypeVar("Kind", bound=Tile)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from memtile.arch.devices import Device
 from memtile.design.values import exactly
+from memtile.explain.outcome import outcome
+from memtile.explain.results import Array, Check, Result
 from memtile.sim.engine import Engine
-from memtile.sim.outcome import outcome
-from memtile.sim.results import Array, Check, Result
 from memtile.sim.untimed import run_untimed, words_within
 
 if TYPE_CHECKING:

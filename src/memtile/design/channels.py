@@ -13,7 +13,7 @@ from memtile.design.chains import chain_words
 from memtile.design.stream_port import SIDES, StreamPort
 from memtile.design.transfers import Transfer, link
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.model.states import Phase
+from memtile.model.state.causes import Phase
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile

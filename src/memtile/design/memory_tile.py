@@ -9,9 +9,9 @@ from memtile.arch.register_map import tile_register
 from memtile.arch.timing import Timing
 from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.tile import Site, Tile
-from memtile.model.construct import Placed
+from memtile.explain.results import Result
+from memtile.model.build.model import Placed
 from memtile.sim.engine import Engine
-from memtile.sim.results import Result
 
 
 class MemoryTile(Tile):

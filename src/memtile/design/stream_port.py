@@ -11,8 +11,8 @@ import numpy.typing as npt
 from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
 from memtile.design.values import dtype_of
 from memtile.errors import DesignError, Problem
-from memtile.sim.names import channel_name
-from memtile.sim.results import Check
+from memtile.explain.names import channel_name
+from memtile.explain.results import Check
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile

@@ -12,32 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.model import dma_registers as dma
-from memtile.model import (
-    ecc,
-    event_registers,
-    event_setup,
-    interface_mux,
-    lock_port,
-    lock_registers,
-    memory_control,
-    packet_switch,
-    program_memory,
-    scrubber,
-    stream_parity,
-    switch_config,
-    task_end,
-    task_queue,
-    watchpoints,
-    windows,
-)
-from memtile.model.event_registers import FIRST_EVENT_BLOCK
-from memtile.model.event_state import Signal
-from memtile.model.jit import jit
-from memtile.model.memory_events import memory_unit
-from memtile.model.signals import signal
-from memtile.model.state import CLOCKED, Ints, Spec, State
-from memtile.model.watch_tables import Origin
+from memtile.jit.decorators import jit
+from memtile.model.cores import program_memory
+from memtile.model.dma import registers as dma
+from memtile.model.dma import task_end, task_queue
+from memtile.model.events import registers as event_registers
+from memtile.model.events import setup as event_setup
+from memtile.model.events.registers import FIRST_EVENT_BLOCK
+from memtile.model.events.signals import signal
+from memtile.model.memory import control as memory_control
+from memtile.model.memory import ecc, lock_port, lock_registers, scrubber, watchpoints, windows
+from memtile.model.memory.memory_events import memory_unit
+from memtile.model.state.events import Signal
+from memtile.model.state.state import CLOCKED, Ints, Spec, State
+from memtile.model.state.watches import Origin
+from memtile.model.streams import interface_mux, packet_switch, stream_parity, switch_config
 
 Bools = npt.NDArray[np.bool_]
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import WORD_BYTES
-from memtile.model import core, event_setup
-from memtile.model.memory_control import FOREVER, NEVER
+from memtile.model.cores import core
+from memtile.model.events import setup as event_setup
+from memtile.model.memory.control import FOREVER, NEVER
 from memtile.model.roster import (
     OFF,
     append,
@@ -29,9 +30,9 @@ from memtile.model.roster import (
     wake_port,
     without,
 )
-from memtile.model.state import ASKING, CLOCKED, NOW, Ints, Spec, State
-from memtile.model.states import Cause, CoreCause, CorePhase, Phase
-from memtile.model.tile_parts import channels_of, locks_of, ports_of, units_of
+from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
+from memtile.model.state.state import ASKING, CLOCKED, NOW, Ints, Spec, State
+from memtile.model.state.tile_parts import channels_of, locks_of, ports_of, units_of
 from memtile.model.tile_reset import reset_tile
 
 _CLOCK = register_named("pl", "Column_Clock_Control")

@@ -16,8 +16,8 @@ from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import MM2S, S2MM, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.model.axi import Block
-from memtile.model.event_registers import UNITS, EventBlock
-from memtile.model.state import Ints, Shorts
+from memtile.model.events.registers import UNITS, EventBlock
+from memtile.model.state.state import Ints, Shorts
 
 _UNMAPPED = -1
 

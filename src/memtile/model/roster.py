@@ -9,10 +9,10 @@ at the end of a run.
 
 from __future__ import annotations
 
-from memtile.model.event_state import ChannelEvent
-from memtile.model.jit import inlined, jit
-from memtile.model.state import BOOKED, LOCKS, NOW, Ints, State
-from memtile.model.states import Cause, CorePhase, Phase
+from memtile.jit.decorators import inlined, jit
+from memtile.model.state.causes import Cause, CorePhase, Phase
+from memtile.model.state.events import ChannelEvent
+from memtile.model.state.state import BOOKED, LOCKS, NOW, Ints, State
 
 OFF = 2  # in the columns ``active``: without clock; nothing wakes what belongs to the tile
 

@@ -6,17 +6,18 @@ import numpy as np
 
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import WORD_BYTES
-from memtile.model import ecc, lock_port, scrubber, switch_config, watchpoints, windows
-from memtile.model.control_packets import START
-from memtile.model.control_port import NOBODY
-from memtile.model.dma_registers import reset as reset_channel
-from memtile.model.event_state import NEVER, Observers, Traces
-from memtile.model.memory_control import NEVER as NO_ZEROISATION
-from memtile.model.memory_control import set_interleaving
+from memtile.model.dma.registers import reset as reset_channel
+from memtile.model.memory import ecc, lock_port, scrubber, watchpoints, windows
+from memtile.model.memory.control import NEVER as NO_ZEROISATION
+from memtile.model.memory.control import set_interleaving
 from memtile.model.roster import OFF
-from memtile.model.state import NOW, State
-from memtile.model.states import CorePhase
-from memtile.model.tile_parts import channels_of, locks_of, ports_of, registers_of, units_of
+from memtile.model.state.causes import CorePhase
+from memtile.model.state.events import NEVER, Observers, Traces
+from memtile.model.state.state import NOW, State
+from memtile.model.state.tile_parts import channels_of, locks_of, ports_of, registers_of, units_of
+from memtile.model.streams import switch_config
+from memtile.model.streams.control_packets import START
+from memtile.model.streams.control_port import NOBODY
 
 _ISOLATION = register_named("memory_tile", "Tile_Control").offset // WORD_BYTES
 _MEMORY = register_named("memory_tile", "Memory_Control").offset // WORD_BYTES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtile.model.jit import inlined
+from memtile.jit.decorators import inlined
 
 _LATER = 1 << 40  # above every number of requesters
 

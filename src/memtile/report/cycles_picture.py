@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.errors import InputFileError, cannot_write
-from memtile.model.states import CAUSE_TEXT, Cause
-from memtile.sim.results import Result
+from memtile.explain.results import Result
+from memtile.model.state.causes import CAUSE_TEXT, Cause
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

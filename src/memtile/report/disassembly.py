@@ -8,9 +8,9 @@ from typing import Any
 from memtile.arch.tiles import TILE_KINDS
 from memtile.bd.cases import case_of
 from memtile.bd.word_cases import hex_words
-from memtile.io.annotate import Annotated, Descriptor, Note, annotate
-from memtile.io.formats import Program
-from memtile.io.operations import (
+from memtile.io.program.annotate import Annotated, Descriptor, Note, annotate
+from memtile.io.program.formats import Program
+from memtile.io.program.operations import (
     WORD_MAX,
     ArrayShape,
     BlockWrite,

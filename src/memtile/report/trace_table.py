@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from memtile.io.trace_decoder import Trace
-from memtile.io.trace_names import NamedUnit
-from memtile.sim.whole import uncut
+from memtile.explain.whole import uncut
+from memtile.io.trace.decoder import Trace
+from memtile.io.trace.names import NamedUnit
 
 _NS_PER_US = 1000
 _RIGHT = ("slot", "times", "cycles", "first", "last", "ns asserted")

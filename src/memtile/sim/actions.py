@@ -12,7 +12,7 @@ import numpy.typing as npt
 from memtile.arch.core import CoreKind
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.model.core_ports import CoreMode
+from memtile.model.cores.core_ports import CoreMode
 
 Ints = npt.NDArray[np.int64]
 

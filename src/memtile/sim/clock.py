@@ -8,27 +8,18 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
-from memtile.model import (
-    control_packets,
-    core,
-    event_units,
-    external_read,
-    external_write,
-    lock_port,
-    mm2s,
-    neighbours,
-    s2mm,
-    scrubber,
-    switch,
-    unpack,
-)
-from memtile.model.host_ports import offer
-from memtile.model.jit import inlined, jit
-from memtile.model.memory_control import finish_zeroisation, zeroisation_end
+from memtile.jit.decorators import inlined, jit
+from memtile.model.cores import core
+from memtile.model.dma import external_read, external_write, mm2s, s2mm, unpack
+from memtile.model.dma.task_queue import wake
+from memtile.model.events import units as event_units
+from memtile.model.memory import lock_port, neighbours, scrubber
+from memtile.model.memory.control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
-from memtile.model.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, NOW, QUIET, WAITS, State
-from memtile.model.states import Cause, Phase
-from memtile.model.task_queue import wake
+from memtile.model.state.causes import Cause, Phase
+from memtile.model.state.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, NOW, QUIET, WAITS, State
+from memtile.model.streams import control_packets, switch
+from memtile.model.streams.host_ports import offer
 
 _SETTLED = (
     2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome

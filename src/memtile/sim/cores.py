@@ -10,11 +10,11 @@ import numpy as np
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
-from memtile.model.events import raise_event
+from memtile.model.events.asserted import raise_event
 from memtile.model.roster import OFF, retire_cores, wake_core
-from memtile.model.state import ASKING, CORE_STEPS, NOW, State, plain
-from memtile.model.states import CorePhase
-from memtile.model.timing_index import CORE_LOCK
+from memtile.model.state.causes import CorePhase
+from memtile.model.state.state import ASKING, CORE_STEPS, NOW, State, plain
+from memtile.model.state.timing_index import CORE_LOCK
 from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LockOperation, Wait
 from memtile.sim.kernels import Core, Kernel, place
 

@@ -17,11 +17,12 @@ import numpy.typing as npt
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem, RegisterError
-from memtile.model import axi, watchpoints
-from memtile.model.bd_fields import KIND_NAMES
+from memtile.model import axi
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.memory import watchpoints
 from memtile.model.register_tables import answering
-from memtile.model.state import State
-from memtile.model.watch_tables import Origin
+from memtile.model.state.state import State
+from memtile.model.state.watches import Origin
 from memtile.sim import host_memory, machine
 
 _WORD_MAX = (1 << WORD_BITS) - 1

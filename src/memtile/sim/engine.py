@@ -17,11 +17,11 @@ from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.model.bd_fields import KIND_NAMES
-from memtile.model.construct import Placed, build
+from memtile.model.build.model import Placed, build
+from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.roster import wake_channel
-from memtile.model.state import FULL, NOW, QUIET, WAITS, State, plain
-from memtile.model.states import Phase
+from memtile.model.state.causes import Phase
+from memtile.model.state.state import FULL, NOW, QUIET, WAITS, State, plain
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door

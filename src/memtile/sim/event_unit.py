@@ -15,7 +15,7 @@ from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import EVENT_REGISTERS, SLOTS
 from memtile.errors import Problem, RegisterError
-from memtile.model.event_tables import named_registers
+from memtile.model.build.events import named_registers
 from memtile.sim.door import Door
 
 _SOURCE = "AM020, events; names of AMD's driver"

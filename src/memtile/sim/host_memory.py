@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.model import ecc
-from memtile.model.state import Ints, State
+from memtile.model.memory import ecc
+from memtile.model.state.state import Ints, State
 
 Words = npt.NDArray[np.uint32]
 

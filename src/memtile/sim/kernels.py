@@ -18,8 +18,8 @@ import numpy.typing as npt
 from memtile.arch.core import CORE, CORES, SIDES, WINDOW_WORDS
 from memtile.arch.tiles import COMPUTE, MEMORY, TILE_KINDS, WORD_BYTES
 from memtile.errors import DesignError, Problem
-from memtile.model.bd_fields import KIND_NAMES
-from memtile.model.state import Spec, State, plain
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.state import Spec, State, plain
 from memtile.sim import host_memory
 from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Made, Pattern, Wait, merge
 

@@ -11,10 +11,11 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from memtile.model import axi, column_clock, executions
-from memtile.model.jit import ENABLED, entry, jit
-from memtile.model.reference import Room, found_in, room_of
-from memtile.model.state import CLOCKED, NOW, Ints, State
+from memtile.jit.decorators import ENABLED, entry, jit
+from memtile.jit.reference import Room, found_in, room_of
+from memtile.model import axi, column_clock
+from memtile.model.dma import executions
+from memtile.model.state.state import CLOCKED, NOW, Ints, State
 from memtile.sim import clock
 
 Bools = npt.NDArray[np.bool_]

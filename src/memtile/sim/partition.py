@@ -12,11 +12,11 @@ import numpy as np
 from memtile.arch.register_map import register_named, tile_register
 from memtile.arch.tiles import TILE_KINDS, kinds_of
 from memtile.errors import Problem
-from memtile.model import windows
-from memtile.model.bd_fields import KIND_NAMES
-from memtile.model.construct import Placed
-from memtile.model.event_state import EAST, SIDES, WEST
-from memtile.model.state import Spec, plain
+from memtile.model.build.model import Placed
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.memory import windows
+from memtile.model.state.events import EAST, SIDES, WEST
+from memtile.model.state.state import Spec, plain
 from memtile.sim.door import Door
 
 _CONTROL = register_named("memory_tile", "Tile_Control")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtile.model import event_units
+from memtile.model.events import units as event_units
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
 

@@ -20,12 +20,12 @@ from memtile.access.move import Mover
 from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.errors import TransferError
-from memtile.model import ecc, watchpoints
-from memtile.model import execution_log as log
-from memtile.model.executions import BARRED, LEAST, MOVED, NOTHING
-from memtile.model.memory_control import FOREVER
-from memtile.model.state import NOW, Ints, State, Words, plain
-from memtile.model.states import Cause
+from memtile.model.dma import execution_log as log
+from memtile.model.dma.executions import BARRED, LEAST, MOVED, NOTHING
+from memtile.model.memory import ecc, watchpoints
+from memtile.model.memory.control import FOREVER
+from memtile.model.state.causes import Cause
+from memtile.model.state.state import NOW, Ints, State, Words, plain
 from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from memtile.arch.protection import CELLS, PARITY_CELLS
 from memtile.arch.registers import WORD_BITS
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.model import ecc
-from memtile.model.state import NOW, State
+from memtile.model.memory import ecc
+from memtile.model.state.state import NOW, State
 
 _SOURCE = "AM020: ECC and parity of data memory"
 _NEVER = 1 << 62

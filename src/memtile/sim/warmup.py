@@ -9,9 +9,9 @@ import time
 from functools import cache
 
 from memtile.arch.tiles import MEMORY
-from memtile.model import jit
-from memtile.model.construct import Placed, build
-from memtile.model.jit_cache import cache_directory
+from memtile.jit import decorators as jit
+from memtile.jit.cache import cache_directory
+from memtile.model.build.model import Placed, build
 from memtile.sim import machine
 
 

@@ -1,0 +1,1 @@
+"""What a run means: how it ended, who waits for whom, causes as sentences."""

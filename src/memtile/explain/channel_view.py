@@ -1,0 +1,121 @@
+"""What a run looks like from outside: names, errors, and what a blocked channel waits for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from memtile.arch.register_map import TILE_MODULES, register_named
+from memtile.arch.registers import Field
+from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.explain.lock_waits import chain, lock_seen, next_bd, wait_text
+from memtile.explain.names import channel_name
+from memtile.explain.stream_waits import Waits, blocked_text
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.causes import CAUSE_TEXT, Cause, Phase
+from memtile.sim.engine import Engine
+
+_OVERFLOW = "Task_Queue_Overflow"
+
+
+@cache
+def _errors(name: TileName) -> tuple[Field, ...]:
+    """Error bits of a tile kind's channels, the overflow bit last."""
+    fields = register_named(TILE_MODULES[name][0], "DMA_S2MM_Status_0").fields
+    return (
+        *(f for f in fields if f.name.startswith(("Error", "AXI"))),
+        *(f for f in fields if f.name == _OVERFLOW),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelView:
+    """One DMA channel of an engine.
+
+    Args:
+        engine: the model.
+        ch: model index of the channel.
+    """
+
+    engine: Engine
+    ch: int
+
+    @property
+    def kind(self) -> TileKind:
+        """Kind of the channel's tile."""
+        return TILE_KINDS[KIND_NAMES[self.engine.spec.tiles.kind[self.tile]]]
+
+    @property
+    def tile(self) -> int:
+        """Model index of the channel's tile."""
+        return int(self.engine.channels.tile[self.ch])
+
+    @property
+    def name(self) -> str:
+        """``S2MM 0`` to ``MM2S 5``; in a model of several tiles after the tile, ``memory(0,1) MM2S 5``."""
+        return channel_name(self.engine, self.ch)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """AM025 names of the error bits that are set, and the overflow bit."""
+        word = int(self.engine.channels.errors[self.ch])
+        return tuple(f.name for f in _errors(self.kind.name) if f.get(word))
+
+    @property
+    def endless(self) -> bool:
+        """Whether the running task's chain loops back on itself and so never ends."""
+        running = chain(self.engine, self.ch)
+        return bool(running) and next_bd(self.engine, self.ch, running[-1]) >= 0
+
+    @property
+    def at_rest(self) -> bool:
+        """Idle, or at the start of a BD of an endless task: nothing is half done."""
+        c = self.engine.channels
+        if c.phase[self.ch] == Phase.IDLE:
+            return True
+        return self.endless and c.phase[self.ch] != Phase.HALTED and c.moved[self.ch] <= 0
+
+    def waits_for(self, waits: Waits) -> str:
+        """One line: what the channel does in this cycle, what would let it go on, and words for it."""
+        c, words = self.engine.channels, waits.text(self.engine, self.ch)
+        if c.phase[self.ch] == Phase.IDLE:
+            return f"{self.name}: no task takes {words}"
+        return "; ".join([self._state(), *([f"{words} are not taken"] if words else [])])
+
+    def _state(self) -> str:
+        c = self.engine.channels
+        why = Cause(int(c.why[self.ch]))
+        text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
+        if c.phase[self.ch] == Phase.HALTED:
+            return f"{text}: halted by {', '.join(self.errors)}{self._unanswered}; {self._way_out}"
+        if why is Cause.LOCK_ACQUIRE:
+            return f"{text}: {self._lock_wait()}"
+        if why is Cause.STREAM_BLOCKED:
+            return "; ".join(filter(None, [f"{text}: {CAUSE_TEXT[why]}", blocked_text(self.engine, self.ch)]))
+        return f"{text}: {'at work' if why is Cause.IDLE else CAUSE_TEXT[why]}"
+
+    @property
+    def _unanswered(self) -> str:
+        """Where external memory refused the access."""
+        if not any(name.startswith("AXI") for name in self.errors):
+            return ""
+        granules, receives = self.engine.state.granules, self.engine.channels.direction[self.ch] == S2MM
+        word = granules.port_target[self.ch] if receives else granules.target[self.ch]
+        return f" at byte {int(word) * WORD_BYTES:#x} of external memory"
+
+    @property
+    def _way_out(self) -> str:
+        return "reset the channel" if self.kind.has_channel_reset else "clear the status bits"
+
+    def _lock_wait(self) -> str:
+        c = self.engine.channels
+        lock_id, operand = int(c.acquire_lock[self.ch]), int(c.acquire_value[self.ch])
+        lock = lock_seen(self.engine, self.tile, lock_id)
+        if lock is None:
+            return f"waits for lock id {lock_id}"
+        return wait_text(self.engine, self.tile, lock, operand, self.name)
+
+
+def views(engine: Engine) -> list[ChannelView]:
+    """The channels that did or were asked anything."""
+    return [ChannelView(engine, ch) for ch in engine.channels_in_use()]

@@ -1,0 +1,261 @@
+"""What a run leaves: status, cycles, what every channel did in each of them, outputs and how they compare."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
+from memtile.errors import DesignError, Problem
+from memtile.explain.whole import print_whole, uncut
+from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Array = npt.NDArray[Any]
+_TEXT_WIDTH = 118
+
+
+class Status(StrEnum):
+    """How a run ended."""
+
+    FINISHED = "finished"
+    STUCK = "stuck"  # nothing can move any more and something is unfinished
+    HALTED = "halted"  # a channel ran into an error
+    LIMIT = "limit"  # the cycle limit is reached
+    INTERRUPTED = "interrupted"  # Ctrl-C; what is here is what was done
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One output compared with what was expected, element by element."""
+
+    port: str
+    elements: int
+    missing: int
+    wrong: int
+    first_wrong: int | None
+
+    @property
+    def exact(self) -> bool:
+        """Every element there and equal."""
+        return self.missing == 0 and self.wrong == 0
+
+    @property
+    def text(self) -> str:
+        """What is wrong, in one line."""
+        first = "" if self.first_wrong is None else f", the first is element {self.first_wrong}"
+        return f"{self.port}: {self.wrong} wrong{first}, {self.missing} missing of {self.elements} elements"
+
+    @classmethod
+    def compare(cls, port: str, got: Array, expected: Array) -> Check:
+        """Compare flat arrays of one dtype; what came beyond the expected elements counts as wrong."""
+        common = min(len(got), len(expected))
+        differs = np.flatnonzero(got[:common].view(np.uint8) != expected[:common].view(np.uint8))
+        wrong = len(np.unique(differs // expected.itemsize)) + len(got) - common
+        first = int(differs[0] // expected.itemsize) if len(differs) else (common if wrong else None)
+        return cls(port, len(expected), len(expected) - common, wrong, first)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelUse:
+    """What one channel did: words moved, and cycles by cause, which add up to the elapsed ones.
+
+    ``direction`` is ``"S2MM"`` or ``"MM2S"``; ``beat_words`` is what its stream port moves in a cycle at
+    most: 1, or 2 in AIE-ML v2.
+    """
+
+    name: str
+    direction: str
+    spent: Mapping[Cause, int]
+    tasks: int
+    bds: int
+    errors: tuple[str, ...] = ()
+    beat_words: int = 1
+
+    @property
+    def words(self) -> int:
+        """Stream words moved; where a beat has two, at most so many."""
+        return self.spent.get(Cause.MOVING, 0) * self.beat_words
+
+
+@dataclass(frozen=True, slots=True)
+class CoreUse:
+    """What one core did: its kernel, and cycles by cause, which add up to the elapsed ones."""
+
+    name: str
+    kernel: str
+    spent: Mapping[CoreCause, int]
+
+    @property
+    def text(self) -> str:
+        """The same in one line."""
+        parts = (f"{cycles} {CORE_CAUSE_TEXT[cause]}" for cause, cycles in self.spent.items() if cycles)
+        return f"{self.name}, kernel {self.kernel!r}: {', '.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Result:
+    """The outcome of a run.
+
+    Attributes:
+        status: how it ended.
+        timed: False after an untimed run, which has no cycles.
+        cycles: elapsed cycles of the array clock since the design began, all its runs together.
+        clock_mhz: clock for the figures in GB/s.
+        channels: every channel that did or was asked anything.
+        outputs: arrays taken from the MM2S ports, by channel name.
+        checks: comparisons with what was expected.
+        waiting: one line for each channel that could not finish: what it waits for.
+        assumed: timing constants this run depended on that nobody has measured, ``name = value``.
+        cores: every core that had a kernel; none after an untimed run.
+        errors: sticky errors that were set: status bits of channels, overflow and underflow of locks.
+        before: cycles of earlier runs; part of ``cycles``, and of what channels and cores did.
+    """
+
+    status: Status
+    timed: bool
+    cycles: int
+    clock_mhz: int
+    channels: tuple[ChannelUse, ...]
+    outputs: Mapping[str, Array]
+    checks: tuple[Check, ...] = ()
+    waiting: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    cores: tuple[CoreUse, ...] = ()
+    before: int = 0
+    errors: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool | None:
+        """Whether all expected outputs came out bit-exact; None when nothing was expected."""
+        return all(c.exact for c in self.checks) if self.checks else None
+
+    @property
+    def good(self) -> bool:
+        """Finished, nothing wrong with the outputs, and no error bit set."""
+        return self.status is Status.FINISHED and self.exact is not False and not self.errors
+
+    def bytes_per_cycle(self, direction: str) -> float:
+        """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time.
+
+        Raises:
+            DesignError: no such direction.
+        """
+        if direction not in DIRECTIONS:
+            allowed, source = " or ".join(DIRECTIONS), "AM020 chapter 5: DMA channels"
+            raise DesignError(Problem("direction", "result", "direction", repr(direction), allowed, source))
+        words = sum(c.words for c in self.channels if c.direction == direction)
+        return words * WORD_BYTES / self.cycles if self.timed and self.cycles else 0.0
+
+    def gigabytes_per_second(self, direction: str) -> float:
+        """``bytes_per_cycle`` at ``clock_mhz``, in 1e9 bytes per second."""
+        return self.bytes_per_cycle(direction) * self.clock_mhz / 1000
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; arrays are left out, their comparisons are in."""
+        return {
+            "status": self.status.value,
+            "timed": self.timed,
+            "cycles": self.cycles if self.timed else None,
+            "cycles_before": self.before if self.timed else None,
+            "clock_mhz": self.clock_mhz,
+            "bytes_per_cycle": {d: self.bytes_per_cycle(d) for d in DIRECTIONS},
+            "bit_exact": self.exact,
+            "channels": [_channel_json(c, self.timed) for c in self.channels],
+            "cores": [_core_json(c) for c in self.cores],
+            "checks": [asdict(c) | {"exact": c.exact} for c in self.checks],
+            "waiting": list(self.waiting),
+            "errors": list(self.errors),
+            "assumed": list(self.assumed),
+        }
+
+    def __rich__(self) -> RenderableType:
+        """Table of the channels and the lines below it."""
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(self._table(), *(Text(line) for line in self._lines()))
+
+    def __repr__(self) -> str:
+        exact = {True: ", bit-exact", False: ", NOT bit-exact", None: ""}[self.exact]
+        time = f"{self.cycles} cycles" if self.timed else "untimed"
+        return f"Result({self.status}, {time}, {len(self.channels)} channels{exact})"
+
+    def __str__(self) -> str:
+        """The same as plain text."""
+        from rich.console import Console
+
+        console = Console(file=io.StringIO(), width=_TEXT_WIDTH, no_color=True)
+        with console.capture() as capture:
+            print_whole(console, self)
+        return capture.get().rstrip("\n")
+
+    def _table(self) -> RenderableType:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        causes = [c for c in Cause if any(use.spent.get(c) for use in self.channels)]
+        since = f", {self.before} of them before this run" if self.before else ""
+        title = f"{self.cycles} cycles{since}" if self.timed else "untimed: words moved"
+        table = Table(
+            title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left", title_style="bold"
+        )
+        table.add_column("channel", no_wrap=True)
+        for cause in causes:
+            table.add_column(CAUSE_TEXT[cause], justify="right")
+        if self.timed:
+            table.add_column("busy", justify="right", no_wrap=True)
+        for use in self.channels:
+            cells = [str(use.spent.get(c, 0) or "-") for c in causes]
+            share = [f"{use.spent.get(Cause.MOVING, 0) / max(self.cycles, 1):.1%}"] if self.timed else []
+            table.add_row(use.name, *cells, *share)
+        return uncut(table)
+
+    def _lines(self) -> list[str]:
+        lines = []
+        if self.timed:
+            rates = (f"{d} {self.bytes_per_cycle(d):.2f} B/cycle" for d in DIRECTIONS)
+            speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in DIRECTIONS)
+            most = "up to " if any(c.beat_words > 1 for c in self.channels) else ""
+            lines.append(f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)")
+        lines += [c.text for c in self.cores]
+        if self.assumed:
+            lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
+        lines += [c.text for c in self.checks if not c.exact]
+        lines += [f"error: {line}" for line in self.errors]
+        lines += [f"waiting: {line}" for line in self.waiting]
+        lines.append(f"status: {self.status}{self._limit()}")
+        if self.exact is not None:
+            lines.append(f"bit-exact: {'yes' if self.exact else 'no'}")
+        return lines
+
+    def _limit(self) -> str:
+        if self.status is not Status.LIMIT:
+            return ""
+        given = "of cycles" if self.timed else "of words, where short descriptors count for more"
+        return f" ({given}; a ring without end always gets there)"
+
+
+def _core_json(use: CoreUse) -> dict[str, Any]:
+    spent = {cause.name.lower(): cycles for cause, cycles in use.spent.items() if cycles}
+    return {"core": use.name, "kernel": use.kernel, "cycles": spent}
+
+
+def _channel_json(use: ChannelUse, timed: bool) -> dict[str, Any]:
+    spent = {cause.name.lower(): cycles for cause, cycles in use.spent.items() if cycles} if timed else None
+    return {
+        "channel": use.name,
+        "words": use.words,
+        "tasks": use.tasks,
+        "bds": use.bds,
+        "cycles": spent,
+        "errors": list(use.errors),
+    }

@@ -1,0 +1,215 @@
+"""Words that wait in streams when nothing moves any more: where they are, and who does not take them.
+
+Trace packets, tokens and answers to control packets are sent whether or not somebody takes them, so what
+waits where they may come along is nobody's unfinished work; nor is what waits for a tile-control port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memtile.arch.ports import ARBITERS, PORTS, SLOTS_PER_SLAVE
+from memtile.arch.registers import field_of
+from memtile.arch.switch_registers import SLOT
+from memtile.arch.tiles import S2MM, TILE_KINDS
+from memtile.explain.names import channel_name
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.state import plain
+from memtile.model.state.streams import PAIR
+from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
+from memtile.sim.engine import Engine
+from memtile.sim.kernels import place
+
+_BEAT = max(kind.stream_words for kind in TILE_KINDS.values())  # words
+_ENABLE, _ARBITER, _MSEL = (field_of(SLOT, name) for name in ("enable", "arbit", "msel"))
+
+
+@dataclass(slots=True)
+class Waits:
+    """Words that wait when nothing moves.
+
+    Attributes:
+        ingress: by S2MM channel, in its ingress buffer.
+        before: by S2MM channel, in the switches before it.
+        lost: by switch port that passes nothing on, there and in the switches before it.
+    """
+
+    ingress: dict[int, int] = field(default_factory=dict)
+    before: dict[int, int] = field(default_factory=dict)
+    lost: dict[int, int] = field(default_factory=dict)
+
+    def text(self, engine: Engine, ch: int) -> str:
+        """Where the words wait that an S2MM channel does not take; empty = there are none."""
+        places = {
+            "in its ingress buffer": self.ingress.get(ch, 0),
+            "in the switches before it": self.before.get(ch, 0),
+            "at its port": engine.pending(ch),
+        }
+        return ", ".join(f"{_words(count)} {where}" for where, count in places.items() if count)
+
+    def count(self, engine: Engine, ch: int) -> int:
+        """Words that an S2MM channel does not take."""
+        return self.ingress.get(ch, 0) + self.before.get(ch, 0) + engine.pending(ch)
+
+    def lost_texts(self, engine: Engine) -> list[str]:
+        """One line for each switch port that passes nothing on."""
+        return [
+            f"{port_name(engine, port)}: {_words(n)} waiting; nobody takes them"
+            for port, n in self.lost.items()
+        ]
+
+
+def stream_waits(engine: Engine) -> Waits:
+    """The words that wait, of a model in which nothing moves."""
+    held = plain(engine.state.fifos).held
+    full = np.flatnonzero((engine.channels.direction == S2MM) & (held > 0)).tolist()
+    filled, found = _filled(engine), Waits()
+    if not full and not filled:
+        return found
+    foreign = _reached(_own_senders(engine), lambda port: _configured(engine, port))
+    exempt = {_receiver(engine, port) for port in foreign}
+    for ch in full:
+        if ch not in exempt:
+            found.ingress[ch] = int(held[ch])
+    for port in filled:
+        if port not in foreign:
+            _count(engine, port, found)
+    return found
+
+
+def _filled(engine: Engine) -> list[int]:
+    """Switch ports with words; those of tiles that have a clock are in the list of ports at work."""
+    state, held = engine.state, plain(engine.state.switch).held
+    ports = state.active_ports[1 : 1 + state.active_ports[0]]
+    if state.gated[0] > 0:
+        ports = np.arange(len(held))
+    return [port for port in ports.tolist() if held[port] > 0]
+
+
+def blocked_text(engine: Engine, ch: int) -> str:
+    """Who does not take the words of an MM2S channel."""
+    port = int(engine.channels.switch_port[ch])
+    if engine.catches(ch):
+        return ""
+    if port < 0:
+        return "nobody takes it: collect or expect its words"
+    if plain(engine.state.switch).mode[port] == OFF:
+        return "nobody takes it: connect it, or collect or expect its words"
+    takers, dead, _ = _ends(engine, port)
+    if takers:
+        verb = "does" if len(takers) == 1 else "do"
+        return f"{', '.join(channel_name(engine, taker) for taker in takers)} {verb} not take it"
+    return "; ".join(f"nobody takes it at {port_name(engine, end)}" for end in dead)
+
+
+def port_name(engine: Engine, port: int) -> str:
+    """``slave port DMA0 of tile (0, 1)``."""
+    switch, spec = plain(engine.state.switch), engine.spec
+    tile = int(switch.tile[port])
+    ports = PORTS[KIND_NAMES[spec.tiles.kind[tile]]]
+    side, names = ("master", ports.masters) if switch.is_master[port] else ("slave", ports.slaves)
+    return f"{side} port {names[switch.number[port]]} of tile {place(spec, tile)}"
+
+
+def _words(count: int) -> str:
+    return f"{count} word" if count == 1 else f"{count} words"
+
+
+def _count(engine: Engine, port: int, found: Waits) -> None:
+    """Count the words of a port for whoever does not take them."""
+    switch = plain(engine.state.switch)
+    slots = (switch.head[port] + np.arange(switch.held[port])) & switch.wrap[port]
+    words = len(slots) + int(np.count_nonzero(switch.last[port, slots] & PAIR))
+    takers, dead, controls = _ends(engine, port)
+    for taker in takers:
+        found.before[taker] = found.before.get(taker, 0) + words
+    for end in () if takers or controls else (dead or [port]):
+        found.lost[end] = found.lost.get(end, 0) + words
+
+
+def _ends(engine: Engine, port: int) -> tuple[list[int], list[int], bool]:
+    """Full S2MM channels and dead ends that a port leads to, and whether to a tile-control port."""
+    switch, fifos = plain(engine.state.switch), plain(engine.state.fifos)
+    ways = _reached([port], lambda at: _ahead(engine, at))
+    channels = sorted({_receiver(engine, at) for at in ways})
+    full = [ch for ch in channels if ch >= 0 and fifos.depth[ch] - fifos.held[ch] < _BEAT]
+    dead = [at for at in ways if _is_dead(engine, at)]
+    return full, dead, any(switch.control[at] >= 0 for at in ways)
+
+
+def _receiver(engine: Engine, port: int) -> int:
+    """The S2MM channel behind a master port; -1 = none."""
+    switch = plain(engine.state.switch)
+    return int(switch.channel[port]) if switch.is_master[port] else -1
+
+
+def _is_dead(engine: Engine, port: int) -> bool:
+    """Whether nothing leaves the port."""
+    switch = plain(engine.state.switch)
+    if not switch.held[port] or _ahead(engine, port):
+        return False
+    return bool(_receiver(engine, port) < 0 and switch.control[port] < 0 and not switch.hosted[port])
+
+
+def _reached(ports: Iterable[int], following: Callable[[int], list[int]]) -> list[int]:
+    """The ports and all behind them, each once."""
+    found: dict[int, None] = {}
+    rest = list(ports)
+    while rest:
+        port = rest.pop()
+        if port not in found:
+            found[port] = None
+            rest += following(port)
+    return list(found)
+
+
+def _ahead(engine: Engine, port: int) -> list[int]:
+    """Where the word that a port offers goes."""
+    switch = plain(engine.state.switch)
+    if switch.is_master[port] or switch.mode[port] != PACKET:
+        return _wired(engine, port)
+    return [] if switch.unrouted[port] else _masters(engine, port, int(switch.targets[port]))
+
+
+def _configured(engine: Engine, port: int) -> list[int]:
+    """Where any word may go from a port."""
+    state, spec = engine.state, engine.spec
+    switch, tiles = plain(state.switch), plain(spec.tiles)
+    if switch.is_master[port] or switch.mode[port] != PACKET:
+        return _wired(engine, port)
+    tile = int(switch.tile[port])
+    first = tiles.register_base[tile] + plain(spec.kinds).slot_config[tiles.kind[tile]]
+    first += switch.number[port] * SLOTS_PER_SLAVE
+    targets = 0
+    for slot in state.registers[first : first + SLOTS_PER_SLAVE].tolist():
+        if _ENABLE.get(slot):
+            arbiter = tile * ARBITERS + _ARBITER.get(slot)
+            targets |= int(state.arbiters.masters[arbiter, _MSEL.get(slot)])
+    return _masters(engine, port, targets)
+
+
+def _masters(engine: Engine, port: int, targets: int) -> list[int]:
+    first = int(plain(engine.spec.tiles).master_base[plain(engine.state.switch).tile[port]])
+    return [first + n for n in range(targets.bit_length()) if targets >> n & 1]
+
+
+def _wired(engine: Engine, port: int) -> list[int]:
+    """Behind a master port the other end of its wire; behind a slave port in circuit mode its masters."""
+    switch = plain(engine.state.switch)
+    if switch.is_master[port]:
+        return [int(switch.link[port])] if switch.link[port] >= 0 else []
+    found: list[int] = []
+    fed = int(switch.feeds[port]) if switch.mode[port] == CIRCUIT else -1
+    while fed >= 0:
+        found.append(fed)
+        fed = int(switch.sibling[fed])
+    return found
+
+
+def _own_senders(engine: Engine) -> list[int]:
+    """Slave ports at which tiles send of their own accord: traces, tokens and answers."""
+    ports = [*plain(engine.spec.event_units).trace_port, *plain(engine.state.controls).slave_port]
+    return [int(port) for port in ports if port >= 0]

@@ -1,0 +1,1 @@
+"""Experiments: many runs of one design."""

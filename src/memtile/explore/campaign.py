@@ -1,0 +1,147 @@
+"""Fault campaigns: a design runs once as it is and once under upsets, and every upset is accounted for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+import numpy as np
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.design.array import Array
+from memtile.design.bench import MAX_CYCLES
+from memtile.design.memory_tile import MemoryTile
+from memtile.design.tile import Tile
+from memtile.errors import DesignError, Problem
+from memtile.explain.results import Array as Values
+from memtile.explain.results import Result, Status
+from memtile.explore.campaign_result import CampaignResult, Outcome, outcome_of
+from memtile.sim.upsets import Target, Upset, scattered
+
+Design = MemoryTile | Array
+Area = Literal["buffers", "memory"]
+Progress = Callable[[int], None]
+
+
+def campaign(
+    make: Callable[[], Design],
+    upsets: int,
+    *,
+    bits: int = 1,
+    seed: int = 0,
+    protected: bool = True,
+    area: Area = "buffers",
+    max_cycles: int = MAX_CYCLES,
+    progress: Progress | None = None,
+) -> CampaignResult:
+    """Run a design under upsets at random cycles, each in a word of its own; Ctrl-C keeps what is done.
+
+    The design runs first without upsets, which gives the cycles to choose from and the outputs to compare
+    with. After the run under upsets, every word whose upset nobody has looked at is read through the door of
+    its tile, so that each upset is seen by somebody.
+
+    Args:
+        make: makes the design anew, the same every time.
+        upsets: how many.
+        bits: cells of a word that flip together.
+        seed: of the words, cells and cycles.
+        protected: False = memory without check bits.
+        area: words to hit: those of the design's buffers, or all data memory of its tiles.
+        max_cycles: limit of each of the two runs.
+        progress: called now and then with the cycles done.
+
+    Raises:
+        DesignError: not a design, one that does nothing, or more upsets than words.
+        KeyboardInterrupt: Ctrl-C in the run without upsets, which says nothing yet.
+    """
+    first = make()
+    begin = first.engine.now if tiles_of(first) else 0
+    reference = _undisturbed(first, max_cycles, progress)
+    made = make()
+    if not protected:
+        made.engine.without_protection()
+    targets = list(words_of(made, area))
+    cycles = range(begin, first.engine.now)
+    made.engine.upsets.add(scattered(targets, cycles, upsets, bits=bits, seed=seed))
+    result = made.run(max_cycles, progress=progress)
+    running, read_back = account(made)
+    wrong = tuple(differing(outputs(first, reference), outputs(made, result)))
+    return CampaignResult(
+        upsets=upsets,
+        struck=len(made.engine.upsets.struck),
+        bits=bits,
+        seed=seed,
+        protected=protected,
+        words=len(targets),
+        area="buffers" if area == "buffers" else "data memory",
+        cycles=result.cycles,
+        running=running,
+        read_back=read_back,
+        bit_exact=not wrong and result.exact is reference.exact,
+        wrong_outputs=wrong,
+        interrupted=result.status is Status.INTERRUPTED,
+    )
+
+
+def _undisturbed(design: Design, max_cycles: int, progress: Progress | None) -> Result:
+    result = design.run(max_cycles, progress=progress)
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
+
+
+def tiles_of(design: Design) -> tuple[Tile, ...]:
+    """The tiles that a design uses; raises :class:`DesignError` if it is none."""
+    if isinstance(design, Array):
+        return design.tiles
+    if isinstance(design, Tile):
+        return (design,)
+    given, allowed = type(design).__name__, "a MemoryTile or an Array"
+    raise DesignError(
+        Problem("campaign", "fault campaign", "design", given, allowed, "it needs the memories")
+    )
+
+
+def words_of(design: Design, area: Area) -> Iterator[Target]:
+    """The words of an area of a design's data memories."""
+    for tile in tiles_of(design):
+        if area == "memory":
+            yield from tile.engine.upsets.targets(tile.index)
+        else:
+            for buffer in tile.buffers:
+                yield from tile.engine.upsets.targets(tile.index, buffer.offset // WORD_BYTES, buffer.words)
+
+
+def account(design: Design) -> tuple[Counter[Outcome], Counter[Outcome]]:
+    """Upsets that struck by outcome: those that somebody has looked at, and those that a read-back shows."""
+    upsets = design.engine.upsets
+    running, read_back = Counter(dict.fromkeys(Outcome, 0)), Counter(dict.fromkeys(Outcome, 0))
+    unseen: list[Upset] = []
+    for upset in upsets.struck:
+        outcome = outcome_of(upsets.fate(upset))
+        if outcome is None:
+            unseen.append(upset)
+        else:
+            running[outcome] += 1
+    for upset in unseen:
+        design.engine.door(upset.tile).read32(upset.word * WORD_BYTES)
+        read_back[outcome_of(upsets.fate(upset)) or Outcome.HARMLESS] += 1
+    return running, read_back
+
+
+def outputs(design: Design, result: Result) -> dict[str, Values]:
+    """What came out: by stream port, and in external memory."""
+    buffers = design.engine.external.buffers.values()
+    return dict(result.outputs) | {f"external {buffer.name}": buffer.array for buffer in buffers}
+
+
+def differing(wanted: dict[str, Values], got: dict[str, Values]) -> Iterable[str]:
+    """Names of the outputs that are not the same, byte by byte."""
+    for name, values in wanted.items():
+        if name not in got or not np.array_equal(_bytes(values), _bytes(got[name])):
+            yield name
+
+
+def _bytes(values: Values) -> Values:
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8)

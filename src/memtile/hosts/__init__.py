@@ -1,0 +1,1 @@
+"""Other people's runtimes that run on the twin."""

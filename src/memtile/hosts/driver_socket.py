@@ -1,0 +1,228 @@
+"""A TCP server that speaks the simulator protocol of AMD's open driver, for as many clients as come.
+
+Clients share one array, whose state outlives them. A malformed line or a refused access is logged and, when
+its sender waits for a reply, answered with all ones; nothing a client sends ends the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memtile.errors import InputFileError, MemtileError, Problem, RegisterError
+from memtile.hosts.address_space import AddressSpace
+from memtile.hosts.simulator_lines import NO_ANSWER, expects_reply, parse, reply
+
+PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
+"""Where the driver looks for the port number, from its working directory."""
+
+LOOPBACK = "127.0.0.1"
+_CHUNK = 1 << 14  # bytes taken at once; bounds what one client keeps the others waiting for
+_LONGEST = 64  # bytes of a line that are looked at; a request is shorter
+_SHOWN = 60  # bytes of a malformed line in the log
+_TOLD = 20  # problems of one client that are logged; the others are counted
+_SOURCE = "simulator protocol of the open driver"
+
+Log = Callable[[str], None]
+
+
+@dataclass
+class Counts:
+    """What was done for one client, or for all."""
+
+    writes: int = 0
+    reads: int = 0
+    malformed: int = 0
+    refused: int = 0
+
+    def add(self, other: Counts) -> None:
+        """Add the counts of a client."""
+        for name, count in vars(other).items():
+            setattr(self, name, getattr(self, name) + count)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{count:,} {name}" for name, count in vars(self).items())
+
+
+class _Client(asyncio.BufferedProtocol):
+    """One connection; writes wait until something depends on them.
+
+    A buffered protocol, since streams would take as long for each read of a client as the model does.
+
+    Args:
+        space: what the client accesses.
+        log: gets a line of text about everything that a person may want to know.
+        number: of the client.
+        gone: called when the connection is.
+    """
+
+    def __init__(self, space: AddressSpace, log: Log, number: int, gone: Callable[[_Client], None]) -> None:
+        self._space, self._number, self._log, self._gone = space, number, log, gone
+        self._buffer = bytearray(_CHUNK)
+        self._rest = b""
+        self._addresses: list[int] = []
+        self._values: list[int] = []
+        self._told = 0
+        self.transport: asyncio.Transport | None = None
+        self.counts = Counts()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self._log(f"client {self._number}: connected")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._rest:
+            self._answer(self._rest)  # an unfinished line
+        self._log(f"client {self._number}: {f'lost ({exc})' if exc else 'gone'}: {self.counts}")
+        self._gone(self)
+
+    def pause_writing(self) -> None:
+        """A client that does not take its answers is not listened to."""
+        assert self.transport is not None
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        assert self.transport is not None
+        self.transport.resume_reading()
+
+    def get_buffer(self, _sizehint: int) -> bytearray:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take as many lines as have come."""
+        assert self.transport is not None
+        *lines, rest = (self._rest + self._buffer[:nbytes]).split(b"\n")
+        self._rest = rest[:_LONGEST]  # of a line that is too long to be a request, its beginning will do
+        answers = [answer for line in lines if (answer := self._answer(line + b"\n")) is not None]
+        self._write()
+        if answers:
+            self.transport.write(b"".join(map(reply, answers)))
+
+    def _answer(self, line: bytes) -> int | None:
+        request = parse(line)
+        if request is None:
+            self.counts.malformed += 1
+            self._tell(f"malformed line {line[:_SHOWN]!r}")
+            return NO_ANSWER if expects_reply(line) else None
+        if request.value is None:
+            return self._read(request.address)
+        self._addresses.append(request.address)
+        self._values.append(request.value)
+        return None
+
+    def _read(self, address: int) -> int:
+        self._write()
+        self.counts.reads += 1
+        try:
+            return self._space.read32(address)
+        except RegisterError as error:
+            self._refused(error)
+            return NO_ANSWER
+
+    def _write(self) -> None:
+        if self._values:
+            for error in self._space.write_many(self._addresses, self._values):
+                self._refused(error)
+            self.counts.writes += len(self._values)
+            self._addresses, self._values = [], []
+
+    def _refused(self, error: RegisterError) -> None:
+        self.counts.refused += 1
+        self._tell(str(error))
+
+    def _tell(self, text: str) -> None:
+        self._told += 1
+        if self._told <= _TOLD:
+            self._log(f"client {self._number}: {text}")
+        if self._told == _TOLD:
+            self._log(f"client {self._number}: further problems are only counted")
+
+
+@dataclass
+class DriverServer:
+    """Serves an address space until it is told to stop.
+
+    Attributes:
+        space: what the clients access.
+        log: gets a line of text about everything that a person may want to know.
+        clients: connections so far.
+        counts: what was done for all of them.
+    """
+
+    space: AddressSpace
+    log: Log
+    clients: int = 0
+    counts: Counts = field(default_factory=Counts)
+    _present: list[_Client] = field(default_factory=list)
+
+    async def run(self, host: str, port: int, port_file: Path) -> None:
+        """Listen on ``host``:``port`` (0: any free one) until SIGINT or SIGTERM; write the port to a file.
+
+        The file holds the number alone, without a line feed, as the driver wants it; it is gone at the end.
+
+        Raises:
+            InputFileError: the host is none, the port is taken or the file cannot be written.
+        """
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop.set)
+        server = await _listen(self._connected, host, port)
+        bound = server.sockets[0].getsockname()[1]
+        try:
+            with _published(port_file, bound):
+                self.log(f"listening on {host}:{bound}, as {port_file} says; Ctrl-C ends")
+                await stop.wait()
+        finally:
+            server.close()
+            for client in self._present:
+                if client.transport is not None:
+                    client.transport.abort()
+            await asyncio.sleep(0)  # lets them say that they are gone
+        self.log(f"ended after {self.clients} clients: {self.counts}; {self.space.now:,} cycles")
+
+    def _connected(self) -> _Client:
+        self.clients += 1
+        client = _Client(self.space, self.log, self.clients, self._parted)
+        self._present.append(client)
+        return client
+
+    def _parted(self, client: _Client) -> None:
+        self._present.remove(client)
+        self.counts.add(client.counts)
+
+
+async def _listen(connected: Callable[[], _Client], host: str, port: int) -> asyncio.Server:
+    try:
+        return await asyncio.get_running_loop().create_server(connected, host, port)
+    except socket.gaierror as error:
+        raise _unusable("host", f"{host} ({error.strerror})", "an address of this machine") from None
+    except OSError as error:
+        given = f"{host}:{port} ({os.strerror(error.errno) if error.errno else error})"
+        raise _unusable("port", given, "a free port of this machine; 0 takes any") from None
+
+
+@contextmanager
+def _published(path: Path, port: int) -> Iterator[None]:
+    """A context with the port file, which appears at once so that nobody reads half of it."""
+    draft = path.with_name(f"{path.name}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(str(port), encoding="ascii")
+        draft.replace(path)
+    except OSError as error:
+        raise _unusable("port file", f"{path} ({error.strerror})", "a file that can be written") from None
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _unusable(what: str, given: str, allowed: str) -> MemtileError:
+    return InputFileError(Problem("serve", "memtile serve", what, given, allowed, _SOURCE))

@@ -1,0 +1,1 @@
+"""Programs of register accesses: transactions, CDO files, register dumps; read, written, run."""

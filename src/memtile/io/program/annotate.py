@@ -1,0 +1,160 @@
+"""What the register writes of a program mean: tiles, registers, fields, whole descriptors, started tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from memtile.arch.register_map import register_at
+from memtile.arch.registers import Register
+from memtile.arch.tiles import DIRECTIONS, TILE_KINDS, TileKind, TileName
+from memtile.bd.explain import Explanation, explain_words
+from memtile.errors import DescriptorError
+from memtile.io.program.descriptor_writes import DescriptorWrites
+from memtile.io.program.operations import (
+    WORD_MAX,
+    ArrayShape,
+    Location,
+    MaskPoll,
+    Operation,
+    Other,
+    Word,
+    locate,
+    words_written,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One register, or a run of words that need no names.
+
+    Attributes:
+        offset: first byte in the tile.
+        name: of the register; ``data memory``, or ``unknown`` where the map has nothing.
+        words: how many words it covers.
+        value: what is written, of a single word.
+        mask: the bits concerned, of a single word.
+        fields: raw values of the fields whose bits are concerned.
+    """
+
+    offset: int
+    name: str
+    words: int
+    value: int
+    mask: int
+    fields: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A descriptor that the program has completed: its words, and what they do or why they say nothing."""
+
+    bd: int
+    words: tuple[int, ...]
+    explanation: Explanation | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """An operation and what it means; ``location`` and ``tile`` are None where they do not apply.
+
+    Attributes:
+        operation: the operation.
+        location: the tile and offset of its first word.
+        tile: kind of that tile.
+        notes: its registers in order.
+        remarks: started tasks and lock values, in words.
+        descriptors: those that are complete with this operation.
+    """
+
+    operation: Operation
+    location: Location | None = None
+    tile: TileName | None = None
+    notes: tuple[Note, ...] = ()
+    remarks: tuple[str, ...] = ()
+    descriptors: tuple[Descriptor, ...] = ()
+
+
+def annotate(operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Annotated]:
+    """Each operation with what it means on an array of ``shape``."""
+    tracked = DescriptorWrites()
+    for operation in operations:
+        words = _words(operation)
+        if not words:
+            yield Annotated(operation)
+            continue
+        location = locate(words[0].address)
+        tile = shape.tile(location.column, location.row)
+        if tile is None:
+            yield Annotated(operation, location)
+            continue
+        kind = TILE_KINDS[tile]
+        notes = tuple(_notes(kind, words))
+        written = () if isinstance(operation, MaskPoll) else words
+        finished = tracked.write(kind, written)
+        remarks = tuple(_remarks(kind, notes)) if written else ()
+        descriptors = tuple(_descriptor(tile, bd, bd_words) for bd, bd_words in finished)
+        yield Annotated(operation, location, tile, notes, remarks, descriptors)
+
+
+def _words(operation: Operation) -> tuple[Word, ...]:
+    if isinstance(operation, MaskPoll):
+        return (Word(operation.address, operation.value, operation.mask),)
+    return () if isinstance(operation, Other) else tuple(words_written(operation))
+
+
+def _notes(kind: TileKind, words: Sequence[Word]) -> Iterator[Note]:
+    """One note for each register; words without fields that follow each other share one."""
+    named = [(locate(word.address).offset, word) for word in words]
+    for name, run in groupby(named, key=lambda item: _plain_name(kind, item[0])):
+        if name is None:
+            yield from (_note(kind, offset, word) for offset, word in run)
+        else:
+            (offset, first), *rest = run
+            yield Note(offset, name, 1 + len(rest), first.value, first.mask, {})
+
+
+def _plain_name(kind: TileKind, offset: int) -> str | None:
+    """What to call a word that has no register; None for a register."""
+    if offset < kind.memory_bytes:
+        return "data memory"
+    return None if register_at(kind.name, offset) else "unknown"
+
+
+def _note(kind: TileKind, offset: int, word: Word) -> Note:
+    register = register_at(kind.name, offset)
+    assert register is not None
+    return Note(offset, register.name, 1, word.value, word.mask, _fields(register, word))
+
+
+def _fields(register: Register, word: Word) -> dict[str, int]:
+    """Fields that lie in the mask, most significant first."""
+    return {f.name: f.get(word.value) for f in register.fields if f.mask & word.mask and not f.reserved}
+
+
+def _remarks(kind: TileKind, notes: Iterable[Note]) -> Iterator[str]:
+    for note in notes:
+        if "Start_BD_ID" in note.fields:
+            yield _started(kind, note)
+        elif "Lock_value" in note.fields and note.mask == WORD_MAX:
+            lock = (note.offset - kind.lock_value_base) // kind.lock_value_stride
+            yield f"lock {lock} becomes {note.fields['Lock_value']}"
+
+
+def _started(kind: TileKind, note: Note) -> str:
+    number = (note.offset - kind.queue_base) // kind.channel_stride
+    direction, channel = divmod(number, kind.channels)
+    runs = note.fields.get("Repeat_Count", 0) + 1
+    times = "once" if runs == 1 else f"{runs} times"
+    token = ", with a task-complete token" if note.fields.get("Enable_Token_Issue") else ""
+    bd = note.fields["Start_BD_ID"]
+    return f"{DIRECTIONS[direction]} {channel} starts BD {bd}, {times}{token}"
+
+
+def _descriptor(tile: TileName, bd: int, words: tuple[int, ...]) -> Descriptor:
+    try:
+        return Descriptor(bd, words, explain_words(tile, words, bd), "")
+    except DescriptorError as error:
+        return Descriptor(bd, words, None, str(error))

@@ -1,0 +1,141 @@
+"""The external memory that a program reads and writes, found by following the descriptors that it starts.
+
+Nothing runs: the words of interface tile descriptors are followed from write to write, and each task walks
+its chain as it is when it is started. What is started by other means (control packets, kernels) is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from memtile.access.boxes import last_address
+from memtile.access.walk import Walk
+from memtile.arch.register_map import register_at
+from memtile.arch.tiles import DIRECTIONS, INTERFACE, S2MM, WORD_BYTES
+from memtile.bd.codec import unpack
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.fields import descriptor_of
+from memtile.io.program.operations import ArrayShape, Operation, Word, locate, words_written
+from memtile.io.program.pointer_patches import pointer_of, pointer_words
+
+_BASE_WORDS = {word for word, _, _ in INTERFACE.bd_fields["Base_Address"].parts}
+_CURRENT = INTERFACE.bd_fields["Iteration_Current"].parts[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalUse:
+    """What the executions of one descriptor in one task touch.
+
+    Attributes:
+        argument: kernel argument in which the bytes are counted; None = absolute addresses.
+        first: first byte.
+        end: byte behind the last.
+        writes: whether external memory is written (S2MM), not read.
+        who: tile, channel and descriptor.
+    """
+
+    argument: int | None
+    first: int
+    end: int
+    writes: bool
+    who: str
+
+
+@dataclass(slots=True)
+class _Tile:
+    """What is known of an interface tile: descriptor words, arguments in them, channels out of order."""
+
+    name: str
+    words: list[list[int]] = field(
+        default_factory=lambda: [[0] * INTERFACE.bd_words for _ in range(INTERFACE.bds)]
+    )
+    arguments: dict[int, int] = field(default_factory=dict)
+    out_of_order: set[int] = field(default_factory=set)
+
+    def descriptor(self, bd: int) -> Descriptor:
+        return descriptor_of(INTERFACE, unpack(INTERFACE, self.words[bd]))
+
+    def store(self, bd: int, index: int, word: Word) -> None:
+        words = self.words[bd]
+        words[index] = words[index] & ~word.mask | word.value & word.mask
+        if index in _BASE_WORDS:
+            self.arguments.pop(bd, None)
+
+    def started(self, channel: int, bd: int, runs: int) -> Iterator[ExternalUse]:
+        """The uses of a task; ``channel`` counts S2MM channels first."""
+        direction, number = divmod(channel, INTERFACE.channels)
+        who = f"{self.name} {DIRECTIONS[direction]} {number}"
+        chain, endless = self._chain(bd)
+        if channel in self.out_of_order:
+            chain = [n for n in range(INTERFACE.bds) if self.descriptor(n).valid]
+        for each in chain:
+            yield from self._use(each, runs, endless, direction == S2MM, who)
+
+    def _chain(self, bd: int) -> tuple[list[int], bool]:
+        """Descriptors of a chain up to the first that is not valid, each once, and whether it never ends."""
+        chain: list[int] = []
+        following: int | None = bd
+        while following is not None and following not in chain:
+            descriptor = self.descriptor(following)
+            if not descriptor.valid:
+                return chain, False
+            chain.append(following)
+            following = descriptor.next
+        return chain, following is not None
+
+    def _use(self, bd: int, runs: int, endless: bool, writes: bool, who: str) -> Iterator[ExternalUse]:
+        descriptor = self.descriptor(bd)
+        iteration = descriptor.iteration
+        different = iteration.different if endless else min(runs, iteration.different)
+        walks = [Walk.of(descriptor, n).unpadded() for n in range(different)]
+        ends = [last for walk in walks if (last := last_address(walk)) is not None]
+        word, msb, lsb = _CURRENT
+        mask = (1 << msb + 1) - (1 << lsb)
+        self.words[bd][word] = self.words[bd][word] & ~mask | iteration.position(runs) << lsb
+        if ends:
+            first, end = min(walk.base for walk in walks) * WORD_BYTES, (max(ends) + 1) * WORD_BYTES
+            yield ExternalUse(self.arguments.get(bd), first, end, writes, f"{who}, BD {bd}")
+
+
+def external_uses(operations: Iterable[Operation], shape: ArrayShape) -> tuple[ExternalUse, ...]:
+    """What a program touches in external memory, in the order in which it starts the tasks.
+
+    Args:
+        operations: the program.
+        shape: of the array.
+    """
+    tiles: dict[tuple[int, int], _Tile] = {}
+    return tuple(use for operation in operations for use in _uses(operation, shape, tiles))
+
+
+def _uses(
+    operation: Operation, shape: ArrayShape, tiles: dict[tuple[int, int], _Tile]
+) -> Iterator[ExternalUse]:
+    pointer = pointer_of(operation)
+    words = pointer_words(pointer.register, pointer.offset) if pointer else words_written(operation)
+    for word in words:
+        column, row, offset = locate(word.address)
+        if shape.tile(column, row) == "interface":
+            tile = tiles.setdefault((column, row), _Tile(f"{INTERFACE.name}({column},{row})"))
+            yield from _write(tile, offset, word)
+            if pointer:
+                tile.arguments[(offset - INTERFACE.bd_base) // INTERFACE.bd_stride] = pointer.argument
+
+
+def _write(tile: _Tile, offset: int, word: Word) -> Iterator[ExternalUse]:
+    bd, rest = divmod(offset - INTERFACE.bd_base, INTERFACE.bd_stride)
+    if 0 <= bd < INTERFACE.bds:
+        tile.store(bd, rest // WORD_BYTES, word)
+        return
+    register = register_at(INTERFACE.name, offset)
+    if register is None:
+        return
+    values = register.unpack(word.value & word.mask)
+    if "Enable_Out_of_Order" in values:
+        channel = (offset - INTERFACE.control_base) // INTERFACE.channel_stride
+        change = tile.out_of_order.add if values["Enable_Out_of_Order"] else tile.out_of_order.discard
+        change(channel)
+    elif "Start_BD_ID" in values:
+        channel = (offset - INTERFACE.queue_base) // INTERFACE.channel_stride
+        yield from tile.started(channel, values["Start_BD_ID"], values["Repeat_Count"] + 1)

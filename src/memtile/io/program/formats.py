@@ -1,0 +1,136 @@
+"""Any file of register accesses as a program; which format it is, unless said, is found out by looking.
+
+Transactions may also be text, a word of eight hexadecimal digits a line, as mlir-aie prints them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from struct import Struct
+from types import MappingProxyType
+from typing import Literal
+
+from memtile.errors import InputFileError, Problem, raise_if
+from memtile.io.formats.json_text import parse_json
+from memtile.io.program.cdo import IDENTIFICATION, read_cdo
+from memtile.io.program.operations import ArrayShape, Operation
+from memtile.io.program.register_dump import read_json, read_text
+from memtile.io.program.transaction import read_transaction
+from memtile.io.program.transaction_format import GENERATIONS, HEADER, LAYOUTS, SOURCE, Header
+
+Format = Literal["txn", "cdo", "dump"]
+_HEX_WORD = re.compile(rb"[0-9a-fA-F]{8}")
+_IDENTIFICATION = Struct("<4xI")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a file says.
+
+    Attributes:
+        name: of the file.
+        format: ``txn``, ``cdo`` or ``dump``.
+        title: the format in words, with what the header says.
+        operations: in order.
+        shape: of the array, where the file says it.
+        generation: of the array, as the header of a transaction numbers it; 0 = not said.
+    """
+
+    name: str
+    format: Format
+    title: str
+    operations: tuple[Operation, ...]
+    shape: ArrayShape | None = None
+    generation: int = 0
+
+
+def read_program(data: bytes, name: str, format: Format | None = None, base: int = 0) -> Program:
+    """The program in ``data``.
+
+    Args:
+        data: all bytes of the file.
+        name: of the file, for messages.
+        format: of the file; None = find out.
+        base: address of the array in a CDO file.
+
+    Raises:
+        InputFileError: it is not a file of that format.
+    """
+    return _READERS[format or _format_of(data, name)](data, name, base)
+
+
+def _format_of(data: bytes, name: str) -> Format:
+    if len(data) >= _IDENTIFICATION.size and _IDENTIFICATION.unpack_from(data) == (IDENTIFICATION,):
+        return "cdo"
+    if tuple(data[:2]) in LAYOUTS or _is_hex_words(data):
+        return "txn"
+    if not data or b"\0" in data or not _is_text(data):
+        given = f"bytes {data[: HEADER.size].hex(' ')}" if data else "an empty file"
+        allowed = "a transaction, a CDO file or a register dump"
+        raise InputFileError(Problem("format", name, "format", given, allowed, "their headers"))
+    return "dump"
+
+
+def _is_hex_words(data: bytes) -> bool:
+    """Whether all is words without prefix, or a word is alone in the first line, which no dump has."""
+    words, first = data.split(), data.strip().partition(b"\n")[0].rstrip()
+    return bool(words) and (all(map(_HEX_WORD.fullmatch, words)) or bool(_HEX_WORD.fullmatch(first)))
+
+
+def _hex_words(data: bytes, name: str) -> bytes:
+    """The bytes that lines of words stand for; raises :class:`InputFileError` with all wrong lines."""
+    problems: list[Problem] = []
+    words: list[int] = []
+    for number, line in enumerate(data.splitlines(), 1):
+        given = line.split()
+        if all(map(_HEX_WORD.fullmatch, given)):
+            words += [int(word, 16) for word in given]
+        else:
+            shown, place = line.strip().decode("ascii", "backslashreplace"), f"{name}, line {number}"
+            problems.append(Problem("word", place, "word", shown, "eight hexadecimal digits", SOURCE))
+    raise_if(problems, InputFileError)
+    return Struct(f"<{len(words)}I").pack(*words)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _transaction(data: bytes, name: str, _base: int) -> Program:
+    read = read_transaction(_hex_words(data, name) if _is_hex_words(data) else data, name)
+    title, header = _title(read.header), read.header
+    return Program(name, "txn", title, read.operations, header.shape, header.generation)
+
+
+def _title(header: Header) -> str:
+    major, minor = header.version
+    generation = GENERATIONS.get(header.generation, "unknown")
+    return (
+        f"transaction {major}.{minor}, generation {header.generation} ({generation}), "
+        f"{header.columns} columns, {header.rows} rows, {header.memory_tile_rows} of them memory tiles"
+    )
+
+
+def _cdo(data: bytes, name: str, base: int) -> Program:
+    return Program(name, "cdo", "CDO version 2", read_cdo(data, name, base))
+
+
+def _dump(data: bytes, name: str, _base: int) -> Program:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputFileError(f"{name}: not UTF-8 text, see byte {error.start}") from None
+    if text.lstrip()[:1] in ("[", "{"):
+        return Program(name, "dump", "register dump, JSON", read_json(parse_json(text, name), name))
+    return Program(name, "dump", "register dump, text", read_text(text, name))
+
+
+_READERS: Mapping[Format, Callable[[bytes, str, int], Program]] = MappingProxyType(
+    {"txn": _transaction, "cdo": _cdo, "dump": _dump}
+)

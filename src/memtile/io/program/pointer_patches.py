@@ -1,0 +1,66 @@
+"""Pointer patches of NPU programs: where the host tells a descriptor the address of a kernel argument.
+
+A patch sets Base_Address of an interface tile descriptor to the argument's address plus an offset; what the
+descriptor had there is gone (DEV-TXN-1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from memtile.arch.address_map import HOST_APERTURE, TRANSLATED_ARGUMENTS
+from memtile.arch.tiles import INTERFACE, WORD_BYTES
+from memtile.errors import Problem
+from memtile.io.program.operations import ArrayShape, Operation, Other, Word, locate
+
+PATCH = "DDR_PATCH"
+_BASE = INTERFACE.bd_fields["Base_Address"]
+_FIRST_WORD = _BASE.parts[0][0]
+_SOURCE = "mlir-aie pointer patches"
+
+
+class Pointer(NamedTuple):
+    """A patch: the register with the lower half of the address, the argument and the byte offset in it."""
+
+    register: int
+    argument: int
+    offset: int
+
+
+def pointer_of(operation: Operation) -> Pointer | None:
+    """What a pointer patch says; None for any other operation."""
+    if not isinstance(operation, Other) or operation.name != PATCH or not operation.details:
+        return None
+    said = dict(operation.details)
+    argument, offset = said["argument"], said["offset"]
+    if argument >= TRANSLATED_ARGUMENTS and offset >= HOST_APERTURE:
+        offset -= HOST_APERTURE  # added by the compiler, for firmware does not (DEV-TXN-2)
+    return Pointer(said["address"], argument, offset)
+
+
+def pointer_words(register: int, address: int) -> Iterator[Word]:
+    """The masked writes that put a byte address into the descriptor whose lower half is at ``register``."""
+    value = address // WORD_BYTES
+    for word, msb, lsb in _BASE.parts:
+        mask = (1 << msb - lsb + 1) - 1
+        yield Word(register + (word - _FIRST_WORD) * WORD_BYTES, (value & mask) << lsb, mask << lsb)
+        value >>= msb - lsb + 1
+
+
+def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
+    """What keeps a pointer patch from being done on an array of ``shape``."""
+    pointer = pointer_of(operation)
+    if pointer is None:
+        given = f"{len(operation.payload)} bytes"
+        yield Problem("operation_size", operation.place, PATCH, given, "a size that is known", _SOURCE)
+        return
+    column, row, offset = locate(pointer.register)
+    bd, rest = divmod(offset - INTERFACE.bd_base, INTERFACE.bd_stride)
+    inside = shape.tile(column, row) == "interface" and shape.has_dma(column, row)
+    if not inside or not 0 <= bd < INTERFACE.bds or rest != _FIRST_WORD * WORD_BYTES:
+        allowed = "lower halves of Base_Address in interface tile descriptors"
+        yield Problem("patch", operation.place, "register", f"{pointer.register:#010x}", allowed, _SOURCE)
+    if pointer.offset % WORD_BYTES:
+        given, allowed = f"{pointer.offset} bytes", f"multiples of {WORD_BYTES}"
+        yield Problem("alignment", operation.place, "argument offset", given, allowed, _SOURCE)

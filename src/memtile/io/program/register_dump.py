@@ -1,0 +1,119 @@
+"""Register dumps: addresses and values as text or as JSON, read and written.
+
+Text: one access a line, an address and one value, or several for consecutive words; ``#`` begins a comment,
+and a colon, comma or equals sign may stand between the numbers. JSON: a list of objects with ``address`` and
+``value``, or one object of address to value. Numbers are decimal or hexadecimal with ``0x``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from memtile.errors import InputFileError, Problem, raise_if
+from memtile.io.program.operations import WORD_MAX, BlockWrite, Operation, Write, words_written
+
+_SOURCE = "register dump format"
+_SEPARATORS = re.compile(r"[\s:=,]+")
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32}")
+_LARGEST_ADDRESS = (1 << 64) - 1  # what an operation of a transaction can hold
+
+
+def read_text(text: str, name: str = "dump") -> tuple[Operation, ...]:
+    """The writes of a dump as text.
+
+    Raises:
+        InputFileError: a line that is no address and values; all of them at once.
+    """
+    operations: list[Operation] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        items = [item for item in _SEPARATORS.split(line.partition("#")[0]) if item]
+        if items:
+            _add(operations, problems, items, f"{name}, line {number}")
+    raise_if(problems, InputFileError)
+    return tuple(operations)
+
+
+def read_json(data: Any, name: str = "dump") -> tuple[Operation, ...]:
+    """The writes of a dump as JSON data.
+
+    Raises:
+        InputFileError: neither a list of registers nor an object, or items that are no numbers; all at once.
+    """
+    if isinstance(data, dict):
+        pairs: Iterable[object] = data.items()
+    elif isinstance(data, list):
+        pairs = [_pair(item) for item in data]
+    else:
+        given, allowed = type(data).__name__, "a list of registers, or an object of address to value"
+        raise InputFileError(Problem("dump", name, "JSON", given, allowed, _SOURCE))
+    operations: list[Operation] = []
+    problems: list[Problem] = []
+    for number, pair in enumerate(pairs):
+        items = list(pair) if isinstance(pair, tuple) else []
+        _add(operations, problems, items, f"{name}, item {number}")
+    raise_if(problems, InputFileError)
+    return tuple(operations)
+
+
+def dump_text(operations: Iterable[Operation]) -> str:
+    """A dump as text, one word a line.
+
+    Raises:
+        InputFileError: an operation that is no plain write; all of them at once.
+    """
+    return "".join(f"0x{address:08X} 0x{value:08X}\n" for address, value in _plain(operations))
+
+
+def dump_json(operations: Iterable[Operation]) -> str:
+    """A dump as JSON, one word a line.
+
+    Raises:
+        InputFileError: an operation that is no plain write; all of them at once.
+    """
+    items = [{"address": f"0x{a:08X}", "value": f"0x{v:08X}"} for a, v in _plain(operations)]
+    return "[\n" + ",\n".join(map(json.dumps, items)) + "\n]\n" if items else "[]\n"
+
+
+def _pair(item: object) -> tuple[object, ...]:
+    return (item.get("address"), item.get("value")) if isinstance(item, dict) else (item,)
+
+
+def _add(operations: list[Operation], problems: list[Problem], items: list[Any], place: str) -> None:
+    numbers = [_number(item) for item in items]
+    address, *values = [n for n in numbers if n is not None] or [0]
+    if None in numbers or not values or max(values) > WORD_MAX or address > _LARGEST_ADDRESS:
+        given = " ".join(map(str, items)) or "nothing"
+        allowed = f"an address and values of 0..{WORD_MAX:#x}"
+        problems.append(Problem("dump", place, "register", given, allowed, _SOURCE))
+    elif len(values) == 1:
+        operations.append(Write(address, values[0], place=place))
+    else:
+        operations.append(BlockWrite(address, tuple(values), place=place))
+
+
+def _number(item: object) -> int | None:
+    if isinstance(item, bool):
+        return None
+    if isinstance(item, int):
+        return item if item >= 0 else None
+    if not isinstance(item, str) or not _NUMBER.fullmatch(item):
+        return None
+    return int(item, 16) if item[:2] in ("0x", "0X") else int(item)
+
+
+def _plain(operations: Iterable[Operation]) -> Iterator[tuple[int, int]]:
+    given = list(operations)
+    problems = [
+        Problem(
+            "dump", op.place or f"operation {number}", "operation", type(op).__name__, "plain writes", _SOURCE
+        )
+        for number, op in enumerate(given)
+        if not isinstance(op, Write | BlockWrite)
+    ]
+    raise_if(problems, InputFileError)
+    for operation in given:
+        yield from ((word.address, word.value) for word in words_written(operation))

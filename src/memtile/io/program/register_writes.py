@@ -1,0 +1,161 @@
+"""Programs of register accesses on a model: everything is checked before the first word is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Protocol
+
+from memtile.arch.address_map import ARRAY_BASE
+from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
+from memtile.errors import InputFileError, Problem, RegisterError, SimulationError, raise_if
+from memtile.io.program.operations import (
+    WORD_MAX,
+    ArrayShape,
+    BlockWrite,
+    MaskPoll,
+    MaskWrite,
+    Operation,
+    Other,
+    Write,
+    locate,
+    words_written,
+)
+from memtile.model.register_tables import answering
+
+_MAP = "AM025 memory map"
+Advance = Callable[[], bool]
+Handler = Callable[[Other], None]
+_NO_HANDLERS: Mapping[str, Handler] = MappingProxyType({})
+
+
+class Target(Protocol):
+    """What takes register accesses at absolute byte addresses."""
+
+    def write32(self, address: int, value: int, /) -> None:
+        """Write one word."""
+
+    def mask_write32(self, address: int, mask: int, value: int, /) -> None:
+        """Replace the bits of ``mask``."""
+
+    def block_write32(self, address: int, words: Sequence[int], /) -> None:
+        """Write consecutive words."""
+
+    def poll(self, address: int, mask: int, value: int, advance: Advance, /) -> bool:
+        """Read until ``word & mask == value``, or until ``advance`` says that it will never come."""
+
+
+def apply(
+    operations: Sequence[Operation],
+    target: Target,
+    shape: ArrayShape,
+    *,
+    advance: Advance = lambda: False,
+    handlers: Mapping[str, Handler] = _NO_HANDLERS,
+) -> None:
+    """Do all operations in order on ``target``.
+
+    Args:
+        operations: the program.
+        target: the door of an array.
+        shape: of that array.
+        advance: lets time pass between the reads of a poll; False = nothing will change any more.
+        handlers: what to do for operations that are no register access, by name; others that act are refused.
+
+    Raises:
+        InputFileError: something cannot be done on this array; all problems at once, nothing was written.
+            Only an access to a column whose clock is off, or that is in reset, is found on the way: what came
+            before it is done.
+        SimulationError: a poll never saw its value; what came before it is done.
+    """
+    raise_if(check(operations, shape, handlers.keys()), InputFileError)
+    for operation in operations:
+        try:
+            _do(operation, target, advance, handlers)
+        except RegisterError as error:
+            where = operation.place or "program"
+            problems = [replace(problem, where=f"{where}, {problem.where}") for problem in error.problems]
+            raise InputFileError(problems) from error
+
+
+def _do(operation: Operation, target: Target, advance: Advance, handlers: Mapping[str, Handler]) -> None:
+    match operation:
+        case Write(address, value):
+            target.write32(address, value)
+        case MaskWrite(address, mask, value):
+            target.mask_write32(address, mask, value)
+        case BlockWrite(address, words):
+            target.block_write32(address, words)
+        case MaskPoll(address, mask, value):
+            if not target.poll(address, mask, value, advance):
+                raise SimulationError(_timed_out(operation))
+        case Other(name) if name in handlers:
+            handlers[name](operation)
+
+
+def check(operations: Sequence[Operation], shape: ArrayShape, handled: Collection[str] = ()) -> list[Problem]:
+    """Everything that an array of this shape could not do; ``handled`` names operations that are allowed."""
+    return [problem for operation in operations for problem in _problems(operation, shape, handled)]
+
+
+def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str]) -> Iterator[Problem]:
+    where = operation.place or "program"
+    if isinstance(operation, Other):
+        if operation.acts and operation.name not in handled:
+            allowed, step = "register accesses", "run what this operation asks for yourself"
+            yield Problem("operation", where, "operation", operation.name, allowed, "the model's door", step)
+        return
+    yield from _value_problems(operation, where)
+    if isinstance(operation, MaskPoll):
+        yield from _address_problems(operation.address, 1, shape, where)
+    elif isinstance(operation, BlockWrite):
+        yield from _address_problems(operation.address, len(operation.words), shape, where)
+    elif isinstance(operation, Write | MaskWrite):
+        yield from _address_problems(operation.address, 1, shape, where)
+
+
+def _value_problems(operation: Operation, where: str) -> Iterator[Problem]:
+    for address, value, _ in words_written(operation):
+        if not 0 <= value <= WORD_MAX:
+            allowed = f"0..{WORD_MAX:#x}"
+            yield Problem("register_value", where, f"{address:#010x}", hex(value), allowed, _MAP)
+
+
+def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -> Iterator[Problem]:
+    column, row, offset = locate(address)
+    given = f"{address:#010x}"
+    kind = shape.tile(column, row)
+    if kind is None:
+        allowed = f"columns 0..{shape.columns - 1}, rows 0..{shape.rows - 1}"
+        given = f"{given} (column {column}, row {row})"
+        yield Problem("tile", where, "address", given, allowed, _MAP, _other_base(address, shape))
+    elif offset % WORD_BYTES:
+        yield Problem("alignment", where, "address", given, f"multiples of {WORD_BYTES}", _MAP)
+    elif offset + words * WORD_BYTES > TILE_BYTES:
+        yield Problem("block", where, "size", f"{words} words from {given} on", "words of one tile", _MAP)
+    else:
+        first = offset // WORD_BYTES
+        answered = answering(kind, shape.has_dma(column, row))[first : first + words]
+        if not answered.all():
+            hole = offset + int(answered.argmin()) * WORD_BYTES
+            given = f"offset {hole:#07x} of the {TILE_KINDS[kind].title} at column {column}, row {row}"
+            if answering(kind, has_dma=True)[hole // WORD_BYTES]:
+                allowed = "interface tiles that have a DMA"
+                yield Problem("no_dma", where, "address", given, allowed, "device table")
+            else:
+                allowed = "data memory and registers of the map"
+                yield Problem("unmapped", where, "address", given, allowed, _MAP)
+
+
+def _other_base(address: int, shape: ArrayShape) -> str:
+    """What to do about an address that counts from the array's usual place in the system."""
+    column, row, _ = locate(address - ARRAY_BASE)
+    inside = address >= ARRAY_BASE and shape.tile(column, row) is not None
+    return f"where addresses count from {ARRAY_BASE:#x}, say so with --base" if inside else ""
+
+
+def _timed_out(poll: MaskPoll) -> Problem:
+    given = f"a word at {poll.address:#010x} that never had it"
+    allowed = f"{poll.value:#x} in the bits of {poll.mask:#x}"
+    return Problem("poll", poll.place or "program", "mask poll", given, allowed, "the program itself")

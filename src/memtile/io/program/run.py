@@ -1,0 +1,166 @@
+"""Run a program of register accesses on an array: arrays in, the host's waits, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy.typing as npt
+
+from memtile.design.array import Array
+from memtile.design.bench import MAX_CYCLES
+from memtile.errors import InputFileError, Problem, SimulationError, raise_if
+from memtile.explain.outcome import outcome
+from memtile.explain.results import Result, Status
+from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.arrays import BoundArrays, ExternalArray, bind
+from memtile.io.program.external_uses import external_uses
+from memtile.io.program.memory import place, taken
+from memtile.io.program.operations import ArrayShape, Operation, Other
+from memtile.io.program.pointer_patches import PATCH, pointer_of, pointer_problems, pointer_words
+from memtile.io.program.register_writes import Advance, apply, check
+from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
+from memtile.sim.clock import Stop
+from memtile.sim.engine import Progress
+from memtile.sim.polling import go_on
+from memtile.sim.untimed import run_untimed
+
+_CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
+    PATCH: pointer_problems,
+    WAIT: wait_problems,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """What a program left.
+
+    Attributes:
+        result: of the run, with the cycles of all channels.
+        arrays: what was wanted, by name.
+        buffers: external memory as it is at the end.
+        stopped: why the program did not come to its end; empty when it did.
+    """
+
+    result: Result
+    arrays: Mapping[str, npt.NDArray[Any]]
+    buffers: Sequence[ExternalArray]
+    stopped: str = ""
+
+
+class _Host:
+    """The processor beside the array: it writes, polls and waits, while the array runs.
+
+    Args:
+        array: the model.
+        end: cycle at which patience ends.
+        untimed: move data without a clock.
+        progress: called now and then with the cycles done, or the words that an untimed run moved.
+    """
+
+    def __init__(self, array: Array, end: int, untimed: bool, progress: Progress | None) -> None:
+        self._array, self._end, self._untimed, self._progress = array, end, untimed, progress
+        self.write32, self.mask_write32 = array.door.write32, array.door.mask_write32
+        self.block_write32 = array.door.block_write32
+        self.stop = Stop.LIMIT
+
+    @property
+    def left(self) -> int:
+        """Cycles of patience left."""
+        return self._end - self._array.engine.now
+
+    def poll(self, address: int, mask: int, value: int, _advance: Advance, /) -> bool:
+        """Read until the bits of ``mask`` are those of ``value``."""
+        return self.until(lambda: self._array.door.read32(address) & mask == value)
+
+    def until(self, met: Callable[[], bool]) -> bool:
+        """Let the array run until ``met``; False when that cannot be any more, or patience ends."""
+        quiet, engine = False, self._array.engine
+        while not met():
+            if quiet or self.left <= 0:
+                return False
+            if self._untimed:
+                self.stop = run_untimed(engine, self._progress)
+            else:
+                self.stop = go_on(engine, self._end, self._progress)
+            quiet = self._untimed or self.stop is Stop.QUIET
+        return True
+
+
+def run_program(
+    operations: Sequence[Operation],
+    array: Array,
+    given: Sequence[Given] = (),
+    wanted: Sequence[Wanted] = (),
+    *,
+    max_cycles: int = MAX_CYCLES,
+    untimed: bool = False,
+    progress: Progress | None = None,
+) -> ProgramResult:
+    """Do the operations in order, let the array run on until nothing moves, and take the arrays.
+
+    Polls and waits for tokens let the array run; pointer patches get the addresses of ``given`` arrays.
+
+    Args:
+        operations: the program.
+        array: the model, as firmware leaves it.
+        given: arrays for external memory, tile memories and streams.
+        wanted: arrays to take at the end.
+        max_cycles: limit of all cycles together.
+        untimed: move data without a clock.
+        progress: called now and then with the cycles done, or the words that an untimed run moved.
+
+    Raises:
+        InputFileError: what the array cannot do, or arrays that do not fit the program; all at once, and
+            nothing was done. An access without clock alone is found on the way, see :func:`apply`.
+        DesignError: arrays that overlap in external memory.
+    """
+    shape = ArrayShape.of(array.device, array.columns)
+    bound = _bound(operations, given, wanted, shape)
+    host = _Host(array, array.engine.now + max_cycles, untimed, progress)
+    addresses, tokens = place(bound, array), TokenHost(array, host.until)
+    handlers = {PATCH: lambda operation: _patch(operation, array, addresses), WAIT: tokens.wait}
+    stopped = ""
+    try:
+        apply(operations, host, shape, handlers=handlers)
+        result = array.run(host.left, untimed=untimed, progress=progress)
+    except SimulationError as error:
+        stopped = str(error)
+        result = _halfway(array, host.stop, untimed)
+    except KeyboardInterrupt:
+        result = _halfway(array, None, untimed)
+    arrays = {output.name: taken(output, array) for output in bound.outputs}
+    return ProgramResult(result, arrays, bound.externals, stopped)
+
+
+def _patch(operation: Other, array: Array, addresses: Mapping[int, int]) -> None:
+    """Put the address of an argument into a descriptor."""
+    pointer = pointer_of(operation)
+    assert pointer is not None
+    for word in pointer_words(pointer.register, addresses[pointer.argument] + pointer.offset):
+        array.door.mask_write32(word.address, word.mask, word.value)
+
+
+def _halfway(array: Array, stop: Stop | None, untimed: bool) -> Result:
+    """The result of a program that did not come to its end: what is at rest still waits for the host."""
+    result = outcome(array.engine, stop, {}, (), timed=not untimed)
+    return replace(result, status=Status.STUCK) if result.status is Status.FINISHED else result
+
+
+def _bound(
+    operations: Sequence[Operation], given: Sequence[Given], wanted: Sequence[Wanted], shape: ArrayShape
+) -> BoundArrays:
+    """Check program and arrays together."""
+    problems = check(operations, shape, _CHECKS.keys())
+    for operation in operations:
+        if isinstance(operation, Other) and operation.name in _CHECKS:
+            problems += _CHECKS[operation.name](operation, shape)
+    try:
+        pointers = [pointer for operation in operations if (pointer := pointer_of(operation))]
+        arguments = sorted({pointer.argument for pointer in pointers})
+        bound = bind(external_uses(operations, shape), arguments, given, wanted, shape)
+    except InputFileError as error:
+        problems += error.problems
+    raise_if(problems, InputFileError)
+    return bound

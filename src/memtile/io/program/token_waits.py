@@ -1,0 +1,91 @@
+"""Waits of NPU programs for task-complete tokens, as the firmware receives them below the interface tiles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from memtile.arch.address_map import FIRMWARE_PORT
+from memtile.arch.packets import TOKEN, token
+from memtile.arch.registers import field_of
+from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
+from memtile.design.array import Array
+from memtile.errors import Problem, SimulationError
+from memtile.io.program.operations import ArrayShape, Other
+
+WAIT = "TOKEN_WAIT"
+_SOURCE = "mlir-aie token waits"
+_SENDER = ~(field_of(TOKEN, "Parity").mask | field_of(TOKEN, "Controller_ID").mask)
+Until = Callable[[Callable[[], bool]], bool]
+
+
+def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
+    """What keeps a wait from being done on an array of ``shape``."""
+    said = dict(operation.details)
+    if not said.get("columns") or not said.get("rows") or said["direction"] not in (S2MM, MM2S):
+        given = ", ".join(f"{key} {value}" for key, value in said.items()) or "nothing that is known"
+        allowed = f"1 or more columns and rows, and direction {S2MM} or {MM2S}"
+        yield Problem("token", operation.place, WAIT, given, allowed, _SOURCE)
+        return
+    for column, row in _places(said):
+        kind = shape.tile(column, row)
+        channels = TILE_KINDS[kind].channels if kind and shape.has_dma(column, row) else 0
+        if said["channel"] >= channels:
+            given = f"channel {said['channel']} of the tile at column {column}, row {row}"
+            yield Problem("token", operation.place, WAIT, given, "channels of the array", _SOURCE)
+
+
+class TokenHost:
+    """Receives the tokens of an array for a program.
+
+    Args:
+        array: whose interface tiles hand their tokens over from now on.
+        until: lets time pass until a condition is met; False = it never will be.
+    """
+
+    def __init__(self, array: Array, until: Until) -> None:
+        self._array, self._until = array, until
+        self._taken: Counter[int] = Counter()
+        self._ports = [array.interface_tile(column).index for column in range(array.columns)]
+        for tile in self._ports:
+            array.engine.catch_port(tile, FIRMWARE_PORT)
+
+    def wait(self, operation: Other) -> None:
+        """Take one token of each channel that the operation names.
+
+        Raises:
+            SimulationError: one of them never comes.
+        """
+        wanted = Counter(self._wanted(dict(operation.details)))
+        if not self._until(lambda: not self._missing(wanted)):
+            given = f"{self._missing(wanted).total()} of {wanted.total()} tokens that never came"
+            step = f"tasks must ask for tokens, and the switches bring them to {FIRMWARE_PORT} in row 0"
+            raise SimulationError(
+                Problem("token", operation.place, WAIT, given, "all of them", _SOURCE, step)
+            )
+        self._taken += wanted
+
+    def _wanted(self, said: dict[str, int]) -> Iterator[int]:
+        for column, row in _places(said):
+            kind = self._array.device.tile(column, row)
+            channel = said["direction"] * TILE_KINDS[kind].channels + said["channel"]
+            yield token(kind, channel, 0, column, row) & _SENDER
+
+    def _missing(self, wanted: Counter[int]) -> Counter[int]:
+        return wanted - (self._received() - self._taken)
+
+    def _received(self) -> Counter[int]:
+        """Tokens by sender: packets of one word."""
+        found: Counter[int] = Counter()
+        for tile in self._ports:
+            begins = 1
+            for word, last in self._array.engine.left_port(tile, FIRMWARE_PORT):
+                found[word & _SENDER] += begins & last
+                begins = last
+        return found
+
+
+def _places(said: dict[str, int]) -> Iterator[tuple[int, int]]:
+    """Column and row of every tile that is waited for."""
+    for column in range(said["column"], said["column"] + said["columns"]):
+        yield from ((column, row) for row in range(said["row"], said["row"] + said["rows"]))

@@ -1,0 +1,176 @@
+"""Read serialised transactions (see :mod:`memtile.io.program.transaction_format`).
+
+Only byte 0 of an operation word is its opcode: the driver leaves bits of the address in the others. Padding
+may hold anything. Nothing of a file is returned unless all of it makes sense.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.errors import InputFileError, Problem, raise_if
+from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
+from memtile.io.program.transaction_format import (
+    BLOCK_WRITE,
+    CUSTOM,
+    CUSTOMS,
+    FIRST_CUSTOM,
+    FIXED,
+    HEADER,
+    LAYOUTS,
+    MASK_POLL,
+    MASK_POLL_BUSY,
+    MASK_WRITE,
+    SOURCE,
+    WRITE,
+    Header,
+    Kind,
+)
+
+_OPCODE = Struct("<B")
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A header and the operations under it."""
+
+    header: Header
+    operations: tuple[Operation, ...]
+
+
+def read_transaction(data: bytes, name: str = "transaction") -> Transaction:
+    """The transaction in ``data``.
+
+    Args:
+        data: all bytes of the file.
+        name: of the file, for messages.
+
+    Raises:
+        InputFileError: an unknown version or opcode, a wrong size or count, or a file that ends too early;
+            names the byte offset.
+    """
+    file = ByteReader(data, name)
+    header, count = _read_header(file)
+    operations: list[Operation] = []
+    at = HEADER.size
+    while at < len(data):
+        operation, size = _Operations(file, header).read(at)
+        operations.append(operation)
+        at += size
+    if len(operations) != count:
+        raise file.error("count", 8, "operation count", str(count), f"{len(operations)}, as counted", SOURCE)
+    return Transaction(header, tuple(operations))
+
+
+def _read_header(file: ByteReader) -> tuple[Header, int]:
+    major, minor, generation, rows, columns, memory_rows, count, size = file.unpack(HEADER, 0, "header")
+    problems: list[Problem] = []
+    if (major, minor) not in LAYOUTS:
+        known = " or ".join(f"{major}.{minor}" for major, minor in LAYOUTS)
+        problems.append(file.problem("version", 0, "version", f"{major}.{minor}", known, SOURCE))
+    if size != len(file.data):
+        allowed = f"{len(file.data)}, the length of the file"
+        problems.append(file.problem("size", 12, "total size", f"{size} bytes", allowed, SOURCE))
+    raise_if(problems, InputFileError)
+    return Header((major, minor), generation, rows, columns, memory_rows), count
+
+
+def stands_for(operation: Other, header: Header) -> bool:
+    """Whether the bytes of ``operation`` are that operation in a transaction with this header too."""
+    try:
+        found, size = _Operations(ByteReader(operation.payload, operation.name), header).read(0)
+    except InputFileError:
+        return False
+    return isinstance(found, Other) and (found.name, size) == (operation.name, len(operation.payload))
+
+
+class _Operations:
+    """Reads the operations under one header."""
+
+    def __init__(self, file: ByteReader, header: Header) -> None:
+        self._file, self._header, self._layout = file, header, LAYOUTS[header.version]
+
+    def read(self, at: int) -> tuple[Operation, int]:
+        """The operation at byte ``at`` and its size in bytes."""
+        (opcode,) = self._file.unpack(_OPCODE, at, "opcode")
+        if opcode == WRITE:
+            return self._write(at)
+        if opcode == BLOCK_WRITE:
+            return self._block(at)
+        if opcode in (MASK_WRITE, MASK_POLL):
+            return self._masked(at, opcode)
+        if opcode >= FIRST_CUSTOM:
+            return self._custom(at, opcode)
+        if not self._header.by_driver and opcode == MASK_POLL_BUSY:
+            return self._masked(at, opcode)
+        if not self._header.by_driver and opcode in FIXED:
+            kind = FIXED[opcode]
+            return self._other(at, kind, kind.layout.size)
+        raise self._unknown(at, opcode)
+
+    def _write(self, at: int) -> tuple[Operation, int]:
+        layout = self._layout.write
+        _, address, value, *size = self._file.unpack(layout, at, "write")
+        self._check_size(at, size, (layout.size,), "write")
+        return Write(address, value, place=self._file.place(at)), layout.size
+
+    def _masked(self, at: int, opcode: int) -> tuple[Operation, int]:
+        layout, allowed = self._layout.masked, self._layout.masked_sizes
+        what = "mask write" if opcode == MASK_WRITE else "mask poll"
+        _, address, value, mask, *given = self._file.unpack(layout, at, what)
+        size = self._check_size(at, given, allowed, what) or layout.size
+        place = self._file.place(at)
+        if opcode == MASK_WRITE:
+            return MaskWrite(address, mask, value, place=place), size
+        return MaskPoll(address, mask, value, opcode == MASK_POLL_BUSY, place=place), size
+
+    def _block(self, at: int) -> tuple[Operation, int]:
+        layout = self._layout.block
+        _, address, size = self._file.unpack(layout, at, "block write")
+        words, rest = divmod(size - layout.size, WORD_BYTES)
+        if words < 1 or rest:
+            allowed = f"{layout.size} and {WORD_BYTES} for each word"
+            raise self._file.error("operation_size", at, "block write size", f"{size} bytes", allowed, SOURCE)
+        self._file.need(at, size, "block write")
+        data = Struct(f"<{words}I").unpack_from(self._file.data, at + layout.size)
+        return BlockWrite(address, data, place=self._file.place(at)), size
+
+    def _custom(self, at: int, opcode: int) -> tuple[Operation, int]:
+        _, size = self._file.unpack(CUSTOM, at, "custom operation")
+        if size < CUSTOM.size:
+            allowed = f"at least {CUSTOM.size}"
+            raise self._file.error("operation_size", at, "custom size", f"{size} bytes", allowed, SOURCE)
+        named = () if self._header.by_driver else CUSTOMS.get(opcode, ())
+        exact = [kind for kind in named if kind.layout.size == size]
+        known = named[0] if named else Kind(f"CUSTOM_{opcode}", _OPCODE)
+        unnamed = known._replace(layout=_OPCODE, fields=())
+        return self._other(at, exact[0] if exact else unnamed, size)
+
+    def _other(self, at: int, kind: Kind, size: int) -> tuple[Operation, int]:
+        self._file.need(at, size, kind.name)
+        _, *numbers = self._file.unpack(kind.layout, at, kind.name)
+        details = tuple(zip(kind.fields, numbers, strict=False))
+        payload = self._file.data[at : at + size]
+        return Other(kind.name, payload, details, kind.acts, place=self._file.place(at)), size
+
+    def _check_size(self, at: int, given: list[int], allowed: tuple[int, ...], what: str) -> int:
+        """The size that an operation says; 0 where the version stores none."""
+        if not given:
+            return 0
+        if given[0] not in allowed:
+            sizes = " or ".join(map(str, allowed))
+            raise self._file.error(
+                "operation_size", at, f"{what} size", f"{given[0]} bytes", f"{sizes} bytes", SOURCE
+            )
+        self._file.need(at, given[0], what)
+        return given[0]
+
+    def _unknown(self, at: int, opcode: int) -> InputFileError:
+        driver = self._header.by_driver
+        known = {WRITE, BLOCK_WRITE, MASK_WRITE, MASK_POLL, *(() if driver else {MASK_POLL_BUSY, *FIXED})}
+        allowed = f"{', '.join(map(str, sorted(known)))}, and {FIRST_CUSTOM} or more"
+        numbering = "aie-rt's numbering" if driver else "mlir-aie's numbering"
+        return self._file.error("opcode", at, "opcode", str(opcode), allowed, f"{SOURCE}, {numbering}")

@@ -1,0 +1,91 @@
+"""Write serialised transactions, versions 0.1 and 1.0; unused bytes are 0."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.errors import InputFileError, Problem, raise_if
+from memtile.io.program.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
+from memtile.io.program.transaction import Transaction, stands_for
+from memtile.io.program.transaction_format import (
+    BLOCK_WRITE,
+    HEADER,
+    LAYOUTS,
+    MASK_POLL,
+    MASK_POLL_BUSY,
+    MASK_WRITE,
+    SOURCE,
+    WRITE,
+    Header,
+    Layout,
+)
+
+
+def transaction_bytes(transaction: Transaction) -> bytes:
+    """The transaction as a file.
+
+    Operations that do nothing are left out where the version does not have them.
+
+    Raises:
+        InputFileError: an operation that the version cannot store; all of them at once.
+    """
+    header = transaction.header
+    if header.version not in LAYOUTS:
+        known = " or ".join(f"{major}.{minor}" for major, minor in LAYOUTS)
+        given = ".".join(map(str, header.version))
+        raise InputFileError(Problem("version", "transaction", "version", given, known, SOURCE))
+    problems = [
+        problem
+        for number, op in enumerate(transaction.operations)
+        if (problem := _problem(header, number, op))
+    ]
+    raise_if(problems, InputFileError)
+    stored = [op for op in transaction.operations if not isinstance(op, Other) or stands_for(op, header)]
+    body = b"".join(_bytes(header, operation) for operation in stored)
+    shape = (header.rows, header.columns, header.memory_tile_rows)
+    counts = (len(stored), HEADER.size + len(body))
+    return HEADER.pack(*header.version, header.generation, *shape, *counts) + body
+
+
+def _problem(header: Header, number: int, operation: Operation) -> Problem | None:
+    where = operation.place or f"transaction, operation {number}"
+    if isinstance(operation, Write | BlockWrite | MaskWrite | MaskPoll) and operation.address > WORD_MAX:
+        allowed = f"0..{WORD_MAX:#x}"
+        return Problem("address", where, "address", hex(operation.address), allowed, SOURCE)
+    if isinstance(operation, BlockWrite) and not operation.words:
+        return Problem("operation_size", where, "block write", "0 words", "1 or more", SOURCE)
+    if header.by_driver and isinstance(operation, MaskPoll) and operation.busy:
+        return _foreign(header, where, "MASKPOLL_BUSY")
+    if isinstance(operation, Other) and operation.acts and not stands_for(operation, header):
+        return _foreign(header, where, operation.name)
+    return None
+
+
+def _foreign(header: Header, where: str, name: str) -> Problem:
+    known, step = ("aie-rt", "choose version 1.0") if header.by_driver else ("mlir-aie", "")
+    return Problem("operation", where, "operation", name, f"those of {known}", SOURCE, step)
+
+
+def _bytes(header: Header, operation: Operation) -> bytes:
+    layout = LAYOUTS[header.version]
+    match operation:
+        case Write(address, value):
+            return _packed(layout, layout.write, layout.write.size, WRITE, address, value)
+        case MaskWrite(address, mask, value):
+            size = layout.masked_sizes[-1 if header.by_driver else 0]
+            return _packed(layout, layout.masked, size, MASK_WRITE, address, value, mask)
+        case MaskPoll(address, mask, value, busy):
+            opcode = MASK_POLL_BUSY if busy else MASK_POLL
+            return _packed(layout, layout.masked, layout.masked_sizes[-1], opcode, address, value, mask)
+        case BlockWrite(address, words):
+            size = layout.block.size + len(words) * WORD_BYTES
+            return layout.block.pack(BLOCK_WRITE, address, size) + Struct(f"<{len(words)}I").pack(*words)
+        case Other(_, payload):
+            return payload
+        case _:
+            raise TypeError(f"not an operation: {operation!r}")
+
+
+def _packed(layout: Layout, shape: Struct, size: int, *numbers: int) -> bytes:
+    return shape.pack(*numbers, *((size,) if layout.sized else ())).ljust(size, b"\0")

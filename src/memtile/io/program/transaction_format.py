@@ -1,0 +1,123 @@
+"""Layout of serialised transactions, versions 0.1 and 1.0 (aie-rt ``xaie_txn``, mlir-aie).
+
+The driver and mlir-aie number the operations from 5 on differently. Version 1.0 and the generations of the
+NPUs come from mlir-aie; version 0.1 of generation 1 or 2 comes from the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from struct import Struct
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memtile.io.program.operations import ArrayShape
+
+SOURCE = "aie-rt and mlir-aie transaction format"
+HEADER = Struct("<BBBBBBxxII")
+WRITE, BLOCK_WRITE, MASK_WRITE, MASK_POLL = 0, 1, 3, 4
+MASK_POLL_BUSY = 7  # mlir-aie's numbering
+FIRST_CUSTOM = 128  # from here on an operation says its size itself
+CUSTOM = Struct("<B3xI")
+GENERATIONS: Mapping[int, str] = MappingProxyType({1: "AIE", 2: "AIE-ML", 3: "NPU1", 4: "NPU2"})
+_FIRST_NPU = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of a transaction.
+
+    Attributes:
+        version: ``(major, minor)``; (0, 1) and (1, 0) exist.
+        generation: 1 AIE, 2 AIE-ML as the driver counts; 3 NPU1, 4 NPU2 as mlir-aie does.
+        rows: rows of the array, all kinds of tiles.
+        columns: columns of the partition.
+        memory_tile_rows: rows of memory tiles.
+    """
+
+    version: tuple[int, int]
+    generation: int
+    rows: int
+    columns: int
+    memory_tile_rows: int
+
+    @property
+    def shape(self) -> ArrayShape:
+        """The array that the transaction is for."""
+        return ArrayShape.sized(self.columns, self.rows, self.memory_tile_rows)
+
+    @property
+    def by_driver(self) -> bool:
+        """Whether operations are numbered as in the driver, not as in mlir-aie."""
+        return self.version == (0, 1) and self.generation < _FIRST_NPU
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the register accesses of one version are stored.
+
+    Attributes:
+        write: opcode, address, value; then the size if ``sized``.
+        masked: opcode, address, value, mask; then the size if ``sized``. Of mask writes and polls.
+        block: opcode, address, size; then the data.
+        sized: whether every operation says its size.
+        masked_sizes: bytes that a masked operation may take, padding included.
+    """
+
+    write: Struct
+    masked: Struct
+    block: Struct
+    sized: bool
+    masked_sizes: tuple[int, ...]
+
+
+LAYOUTS: Mapping[tuple[int, int], Layout] = MappingProxyType(
+    {
+        (0, 1): Layout(Struct("<B7xQII"), Struct("<B7xQIII"), Struct("<B7xII"), True, (28, 32)),
+        (1, 0): Layout(Struct("<B3xII"), Struct("<B3xIII"), Struct("<B3xII"), False, (16,)),
+    }
+)
+
+
+class Kind(NamedTuple):
+    """An operation that is no register access: its name, its numbers, and whether leaving it out matters."""
+
+    name: str
+    layout: Struct
+    fields: tuple[str, ...] = ()
+    acts: bool = True
+
+
+FIXED: Mapping[int, Kind] = MappingProxyType(
+    {
+        5: Kind("NOOP", Struct("<B3x"), acts=False),
+        6: Kind("PREEMPT", Struct("<BB2x"), ("level",), acts=False),
+        8: Kind("LOADPDI", Struct("<BxHIQ"), ("id", "bytes", "address")),
+        9: Kind("LOAD_PM_START", Struct("<B3xI"), ("id",)),
+        10: Kind("CREATE_SCRATCHPAD", Struct("<BB2xIQ"), ("usage", "bytes", "offset")),
+        11: Kind("UPDATE_STATE_TABLE", Struct("<BBBxI"), ("index", "function", "argument")),
+        12: Kind("UPDATE_REG", Struct("<BBBxII"), ("index", "function", "argument", "address")),
+        13: Kind("UPDATE_SCRATCH", Struct("<B3x")),
+    }
+)
+"""Operations of mlir-aie's numbering whose size follows from the opcode."""
+
+_TOKEN_FIELDS = ("direction", "row", "column", "rows", "columns", "channel")
+CUSTOMS: Mapping[int, tuple[Kind, ...]] = MappingProxyType(
+    {
+        128: (Kind("TOKEN_WAIT", Struct("<B3x4xBBBxxBBB"), _TOKEN_FIELDS),),
+        129: (
+            Kind(
+                "DDR_PATCH",
+                Struct("<B3x4x12xIQQQ"),
+                ("action", "address", "argument", "offset"),
+            ),
+            Kind("DDR_PATCH", Struct("<B3x4xIIQ"), ("address", "argument", "offset")),
+        ),
+        130: (Kind("READ_REGS", CUSTOM),),
+        131: (Kind("RECORD_TIMER", CUSTOM, acts=False),),
+        132: (Kind("MERGE_SYNC", CUSTOM),),
+    }
+)
+"""mlir-aie's custom operations; the first whose layout has the operation's size names its numbers."""

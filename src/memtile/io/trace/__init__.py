@@ -1,0 +1,1 @@
+"""Traces: set up, recorded, decoded, exported."""

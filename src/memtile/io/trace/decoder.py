@@ -1,0 +1,263 @@
+"""Recorded traces in event-time mode: words -> for each trace unit, which event was asserted in which cycle.
+
+Time is the unit's 64-bit timer, whose value a Start frame carries. Each frame says in which one cycle its
+events were asserted (``arch.trace``); what is asserted in adjacent cycles becomes one :class:`Run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from memtile.arch.trace import FILLER, REPEATS, SLOTS, START, STOP, SYNC, SYNC_CYCLES
+from memtile.errors import InputFileError, Problem
+from memtile.io.trace.frames import Frame, Loss, frames
+from memtile.io.trace.packets import Gap, Packet, Sender, packets, senders
+from memtile.io.trace.words import Words
+
+_SOURCE = "mlir-aie's decoder"
+
+
+class Run(NamedTuple):
+    """The events of ``slots``, one bit each, and no others were asserted for ``cycles`` from ``begin`` on."""
+
+    begin: int
+    cycles: int
+    slots: int
+
+    @property
+    def end(self) -> int:
+        """First cycle after it."""
+        return self.begin + self.cycles
+
+
+class Interval(NamedTuple):
+    """Event slot ``slot`` was asserted from cycle ``begin`` up to, not in, cycle ``end``."""
+
+    slot: int
+    begin: int
+    end: int
+
+
+class Origin(StrEnum):
+    """Why a segment begins."""
+
+    START = "start"  # the start event
+    OVERRUN = "overrun"  # the unit lost frames and began anew (DEV-TRACE-2)
+    LOSS = "loss"  # words of the file could not be read
+    MIDDLE = "middle"  # the file begins after the trace did
+
+
+@dataclass(slots=True)
+class Segment:
+    """A part of a trace in which nothing is missing.
+
+    Attributes:
+        origin: why it begins.
+        start: cycle in which it begins, itself not recorded; a lower bound if not ``exact``.
+        exact: whether cycles are those of the unit's timer.
+        at: word of the stream where it begins.
+        runs: what was asserted, in order of time.
+        stopped: whether the unit said that it stopped.
+    """
+
+    origin: Origin
+    start: int
+    exact: bool
+    at: int
+    runs: list[Run] = field(default_factory=list)
+    stopped: bool = False
+
+    @property
+    def end(self) -> int:
+        """First cycle after the last recorded one."""
+        return self.runs[-1].end if self.runs else self.start + 1
+
+
+@dataclass(slots=True)
+class UnitTrace:
+    """What one trace unit recorded: its segments in order of the stream, and the words of its packets."""
+
+    sender: Sender
+    packets: int
+    segments: list[Segment]
+
+    def intervals(self) -> Iterator[Interval]:
+        """When each slot was asserted, by begin, then slot; no interval goes beyond its segment."""
+        for segment in self.segments:
+            yield from sorted(_intervals(segment.runs), key=lambda found: (found.begin, found.slot))
+
+    def events(self) -> Iterator[tuple[int, int]]:
+        """(cycle, slot) of each cycle in which a slot was asserted."""
+        for segment in self.segments:
+            for run in segment.runs:
+                for cycle in range(run.begin, run.end):
+                    yield from ((cycle, slot) for slot in range(SLOTS) if run.slots >> slot & 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A decoded trace file.
+
+    Attributes:
+        name: of the file.
+        units: one for each sender, in order of first appearance.
+        problems: everything that could not be read or says that something is missing, in order of the stream.
+        words: of the file.
+        packets: how many.
+    """
+
+    name: str
+    units: tuple[UnitTrace, ...]
+    problems: tuple[Problem, ...]
+    words: int
+    packets: int
+
+
+def decode(words: Words | Sequence[int], name: str = "trace") -> Trace:
+    """Decode a stream of trace packets, of the model or of silicon.
+
+    Args:
+        words: 32-bit words in order, packets of any number of units interleaved.
+        name: of the stream, for messages.
+
+    Raises:
+        InputFileError: there is no trace packet in it. All lesser faults are ``problems`` of the result, and
+            everything else is decoded.
+    """
+    problems: list[Problem] = []
+    plain = np.asarray(words, dtype=np.uint32).tolist()
+    found = list(packets(plain, name, problems))
+    by_sender = senders(found)
+    if not by_sender:
+        raise InputFileError(_empty(name, plain))
+    units = tuple(_unit(sender, items, name, problems) for sender, items in by_sender.items())
+    ordered = sorted(problems, key=lambda problem: int(problem.where.rpartition(" ")[2]))
+    return Trace(name, units, tuple(ordered), len(plain), sum(isinstance(item, Packet) for item in found))
+
+
+def _empty(name: str, words: Sequence[int]) -> Problem:
+    written = [word for word in words if word]
+    given = f"{len(words)} words, {len(written) or 'none'} of them not 0"
+    advice = "nothing was traced: check the start event, the route of the packets and the trace buffer"
+    return Problem("trace_empty", name, "trace", given, "at least one trace packet", _SOURCE, advice)
+
+
+def _unit(sender: Sender, items: list[Packet | Gap], name: str, problems: list[Problem]) -> UnitTrace:
+    reader = _Reader(name, problems)
+    for frame in frames(items, name, problems):
+        reader.read(frame)
+    return UnitTrace(sender, sum(isinstance(item, Packet) for item in items), reader.segments)
+
+
+class _Reader:
+    """Follows the clock of one unit through its frames."""
+
+    def __init__(self, name: str, problems: list[Problem]) -> None:
+        self.segments: list[Segment] = []
+        self._name = name
+        self._problems = problems
+        self._now = 0  # the last cycle that is told
+        self._last: tuple[int, int] | None = None  # delta and slots of the last frame
+
+    def read(self, frame: Frame | Loss) -> None:
+        """Take the next frame, or the news that some are missing."""
+        if isinstance(frame, Loss):
+            self._lose(frame.at)
+        elif frame.format is START:
+            self._start(frame)
+        elif frame.format is STOP:
+            self._stop(frame)
+        elif frame.format is SYNC:
+            self._segment(frame.at)
+            self._now += SYNC_CYCLES
+        elif frame.format in REPEATS:
+            self._repeat(frame)
+        elif frame.format is not FILLER:
+            self._segment(frame.at)
+            self._last = frame.number, frame.slots
+            self._record(1)
+
+    def _start(self, frame: Frame) -> None:
+        overrun = bool(self.segments) and not self.segments[-1].stopped and self.segments[-1].exact
+        if overrun:
+            self._report("trace_overrun", frame.at, "trace", self._lost_until(frame.number), "no gap")
+        self._begin(Origin.OVERRUN if overrun else Origin.START, frame.number, True, frame.at)
+
+    def _lost_until(self, cycle: int) -> str:
+        return f"events lost between cycles {self._now} and {cycle}"
+
+    def _stop(self, frame: Frame) -> None:
+        self._segment(frame.at).stopped = True
+        if frame.number:
+            given = f"{frame.number:#x} in the bits after its opcode"
+            self._report(
+                "trace_stop", frame.at, "Stop frame", given, "0, as in all known traces (DEV-TRACE-1)"
+            )
+
+    def _repeat(self, frame: Frame) -> None:
+        self._segment(frame.at)
+        if self._last is None:
+            given = f"{frame.number} times, with no frame before it"
+            self._report("trace_repeat", frame.at, "Repeat frame", given, "after a frame with events")
+            self._lose(frame.at)
+            return
+        self._record(frame.number)
+
+    def _record(self, times: int) -> None:
+        """The last frame ``times`` times, as a whole (DEV-TRACE-4)."""
+        assert self._last is not None
+        delta, slots = self._last
+        runs = self.segments[-1].runs
+        first = self._now + 1
+        self._now += times * (1 + delta)
+        if not slots:  # it only lets time pass
+            return
+        if delta:
+            runs += [Run(begin, 1, slots) for begin in range(first + delta, self._now + 1, 1 + delta)]
+        elif times:
+            held = runs.pop() if runs and (runs[-1].end, runs[-1].slots) == (first, slots) else None
+            runs.append(Run(held.begin if held else first, (held.cycles if held else 0) + times, slots))
+
+    def _lose(self, at: int) -> None:
+        now = self.segments[-1] if self.segments else None
+        if now and not now.stopped and (now.runs or now.origin is not Origin.LOSS):
+            self._begin(Origin.LOSS, self._now, False, at)
+
+    def _segment(self, at: int) -> Segment:
+        if not self.segments or self.segments[-1].stopped:
+            self._report("trace_no_start", at, "trace", "frames without a Start frame", "a Start frame first")
+            self._begin(Origin.MIDDLE, self._now, False, at)
+        return self.segments[-1]
+
+    def _begin(self, origin: Origin, start: int, exact: bool, at: int) -> None:
+        self.segments.append(Segment(origin, start, exact, at))
+        self._now, self._last = start, None
+
+    def _report(self, reason: str, at: int, field: str, given: str, allowed: str) -> None:
+        advice = {
+            "trace_overrun": "trace fewer events, or give the packets a faster route",
+            "trace_no_start": "times are counted from 0 on and are lower bounds",
+            "trace_repeat": "times after it are lower bounds",
+        }.get(reason, "")
+        self._problems.append(
+            Problem(reason, f"{self._name}, word {at}", field, given, allowed, _SOURCE, advice)
+        )
+
+
+def _intervals(runs: Sequence[Run]) -> Iterator[Interval]:
+    """Adjacent runs with a slot in common make one interval of it."""
+    begun: dict[int, int] = {}
+    now = 0
+    for run in [*runs, Run(-1, 0, 0)]:
+        for slot in list(begun):
+            if run.begin != now or not run.slots >> slot & 1:
+                yield Interval(slot, begun.pop(slot), now)
+        for slot in range(SLOTS):
+            if run.slots >> slot & 1:
+                begun.setdefault(slot, run.begin)
+        now = run.end

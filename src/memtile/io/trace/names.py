@@ -1,0 +1,96 @@
+"""Decoded traces with names: which module a unit belongs to and what the events of its slots are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memtile.arch.registers import ModuleName
+from memtile.arch.trace import SLOTS
+from memtile.errors import Problem
+from memtile.io.trace.decoder import Interval, Origin, Trace, UnitTrace
+from memtile.io.trace.setup import ALIASES, TracedUnit, module_of
+
+_PREFIX = {module: alias for alias, module in ALIASES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedUnit:
+    """A unit's trace and the names in it.
+
+    Attributes:
+        trace: what it recorded.
+        module: whose unit it is; None if neither registers nor the packet type say.
+        events: name of the event in each slot.
+        known: whether the names come from registers or flags.
+    """
+
+    trace: UnitTrace
+    module: ModuleName | None
+    events: tuple[str, ...]
+    known: bool
+
+    @property
+    def kind(self) -> str:
+        """mlir-aie's name of the module: core, mem, shim or memtile."""
+        packet_type = self.trace.sender.packet_type
+        return _PREFIX[self.module] if self.module is not None else f"type{packet_type}"
+
+    @property
+    def process(self) -> str:
+        """The process name that mlir-aie's tools give: ``memtile_trace for tile1,2``, row before column."""
+        sender = self.trace.sender
+        return f"{self.kind}_trace for tile{sender.row},{sender.column}"
+
+    def intervals(self) -> Iterator[tuple[Interval, bool]]:
+        """When each slot was asserted, and whether its cycles are exact."""
+        for segment in self.trace.segments:
+            part = UnitTrace(self.trace.sender, 0, [segment])
+            yield from ((interval, segment.exact) for interval in part.intervals())
+
+    @property
+    def origin(self) -> int:
+        """Cycle of the start event; 0 if the trace does not say it."""
+        segments = self.trace.segments
+        return segments[0].start if segments and segments[0].origin is Origin.START else 0
+
+
+def named(trace: Trace, setup: Sequence[TracedUnit], column_shift: int = 0) -> list[NamedUnit]:
+    """The units of ``trace`` by packet type, as mlir-aie orders them, with what ``setup`` knows about them.
+
+    Args:
+        trace: as decoded.
+        setup: what units were told to trace; the first that fits counts, one of a tile before one of any.
+        column_shift: is added to columns of ``setup``: a design is loaded as many columns further right.
+    """
+    fixed_first = sorted(setup, key=lambda unit: unit.tile is None)
+    units = sorted(trace.units, key=lambda unit: unit.sender.packet_type)
+    return [_named(unit, fixed_first, column_shift) for unit in units]
+
+
+def _named(unit: UnitTrace, setup: Sequence[TracedUnit], column_shift: int) -> NamedUnit:
+    found = next((told for told in setup if told.sent(unit.sender, column_shift)), None)
+    if found is not None:
+        return NamedUnit(unit, found.module, found.names, True)
+    slots = tuple(f"slot {n}" for n in range(SLOTS))
+    return NamedUnit(unit, module_of(unit.sender.packet_type), slots, False)
+
+
+def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) -> list[Problem]:
+    """Units of a trace about which a setup that was given says nothing, and what it does say."""
+    tiles = [f"{unit.module} of ({unit.tile[0]}, {unit.tile[1]})" for unit in setup if unit.tile]
+    told = ", ".join(tiles) or ", ".join(unit.module for unit in setup) or "no trace unit"
+    return [
+        Problem(
+            "trace_unit",
+            name,
+            "trace unit",
+            f"{unit.kind} of tile ({unit.trace.sender.column}, {unit.trace.sender.row}), "
+            f"packet type {unit.trace.sender.packet_type}, id {unit.trace.sender.stream_id}",
+            f"those set up: {told}",
+            "Trace_Event0, Trace_Event1 and Trace_Control1, AM025",
+            "its events are shown by slot; a design may be loaded columns further right: --column-shift",
+        )
+        for unit in units
+        if not unit.known
+    ]

@@ -1,0 +1,1 @@
+"""How Numba compiles the model; knows no hardware."""

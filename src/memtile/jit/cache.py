@@ -1,0 +1,78 @@
+"""Where the compiled engine is kept: one directory for each state of the sources that take part.
+
+Numba does not notice a change in a function called from another module, so the directory is named by a hash
+of them all. Only the directories used last stay, so that the cache does not grow with every change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from memtile.errors import MemtileError, Problem
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_COMPILED = ("arch", "jit", "model", "sim/clock.py", "sim/machine.py")
+_KEPT = 4  # directories; other checkouts and running processes may share the place
+_VARIABLE = "MEMTILE_CACHE"
+
+
+def _sources() -> Iterator[Path]:
+    for name in _COMPILED:
+        path = _PACKAGE / name
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256()
+    for path in _sources():
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _roots() -> Iterator[Path]:
+    """Places in order of preference; the last one can always be written."""
+    checkout = _PACKAGE.parents[1]
+    if (checkout / "pyproject.toml").exists():
+        yield checkout / ".cache"
+    yield Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "memtile"
+    yield Path(tempfile.gettempdir()) / f"memtile-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+
+
+def _writable(directory: Path) -> bool:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(directory, os.W_OK)
+
+
+@cache
+def cache_directory() -> Path:
+    """Directory of the compiled engine for exactly these sources; made if it is not there.
+
+    ``MEMTILE_CACHE`` names the place; else it is ``.cache`` of a checkout or the user's cache directory.
+
+    Raises:
+        MemtileError: ``MEMTILE_CACHE`` names a place that cannot be written.
+    """
+    override = os.environ.get(_VARIABLE)
+    for root in [Path(override)] if override else _roots():
+        directory = root / "jit" / _source_hash()
+        if _writable(directory):
+            return directory
+    allowed = "a directory that can be written"
+    raise MemtileError(Problem("cache", "environment", _VARIABLE, str(override), allowed, "compiled engine"))
+
+
+def forget_old() -> None:
+    """Remove all compiled engines beside this one but those used last."""
+    mine = cache_directory()
+    others = [d for d in mine.parent.iterdir() if d.is_dir() and d != mine]
+    for directory in sorted(others, key=lambda d: d.stat().st_mtime, reverse=True)[_KEPT - 1 :]:
+        shutil.rmtree(directory, ignore_errors=True)  # another process may be removing it too

@@ -1,0 +1,45 @@
+"""Tables of integers: record arrays for Numba, tuples of columns for the interpreter."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from memtile.jit.decorators import ENABLED
+
+T = TypeVar("T")
+
+
+class Records(np.recarray[Any, Any]):
+    """The records of a table."""
+
+
+def table(columns: type[T], *shape: int, **values: Any) -> T:
+    """A table of ``shape`` with the columns of class ``columns``; zero where no value is given.
+
+    Numba gets one record array, so that a call passes one argument and not thirty; the interpreter gets the
+    columns as a tuple of views, because attribute access of a record array is slow there.
+    """
+    hints = get_type_hints(columns, include_extras=True)
+    shapes = {name: get_args(h)[1] if get_origin(h) is Annotated else () for name, h in hints.items()}
+    dtype = np.dtype([(name, np.int64, shapes[name]) for name in hints], align=True)
+    records = np.zeros(shape, dtype=dtype)
+    for name, value in values.items():
+        records[name] = value
+    if ENABLED:
+        return cast(T, records.view(Records))
+    return columns(**{name: records[name] for name in hints})
+
+
+def plain(records: T) -> T:
+    """The same table with plain arrays as columns, quick to index from the interpreter."""
+    if isinstance(records, tuple):
+        return records
+    rows: Any = np.asarray(records)
+    return cast(T, SimpleNamespace(**{name: rows[name] for name in rows.dtype.names}))
+
+
+if ENABLED:
+    import memtile.jit.table_types as _known_to_numba  # noqa: F401

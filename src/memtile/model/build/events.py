@@ -1,0 +1,299 @@
+"""The event units of a model as tables: what asserts each event, where the registers of each unit are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memtile.arch.events import EVENT_UNITS, GROUPS, EventUnit
+from memtile.arch.ports import PORTS
+from memtile.arch.register_map import event_modules, register_map
+from memtile.arch.registers import ModuleName, Register
+from memtile.arch.tiles import DIRECTIONS, TileName
+from memtile.model import register_tables
+from memtile.model.build.broadcast import nodes
+from memtile.model.state.events import (
+    ALL_CHANNELS,
+    COUNTERS,
+    FLIGHT,
+    NEVER,
+    PER_KIND,
+    SIDES,
+    VALUE,
+    ChannelEvent,
+    CoreEvent,
+    EventGroups,
+    EventModules,
+    EventUnits,
+    LockEvent,
+    Observers,
+    PortEvent,
+    Signal,
+    Source,
+    Traces,
+)
+from memtile.model.state.state import Ints, Tiles, table
+
+if TYPE_CHECKING:
+    from memtile.model.build.model import Placed
+
+MODULES: tuple[ModuleName, ...] = tuple(EVENT_UNITS)
+EVENTS = 1 + max(max(unit.events.values()) for unit in EVENT_UNITS.values())
+_NONE = -1
+_ABSENT = ""  # name of no register
+
+_CHANNEL_EVENTS = {
+    "START_TASK": ChannelEvent.START_TASK,
+    "FINISHED_BD": ChannelEvent.FINISHED_BD,
+    "FINISHED_TASK": ChannelEvent.FINISHED_TASK,
+    "STALLED_LOCK": ChannelEvent.STALLED_LOCK,
+    "STREAM_STARVATION": ChannelEvent.STREAM,
+    "STREAM_BACKPRESSURE": ChannelEvent.STREAM,
+    "MEMORY_BACKPRESSURE": ChannelEvent.MEMORY,
+    "MEMORY_STARVATION": ChannelEvent.MEMORY,
+}
+_LOCK_EVENTS = {
+    "ACQ_EQ": LockEvent.ACQUIRED_EQUAL,
+    "ACQ_GE": LockEvent.ACQUIRED_GREATER,
+    "REL": LockEvent.RELEASED,
+    "EQUAL_TO_VALUE": LockEvent.EQUAL_TO_VALUE,
+}
+_SIGNALS = {
+    "DM_ECC_ERROR_SCRUB_CORRECTED": Signal.SCRUB_CORRECTED,
+    "DM_ECC_ERROR_SCRUB_2BIT": Signal.SCRUB_2BIT,
+    "DM_ECC_ERROR_1BIT": Signal.ECC_1BIT,
+    "DM_ECC_ERROR_2BIT": Signal.ECC_2BIT,
+    "STREAM_SWITCH_PARITY_ERROR": Signal.STREAM_PARITY,
+    "STREAM_SWITCH_PORT_PARITY_ERROR": Signal.STREAM_PARITY,
+    "STREAM_PKT_ERROR": Signal.STREAM_PACKET,
+    "STREAM_PKT_PARITY_ERROR": Signal.STREAM_PACKET,
+    "CONTROL_PKT_ERROR": Signal.CONTROL_PACKET,
+    "AXI_MM_SLAVE_ERROR": Signal.SLAVE_ERROR,
+    "AXI_MM_DECODE_NSU_ERROR": Signal.DECODE_ERROR,
+    "AXI_MM_SLAVE_NSU_ERROR": Signal.EXTERNAL_SLAVE_ERROR,
+    "LOCK_ERROR": Signal.LOCK_ERROR,
+    "DMA_TASK_TOKEN_STALL": Signal.TOKEN_STALL,
+    **{f"WATCHPOINT_{n}": Signal(Signal.WATCHPOINT_0 + n) for n in range(4)},
+    **{f"DM_PARITY_ERROR_BANK_{n}": Signal(Signal.PARITY_BANK_2 + n - 2) for n in range(2, 8)},
+}
+_CORE_EVENTS = {
+    "MEMORY_STALL": CoreEvent.MEMORY_STALL,
+    "LOCK_STALL": CoreEvent.LOCK_STALL,
+    "ACTIVE": CoreEvent.ACTIVE,
+    "INSTR_LOCK_ACQUIRE_REQ": CoreEvent.LOCK_ACQUIRE,
+    "INSTR_LOCK_RELEASE_REQ": CoreEvent.LOCK_RELEASE,
+}
+_DMA = re.compile(r"DMA_(S2MM|MM2S)_(?:SEL)?(\d)_(.+)")
+_DMA_ERROR = re.compile(r"DMA_(S2MM|MM2S)(?:_(\d))?_ERROR")
+_LOCK = re.compile(r"LOCK_(?:SEL)?(\d)_(.+)")
+_PORT = re.compile(r"PORT_(IDLE|RUNNING|STALLED|TLAST)_(\d)")
+_CONFLICT = re.compile(r"CONFLICT_DM_BANK_(\d+)")
+
+
+def _source(module: ModuleName, name: str) -> tuple[Source, int]:
+    """What asserts the event ``name``: its source and the argument."""
+    groups = [group.name for group in GROUPS[module]]
+    if name == "TRUE":
+        return Source.TRUE, 0
+    if name in groups:
+        return Source.GROUP, groups.index(name)
+    if name in _SIGNALS:
+        return Source.SIGNAL, int(_SIGNALS[name])
+    if module == "core" and name in _CORE_EVENTS:
+        return Source.CORE, int(_CORE_EVENTS[name])
+    return _selected(name)
+
+
+def _selected(name: str) -> tuple[Source, int]:
+    """The events that come once for each selector, channel or bank."""
+    if found := _DMA_ERROR.fullmatch(name):
+        direction = DIRECTIONS.index(found[1])
+        return Source.CHANNEL_ERROR, direction * PER_KIND + (int(found[2]) if found[2] else ALL_CHANNELS)
+    if found := _DMA.fullmatch(name):
+        selector = int(found[2]) + 2 * DIRECTIONS.index(found[1])
+        return Source.CHANNEL, _CHANNEL_EVENTS[found[3]] * PER_KIND + selector
+    if found := _LOCK.fullmatch(name):
+        return Source.LOCK, _LOCK_EVENTS[found[2]] * PER_KIND + int(found[1])
+    if found := _PORT.fullmatch(name):
+        return Source.PORT, PortEvent[found[1]] * PER_KIND + int(found[2])
+    if found := _CONFLICT.fullmatch(name):
+        return Source.CONFLICT, int(found[1])
+    return Source.RAISED, 0  # by its unit, or by Event_Generate alone (DEV-OBS-6)
+
+
+@cache
+def sources() -> Ints:
+    """(module, event, [Source, argument]); int64."""
+    found = np.zeros((len(MODULES), EVENTS, 2), dtype=np.int64)
+    for row, module in enumerate(MODULES):
+        for name, number in EVENT_UNITS[module].events.items():
+            found[row, number] = _source(module, name)
+    return found
+
+
+@cache
+def groups() -> EventGroups:
+    """The groups of each module."""
+    width = max(len(g) for g in GROUPS.values())
+    found = table(EventGroups, len(MODULES), width)
+    for row, module in enumerate(MODULES):
+        for k, group in enumerate(GROUPS[module]):
+            found.first[row, k], found.members[row, k] = group.first, len(group.members)
+    return found
+
+
+def _first(unit: EventUnit, *names: str) -> int:
+    return next(unit.events[name] for name in names if name in unit.events)
+
+
+@cache
+def modules() -> EventModules:
+    """Numbers of the events that the units raise themselves."""
+    units = [EVENT_UNITS[module] for module in MODULES]
+    return table(
+        EventModules,
+        len(units),
+        last=[max(u.events.values()) for u in units],
+        timer_sync=[u.events["TIMER_SYNC"] for u in units],
+        timer_reached=[u.events["TIMER_VALUE_REACHED"] for u in units],
+        counter=[_first(u, "PERF_CNT0_EVENT", "PERF_CNT_0") for u in units],
+        combo=[u.events["COMBO_EVENT_0"] for u in units],
+        edge=[u.events["EDGE_DETECTION_EVENT_0"] for u in units],
+        broadcast=[_first(u, "BROADCAST_0", "BROADCAST_A_0") for u in units],
+    )
+
+
+@cache
+def named_registers(module: ModuleName) -> dict[str, Register]:
+    """The registers of a module by name, without the suffix that interface tiles put behind some."""
+    return {
+        re.sub(r"(\d)_A$", r"\1", r.name).replace("_Ctrl", "_Control"): r
+        for r in register_map(module).values()
+    }
+
+
+@cache
+def _places(name: TileName, module: ModuleName) -> tuple[Mapping[str, int], Mapping[int, int]]:
+    """Index of each register of a module among those of its tile, by name and by byte offset."""
+    places = {r.offset: n for n, r in enumerate(register_tables.registers_of(name))}
+    beside = named_registers("noc") if module == "pl" else {}  # DMA and locks of interface tiles
+    named = beside | named_registers(module)
+    return {register: places[r.offset] for register, r in named.items() if r.offset in places}, places
+
+
+@cache
+def _counter_fields(module: ModuleName) -> dict[str, tuple[str, int]]:
+    """Register and lowest bit of each field that selects an event for a performance counter."""
+    controls = [(n, r) for n, r in named_registers(module).items() if n.startswith("Performance_Control")]
+    return {field.name: (name, field.lsb) for name, register in controls for field in register.fields}
+
+
+class _Finder:
+    """Indices in ``State.registers`` of the registers of one unit of one tile."""
+
+    def __init__(self, name: TileName, module: ModuleName, base: int) -> None:
+        self._named, self._places = _places(name, module)
+        self._base = base
+
+    def __call__(self, register: str) -> int:
+        found = self._named.get(register)
+        return _NONE if found is None else self._base + found
+
+    def group(self, offset: int) -> int:
+        """The register at a byte offset."""
+        return self._base + self._places[offset]
+
+
+def _block_registers(find: _Finder) -> list[list[int]]:
+    """Block_*_Value registers of each broadcast switch of a unit."""
+    sides = ("South", "West", "North", "East")
+    rows = [[find(f"Event_Broadcast{x}_Block_{side}_Value") for side in sides] for x in ("", "_A", "_B")]
+    return [row for row in rows if row[0] >= 0]
+
+
+def event_units(placed: Sequence[Placed], tiles: Tiles) -> tuple[EventUnits, list[list[list[int]]]]:
+    """The event units of all tiles, and the blocking registers of each one's broadcast switches."""
+    rows: list[dict[str, Any]] = []
+    blocks: list[list[list[int]]] = []
+    for tile, p in enumerate(placed):
+        for n, (module, unit) in enumerate(event_modules(p.name)):
+            find = _Finder(p.name, module, int(tiles.register_base[tile]))
+            blocks.append(_block_registers(find))
+            port = tiles.slave_base[tile] + PORTS[p.name].slave(f"TRACE{n}")
+            row = list(EVENT_UNITS.values()).index(unit)
+            rows.append({"tile": tile, "module": row, "trace_port": port, **_registers(find, unit, module)})
+    counts = [len(block) for block in blocks]
+    starts = [sum(counts[:n]) for n in range(len(counts))]
+    columns = {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
+    return table(EventUnits, len(rows), first_node=starts, **columns), blocks
+
+
+def _registers(find: _Finder, unit: EventUnit, module: ModuleName) -> dict[str, Any]:
+    """Where the registers of a unit are."""
+    return {
+        "words": unit.status_words,
+        "group": find.group(unit.groups[0].register),
+        "status": find("Event_Status0"),
+        "broadcast": find("Event_Broadcast0"),
+        "trace_control": find("Trace_Control0"),
+        "trace_events": find("Trace_Event0"),
+        "trigger": find("Timer_Trig_Event_Low_Value"),
+        "timer_control": find("Timer_Control"),
+        **_counters(find, unit, module),
+        "combo": find("Combo_event_inputs"),
+        "edge": find("Edge_Detection_event_control"),
+        "scrubbing": find("ECC_SCRUBBING_EVENT"),
+        "ports": find("Stream_Switch_Event_Port_Selection_0"),
+        "channels": find("DMA_Event_Channel_Selection"),
+        "locks": find("Locks_Event_Selection_0"),
+    }
+
+
+def _counters(find: _Finder, unit: EventUnit, module: ModuleName) -> dict[str, Any]:
+    """Where the performance counters are; those that AIE-ML v2 adds have no threshold."""
+    selects = _counter_fields(module)
+    starts = [selects.get(f"Cnt{n}_Start_Event", (_ABSENT, 0)) for n in range(COUNTERS)]
+    resets = [selects.get(f"Cnt{n}_Reset_Event", (_ABSENT, 0)) for n in range(COUNTERS)]
+    return {
+        "counters": sum(name != _ABSENT for name, _ in starts),
+        "count_control": [find(name) for name, _ in starts],
+        "count_reset": [find(name) for name, _ in resets],
+        "reset_lsb": [lsb for _, lsb in resets],
+        "counter": find("Performance_Counter0"),
+        "threshold": find("Performance_Counter0_Event_Value"),
+        "thresholds": unit.counters,
+    }
+
+
+def at_rest(
+    placed: Sequence[Placed], tiles: Tiles, channels: int, cores: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Fields of ``Spec`` and ``State`` of the event units after reset."""
+    units, blocks = event_units(placed, tiles)
+    switches = nodes(placed, tiles, units, blocks)
+    spec = {
+        "event_units": units,
+        "event_modules": modules(),
+        "event_groups": groups(),
+        "event_sources": sources(),
+        "nodes": switches,
+    }
+    count = len(units.tile)
+    state = {
+        "stamps": np.full((count, EVENTS), NEVER, dtype=np.int64),
+        "earlier": np.full((count, EVENTS), NEVER, dtype=np.int64),
+        "lines": np.zeros((count, EVENTS, VALUE + 1), dtype=np.int64),
+        "signals": np.full((len(placed), len(Signal)), NEVER, dtype=np.int64),
+        "seen": np.full((channels, len(ChannelEvent)), NEVER, dtype=np.int64),
+        "core_seen": np.full((cores, len(CoreEvent)), NEVER, dtype=np.int64),
+        "observers": table(Observers, count, timer_trigger=NEVER),
+        "traces": table(Traces, count),
+        "flights": np.zeros((len(switches.unit), SIDES, FLIGHT), dtype=np.int64),
+        "in_flight": np.zeros(1, dtype=np.int64),
+        "active_units": np.zeros(count + 1, dtype=np.int64),
+    }
+    return spec, state

@@ -1,0 +1,141 @@
+"""The core of a compute tile: one action at a time, as its kernel in Python asked for it.
+
+An action begins in the cycle after the one before it ended. Its last cycle puts the core on the list of those
+that ask for their next action; the clock loop then returns to Python before the next cycle. Lock operations
+are decided with those of the channels, after an arbitration that an uncontended one pays too (``core_lock``).
+"""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import jit
+from memtile.model.cores import core_ports
+from memtile.model.memory import locks
+from memtile.model.roster import OFF, append
+from memtile.model.state.causes import CoreCause, CorePhase
+from memtile.model.state.events import CoreEvent
+from memtile.model.state.state import ACTIVITY, ASKING, BOOKED, LOCKS, NOW, State
+
+
+@jit
+def over(st: State, core: int) -> None:
+    """The core's action ends with this cycle."""
+    st.cores.phase[core] = CorePhase.NEXT
+    st.clock[ASKING] += 1
+    st.clock[ACTIVITY] += 1
+
+
+@jit
+def ask_memory(st: State) -> None:
+    """Phase 2a: presume what each core does, enter its accesses into the banks' arbitration."""
+    cores = st.cores
+    for slot in range(1, st.active_cores[0] + 1):
+        core = st.active_cores[slot]
+        stalled = cores.phase[core] == CorePhase.ACQUIRE or cores.phase[core] == CorePhase.RELEASE
+        cores.why[core] = CoreCause.LOCK_STALL if stalled and cores.step[core] > 0 else CoreCause.RUNNING
+        if stalled and cores.step[core] == 0:
+            requested = (
+                CoreEvent.LOCK_ACQUIRE if cores.phase[core] == CorePhase.ACQUIRE else CoreEvent.LOCK_RELEASE
+            )
+            st.core_seen[core, requested] = st.clock[NOW]
+        cores.step[core] += stalled
+        if cores.phase[core] == CorePhase.ACCESS:
+            core_ports.ask(st, core)
+
+
+@jit
+def use_memory(st: State) -> None:
+    """Phase 2b: accesses are granted, waiting times end."""
+    cores = st.cores
+    for slot in range(1, st.active_cores[0] + 1):
+        core = st.active_cores[slot]
+        if cores.phase[core] == CorePhase.ACCESS:
+            core_ports.receive(st, core)
+            ends = cores.step[core] == cores.steps[core]
+        else:
+            ends = cores.phase[core] == CorePhase.WAIT and st.clock[NOW] >= cores.until[core]
+        if ends:
+            over(st, core)
+
+
+@jit
+def ask_locks(st: State) -> None:
+    """Phase 5: enter the acquires that are through their arbitration time and can be satisfied."""
+    cores, first = st.cores, st.channels.phase.shape[0]  # of the cores among the locks' requesters
+    for slot in range(1, st.active_cores[0] + 1):
+        core = st.active_cores[slot]
+        if cores.phase[core] != CorePhase.ACQUIRE and cores.phase[core] != CorePhase.RELEASE:
+            continue
+        if st.clock[NOW] < cores.until[core]:
+            st.clock[LOCKS] = 1
+        elif cores.phase[core] == CorePhase.ACQUIRE:
+            lock = cores.target[core]
+            if locks.satisfied(st.locks.value[lock], cores.value[core]) and not locks.stands(st, lock):
+                locks.bid(st, lock, first + core)
+                append(st.bidding, first + core)
+
+
+@jit
+def receive_lock(st: State, core: int) -> None:
+    """Phase 5: take the lock if it was granted."""
+    cores = st.cores
+    if locks.won(st, cores.target[core], st.channels.phase.shape[0] + core):
+        locks.take(st, cores.target[core], cores.value[core])
+        over(st, core)
+
+
+@jit
+def release_locks(st: State) -> None:
+    """Phase 5: add the releases that are through their arbitration time, after all acquires."""
+    cores = st.cores
+    for slot in range(1, st.active_cores[0] + 1):
+        core = st.active_cores[slot]
+        if cores.phase[core] == CorePhase.RELEASE and st.clock[NOW] >= cores.until[core]:
+            locks.release_to(st, cores.target[core], cores.value[core])
+            over(st, core)
+
+
+@jit
+def account(st: State, cycles: int) -> None:
+    """Phase 6: book the cycles under each active core's cause."""
+    for slot in range(1, st.active_cores[0] + 1):
+        core = st.active_cores[slot]
+        why = st.cores.why[core]
+        st.core_spent[core, why] += cycles
+        st.core_seen[core, CoreEvent.ACTIVE] = st.clock[NOW]
+        if why == CoreCause.LOCK_STALL:
+            st.core_seen[core, CoreEvent.LOCK_STALL] = st.clock[NOW]
+        elif why != CoreCause.RUNNING:
+            st.core_seen[core, CoreEvent.MEMORY_STALL] = st.clock[NOW]
+
+
+@jit
+def settle(st: State) -> None:
+    """Book the cycles in which cores were not active."""
+    for core in range(st.core_spent.shape[0]):
+        book(st, core)
+
+
+@jit
+def book(st: State, core: int) -> None:
+    """Book the cycles in which a core had no kernel yet, no clock, or its kernel was done."""
+    booked = 0
+    for cause in range(st.core_spent.shape[1]):
+        booked += st.core_spent[core, cause]
+    cause = CoreCause.DONE if st.cores.phase[core] == CorePhase.DONE else CoreCause.IDLE
+    if st.cores.active[core] == OFF:
+        cause = CoreCause.CLOCK_OFF
+    st.core_spent[core, cause] += st.clock[NOW] + st.clock[BOOKED] - booked
+
+
+@jit
+def next_timer(st: State) -> int:
+    """Earliest cycle at which a core's waiting or arbitration time ends, or -1."""
+    earliest = -1
+    for slot in range(1, st.active_cores[0] + 1):
+        core = st.active_cores[slot]
+        at = st.cores.until[core]
+        timed = st.cores.phase[core] == CorePhase.WAIT or st.cores.phase[core] == CorePhase.ACQUIRE
+        timed = timed or st.cores.phase[core] == CorePhase.RELEASE
+        if timed and at >= st.clock[NOW] and (earliest < 0 or at < earliest):
+            earliest = at
+    return int(earliest)

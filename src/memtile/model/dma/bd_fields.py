@@ -1,0 +1,76 @@
+"""Reading descriptor fields from register words, by the layout tables of ``arch`` (AM025 DMA_BDn_w)."""
+
+from __future__ import annotations
+
+from memtile.arch.bd_layout import Encoding
+from memtile.arch.tiles import TILE_KINDS
+from memtile.jit.decorators import jit
+from memtile.model.state.state import Spec, State
+
+KIND_NAMES = tuple(TILE_KINDS)
+FIELD_NAMES = tuple(dict.fromkeys(name for kind in TILE_KINDS.values() for name in kind.bd_fields))
+MAX_PARTS = max(len(f.parts) for kind in TILE_KINDS.values() for f in kind.bd_fields.values())
+
+BASE_ADDRESS = FIELD_NAMES.index("Base_Address")
+BUFFER_LENGTH = FIELD_NAMES.index("Buffer_Length")
+STEP = tuple(FIELD_NAMES.index(f"D{d}_Stepsize") for d in range(4))
+STANDS_STILL = FIELD_NAMES.index("D3_Stepsize_Zero")
+WRAP = tuple(FIELD_NAMES.index(f"D{d}_Wrap") for d in range(3))
+BEFORE = tuple(FIELD_NAMES.index(f"D{d}_Zero_Before") for d in range(3))
+AFTER = tuple(FIELD_NAMES.index(f"D{d}_Zero_After") for d in range(3))
+ITERATION_CURRENT = FIELD_NAMES.index("Iteration_Current")
+ITERATION_WRAP = FIELD_NAMES.index("Iteration_Wrap")
+ITERATION_STEP = FIELD_NAMES.index("Iteration_Stepsize")
+BURST_LENGTH = FIELD_NAMES.index("Burst_Length")
+NEXT_BD = FIELD_NAMES.index("Next_BD")
+USE_NEXT_BD = FIELD_NAMES.index("Use_Next_BD")
+ENABLE_COMPRESSION = FIELD_NAMES.index("Enable_Compression")
+VALID_BD = FIELD_NAMES.index("Valid_BD")
+TLAST_SUPPRESS = FIELD_NAMES.index("TLAST_Suppress")
+ENABLE_PACKET = FIELD_NAMES.index("Enable_Packet")
+PACKET_TYPE = FIELD_NAMES.index("Packet_Type")
+PACKET_ID = FIELD_NAMES.index("Packet_ID")
+OUT_OF_ORDER = FIELD_NAMES.index("Out_Of_Order_BD_ID")
+ACQUIRE_ENABLE = FIELD_NAMES.index("Lock_Acq_Enable")
+ACQUIRE_ID = FIELD_NAMES.index("Lock_Acq_ID")
+ACQUIRE_VALUE = FIELD_NAMES.index("Lock_Acq_Value")
+RELEASE_ID = FIELD_NAMES.index("Lock_Rel_ID")
+RELEASE_VALUE = FIELD_NAMES.index("Lock_Rel_Value")
+
+
+@jit
+def bd_register(spec: Spec, tile: int, bd: int) -> int:
+    """Index into ``registers`` of word 0 of descriptor ``bd``."""
+    kind = spec.tiles.kind[tile]
+    return int(spec.tiles.register_base[tile] + spec.kinds.bd_register[kind] + bd * spec.kinds.bd_words[kind])
+
+
+@jit
+def read_field(st: State, tile: int, bd: int, field: int) -> int:
+    """Logical value of a descriptor field; 0 where the tile kind lacks it."""
+    kind = st.spec.tiles.kind[tile]
+    first = bd_register(st.spec, tile, bd)
+    raw = 0
+    shift = 0
+    for part in range(st.spec.bd_parts.shape[2]):
+        word, lsb, bits = st.spec.bd_parts[kind, field, part]
+        raw |= ((st.registers[first + word] >> lsb) & ((1 << bits) - 1)) << shift
+        shift += bits
+    if shift == 0:
+        return 0
+    encoding = st.spec.bd_encoding[kind, field]
+    if encoding == Encoding.MINUS_ONE:
+        return int(raw + 1)
+    if encoding == Encoding.SIGNED and (raw >> (shift - 1)) & 1:
+        return int(raw - (1 << shift))
+    return int(raw)
+
+
+@jit
+def write_field(st: State, tile: int, bd: int, field: int, value: int) -> None:
+    """Store a raw (register-form) value into a descriptor field of one part."""
+    kind = st.spec.tiles.kind[tile]
+    word, lsb, bits = st.spec.bd_parts[kind, field, 0]
+    at = bd_register(st.spec, tile, bd) + word
+    mask = ((1 << bits) - 1) << lsb
+    st.registers[at] = (st.registers[at] & ~mask) | ((value << lsb) & mask)

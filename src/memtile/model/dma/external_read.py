@@ -1,0 +1,110 @@
+"""MM2S of an interface tile: external memory to stream.
+
+Per cycle: words that external memory brings enter a ring, one read of it moves on to the egress buffer, one
+word leaves to the stream, and one beat may be asked of the AXI master. Reads run ahead of the stream by
+``external_egress_words``; the BD counts as finished when its last words have come (DEV-EXT-5).
+"""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import jit
+from memtile.model.dma import external, mm2s
+from memtile.model.dma.fifo import put, space
+from memtile.model.memory.lock_port import post_release
+from memtile.model.state.causes import Cause, Phase
+from memtile.model.state.externals import EXTERNAL_SLOTS
+from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.timing_index import EXTERNAL_EGRESS_WORDS, EXTERNAL_LATENCY
+
+
+@jit
+def arrive(st: State, ch: int, row: int) -> None:
+    """Take the words of the oldest read under way, when their time has come."""
+    x = st.externals
+    slot = (x.head[row] + x.arrived[row]) % EXTERNAL_SLOTS
+    if x.arrived[row] == x.held[row] or st.clock[NOW] < x.ready[row, slot]:
+        return
+    for i in range(x.length[row, slot]):
+        x.words[row, slot, i] = st.external[x.target[row, slot] + i]
+    x.arrived[row] += 1
+    st.clock[ACTIVITY] += 1
+    if x.last[row, slot] == 1:
+        post_release(st, ch)
+
+
+@jit
+def stage(st: State, ch: int, row: int) -> None:
+    """Move the words of the oldest read that has come to the egress buffer."""
+    x = st.externals
+    slot = x.head[row]
+    count = x.length[row, slot]
+    if x.arrived[row] == 0 or space(st.fifos, ch) < count:
+        return
+    ends = 1 if x.last[row, slot] == 1 and st.channels.tlast_suppress[ch] == 0 else 0
+    for i in range(count):
+        put(st.fifos, ch, x.words[row, slot, i], ends if i == count - 1 else 0)
+    x.head[row] = (slot + 1) % EXTERNAL_SLOTS
+    x.held[row] -= 1
+    x.arrived[row] -= 1
+    x.buffered[row] -= count
+    st.clock[ACTIVITY] += 1
+
+
+@jit
+def request(st: State, ch: int, row: int) -> None:
+    """Ask the AXI master for the next beat, if its words would find room."""
+    g = st.granules
+    g.port_bank[ch] = -1
+    if st.channels.header_due[ch] == 1:
+        mm2s.send_header(st, ch)
+        return
+    if st.channels.phase[ch] != Phase.RUN or not mm2s.form(st, ch):
+        return
+    st.channels.fetch_why[ch] = Cause.EXTERNAL
+    waiting = st.externals.buffered[row] + st.fifos.held[ch] + g.formed[ch]
+    if waiting > st.spec.timing[EXTERNAL_EGRESS_WORDS] or external.paused_memory(st, ch):
+        return
+    if external.locate(st, ch, g.target[ch], g.formed[ch], False) >= 0:
+        external.ask(st, ch, g.bank[ch])
+
+
+@jit
+def ask(st: State, ch: int) -> None:
+    """Phases 1 and 2a of an MM2S channel."""
+    row = st.channels.external[ch]
+    if st.channels.phase[ch] == Phase.RUN:
+        arrive(st, ch, row)
+        stage(st, ch, row)
+        if external.paused_stream(st, ch):
+            st.channels.why[ch] = Cause.STREAM_BLOCKED
+        else:
+            mm2s.drain(st, ch)
+    request(st, ch, row)
+
+
+@jit
+def receive(st: State, ch: int) -> None:
+    """Phase 2b: send the read off if the master served the channel."""
+    g, x = st.granules, st.externals
+    address, count = g.target[ch], g.formed[ch]
+    if not external.granted(st, ch, address, count):
+        return
+    row = st.channels.external[ch]
+    slot = (x.head[row] + x.held[row]) % EXTERNAL_SLOTS
+    x.ready[row, slot] = st.clock[NOW] + st.spec.timing[EXTERNAL_LATENCY]
+    x.target[row, slot] = external.locate(st, ch, address, count, False)
+    x.length[row, slot] = count
+    x.last[row, slot] = 1 if st.walks.left[ch] == 0 else 0
+    x.held[row] += 1
+    x.buffered[row] += count
+    g.closed[ch] = 0
+
+
+@jit
+def next_arrival(st: State, ch: int) -> int:
+    """Cycle in which the next words come, or -1."""
+    row = st.channels.external[ch]
+    x = st.externals
+    if x.arrived[row] == x.held[row]:
+        return -1
+    return int(x.ready[row, (x.head[row] + x.arrived[row]) % EXTERNAL_SLOTS])

@@ -1,0 +1,214 @@
+"""The trace unit in event-time mode: what is asserted, as frames in packets of eight words (AM020 trace).
+
+The start event puts a frame with the timer value; from the next cycle on each cycle with a traced event is a
+frame or a repeat of the last one, until the stop event. One packet is filled while the one before it is sent;
+when both are full, records are lost until the unit can begin anew (DEV-TRACE-2). Frames: arch.trace.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.registers import WORD_BITS
+from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.trace import (
+    FILLER,
+    MULTIPLE0,
+    MULTIPLE1,
+    MULTIPLE2,
+    PAYLOAD_BYTES,
+    REPEAT0,
+    REPEAT1,
+    SINGLE0,
+    SINGLE1,
+    SINGLE2,
+    SLOTS,
+    START,
+    STOP,
+    SYNC,
+    SYNC_CYCLES,
+    TraceState,
+)
+from memtile.jit.decorators import jit
+from memtile.model.events import trace_port
+from memtile.model.events.asserted import asserted
+from memtile.model.state.events import NEVER
+from memtile.model.state.state import NOW, State
+
+_BYTE_BITS = 8
+_BYTE_MAX = (1 << _BYTE_BITS) - 1
+_FILLER, _SYNC, _STOP = FILLER.base, SYNC.base, STOP.base
+_START = START.base - (1 << 2 * WORD_BITS)  # its eight bytes as a signed number
+_STOP_BYTES, _START_BYTES = STOP.bytes, START.bytes
+_SINGLE_BASE = (SINGLE0.base, SINGLE1.base, SINGLE2.base)
+_MULTIPLE_BASE = (MULTIPLE0.base, MULTIPLE1.base, MULTIPLE2.base)
+_NUMBER_BITS = (SINGLE0.number_bits, SINGLE1.number_bits, SINGLE2.number_bits)
+_SINGLE_BYTES, _MULTIPLE_BYTES = SINGLE0.bytes, MULTIPLE0.bytes  # and one more for each longer number
+_REPEAT0, _REPEAT1 = REPEAT0.base, REPEAT1.base
+_REPEAT0_MAX, _REPEAT1_MAX = REPEAT0.most, REPEAT1.most
+_REPEAT0_BYTES, _REPEAT1_BYTES = REPEAT0.bytes, REPEAT1.bytes
+
+
+@jit
+def put_byte(st: State, unit: int, byte: int) -> None:
+    """Append a byte to the packet; a full one is handed over or waits, and then what comes is lost."""
+    t = st.traces
+    if t.full[unit] == 1:
+        t.state[unit] = TraceState.OVERRUN
+        return
+    t.payload[unit, t.used[unit]] = byte
+    t.used[unit] += 1
+    if t.used[unit] == PAYLOAD_BYTES:
+        t.full[unit] = 1
+        trace_port.hand_over(st, unit)
+
+
+@jit
+def put_frame(st: State, unit: int, frame: int, length: int) -> None:
+    """Append a frame of ``length`` bytes; one of up to a word does not cross a word boundary."""
+    room = WORD_BYTES - st.traces.used[unit] % WORD_BYTES
+    if room < min(length, WORD_BYTES):
+        for _ in range(room):
+            put_byte(st, unit, _FILLER)
+    for n in range(length - 1, -1, -1):
+        put_byte(st, unit, (frame >> (n * _BYTE_BITS)) & _BYTE_MAX)
+
+
+@jit
+def put_event(st: State, unit: int, mask: int, delta: int) -> None:
+    """A frame that says: nothing for ``delta`` cycles, then the slots in ``mask``."""
+    size = 0
+    while delta >> _NUMBER_BITS[size]:
+        size += 1
+    if mask & (mask - 1):
+        put_frame(
+            st,
+            unit,
+            _MULTIPLE_BASE[size] | (mask << _NUMBER_BITS[size]) | delta,
+            _MULTIPLE_BYTES + size,
+        )
+        return
+    slot = 0
+    while mask >> (slot + 1):
+        slot += 1
+    put_frame(st, unit, _SINGLE_BASE[size] | (slot << _NUMBER_BITS[size]) | delta, _SINGLE_BYTES + size)
+
+
+@jit
+def put_repeats(st: State, unit: int) -> None:
+    """Write down the repeats of the last frame that are pending."""
+    count = st.traces.repeats[unit]
+    st.traces.repeats[unit] = 0
+    if count > _REPEAT0_MAX:
+        put_frame(st, unit, _REPEAT1 | count, _REPEAT1_BYTES)
+    elif count > 0:
+        put_frame(st, unit, _REPEAT0 | count, _REPEAT0_BYTES)
+
+
+@jit
+def record(st: State, unit: int, mask: int) -> None:
+    """What is asserted in this cycle, as a bit mask of slots."""
+    t = st.traces
+    if mask == 0:
+        t.gap[unit] += 1
+        if t.gap[unit] == SYNC_CYCLES:
+            put_repeats(st, unit)
+            put_frame(st, unit, _SYNC, 1)
+            t.gap[unit] = 0
+            t.mask[unit] = 0
+        return
+    delta = t.gap[unit]
+    t.gap[unit] = 0
+    if mask == t.mask[unit] and delta == t.delta[unit]:
+        t.repeats[unit] += 1
+        if t.repeats[unit] == _REPEAT1_MAX:
+            put_repeats(st, unit)
+        return
+    put_repeats(st, unit)
+    put_event(st, unit, mask, delta)
+    t.mask[unit], t.delta[unit] = mask, delta
+
+
+@jit
+def begin(st: State, unit: int) -> None:
+    """Write the timer value, before a reset in this cycle (DEV-TRACE-5); what follows counts from here."""
+    t = st.traces
+    t.state[unit] = TraceState.RUNNING
+    t.gap[unit] = t.mask[unit] = t.delta[unit] = t.repeats[unit] = 0
+    put_frame(st, unit, _START | (st.clock[NOW] - st.observers.timer_base[unit]), _START_BYTES)
+
+
+@jit
+def fill_up(st: State, unit: int) -> None:
+    """Complete the packet."""
+    while st.traces.used[unit] > 0 and st.traces.full[unit] == 0:
+        put_byte(st, unit, _FILLER)
+
+
+@jit
+def end(st: State, unit: int) -> None:
+    """Write what is pending and the last frame, and complete the packet."""
+    t = st.traces
+    if t.state[unit] == TraceState.OVERRUN and t.full[unit] == 0:
+        begin(st, unit)
+    put_repeats(st, unit)
+    if PAYLOAD_BYTES - t.used[unit] < _STOP_BYTES:
+        fill_up(st, unit)
+    if t.full[unit] == 1:
+        return  # again when the packet is handed over
+    put_frame(st, unit, _STOP, _STOP_BYTES)
+    fill_up(st, unit)
+    t.state[unit] = TraceState.IDLE
+    t.stopping[unit] = 0
+
+
+@jit
+def asserted_slots(st: State, unit: int) -> int:
+    """The traced events that are asserted in this cycle, as a bit mask."""
+    mask = 0
+    for n in range(SLOTS):
+        slot = st.traces.slot[unit, n]
+        if slot > 0 and asserted(st, unit, slot):
+            mask |= 1 << n
+    return mask
+
+
+@jit
+def go_on(st: State, unit: int) -> None:
+    """One cycle of a unit that has started."""
+    t = st.traces
+    if t.stopping[unit] == 1 or asserted(st, unit, t.stop[unit]):
+        t.stopping[unit] = 1
+        end(st, unit)
+    elif t.state[unit] == TraceState.RUNNING:
+        record(st, unit, asserted_slots(st, unit))
+    else:
+        t.lost[unit] += 1
+    if t.state[unit] == TraceState.OVERRUN and t.full[unit] == 0:
+        begin(st, unit)
+
+
+@jit
+def step(st: State, unit: int) -> None:
+    """One cycle: send a word, then start, record or stop."""
+    trace_port.send(st, unit)
+    if st.traces.state[unit] != TraceState.IDLE:
+        go_on(st, unit)
+    elif asserted(st, unit, st.traces.start[unit]):
+        begin(st, unit)
+
+
+@jit
+def next_record(st: State, unit: int) -> int:
+    """The cycle before which the clock must not jump: while an event is held, this one; or -1."""
+    t, now = st.traces, st.clock[NOW]
+    if t.state[unit] == TraceState.IDLE:
+        return NEVER
+    if t.state[unit] == TraceState.OVERRUN or t.gap[unit] == 0:
+        return int(now)
+    return int(now + SYNC_CYCLES - 1 - t.gap[unit])
+
+
+@jit
+def skip(st: State, unit: int, cycles: int) -> None:
+    """Nothing was asserted for so many cycles."""
+    if st.traces.state[unit] == TraceState.RUNNING:
+        st.traces.gap[unit] += cycles

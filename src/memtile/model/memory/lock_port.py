@@ -1,0 +1,149 @@
+"""The lock requests of a channel: acquire before the first word of a BD, release after its last (AM020).
+
+Within a cycle all acquires look at the values before any release of that cycle.
+"""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import inlined, jit
+from memtile.model.cores import core
+from memtile.model.dma.bd_load import halt
+from memtile.model.dma.registers import ERROR_LOCK_UNAVAILABLE
+from memtile.model.memory.locks import bid, release_to, resolve, satisfied, stands, take, won
+from memtile.model.roster import append, backed_up, wake_channel
+from memtile.model.state.causes import Cause, Phase
+from memtile.model.state.events import ChannelEvent
+from memtile.model.state.state import ACTIVITY, LOCKS, NOW, State
+from memtile.model.state.timing_index import FINISHED_BD_DELAY
+
+
+@jit
+def rouse(st: State, ch: int) -> None:
+    """Something happens to a channel that waits, in a cycle in which it may have been resting."""
+    if st.channels.active[ch] == 0:
+        wake_channel(st, ch)
+        if backed_up(st, ch):
+            st.seen[ch, ChannelEvent.MEMORY] = st.clock[NOW]
+        st.channels.why[ch] = Cause.BD_SWITCH
+
+
+@jit
+def granted(st: State, ch: int) -> None:
+    """The BD may move its words from the next cycle on."""
+    rouse(st, ch)
+    st.channels.phase[ch] = Phase.RUN
+    st.channels.fetch_why[ch] = Cause.BD_SWITCH
+    st.clock[ACTIVITY] += 1
+
+
+@inlined
+def stalled(st: State, ch: int) -> None:
+    """The channel did not get its lock in this cycle."""
+    st.seen[ch, ChannelEvent.STALLED_LOCK] = st.clock[NOW]
+    if st.channels.why[ch] != Cause.MOVING:
+        st.channels.why[ch] = Cause.LOCK_ACQUIRE
+
+
+@inlined
+def ask(st: State, ch: int) -> None:
+    """Ask for the lock of the channel's BD; a BD without acquire goes on at once."""
+    c = st.channels
+    lock = c.lock[ch]
+    if c.acquire_enable[ch] == 0:
+        granted(st, ch)
+    elif lock < 0:
+        rouse(st, ch)
+        halt(st, ch, ERROR_LOCK_UNAVAILABLE)
+    elif satisfied(st.locks.value[lock], c.acquire_value[ch]) and not stands(st, lock):
+        bid(st, lock, ch)
+        append(st.bidding, ch)
+    else:
+        stalled(st, ch)
+
+
+@jit
+def receive(st: State, ch: int) -> None:
+    """Take the lock if it was granted, else the channel is stalled on it."""
+    c = st.channels
+    if won(st, c.lock[ch], ch):
+        take(st, c.lock[ch], c.acquire_value[ch])
+        granted(st, ch)
+    else:
+        stalled(st, ch)
+
+
+@jit
+def look_again(st: State) -> None:
+    """Find the locks of all waiting channels anew: what they can reach has changed."""
+    c = st.channels
+    for slot in range(1, st.waiting_channels[0] + 1):
+        ch = st.waiting_channels[slot]
+        c.lock[ch] = resolve(st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
+    st.clock[LOCKS] = 1
+
+
+@jit
+def post_release(st: State, ch: int) -> None:
+    """The BD no longer needs its memory: note its release for the end of this cycle."""
+    c = st.channels
+    if c.release_value[ch] != 0:
+        append(st.releasing, ch)
+        c.due_lock[ch] = c.release_lock[ch]
+        c.due_value[ch] = c.release_value[ch]
+    st.seen[ch, ChannelEvent.FINISHED_BD] = c.finished_bd[ch]
+    c.finished_bd[ch] = st.clock[NOW] + st.spec.timing[FINISHED_BD_DELAY]
+
+
+@jit
+def release(st: State, ch: int) -> None:
+    """Carry out the release noted in this cycle."""
+    c = st.channels
+    lock = resolve(st, c.tile[ch], c.number[ch], c.due_lock[ch])
+    if lock < 0:
+        halt(st, ch, ERROR_LOCK_UNAVAILABLE)
+    else:
+        release_to(st, lock, c.due_value[ch])
+        st.clock[ACTIVITY] += 1
+
+
+@inlined
+def ask_all(st: State) -> None:
+    """Let the waiting channels ask; who no longer waits leaves the list."""
+    c, roster = st.channels, st.waiting_channels
+    kept = 0
+    for slot in range(1, roster[0] + 1):
+        ch = roster[slot]
+        if c.phase[ch] == Phase.ACQUIRE:
+            ask(st, ch)
+            st.clock[LOCKS] |= c.active[ch]
+            kept += 1
+            roster[kept] = ch
+        else:
+            c.waiting[ch] = 0
+    roster[0] = kept
+
+
+@inlined
+def serve(st: State) -> None:
+    """All lock traffic of one cycle: acquires, then releases.
+
+    While no lock changes, who waits for one and rests need not ask again, nor a core.
+    """
+    asked = st.clock[LOCKS]
+    if asked:
+        st.clock[LOCKS] = 0
+        ask_all(st)
+        if st.active_cores[0] > 0:
+            core.ask_locks(st)
+    channels = st.channels.phase.shape[0]
+    for slot in range(1, st.bidding[0] + 1):
+        if st.bidding[slot] < channels:
+            receive(st, st.bidding[slot])
+        else:
+            core.receive_lock(st, st.bidding[slot] - channels)
+    st.bidding[0] = 0
+    for slot in range(1, st.releasing[0] + 1):
+        release(st, st.releasing[slot])
+    st.releasing[0] = 0
+    if asked and st.active_cores[0] > 0:
+        core.release_locks(st)

@@ -1,0 +1,116 @@
+"""Semaphore locks: 6-bit counters, two kinds of acquire, sticky overflow and underflow (AM020, AM025).
+
+An operand V below 0 waits for a value of at least -V and subtracts it; V of 0 or more waits for exactly V and
+subtracts it (DEV-LOCK-3). A release adds a signed value. A result outside 0..63 sets the lock's sticky flag
+and saturates (DEV-LOCK-1). One acquire is granted per lock and cycle, in rotating order over the channels
+and cores; releases of a cycle are seen by the acquires of the next (DEV-LOCK-2).
+"""
+
+from __future__ import annotations
+
+from memtile.arch.tiles import MEMORY
+from memtile.jit.decorators import inlined, jit
+from memtile.model.events.signals import signal
+from memtile.model.memory.windows import NOWHERE, reach
+from memtile.model.state.events import LockEvent, Signal
+from memtile.model.state.state import LOCKS, NOW, State
+from memtile.model.turns import rank
+
+_MAX = MEMORY.lock_value_max
+
+
+@jit
+def resolve(st: State, tile: int, number: int, lock_id: int) -> int:
+    """Global lock index of a DMA lock id, or -1 when channel ``number`` of ``tile`` cannot reach it."""
+    owner = reach(st, tile, number, lock_id >> st.spec.kinds.lock_shift[st.spec.tiles.kind[tile]])
+    if owner < 0:
+        return NOWHERE
+    return int(st.spec.tiles.lock_base[owner] + (lock_id & (st.spec.tiles.locks[owner] - 1)))
+
+
+@jit
+def satisfied(value: int, operand: int) -> bool:
+    """Whether an acquire with ``operand`` may proceed on a lock that holds ``value``."""
+    if operand < 0:
+        return bool(value >= -operand)
+    return bool(value == operand)
+
+
+@inlined
+def stands(st: State, lock: int) -> bool:
+    """Whether the lock grants nothing because its tile has no clock."""
+    return bool(st.gated[0] > 0 and st.gates.off[st.locks.tile[lock]] == 1)
+
+
+@jit
+def put(st: State, lock: int, value: int) -> None:
+    """The lock has ``value`` from this cycle on; events remember what it had in the cycles before."""
+    locks = st.locks
+    if locks.since[lock] < st.clock[NOW]:
+        locks.held[lock] |= 1 << locks.value[lock]
+        locks.since[lock] = st.clock[NOW]
+    locks.value[lock] = value
+    st.clock[LOCKS] = 1
+
+
+@jit
+def add(st: State, lock: int, change: int) -> None:
+    """Add a signed value, flag and saturate what leaves the 6-bit range."""
+    locks = st.locks
+    value = locks.value[lock] + change
+    if value > _MAX:
+        locks.overflow[lock] = 1
+        signal(st, locks.tile[lock], Signal.LOCK_ERROR)
+        value = _MAX
+    elif value < 0:
+        locks.underflow[lock] = 1
+        signal(st, locks.tile[lock], Signal.LOCK_ERROR)
+        value = 0
+    put(st, lock, value)
+
+
+@jit
+def take(st: State, lock: int, operand: int) -> None:
+    """Subtract what a granted acquire takes."""
+    st.locks.event[lock, LockEvent.ACQUIRED_GREATER if operand < 0 else LockEvent.ACQUIRED_EQUAL] = st.clock[
+        NOW
+    ]
+    add(st, lock, operand if operand < 0 else -operand)
+
+
+@jit
+def release_to(st: State, lock: int, change: int) -> None:
+    """A release of ``change``."""
+    st.locks.event[lock, LockEvent.RELEASED] = st.clock[NOW]
+    add(st, lock, change)
+
+
+@jit
+def attempt(st: State, lock: int, acquire: int, operand: int) -> int:
+    """One read of the Lock_Request window: 1 = granted. A release is always granted."""
+    if acquire == 0:
+        release_to(st, lock, operand)
+        return 1
+    if not satisfied(st.locks.value[lock], operand):
+        return 0
+    take(st, lock, operand)
+    return 1
+
+
+@jit
+def bid(st: State, lock: int, requester: int) -> None:
+    """Enter a satisfiable acquire into the lock's arbitration of this cycle."""
+    place = rank(requester, st.locks.turn[lock])
+    if st.locks.stamp[lock] != st.clock[NOW] or place < st.locks.best[lock]:
+        st.locks.stamp[lock] = st.clock[NOW]
+        st.locks.best[lock] = place
+        st.locks.winner[lock] = requester
+
+
+@jit
+def won(st: State, lock: int, requester: int) -> bool:
+    """Whether the requester takes the lock this cycle; it is then asked last next time."""
+    if st.locks.stamp[lock] != st.clock[NOW] or st.locks.winner[lock] != requester:
+        return False
+    st.locks.turn[lock] = requester + 1
+    return True

@@ -1,0 +1,100 @@
+"""The stream switches: words move from slave to master ports, and over the wires between tiles.
+
+Circuit mode: a slave feeds all its masters at once, so one slow receiver stops all (AM020 chapter 2).
+"""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import inlined, jit
+from memtile.model.dma.fifo import space
+from memtile.model.roster import retire_ports, wake_channel, wake_control
+from memtile.model.state.causes import Cause
+from memtile.model.state.events import ChannelEvent
+from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.streams import WRONG_PARITY
+from memtile.model.streams.beats import pop_word, put_beat, words_in
+from memtile.model.streams.host_ports import hand_to_host, host_takes
+from memtile.model.streams.packet_switch import contend
+from memtile.model.streams.packet_switch import serve as serve_packet
+from memtile.model.streams.stream_parity import report
+from memtile.model.streams.switch_config import PACKET
+from memtile.model.streams.switch_ports import has_room, offers, pop, push
+
+
+@inlined
+def serve_slave(st: State, port: int) -> None:
+    """Move the word that a slave port offers to its masters."""
+    switch = st.switch
+    fed = switch.feeds[port]
+    if fed < 0:
+        return
+    while fed >= 0:
+        if not has_room(st, fed):
+            return
+        fed = switch.sibling[fed]
+    head = switch.head[port]
+    word, last = switch.words[port, head], switch.last[port, head]
+    fed = switch.feeds[port]
+    while fed >= 0:
+        push(st, fed, word, last)
+        fed = switch.sibling[fed]
+    pop(st, port)
+
+
+@inlined
+def enter_channel(st: State, port: int, channel: int) -> None:
+    """Move the beat that a master port offers into the ingress buffer behind it."""
+    switch, head = st.switch, st.switch.head[port]
+    flags = switch.last[port, head]
+    if space(st.fifos, channel) < words_in(flags):
+        st.seen[channel, ChannelEvent.MEMORY] = st.clock[NOW]
+        return
+    if flags >= WRONG_PARITY:
+        flags = report(st, port, flags)
+    put_beat(st.fifos, channel, switch.words[port, head], flags)
+    if st.channels.active[channel] == 0 and st.channels.why[channel] == Cause.STREAM_STARVED:
+        wake_channel(st, channel)
+        st.seen[channel, ChannelEvent.STREAM] = st.clock[NOW]  # the word came too late for this cycle
+    pop(st, port)
+    st.clock[ACTIVITY] = 1
+
+
+@inlined
+def serve_master(st: State, port: int) -> None:
+    """Move the word that a master port offers over its wire, or into the channel behind it."""
+    switch = st.switch
+    head = switch.head[port]
+    link, channel = switch.link[port], switch.channel[port]
+    if link >= 0:
+        if has_room(st, link):
+            push(st, link, switch.words[port, head], switch.last[port, head])
+            pop(st, port)
+    elif channel >= 0:
+        enter_channel(st, port, channel)
+    elif switch.control[port] >= 0:
+        wake_control(st, switch.control[port])
+    elif switch.hosted[port] == 1 and host_takes(st):
+        word, last = pop_word(st, port)
+        hand_to_host(st, port, word, last)
+        st.clock[ACTIVITY] = 1
+
+
+@jit
+def step(st: State) -> None:
+    """One cycle of all switches."""
+    if st.packet_slaves[0] > 0:
+        contend(st)
+    roster = st.active_ports
+    for slot in range(1, roster[0] + 1):
+        port = roster[slot]
+        if not offers(st, port):
+            st.clock[ACTIVITY] = 1  # only time separates the word from its move
+        elif st.switch.is_master[port] == 1:
+            serve_master(st, port)
+        elif st.switch.mode[port] == PACKET:
+            serve_packet(st, port)
+        else:
+            serve_slave(st, port)
+        if st.switch.popped[port] != st.clock[NOW]:
+            st.switch.stalled[port] = st.clock[NOW]
+    retire_ports(st)

@@ -1,0 +1,94 @@
+"""Stream switch configuration: what the master and slave registers mean for the ports (AM025).
+
+A circuit needs an enabled slave and an enabled master that names it; both must be out of packet mode.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.ports import ARBITERS, MSELS
+from memtile.arch.registers import field_of
+from memtile.arch.switch_registers import (
+    CIRCUIT_CONFIGURATION,
+    MASTER_CONFIG,
+    PACKET_CONFIGURATION,
+    SLAVE_CONFIG,
+)
+from memtile.jit.decorators import jit
+from memtile.model.state.state import State
+
+_MASTER_ENABLE = field_of(MASTER_CONFIG, "Master_Enable").mask
+_MASTER_PACKET = field_of(MASTER_CONFIG, "Packet_Enable").mask
+_MASTER_SLAVE = field_of(CIRCUIT_CONFIGURATION, "Slave").mask
+_MASTER_DROP = field_of(MASTER_CONFIG, "Drop_Header").mask
+_MASTER_ARBITER = field_of(PACKET_CONFIGURATION, "Arbiter").mask
+_MASTER_MSELS = field_of(PACKET_CONFIGURATION, "Msel_Enable").lsb
+_SLAVE_ENABLE = field_of(SLAVE_CONFIG, "Slave_Enable").mask
+_SLAVE_PACKET = field_of(SLAVE_CONFIG, "Packet_Enable").mask
+
+OFF, CIRCUIT, PACKET = 0, 1, 2  # SwitchPorts.mode
+
+
+@jit
+def mode_of(config: int, enable: int, packet: int) -> int:
+    """Mode of a port from its register."""
+    if config & enable == 0:
+        return OFF
+    return PACKET if config & packet else CIRCUIT
+
+
+@jit
+def set_slave_mode(st: State, port: int, mode: int) -> None:
+    """Change the mode of a slave port; counts those that need arbitration."""
+    if st.switch.mode[port] == PACKET:
+        st.packet_slaves[0] -= 1
+    if mode == PACKET:
+        st.packet_slaves[0] += 1
+    st.switch.mode[port] = mode
+
+
+@jit
+def configure(st: State, tile: int) -> None:
+    """Bring the tile's ports in line with its registers."""
+    kind = st.spec.tiles.kind[tile]
+    registers = st.spec.tiles.register_base[tile]
+    slaves = registers + st.spec.kinds.slave_config[kind]
+    for n in range(st.spec.tiles.slaves[tile]):
+        port = st.spec.tiles.slave_base[tile] + n
+        set_slave_mode(st, port, mode_of(st.registers[slaves + n], _SLAVE_ENABLE, _SLAVE_PACKET))
+        st.switch.feeds[port] = -1
+        if st.switch.arbiter[port] >= 0:  # a packet that is cut by the new configuration (DEV-PKT-5)
+            st.arbiters.holder[st.switch.arbiter[port]] = -1
+            st.switch.arbiter[port] = -1
+    for arbiter in range(tile * ARBITERS, (tile + 1) * ARBITERS):
+        for msel in range(MSELS):
+            st.arbiters.masters[arbiter, msel] = 0
+    masters = registers + st.spec.kinds.master_config[kind]
+    for n in range(st.spec.tiles.masters[tile]):
+        config = st.registers[masters + n]
+        port = st.spec.tiles.master_base[tile] + n
+        st.switch.mode[port] = mode_of(config, _MASTER_ENABLE, _MASTER_PACKET)
+        slave = config & _MASTER_SLAVE
+        if st.switch.mode[port] == CIRCUIT and slave < st.spec.tiles.slaves[tile]:
+            join(st, tile, slave, n)
+        elif st.switch.mode[port] == PACKET:
+            attach(st, tile, port, n, config)
+
+
+@jit
+def join(st: State, tile: int, slave: int, master: int) -> None:
+    """Let a slave in circuit mode feed a master."""
+    port = st.spec.tiles.slave_base[tile] + slave
+    if st.switch.mode[port] == CIRCUIT:
+        fed = st.spec.tiles.master_base[tile] + master
+        st.switch.sibling[fed] = st.switch.feeds[port]
+        st.switch.feeds[port] = fed
+
+
+@jit
+def attach(st: State, tile: int, port: int, master: int, config: int) -> None:
+    """Let a master in packet mode take the packets of its arbiter and msels."""
+    st.switch.drop_header[port] = 1 if config & _MASTER_DROP else 0
+    arbiter = tile * ARBITERS + (config & _MASTER_ARBITER)
+    for msel in range(MSELS):
+        if (config >> (_MASTER_MSELS + msel)) & 1:
+            st.arbiters.masters[arbiter, msel] |= 1 << master
