@@ -32,7 +32,7 @@ def _asked_anew() -> Iterator[None]:
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The package as installed somewhere without a checkout around it."""
     package = tmp_path / "lib" / "site-packages" / "memtile"
-    for room in ("arch", "model", "sim"):
+    for room in ("arch", "jit", "model", "sim"):
         (package / room).mkdir(parents=True)
     for name in ("clock.py", "machine.py"):
         (package / "sim" / name).touch()

@@ -35,7 +35,7 @@ BESIDE = {"errors": -1, "testing": len(ROOMS), "__version__": -1}  # below all, 
 TOP = len(ROOMS)  # the package itself may offer names from every room
 HARDWARE = 0x1000  # hex literals from here on look like addresses
 MASKS = {0xFFFF, 0xFFFF_FFFF}
-MODULE_LINES, FUNCTION_LINES = 350, 60
+MODULE_LINES, FUNCTION_LINES = 500, 60
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|NotImplemented)\b")
 HEAVY = {"numba", "llvmlite", "matplotlib", "numpy", "scipy", "hypothesis"}
 

@@ -181,7 +181,7 @@ def test_watchpoints(module, tile):
 
 def test_what_the_model_reads_from_one_kind_is_the_same_for_all():
     """Queues, locks and request windows are those of the memory tile in the model, whatever the tile."""
-    found = {use for path in MODEL.glob("*.py") for use in OF_ONE_KIND.findall(path.read_text("utf-8"))}
+    found = {use for path in MODEL.rglob("*.py") for use in OF_ONE_KIND.findall(path.read_text("utf-8"))}
     assert {"queue_depth", "lock_value_max", "lock_request_stride"} <= {fact for fact, *_ in found}
     for fact, key, part in found:
         of_kind = [getattr(kind, fact) for kind in TILE_KINDS.values()]

@@ -51,12 +51,12 @@ def decompress(stream: Words, words: int) -> Words:
     if starts is None:
         raise TransferError(
             Problem(
-                "compressed_stream",
-                "decompression",
-                "stream",
-                f"{len(stream)} words",
-                f"groups for {words} memory words",
-                "AM020 ch. 5: a mask and its bytes per 256 bit",
+                reason="compressed_stream",
+                where="decompression",
+                field="stream",
+                given=f"{len(stream)} words",
+                allowed=f"groups for {words} memory words",
+                source="AM020 ch. 5: a mask and its bytes per 256 bit",
             )
         )
     masks = stream[starts[:-1]].astype(_WORD)

@@ -25,6 +25,14 @@ def element_bits(dtype: npt.DTypeLike) -> int:
         name = _AIE_NAME.fullmatch(str(dtype))
         bits = int(name[2]) * (2 if name[1] else 1) if name else 0
     if bits < 1 or bits & (bits - 1):
-        allowed = "a NumPy type of 2^n bits, or int4, bfloat16, cint16 and the like"
-        raise TransferError(Problem("dtype", "view", "dtype", str(dtype), allowed, "UG1079, data types"))
+        raise TransferError(
+            Problem(
+                reason="dtype",
+                where="view",
+                field="dtype",
+                given=str(dtype),
+                allowed="a NumPy type of 2^n bits, or int4, bfloat16, cint16 and the like",
+                source="UG1079, data types",
+            )
+        )
     return bits

@@ -133,4 +133,11 @@ def _numbers(values: Any) -> bool:
 
 
 def _problem(field: str, given: object, allowed: str) -> Problem:
-    return Problem("expected", "tiling", field, shown(given), allowed, "tiling schema")
+    return Problem(
+        reason="expected",
+        where="tiling",
+        field=field,
+        given=shown(given),
+        allowed=allowed,
+        source="tiling schema",
+    )

@@ -136,4 +136,12 @@ def _pattern_problems(
 
 
 def _problem(field: str, given: str, allowed: str, source: str = _TAP, next_step: str = "") -> Problem:
-    return Problem("pattern", "access pattern", field, given, allowed, source, next_step)
+    return Problem(
+        reason="pattern",
+        where="access pattern",
+        field=field,
+        given=given,
+        allowed=allowed,
+        source=source,
+        next_step=next_step,
+    )

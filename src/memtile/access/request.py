@@ -178,7 +178,6 @@ def _run(request: Request, d: int) -> tuple[int, list[Axis]]:
 
 def _fraction(request: Request, name: str, value: int, group: int) -> Problem:
     below, above = value // group * group, -(-value // group) * group
-    nearest = f"the nearest legal values are {below} and {above}" if below else f"the nearest is {above}"
     return Problem(
         reason="word_alignment",
         where=f"{request.element_bits}-bit elements",
@@ -186,5 +185,5 @@ def _fraction(request: Request, name: str, value: int, group: int) -> Problem:
         given=f"{value} elements",
         allowed=f"multiples of {group} elements (one {WORD_BITS}-bit word)",
         source="AM020 ch. 5: all DMA addresses are 32-bit",
-        next_step=nearest,
+        next_step=f"the nearest legal values are {below} and {above}" if below else f"the nearest is {above}",
     )

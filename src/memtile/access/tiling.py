@@ -205,4 +205,12 @@ def _problem(field: str, given: str, allowed: str, next_step: str = "") -> Probl
     reason = field.split("[")[0].split(".")[0]
     member = field.rpartition(".")[2]
     reason = f"traversal_{member}" if reason == "tile_traversal" else reason
-    return Problem(reason, "tiling", field, given, allowed, UG1603, next_step)
+    return Problem(
+        reason=reason,
+        where="tiling",
+        field=field,
+        given=given,
+        allowed=allowed,
+        source=UG1603,
+        next_step=next_step,
+    )

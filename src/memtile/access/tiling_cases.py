@@ -102,9 +102,17 @@ def _too_long(request: Request) -> list[Problem]:
     """A stream whose enumeration, the proof of its descriptors, would fill the machine's memory."""
     if request.size <= MOST_ELEMENTS:
         return []
-    given, allowed = f"{request.size} elements", f"at most {MOST_ELEMENTS}"
-    source = "memtile compares every element of the stream with the walk"
-    return [Problem("stream", "tiling", "stream", given, allowed, source, "lower it in several parts")]
+    return [
+        Problem(
+            reason="stream",
+            where="tiling",
+            field="stream",
+            given=f"{request.size} elements",
+            allowed=f"at most {MOST_ELEMENTS}",
+            source="memtile compares every element of the stream with the walk",
+            next_step="lower it in several parts",
+        )
+    ]
 
 
 def tilings_of(data: Any) -> tuple[list[Any], bool]:
@@ -126,8 +134,16 @@ def parse_tiling(data: object, tile: TileName | None = None, access: Access | No
         TransferError: the case is not in the schema; all problems at once.
     """
     if not isinstance(data, dict):
-        form = "an object with buffer_dimension and element_bits"
-        raise TransferError(Problem("tiling", "tiling", "tiling", shown(data), form, _SOURCE))
+        raise TransferError(
+            Problem(
+                reason="tiling",
+                where="tiling",
+                field="tiling",
+                given=shown(data),
+                allowed="an object with buffer_dimension and element_bits",
+                source=_SOURCE,
+            )
+        )
     reader = _Reader(data)
     case = TilingCase(
         name=reader.text("id"),
@@ -252,5 +268,14 @@ class _Reader:
     def _add(self, field: str, given: str, allowed: str, *, reason: str = "", next_step: str = "") -> None:
         reason = reason or field.partition("[")[0].replace(".", "_")
         name = self.data.get("id")
-        where = f"tiling {name}" if isinstance(name, str) else "tiling"
-        self.problems.append(Problem(reason, where, field, given, allowed, _SOURCE, next_step))
+        self.problems.append(
+            Problem(
+                reason=reason,
+                where=f"tiling {name}" if isinstance(name, str) else "tiling",
+                field=field,
+                given=given,
+                allowed=allowed,
+                source=_SOURCE,
+                next_step=next_step,
+            )
+        )

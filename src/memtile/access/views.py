@@ -37,7 +37,16 @@ def view(shape: int | Sequence[int], dtype: npt.DTypeLike = np.int32) -> View:
     """
     sizes = (shape,) if isinstance(shape, int) else tuple(map(index, shape))
     if min(sizes, default=1) < 1:
-        raise TransferError(Problem("view", "view", "shape", str(sizes), "1 or more per axis", "NumPy shape"))
+        raise TransferError(
+            Problem(
+                reason="view",
+                where="view",
+                field="shape",
+                given=str(sizes),
+                allowed="1 or more per axis",
+                source="NumPy shape",
+            )
+        )
     pitches = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
     axes = tuple(merged([Axis(FLAT, size, pitch)]) for size, pitch in zip(sizes, pitches, strict=True))
     return View(element_bits(dtype), prod(sizes), Layout(0, axes))
@@ -229,8 +238,17 @@ class View:
         self, field: str, given: str, allowed: str, source: str, next_step: str = "", reason: str = "view"
     ) -> TransferError:
         """The error for an operation that makes no transfer."""
-        where = f"view of {self.shape}"
-        return TransferError(Problem(reason, where, field, given, allowed, source, next_step))
+        return TransferError(
+            Problem(
+                reason=reason,
+                where=f"view of {self.shape}",
+                field=field,
+                given=given,
+                allowed=allowed,
+                source=source,
+                next_step=next_step,
+            )
+        )
 
     def _numbered(self) -> npt.NDArray[Any]:
         """An array whose sizes number the axes, for NumPy to put in order."""

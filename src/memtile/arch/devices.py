@@ -87,8 +87,16 @@ class Device:
 
     def _check(self, what: str, given: int, count: int) -> None:
         if not 0 <= given < count:
-            allowed = f"0 to {count - 1}"
-            raise DesignError(Problem(what, self.name, what, str(given), allowed, self.source.text))
+            raise DesignError(
+                Problem(
+                    reason=what,
+                    where=self.name,
+                    field=what,
+                    given=str(given),
+                    allowed=f"0 to {count - 1}",
+                    source=self.source.text,
+                )
+            )
 
 
 _VERSAL = Source("mlir-aie device model; AM020 chapter 1", Grade.DRIVER)
@@ -163,12 +171,12 @@ def device(name: str) -> Device:
     near = get_close_matches(name.lower(), DEVICES, 1)
     raise DesignError(
         Problem(
-            "device",
-            "device table",
-            "device",
-            repr(name),
-            ", ".join(DEVICES),
-            "mlir-aie device model",
-            f"did you mean {near[0]}?" if near else "",
+            reason="device",
+            where="device table",
+            field="device",
+            given=repr(name),
+            allowed=", ".join(DEVICES),
+            source="mlir-aie device model",
+            next_step=f"did you mean {near[0]}?" if near else "",
         )
     )

@@ -56,13 +56,13 @@ def _index(side: str, names: tuple[str, ...], name: str) -> int:
     near = get_close_matches(name.upper(), names, 1)
     raise DesignError(
         Problem(
-            "port",
-            "stream switch",
-            f"{side} port",
-            repr(name),
-            ", ".join(names),
-            "AM025 stream switch registers",
-            f"did you mean {near[0]}?" if near else "",
+            reason="port",
+            where="stream switch",
+            field=f"{side} port",
+            given=repr(name),
+            allowed=", ".join(names),
+            source="AM025 stream switch registers",
+            next_step=f"did you mean {near[0]}?" if near else "",
         )
     )
 

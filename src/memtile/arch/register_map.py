@@ -82,13 +82,13 @@ def register_named(module: ModuleName, name: str) -> Register:
     near = _near(name, named)
     raise RegisterError(
         Problem(
-            "register",
-            f"module {module}",
-            "register",
-            repr(name),
-            f"one of {len(named)} names",
-            f"AM025 module {module}",
-            f"did you mean {' or '.join(near)}?" if near else "",
+            reason="register",
+            where=f"module {module}",
+            field="register",
+            given=repr(name),
+            allowed=f"one of {len(named)} names",
+            source=f"AM025 module {module}",
+            next_step=f"did you mean {' or '.join(near)}?" if near else "",
         )
     )
 
@@ -108,13 +108,13 @@ def tile_register(tile: TileName, name: str) -> Register:
     near = [f"{m}.{plain}" for m in found] or _near(plain, names)
     raise RegisterError(
         Problem(
-            "register",
-            TILE_KINDS[tile].title,
-            "register",
-            repr(name),
-            "the name of one register" if found else f"one of {len(names)} names",
-            f"AM025 modules {', '.join(TILE_MODULES[tile])}",
-            f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
+            reason="register",
+            where=TILE_KINDS[tile].title,
+            field="register",
+            given=repr(name),
+            allowed="the name of one register" if found else f"one of {len(names)} names",
+            source=f"AM025 modules {', '.join(TILE_MODULES[tile])}",
+            next_step=f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
         )
     )
 

@@ -141,12 +141,24 @@ class Register:
             yield self._unknown(name)
         elif not 0 <= value <= named[name].maximum:
             field = named[name]
-            bits = f"bits {field.msb}:{field.lsb} of {self.name}, AM025"
-            yield Problem("register_value", self.name, name, str(value), f"0 to {field.maximum}", bits)
+            yield Problem(
+                reason="register_value",
+                where=self.name,
+                field=name,
+                given=str(value),
+                allowed=f"0 to {field.maximum}",
+                source=f"bits {field.msb}:{field.lsb} of {self.name}, AM025",
+            )
 
     def _unknown(self, name: str) -> Problem:
-        known = ", ".join(f.name for f in self.fields if not f.reserved)
-        return Problem("register_field", self.name, "field", repr(name), known, "AM025")
+        return Problem(
+            reason="register_field",
+            where=self.name,
+            field="field",
+            given=repr(name),
+            allowed=", ".join(f.name for f in self.fields if not f.reserved),
+            source="AM025",
+        )
 
 
 Table = tuple[Register, ...]

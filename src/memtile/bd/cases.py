@@ -145,7 +145,14 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
     """
     if not isinstance(data, dict):
         raise DescriptorError(
-            Problem("case", "case", "case", shown(data), "an object with tile, length, address", _SOURCE)
+            Problem(
+                reason="case",
+                where="case",
+                field="case",
+                given=shown(data),
+                allowed="an object with tile, length, address",
+                source=_SOURCE,
+            )
         )
     kind = kind_of(data.get("tile"))
     bd = 0 if data.get("bd") is None else data["bd"]
@@ -222,4 +229,14 @@ class _Reader:
         return part.make(**{f: values.get(f, _STAND_IN) for f in fields})
 
     def _add(self, reason: str, field: str, given: str, allowed: str, next_step: str = "") -> None:
-        self.problems.append(Problem(reason, self.where, field, given, allowed, _SOURCE, next_step))
+        self.problems.append(
+            Problem(
+                reason=reason,
+                where=self.where,
+                field=field,
+                given=given,
+                allowed=allowed,
+                source=_SOURCE,
+                next_step=next_step,
+            )
+        )

@@ -142,4 +142,6 @@ def _check_words(kind: TileKind, words: Sequence[int], where: str) -> list[Probl
 
 
 def _problem(reason: str, where: str, field: str, given: str, allowed: str) -> Problem:
-    return Problem(reason, where, field, given, allowed, source="AM025 DMA_BDn_w")
+    return Problem(
+        reason=reason, where=where, field=field, given=given, allowed=allowed, source="AM025 DMA_BDn_w"
+    )

@@ -72,8 +72,14 @@ def check_bd(kind: TileKind, where: str, bd: int) -> Iterator[Problem]:
     """Whether the tile has a BD of that number."""
     limit = _Limit(0, kind.bds - 1, f"AM020: {kind.bds} BDs")
     if bd not in limit:
-        allowed = str(limit) if is_whole(bd) else f"a whole number {limit}"
-        yield Problem("bd_number", where, "bd", shown(bd), allowed, limit.source)
+        yield Problem(
+            reason="bd_number",
+            where=where,
+            field="bd",
+            given=shown(bd),
+            allowed=str(limit) if is_whole(bd) else f"a whole number {limit}",
+            source=limit.source,
+        )
 
 
 def _field(kind: TileKind, where: str, name: str, value: Any) -> Iterator[Problem]:
@@ -85,10 +91,14 @@ def _field(kind: TileKind, where: str, name: str, value: Any) -> Iterator[Proble
         yield _unaligned(where, value)
         return
     unit = f" {term.unit}" if term.unit else ""
-    given = f"{term.name} {shown(value)}{unit if is_whole(value) else ''}"
-    next_step = _WHEN_TOO_LARGE.get(name, "") if is_whole(value) and value > limit.high else ""
     yield Problem(
-        term.reason, where, name, given, f"{_allowed(field, limit, value)}{unit}", limit.source, next_step
+        reason=term.reason,
+        where=where,
+        field=name,
+        given=f"{term.name} {shown(value)}{unit if is_whole(value) else ''}",
+        allowed=f"{_allowed(field, limit, value)}{unit}",
+        source=limit.source,
+        next_step=_WHEN_TOO_LARGE.get(name, "") if is_whole(value) and value > limit.high else "",
     )
 
 
@@ -151,17 +161,36 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
     fields = f"AM025: {title} BD fields"
     padded = padded_dimensions(kind)
     if len(d.dims) > kind.dimensions:
-        given, allowed = f"{len(d.dims)} dimensions", f"at most {kind.dimensions}"
-        yield Problem("dims_count", where, "dims", given, allowed, f"AM020: {title} DMA", _OUTER_LOOPS)
+        yield Problem(
+            reason="dims_count",
+            where=where,
+            field="dims",
+            given=f"{len(d.dims)} dimensions",
+            allowed=f"at most {kind.dimensions}",
+            source=f"AM020: {title} DMA",
+            next_step=_OUTER_LOOPS,
+        )
     for n, dim in enumerate(d.dims[kind.dimensions - 1 :], kind.dimensions - 1):
         if dim.wrap != 0 or not is_whole(dim.wrap):
-            given = f"dims[{n}].wrap {shown(dim.wrap)}"
-            yield Problem(f"wrap_d{n}", where, f"D{n}_Wrap", given, "0 (no wrap field)", fields)
+            yield Problem(
+                reason=f"wrap_d{n}",
+                where=where,
+                field=f"D{n}_Wrap",
+                given=f"dims[{n}].wrap {shown(dim.wrap)}",
+                allowed="0 (no wrap field)",
+                source=fields,
+            )
     if d.pad and not kind.has_padding:
         yield _unsupported(kind, where, "pad", "padding", "AM020: memory tile MM2S only")
     elif len(d.pad) > padded:
-        given, allowed = f"padding of {len(d.pad)} dimensions", f"at most {padded}"
-        yield Problem(f"pad_d{padded}", where, "pad", given, allowed, fields)
+        yield Problem(
+            reason=f"pad_d{padded}",
+            where=where,
+            field="pad",
+            given=f"padding of {len(d.pad)} dimensions",
+            allowed=f"at most {padded}",
+            source=fields,
+        )
     if d.compression is not False and not kind.has_compression:
         yield _unsupported(kind, where, "compression", f"compression {shown(d.compression)}", fields)
     if d.axi != DEFAULT_AXI and not has_axi(kind):
@@ -171,7 +200,14 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
 
 
 def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str) -> Problem:
-    return Problem(f"{field}_unsupported", where, field, given, f"none on the {kind.title}", source)
+    return Problem(
+        reason=f"{field}_unsupported",
+        where=where,
+        field=field,
+        given=given,
+        allowed=f"none on the {kind.title}",
+        source=source,
+    )
 
 
 def contiguous_end(kind: TileKind) -> int | None:

@@ -34,7 +34,14 @@ def parse_words(data: Any, tile: TileName | None = None) -> WordCase:
     """
     if not isinstance(data, dict) or not isinstance(data.get("words"), list):
         raise DescriptorError(
-            Problem("words", "register words", "words", shown(data), "an object with tile and words", _SOURCE)
+            Problem(
+                reason="words",
+                where="register words",
+                field="words",
+                given=shown(data),
+                allowed="an object with tile and words",
+                source=_SOURCE,
+            )
         )
     kind = kind_of(data.get("tile", tile))
     bd = 0 if data.get("bd") is None else data["bd"]
@@ -43,9 +50,15 @@ def parse_words(data: Any, tile: TileName | None = None) -> WordCase:
     problems = list(check_bd(kind, where, bd))
     for n, word in enumerate(words):
         if word is None:
-            given = shown(data["words"][n])
             problems.append(
-                Problem("word", where, f"word {n}", given, "a number or a hexadecimal string", _SOURCE)
+                Problem(
+                    reason="word",
+                    where=where,
+                    field=f"word {n}",
+                    given=shown(data["words"][n]),
+                    allowed="a number or a hexadecimal string",
+                    source=_SOURCE,
+                )
             )
     raise_if(problems, DescriptorError)
     return WordCase(kind.name, bd, tuple(word for word in words if word is not None))

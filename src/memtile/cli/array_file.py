@@ -94,4 +94,6 @@ def _dtype(name: str, text: str) -> np.dtype[Any]:
 
 
 def _error(where: str, what: str, given: str, allowed: str) -> InputFileError:
-    return InputFileError(Problem("array_option", where, what, given, allowed, _SOURCE))
+    return InputFileError(
+        Problem(reason="array_option", where=where, field=what, given=given, allowed=allowed, source=_SOURCE)
+    )

@@ -61,8 +61,16 @@ class Array(Bench):
         found = find_device(device)
         self.columns, self.rows = found.columns if columns is None else columns, found.rows
         if not 1 <= self.columns <= found.columns:
-            allowed, where = f"1..{found.columns}", f"array {found.name}"
-            raise DesignError(Problem("columns", where, "columns", str(columns), allowed, found.source.text))
+            raise DesignError(
+                Problem(
+                    reason="columns",
+                    where=f"array {found.name}",
+                    field="columns",
+                    given=str(columns),
+                    allowed=f"1..{found.columns}",
+                    source=found.source.text,
+                )
+            )
         placed = _placed(found, self.columns)
         self._numbers = {(tile.column, tile.row): number for number, tile in enumerate(placed)}
         super().__init__(Engine(placed, timing, switched=True), found)
@@ -132,14 +140,29 @@ class Array(Bench):
                 that another external buffer has.
         """
         if not isinstance(array, np.ndarray):
-            where, step = f"external buffer {name}", "such as np.zeros(64, np.int32)"
-            problem = Problem("external", where, "array", repr(array), "a NumPy array", "NumPy", step)
+            problem = Problem(
+                reason="external",
+                where=f"external buffer {name}",
+                field="array",
+                given=repr(array),
+                allowed="a NumPy array",
+                source="NumPy",
+                next_step="such as np.zeros(64, np.int32)",
+            )
             raise DesignError(problem)
         for other in self.engine.external.buffers.values():
             if np.may_share_memory(other.array, array):
-                where, step = f"external buffer {name}", f"use the buffer {other.name}"
-                given, allowed = f"memory of {other.name}", "memory of its own"
-                raise DesignError(Problem("external_twice", where, "array", given, allowed, "NumPy", step))
+                raise DesignError(
+                    Problem(
+                        reason="external_twice",
+                        where=f"external buffer {name}",
+                        field="array",
+                        given=f"memory of {other.name}",
+                        allowed="memory of its own",
+                        source="NumPy",
+                        next_step=f"use the buffer {other.name}",
+                    )
+                )
         added = self.engine.external.add(name, array, address)
         return Buffer(name, INTERFACE, added.address, array.shape, array.dtype, design=self)
 
@@ -259,10 +282,14 @@ class Array(Bench):
         for channel in (channel for tile in self.tiles for channel in (*tile.s2mm, *tile.mm2s)):
             owner = self.circuits.owner(channel) if channel.fed or channel.taken else ""
             if owner:
-                given = f"{owner}, and {'feed' if channel.fed else 'collect or expect'}"
-                allowed, source = "a circuit or the test bench", "one end at either side of a stream"
-                where = f"array {self.device.name}"
-                yield Problem("two_parties", where, channel.name, given, allowed, source)
+                yield Problem(
+                    reason="two_parties",
+                    where=f"array {self.device.name}",
+                    field=channel.name,
+                    given=f"{owner}, and {'feed' if channel.fed else 'collect or expect'}",
+                    allowed="a circuit or the test bench",
+                    source="one end at either side of a stream",
+                )
 
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()
@@ -272,25 +299,47 @@ class Array(Bench):
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)
         if not isinstance(tile, kind):
-            allowed = f"rows {rows.start}..{rows.stop - 1}"
-            where, source = f"array {self.device.name}, {kind.__name__}", self.device.source.text
-            given = f"row {row}, which has a {tile.kind.title},"
-            raise DesignError(Problem("kind", where, "row", given, allowed, source))
+            raise DesignError(
+                Problem(
+                    reason="kind",
+                    where=f"array {self.device.name}, {kind.__name__}",
+                    field="row",
+                    given=f"row {row}, which has a {tile.kind.title},",
+                    allowed=f"rows {rows.start}..{rows.stop - 1}",
+                    source=self.device.source.text,
+                )
+            )
         return tile
 
     def _number(self, column: int, row: int, error: type[MemtileError] = DesignError) -> int:
         kind = self.device.tile(column, row)
         if kind in UNMODELLED:
-            where, step = f"array {self.device.name}", "start with data in the buffers, or feed a tile alone"
-            given, allowed = f"row {row}, {TILE_KINDS[kind].title}s", "rows that have a model"
-            raise error(Problem("unmodelled", where, "tile", given, allowed, "DEV-V2-9", step))
+            raise error(
+                Problem(
+                    reason="unmodelled",
+                    where=f"array {self.device.name}",
+                    field="tile",
+                    given=f"row {row}, {TILE_KINDS[kind].title}s",
+                    allowed="rows that have a model",
+                    source="DEV-V2-9",
+                    next_step="start with data in the buffers, or feed a tile alone",
+                )
+            )
         return self._numbers[column, row]
 
     def _check(self, column: int, row: int) -> None:
         for name, given, count in (("column", column, self.columns), ("row", row, self.rows)):
             if not 0 <= given < count:
-                where, allowed = f"array {self.device.name}", f"0..{count - 1}"
-                raise DesignError(Problem(name, where, name, str(given), allowed, self.device.source.text))
+                raise DesignError(
+                    Problem(
+                        reason=name,
+                        where=f"array {self.device.name}",
+                        field=name,
+                        given=str(given),
+                        allowed=f"0..{count - 1}",
+                        source=self.device.source.text,
+                    )
+                )
 
     def _open_inner_edges(self) -> None:
         """Isolate only the outer columns, towards the outside, as AMD's driver does for a partition."""

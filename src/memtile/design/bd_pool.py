@@ -41,13 +41,13 @@ class BdPool:
         if len(numbers) < count:
             bank = self._kind.bd_bank(channel)
             problem = Problem(
-                "bd_count",
-                f"{self._title}, {name}",
-                "descriptors",
-                f"{count} more",
-                f"{len(numbers)} free of BDs {bank.start}..{bank.stop - 1}",
-                self._rule(bank),
-                self._way_out(channel, count),
+                reason="bd_count",
+                where=f"{self._title}, {name}",
+                field="descriptors",
+                given=f"{count} more",
+                allowed=f"{len(numbers)} free of BDs {bank.start}..{bank.stop - 1}",
+                source=self._rule(bank),
+                next_step=self._way_out(channel, count),
             )
             raise DesignError(problem)
         return tuple(numbers[:count])

@@ -165,14 +165,35 @@ class MemoryMap:
         source = _SOURCES[self._kind.role]
         for other in self._buffers:
             if other.name == name:
-                step = f"{name} is {other!r}"
-                yield Problem("name_twice", where, "name", repr(name), "a name of its own", "results", step)
+                yield Problem(
+                    reason="name_twice",
+                    where=where,
+                    field="name",
+                    given=repr(name),
+                    allowed="a name of its own",
+                    source="results",
+                    next_step=f"{name} is {other!r}",
+                )
         for argument, value in (("at", at), ("bank", bank)):
             if value is not None and not isinstance(value, SupportsIndex):
-                yield Problem("place", where, argument, repr(value), "a whole number", source)
+                yield Problem(
+                    reason="place",
+                    where=where,
+                    field=argument,
+                    given=repr(value),
+                    allowed="a whole number",
+                    source=source,
+                )
         if at is not None and bank is not None:
-            given, allowed = f"at={at} and bank={bank}", "one of them"
-            yield Problem("place", where, "place", given, allowed, source, "at alone says where it is")
+            yield Problem(
+                reason="place",
+                where=where,
+                field="place",
+                given=f"at={at} and bank={bank}",
+                allowed="one of them",
+                source=source,
+                next_step="at alone says where it is",
+            )
 
     def _free(self, nbytes: int, bank: int | None) -> int:
         """First fitting gap; the end of the last buffer when there is none."""
@@ -188,20 +209,40 @@ class MemoryMap:
         end = buffer.offset + buffer.nbytes
         problems = []
         if buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:
-            given = f"{buffer.nbytes} bytes at {buffer.offset:#x}"
             problems.append(
-                Problem("buffer_alignment", where, "size and place", given, "whole 32-bit words", source)
+                Problem(
+                    reason="buffer_alignment",
+                    where=where,
+                    field="size and place",
+                    given=f"{buffer.nbytes} bytes at {buffer.offset:#x}",
+                    allowed="whole 32-bit words",
+                    source=source,
+                )
             )
         if buffer.offset < 0 or end > self._kind.memory_bytes:
-            given = f"{buffer.nbytes} bytes at {buffer.offset:#x}"
-            allowed = f"0..{self._kind.memory_bytes:#x}"
-            step = self._left()
-            problems.append(Problem("buffer_fit", where, "place", given, allowed, source, step))
+            problems.append(
+                Problem(
+                    reason="buffer_fit",
+                    where=where,
+                    field="place",
+                    given=f"{buffer.nbytes} bytes at {buffer.offset:#x}",
+                    allowed=f"0..{self._kind.memory_bytes:#x}",
+                    source=source,
+                    next_step=self._left(),
+                )
+            )
         for other in self._taken:
             if other.offset < end and buffer.offset < other.offset + other.nbytes:
-                given = f"{buffer.offset:#x}..{end - 1:#x}"
-                allowed = f"bytes that {other!r} does not take"
-                problems.append(Problem("buffer_overlap", where, "place", given, allowed, source))
+                problems.append(
+                    Problem(
+                        reason="buffer_overlap",
+                        where=where,
+                        field="place",
+                        given=f"{buffer.offset:#x}..{end - 1:#x}",
+                        allowed=f"bytes that {other!r} does not take",
+                        source=source,
+                    )
+                )
         return problems
 
     def gaps(self) -> list[tuple[int, int]]:

@@ -58,7 +58,14 @@ def _checked_words(
     where = f"{tile.title}, BD {number}"
     if descriptor.kind != tile.kind:
         raise DescriptorError(
-            Problem("tile", where, "tile", descriptor.tile, tile.kind.name, "AM025: BDs differ by tile kind")
+            Problem(
+                reason="tile",
+                where=where,
+                field="tile",
+                given=descriptor.tile,
+                allowed=tile.kind.name,
+                source="AM025: BDs differ by tile kind",
+            )
         )
     raise_if(_strange_locks(tile, descriptor, where), DescriptorError)
     words = encode(descriptor, number)
@@ -95,13 +102,13 @@ def _strange_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Probl
     used = {"acquire": descriptor.acquire, "release": descriptor.release}
     return [
         Problem(
-            "owner",
-            where,
-            field,
-            f"lock {action.lock.name} of {owner_text(action.lock, tile.bench)}",
-            "own locks, and a neighbour's as this tile sees them",
-            _WINDOWS,
-            "take tile.seen(lock)",
+            reason="owner",
+            where=where,
+            field=field,
+            given=f"lock {action.lock.name} of {owner_text(action.lock, tile.bench)}",
+            allowed="own locks, and a neighbour's as this tile sees them",
+            source=_WINDOWS,
+            next_step="take tile.seen(lock)",
         )
         for field, action in used.items()
         if isinstance(action, LockAcquire | LockRelease) and tile.seen(action.lock) != action.lock
@@ -116,12 +123,24 @@ def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Prob
     said = f"{given}, {' and '.join(windows)} window{'s' * (len(windows) > 1)},"
     for name in beside:
         if name not in there:
-            missing = f"no memory tile is {name} of {tile.title}"
-            allowed = f"windows with a tile behind them: {', '.join(there)}"
-            yield Problem("missing_neighbour", where, field, said, allowed, _WINDOWS, missing)
+            yield Problem(
+                reason="missing_neighbour",
+                where=where,
+                field=field,
+                given=said,
+                allowed=f"windows with a tile behind them: {', '.join(there)}",
+                source=_WINDOWS,
+                next_step=f"no memory tile is {name} of {tile.title}",
+            )
     reach = tile.kind.neighbour_channels
     if beside and channel.number not in reach:
         owners = ", ".join(owner for name in beside if (owner := tile.behind(name)))
-        allowed = f"the own window for {channel.port}"
-        step = f"channels {reach[0]} to {reach[-1]} reach {owners or 'neighbours'}"
-        yield Problem("neighbour_channel", where, field, said, allowed, _WINDOWS, step)
+        yield Problem(
+            reason="neighbour_channel",
+            where=where,
+            field=field,
+            given=said,
+            allowed=f"the own window for {channel.port}",
+            source=_WINDOWS,
+            next_step=f"channels {reach[0]} to {reach[-1]} reach {owners or 'neighbours'}",
+        )

@@ -84,19 +84,26 @@ class Circuits:
             if not circuit_allowed(tile, slave, name):
                 problems.append(
                     Problem(
-                        "circuit",
-                        start.place,
-                        "circuit",
-                        f"{slave} to {name}",
-                        "circuits of the switch",
-                        _SOURCE,
+                        reason="circuit",
+                        where=start.place,
+                        field="circuit",
+                        given=f"{slave} to {name}",
+                        allowed="circuits of the switch",
+                        source=_SOURCE,
                     )
                 )
             owner = self._taken.get(master)
             if owner and self._drivers.get(master) != start:
-                allowed = "a master without another slave"
                 problems.append(
-                    Problem("two_drivers", start.place, name, slave, allowed, _SOURCE, f"it has {owner}")
+                    Problem(
+                        reason="two_drivers",
+                        where=start.place,
+                        field=name,
+                        given=slave,
+                        allowed="a master without another slave",
+                        source=_SOURCE,
+                        next_step=f"it has {owner}",
+                    )
                 )
         raise_if(problems, DesignError)
         text = f"{start.place} {slave} -> {', '.join(masters)}"
@@ -175,21 +182,46 @@ class Circuits:
     def _strange(self, end: object) -> Iterator[Problem]:
         """Ends that are none of this array."""
         if not isinstance(end, End):
-            step = "such as tile.mm2s[0] and tile.s2mm[0]"
-            yield Problem("end", "router", "flow", repr(end), "channels of tiles", _SOURCE, step)
+            yield Problem(
+                reason="end",
+                where="router",
+                field="flow",
+                given=repr(end),
+                allowed="channels of tiles",
+                source=_SOURCE,
+                next_step="such as tile.mm2s[0] and tile.s2mm[0]",
+            )
         elif end.tile.bench is not self._design and end.tile.place is not None:
-            given, allowed = f"{end.name} of another array", "channels of this array's tiles"
-            yield Problem("end", "router", "flow", given, allowed, _SOURCE)
+            yield Problem(
+                reason="end",
+                where="router",
+                field="flow",
+                given=f"{end.name} of another array",
+                allowed="channels of this array's tiles",
+                source=_SOURCE,
+            )
 
     def _wrong(self, flow: Flow, source: End, targets: Sequence[End]) -> Iterator[Problem]:
         allowed = "one MM2S channel to at least one S2MM channel"
         if source.receives or not targets or not all(target.receives for target in targets):
-            yield Problem("direction", "router", "flow", flow.name, allowed, _SOURCE)
+            yield Problem(
+                reason="direction",
+                where="router",
+                field="flow",
+                given=flow.name,
+                allowed=allowed,
+                source=_SOURCE,
+            )
         for port in (flow.source, *flow.targets):
             if _is_interface(port) and _is_dma(port) and not self._device.has_interface_dma(port.column):
                 columns = ", ".join(map(str, self._device.noc_columns))
                 yield Problem(
-                    "no_dma", "router", str(flow), port.place, f"columns {columns}", self._device.source.text
+                    reason="no_dma",
+                    where="router",
+                    field=str(flow),
+                    given=port.place,
+                    allowed=f"columns {columns}",
+                    source=self._device.source.text,
                 )
 
     def _shared(self, flow: Flow) -> Iterator[Problem]:
@@ -202,7 +234,13 @@ class Circuits:
                 if port == flow.source:
                     step += "; name all destinations in one call"
                 yield Problem(
-                    "port_taken", "router", str(flow), str(port), "a port of its own", _SOURCE, step
+                    reason="port_taken",
+                    where="router",
+                    field=str(flow),
+                    given=str(port),
+                    allowed="a port of its own",
+                    source=_SOURCE,
+                    next_step=step,
                 )
 
 
@@ -219,7 +257,14 @@ def port_of(channel: End) -> Port:
     """The switch port of an end of a flow in an array."""
     tile = channel.tile
     if tile.place is None:
-        problem = Problem("alone", tile.title, channel.port, "a tile alone", "tiles of an array", _SOURCE)
+        problem = Problem(
+            reason="alone",
+            where=tile.title,
+            field=channel.port,
+            given="a tile alone",
+            allowed="tiles of an array",
+            source=_SOURCE,
+        )
         raise DesignError(problem)
     if isinstance(channel, SwitchEnd):
         return Port(tile.kind.name, *tile.place, channel.receives, channel.port)

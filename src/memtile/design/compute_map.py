@@ -34,7 +34,14 @@ def stack_and_heap(
 
 def _sizes(where: str, stack: int, heap: int) -> list[Problem]:
     return [
-        Problem("size", where, name, f"{nbytes} bytes", "0 bytes or more", _SOURCE)
+        Problem(
+            reason="size",
+            where=where,
+            field=name,
+            given=f"{nbytes} bytes",
+            allowed="0 bytes or more",
+            source=_SOURCE,
+        )
         for name, nbytes in (("stack", stack), ("heap", heap))
         if nbytes < 0
     ]
@@ -43,6 +50,14 @@ def _sizes(where: str, stack: int, heap: int) -> list[Problem]:
 def _heap(where: str, given: int, computed: int | None) -> list[Problem]:
     if computed is None or computed <= given:
         return []
-    text, allowed = f"{computed} bytes computed", f"at most the {given} bytes given"
-    step = f"give a heap of {computed} bytes, or none"
-    return [Problem("heap_size", where, "heap", text, allowed, _SOURCE, step)]
+    return [
+        Problem(
+            reason="heap_size",
+            where=where,
+            field="heap",
+            given=f"{computed} bytes computed",
+            allowed=f"at most the {given} bytes given",
+            source=_SOURCE,
+            next_step=f"give a heap of {computed} bytes, or none",
+        )
+    ]

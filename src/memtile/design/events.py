@@ -134,8 +134,16 @@ class TileEvents:
         event = self.event(name, of, value=value, module=module)
         stop = self._beside(event, until) if isinstance(until, str) else until or event
         if stop.unit is not event.unit:
-            given, allowed = f"of module {stop.unit.module}", f"an event of module {event.unit.module}"
-            raise DesignError(Problem("event_module", self._tile.title, stop.name, given, allowed, _SOURCE))
+            raise DesignError(
+                Problem(
+                    reason="event_module",
+                    where=self._tile.title,
+                    field=stop.name,
+                    given=f"of module {stop.unit.module}",
+                    allowed=f"an event of module {event.unit.module}",
+                    source=_SOURCE,
+                )
+            )
         unit = event.unit
         pool = f"counters of module {unit.module}"
         index = self._claim(pool, (len(self._chosen.get(pool, ())),), unit.counters)
@@ -148,8 +156,16 @@ class TileEvents:
 
     def _plain(self, name: str, module: ModuleName | None) -> Event:
         if module is not None and module not in self.units:
-            allowed = ", ".join(self.units)
-            raise DesignError(Problem("event_module", self._tile.title, "module", module, allowed, _SOURCE))
+            raise DesignError(
+                Problem(
+                    reason="event_module",
+                    where=self._tile.title,
+                    field="module",
+                    given=module,
+                    allowed=", ".join(self.units),
+                    source=_SOURCE,
+                )
+            )
         units = list(self.units.values()) if module is None else [self.units[module]]
         for unit in units:
             if name in unit.events:
@@ -170,8 +186,16 @@ class TileEvents:
         unit, names = self._names(r"LOCK_(?:SEL)?(?P<n>\d)_(?P<part>.+)", name)
         values = tile_register(self._tile.kind.name, _LOCK_SELECTION + "0").field("Lock_Value")
         if not 0 <= value <= values.maximum:
-            where, field, allowed = self._tile.title, f"event {name}: value", f"0..{values.maximum}"
-            raise DesignError(Problem("event_value", where, field, str(value), allowed, _SOURCE))
+            raise DesignError(
+                Problem(
+                    reason="event_value",
+                    where=self._tile.title,
+                    field=f"event {name}: value",
+                    given=str(value),
+                    allowed=f"0..{values.maximum}",
+                    source=_SOURCE,
+                )
+            )
         selector = self._claim("lock selectors", (lock.id, value), len(names))
         self._set(f"{_LOCK_SELECTION}{selector}", Lock_Select=lock.id, Lock_Value=value)
         return Event(unit, names[selector])
@@ -201,8 +225,16 @@ class TileEvents:
         taken = self._chosen.setdefault(what, [])
         if key not in taken:
             if len(taken) == most:
-                allowed = f"{most}, all in use"
-                raise DesignError(Problem("selectors", self._tile.title, what, "one more", allowed, _SOURCE))
+                raise DesignError(
+                    Problem(
+                        reason="selectors",
+                        where=self._tile.title,
+                        field=what,
+                        given="one more",
+                        allowed=f"{most}, all in use",
+                        source=_SOURCE,
+                    )
+                )
             taken.append(key)
         return taken.index(key)
 
@@ -216,10 +248,27 @@ class TileEvents:
         tile = self._tile
         own = tile.owns(thing) if isinstance(thing, Lock) else thing.tile is tile
         if not own:
-            given, allowed = thing.name, "a channel, lock or port of the same tile"
-            raise DesignError(Problem("owner", tile.title, f"event {name}", given, allowed, _SOURCE))
+            raise DesignError(
+                Problem(
+                    reason="owner",
+                    where=tile.title,
+                    field=f"event {name}",
+                    given=thing.name,
+                    allowed="a channel, lock or port of the same tile",
+                    source=_SOURCE,
+                )
+            )
 
     def _unknown(self, name: str, allowed: str, names: Sequence[str]) -> DesignError:
         near = get_close_matches(name.upper(), names, _SHOWN)
-        step = f"did you mean {' or '.join(near)}?" if near else ""
-        return DesignError(Problem("event", self._tile.title, "event", name, allowed, _SOURCE, step))
+        return DesignError(
+            Problem(
+                reason="event",
+                where=self._tile.title,
+                field="event",
+                given=name,
+                allowed=allowed,
+                source=_SOURCE,
+                next_step=f"did you mean {' or '.join(near)}?" if near else "",
+            )
+        )

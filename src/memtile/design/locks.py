@@ -60,10 +60,15 @@ class Lock:
 
     def _check(self, operation: str, value: int, low: int) -> None:
         if not low <= value <= self.kind.lock_value_max:
-            allowed = f"{low}..{self.kind.lock_value_max}"
-            source = "AM020: six-bit lock state"
             raise DesignError(
-                Problem("lock_value", f"lock {self.name}", operation, str(value), allowed, source)
+                Problem(
+                    reason="lock_value",
+                    where=f"lock {self.name}",
+                    field=operation,
+                    given=str(value),
+                    allowed=f"{low}..{self.kind.lock_value_max}",
+                    source="AM020: six-bit lock state",
+                )
             )
 
 
@@ -127,17 +132,29 @@ class LockTable:
         """
         for other in self.locks.values():
             if other.name == name != f"lock{other.id}":  # what it is called without a name
-                where, step = f"{self._title}, lock {name}", f"{name} is lock {other.id}"
-                problem = Problem("name_twice", where, "name", repr(name), "a name of its own", _SOURCE, step)
+                problem = Problem(
+                    reason="name_twice",
+                    where=f"{self._title}, lock {name}",
+                    field="name",
+                    given=repr(name),
+                    allowed="a name of its own",
+                    source=_SOURCE,
+                    next_step=f"{name} is lock {other.id}",
+                )
                 raise DesignError(problem)
         free = [n for n in range(self._kind.locks) if n not in self.locks]
         if lock_id is None and free:
             lock_id = free[0]
         if lock_id not in free or lock_id is None:
-            given = "one more" if lock_id is None else f"lock {lock_id}"
-            step = self._way_out(lock_id)
-            allowed = f"{len(free)} free of {self._kind.locks}"
-            problem = Problem("lock_id", self._title, "lock", given, allowed, _SOURCE, step)
+            problem = Problem(
+                reason="lock_id",
+                where=self._title,
+                field="lock",
+                given="one more" if lock_id is None else f"lock {lock_id}",
+                allowed=f"{len(free)} free of {self._kind.locks}",
+                source=_SOURCE,
+                next_step=self._way_out(lock_id),
+            )
             raise DesignError(problem)
         lock = Lock(name or f"lock{lock_id}", self._kind, lock_id, self._place, design=self._design)
         self.locks[lock_id] = lock

@@ -255,8 +255,14 @@ class ObjectFifo:
 
 
 def _problem(name: str, field: str, given: str, allowed: str) -> Problem:
-    source = "object FIFO: buffers and two counting locks per end"
-    return Problem("object_fifo", f"object FIFO {name}", field, given, allowed, source)
+    return Problem(
+        reason="object_fifo",
+        where=f"object FIFO {name}",
+        field=field,
+        given=given,
+        allowed=allowed,
+        source="object FIFO: buffers and two counting locks per end",
+    )
 
 
 def _check(fifo: ObjectFifo, array: Array, ends: Ends) -> None:

@@ -69,9 +69,16 @@ class ComputeTile(Tile):
             DesignError: no function, or the core runs a kernel that has not ended.
         """
         if not callable(kernel):
-            allowed, step = "a generator function", "such as def kernel(core): yield core.cycles(8)"
             raise DesignError(
-                Problem("kernel", self.title, "kernel", repr(kernel), allowed, "kernels are Python", step)
+                Problem(
+                    reason="kernel",
+                    where=self.title,
+                    field="kernel",
+                    given=repr(kernel),
+                    allowed="a generator function",
+                    source="kernels are Python",
+                    next_step="such as def kernel(core): yield core.cycles(8)",
+                )
             )
         self.engine.attach_kernel(self.index, kernel, endless=endless)
 

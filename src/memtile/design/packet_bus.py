@@ -102,30 +102,55 @@ class PacketBus:
         for source in dict.fromkeys(stream.source for stream in self.streams):
             mine = [stream.id for stream in self.streams if stream.source is source]
             for other in sorted(source.packets - set(mine), key=lambda n: -1 if n is None else n):
-                given = "words without a header" if other is None else f"packets of id {other}"
-                step = f"id {other} is {owners[other].flow}" if other in owners else ""
-                allowed = f"ids {', '.join(map(str, mine))}"
-                yield Problem("packet_id", self.name, source.name, given, allowed, _SOURCE, step)
+                yield Problem(
+                    reason="packet_id",
+                    where=self.name,
+                    field=source.name,
+                    given="words without a header" if other is None else f"packets of id {other}",
+                    allowed=f"ids {', '.join(map(str, mine))}",
+                    source=_SOURCE,
+                    next_step=f"id {other} is {owners[other].flow}" if other in owners else "",
+                )
 
     def _check_ids(self, ways: Sequence[tuple[End, Sequence[End]]], ids: Sequence[int]) -> None:
         """Ids that are one for each stream, its own, and fit the header."""
         problems = []
         if len(ways) > _IDS or len(ids) != len(ways):
-            allowed = f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids"
             problems.append(
-                Problem("packet_ids", self.name, "streams", f"{len(ways)} streams", allowed, _SOURCE)
+                Problem(
+                    reason="packet_ids",
+                    where=self.name,
+                    field="streams",
+                    given=f"{len(ways)} streams",
+                    allowed=f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids",
+                    source=_SOURCE,
+                )
             )
         first: dict[int, str] = {}
         for number, (source, targets) in zip(ids, ways, strict=False):
             stream = f"{source.name} -> {', '.join(target.name for target in targets)}"
             if not 0 <= number < _IDS and len(ways) <= _IDS:
                 problems.append(
-                    Problem("packet_id", self.name, stream, f"id {number}", f"0..{_IDS - 1}", _SOURCE)
+                    Problem(
+                        reason="packet_id",
+                        where=self.name,
+                        field=stream,
+                        given=f"id {number}",
+                        allowed=f"0..{_IDS - 1}",
+                        source=_SOURCE,
+                    )
                 )
             elif number in first:
-                step = f"id {number} is {first[number]}"
                 problems.append(
-                    Problem("packet_id", self.name, stream, f"id {number}", "an id of its own", _SOURCE, step)
+                    Problem(
+                        reason="packet_id",
+                        where=self.name,
+                        field=stream,
+                        given=f"id {number}",
+                        allowed="an id of its own",
+                        source=_SOURCE,
+                        next_step=f"id {number} is {first[number]}",
+                    )
                 )
             first.setdefault(number, stream)
         raise_if(problems, DesignError)
@@ -143,12 +168,12 @@ class PacketBus:
         count = len(self.streams)
         problems = [
             Problem(
-                "packet_port",
-                self.name,
-                f"tiling {n}",
-                f"packet_port_id {t.packet_port_id}",
-                f"0..{count - 1}",
-                _SOURCE,
+                reason="packet_port",
+                where=self.name,
+                field=f"tiling {n}",
+                given=f"packet_port_id {t.packet_port_id}",
+                allowed=f"0..{count - 1}",
+                source=_SOURCE,
             )
             for n, t in enumerate(tilings)
             if not 0 <= t.packet_port_id < count
@@ -217,7 +242,15 @@ class PacketBus:
         return problems
 
     def _full(self, where: str, given: str, allowed: str) -> Problem:
-        return Problem("packet_room", self.name, where, given, allowed, _SOURCE, "use two buses")
+        return Problem(
+            reason="packet_room",
+            where=self.name,
+            field=where,
+            given=given,
+            allowed=allowed,
+            source=_SOURCE,
+            next_step="use two buses",
+        )
 
 
 def _groups(sets: Iterable[set[Port]]) -> list[set[Port]]:

@@ -77,8 +77,15 @@ def _solve(
 
 def _solver_problems(solver: Solver) -> list[Problem]:
     usable = [name for name in get_args(Solver) if name != "cp-sat" or installed()]
-    step = "" if installed() else "OR-tools is not installed: pip install memtile[placement]"
-    problem = Problem("solver", "placement", "solver", solver, " or ".join(usable), "OR-tools CP-SAT", step)
+    problem = Problem(
+        reason="solver",
+        where="placement",
+        field="solver",
+        given=solver,
+        allowed=" or ".join(usable),
+        source="OR-tools CP-SAT",
+        next_step="" if installed() else "OR-tools is not installed: pip install memtile[placement]",
+    )
     return [] if solver in usable else [problem]
 
 

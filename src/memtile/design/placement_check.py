@@ -29,11 +29,23 @@ def demand_problems(demands: Sequence[Demand], windows: Sequence[str], kind: Til
     for window in windows:
         if window not in kind.memory_windows:
             yield Problem(
-                "window", "placement", "windows", window, " or ".join(kind.memory_windows), _WINDOWS
+                reason="window",
+                where="placement",
+                field="windows",
+                given=window,
+                allowed=" or ".join(kind.memory_windows),
+                source=_WINDOWS,
             )
     for name, count in names.items():
         if count > 1:
-            yield Problem("name", _where(name), "name", f"{count} buffers", "one", "names tell buffers apart")
+            yield Problem(
+                reason="name",
+                where=_where(name),
+                field="name",
+                given=f"{count} buffers",
+                allowed="one",
+                source="names tell buffers apart",
+            )
     for demand in demands:
         yield from _own_problems(demand, windows, kind)
     yield from _overlaps([d for d in demands if d.at is not None])
@@ -43,8 +55,17 @@ def channel_problems(groups: Sequence[Collection[str]], kind: TileKind) -> list[
     """Channels that the tile does not have."""
     unknown = sorted({c for group in groups for c in group} - _channels(kind).keys())
     last = kind.channels - 1
-    allowed = f"S2MM 0..{last} and MM2S 0..{last}"
-    return [Problem("channel", "placement", "channel", c, allowed, "AM020: DMA channels") for c in unknown]
+    return [
+        Problem(
+            reason="channel",
+            where="placement",
+            field="channel",
+            given=c,
+            allowed=f"S2MM 0..{last} and MM2S 0..{last}",
+            source="AM020: DMA channels",
+        )
+        for c in unknown
+    ]
 
 
 def room_problems(
@@ -61,8 +82,17 @@ def room_problems(
         step = f"{max(demand.nbytes - largest, 0)} bytes are missing{_wider(task, index)}"
         if len(left) > 1:
             step += f"; {len(left)} buffers of {asked} bytes found no room"
-        given = f"{demand.nbytes} bytes"
-        problems.append(Problem("buffer_fit", _where(demand.name), "size", given, allowed, _MEMORY, step))
+        problems.append(
+            Problem(
+                reason="buffer_fit",
+                where=_where(demand.name),
+                field="size",
+                given=f"{demand.nbytes} bytes",
+                allowed=allowed,
+                source=_MEMORY,
+                next_step=step,
+            )
+        )
     return problems
 
 
@@ -77,17 +107,50 @@ def _spans(demand: Demand, windows: Sequence[str], kind: TileKind) -> Iterator[r
 def _own_problems(demand: Demand, windows: Sequence[str], kind: TileKind) -> Iterator[Problem]:
     where = _where(demand.name)
     if demand.nbytes <= 0 or demand.nbytes % WORD_BYTES:
-        allowed = "a positive number of whole 32-bit words"
-        yield Problem("size", where, "size", f"{demand.nbytes} bytes", allowed, _MEMORY)
+        yield Problem(
+            reason="size",
+            where=where,
+            field="size",
+            given=f"{demand.nbytes} bytes",
+            allowed="a positive number of whole 32-bit words",
+            source=_MEMORY,
+        )
     if demand.window is not None and demand.window not in windows:
-        yield Problem("window", where, "window", demand.window, " or ".join(windows), _WINDOWS)
+        yield Problem(
+            reason="window",
+            where=where,
+            field="window",
+            given=demand.window,
+            allowed=" or ".join(windows),
+            source=_WINDOWS,
+        )
     elif demand.window not in (None, "own") and (short := _short_armed(demand, kind)):
-        given = f"{demand.window} for {', '.join(short)}"
-        yield Problem("reach", where, "window", given, "own", _REACH)
+        yield Problem(
+            reason="reach",
+            where=where,
+            field="window",
+            given=f"{demand.window} for {', '.join(short)}",
+            allowed="own",
+            source=_REACH,
+        )
     if demand.at is not None and demand.bank is not None:
-        yield Problem("place", where, "place", "at and bank", "one of them", "two ways to say the same")
+        yield Problem(
+            reason="place",
+            where=where,
+            field="place",
+            given="at and bank",
+            allowed="one of them",
+            source="two ways to say the same",
+        )
     if demand.bank is not None and not 0 <= demand.bank < kind.banks:
-        yield Problem("bank", where, "bank", str(demand.bank), f"0..{kind.banks - 1}", _MEMORY)
+        yield Problem(
+            reason="bank",
+            where=where,
+            field="bank",
+            given=str(demand.bank),
+            allowed=f"0..{kind.banks - 1}",
+            source=_MEMORY,
+        )
     if demand.at is not None:
         yield from _fixed_problems(demand, demand.at, kind)
 
@@ -95,11 +158,23 @@ def _own_problems(demand: Demand, windows: Sequence[str], kind: TileKind) -> Ite
 def _fixed_problems(demand: Demand, at: int, kind: TileKind) -> Iterator[Problem]:
     where = _where(demand.name)
     if at % kind.granule_bytes:
-        allowed = f"multiples of {kind.granule_bytes}"
-        yield Problem("alignment", where, "at", f"{at:#x}", allowed, "AM020 chapter 5: 128-bit memory access")
+        yield Problem(
+            reason="alignment",
+            where=where,
+            field="at",
+            given=f"{at:#x}",
+            allowed=f"multiples of {kind.granule_bytes}",
+            source="AM020 chapter 5: 128-bit memory access",
+        )
     if at < 0 or at + demand.nbytes > kind.memory_bytes:
-        given = f"{demand.nbytes} bytes at {at:#x}"
-        yield Problem("buffer_fit", where, "at", given, f"0..{kind.memory_bytes:#x}", _MEMORY)
+        yield Problem(
+            reason="buffer_fit",
+            where=where,
+            field="at",
+            given=f"{demand.nbytes} bytes at {at:#x}",
+            allowed=f"0..{kind.memory_bytes:#x}",
+            source=_MEMORY,
+        )
 
 
 def _overlaps(fixed: Sequence[Demand]) -> Iterator[Problem]:
@@ -107,9 +182,14 @@ def _overlaps(fixed: Sequence[Demand]) -> Iterator[Problem]:
         first, second = _bytes(one), _bytes(other)
         same = (one.window or "own") == (other.window or "own")
         if same and first.start < second.stop and second.start < first.stop:
-            given = f"{second.start:#x}..{second.stop - 1:#x}"
-            allowed = f"bytes that {one.name} at {first.start:#x}..{first.stop - 1:#x} does not take"
-            yield Problem("buffer_overlap", _where(other.name), "at", given, allowed, _MEMORY)
+            yield Problem(
+                reason="buffer_overlap",
+                where=_where(other.name),
+                field="at",
+                given=f"{second.start:#x}..{second.stop - 1:#x}",
+                allowed=f"bytes that {one.name} at {first.start:#x}..{first.stop - 1:#x} does not take",
+                source=_MEMORY,
+            )
 
 
 def _bytes(demand: Demand) -> range:

@@ -60,7 +60,12 @@ class Guarded:
         sides = ("writers", writers, self.writers), ("readers", readers, self.readers)
         problems = [
             Problem(
-                "channels", "protocol", side, f"{len(channels)} channels", f"{len(rings)}", "one per ring"
+                reason="channels",
+                where="protocol",
+                field=side,
+                given=f"{len(channels)} channels",
+                allowed=f"{len(rings)}",
+                source="one per ring",
             )
             for side, channels, rings in sides
             if len(channels) != len(rings)
@@ -187,14 +192,39 @@ def _check(name: str, one: Turns, many: Sequence[Turns]) -> None:
     counts = [len(one), *map(len, many)]
     problems = []
     if not many or not one or len(set(counts)) > 1:
-        given = " and ".join(map(str, counts))
-        allowed = "at least one channel per side, and one transfer per buffer and channel"
-        problems.append(Problem("transfers", where, "transfers", given, allowed, "one ring over all buffers"))
+        problems.append(
+            Problem(
+                reason="transfers",
+                where=where,
+                field="transfers",
+                given=" and ".join(map(str, counts)),
+                allowed="at least one channel per side, and one transfer per buffer and channel",
+                source="one ring over all buffers",
+            )
+        )
     for number, transfer in enumerate(t for turns in (one, *many) for t in turns):
         field = f"transfer {number}"
         if transfer.runs > 1:
-            given, step = f"{transfer.runs} runs", "lower it without iteration"
-            problems.append(Problem("runs", where, field, given, "one run", _SOURCE, step))
+            problems.append(
+                Problem(
+                    reason="runs",
+                    where=where,
+                    field=field,
+                    given=f"{transfer.runs} runs",
+                    allowed="one run",
+                    source=_SOURCE,
+                    next_step="lower it without iteration",
+                )
+            )
         if any(d.acquire.enable or d.release.value for d in transfer.descriptors):
-            problems.append(Problem("guards", where, field, "guards of its own", "none", _SOURCE))
+            problems.append(
+                Problem(
+                    reason="guards",
+                    where=where,
+                    field=field,
+                    given="guards of its own",
+                    allowed="none",
+                    source=_SOURCE,
+                )
+            )
     raise_if(problems, DesignError)

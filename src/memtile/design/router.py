@@ -132,7 +132,13 @@ def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
         masters = ", ".join(leads_to(flow.source))
         step = f"{flow.source} is joined to {masters} only, and no way goes on from there"
     return Problem(
-        "no_path", "router", str(flow), f"a circuit to {target}", "free ports on the way", _SOURCE, step
+        reason="no_path",
+        where="router",
+        field=str(flow),
+        given=f"a circuit to {target}",
+        allowed="free ports on the way",
+        source=_SOURCE,
+        next_step=step,
     )
 
 
@@ -155,16 +161,15 @@ def _full(full: Collection[Port], trees: Mapping[Flow, Tree], taken: Mapping[Por
         shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else "")
         side = "masters" if port.is_master else "slaves"
         count = len([n for n in _names(port) if port_kind(n) == port_kind(port.name)])
-        step = f"wanted by {shown}; use another column, or share a link with packets"
         problems.append(
             Problem(
-                "link_full",
-                "router",
-                f"{port.place} {port_kind(port.name)} {side}",
-                f"{len(names)} circuits",
-                f"{count}",
-                _SOURCE,
-                step,
+                reason="link_full",
+                where="router",
+                field=f"{port.place} {port_kind(port.name)} {side}",
+                given=f"{len(names)} circuits",
+                allowed=f"{count}",
+                source=_SOURCE,
+                next_step=f"wanted by {shown}; use another column, or share a link with packets",
             )
         )
     return problems

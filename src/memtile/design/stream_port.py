@@ -146,16 +146,30 @@ class StreamPort:
             raise DesignError(self._problem(verb, self.port, allowed, SIDES))
 
     def _problem(self, name: str, given: str, allowed: str, source: str, step: str = "") -> Problem:
-        where = f"{self._tile.title}, {self.port}"
-        return Problem(name.replace(" ", "_"), where, name, given, allowed, source, step)
+        return Problem(
+            reason=name.replace(" ", "_"),
+            where=f"{self._tile.title}, {self.port}",
+            field=name,
+            given=given,
+            allowed=allowed,
+            source=source,
+            next_step=step,
+        )
 
 
 def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
     flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
     if len(flat) % WORD_BYTES:
-        given, allowed = f"{len(flat)} bytes", f"a multiple of {WORD_BYTES}"
         raise DesignError(
-            Problem("feed", name, "data", given, allowed, "AM020: 32-bit streams", "pad the array")
+            Problem(
+                reason="feed",
+                where=name,
+                field="data",
+                given=f"{len(flat)} bytes",
+                allowed=f"a multiple of {WORD_BYTES}",
+                source="AM020: 32-bit streams",
+                next_step="pad the array",
+            )
         )
     return flat.view(np.uint32)
 
@@ -168,9 +182,15 @@ def _stream_elements(data: npt.ArrayLike, name: str, verb: str) -> Array:
     """
     given = np.asarray(data)
     if given.dtype.hasobject or given.itemsize > WORD_BYTES:
-        allowed = f"elements of {WORD_BYTES} bytes or less"
-        step = "say dtype=np.int32, or send both halves on purpose with .view(np.uint32)"
         raise DesignError(
-            Problem("stream_dtype", name, verb, f"{given.dtype}", allowed, "AM020: 32-bit streams", step)
+            Problem(
+                reason="stream_dtype",
+                where=name,
+                field=verb,
+                given=f"{given.dtype}",
+                allowed=f"elements of {WORD_BYTES} bytes or less",
+                source="AM020: 32-bit streams",
+                next_step="say dtype=np.int32, or send both halves on purpose with .view(np.uint32)",
+            )
         )
     return given

@@ -32,8 +32,16 @@ class SwitchEnd:
     def __post_init__(self) -> None:
         names = PORTS[self.tile.kind.name].masters if self.receives else PORTS[self.tile.kind.name].slaves
         if self.port not in names:
-            where, allowed = f"{self.tile.title}, stream switch", ", ".join(names)
-            raise DesignError(Problem("port", where, self.side, self.port, allowed, "AM020 chapter 2"))
+            raise DesignError(
+                Problem(
+                    reason="port",
+                    where=f"{self.tile.title}, stream switch",
+                    field=self.side,
+                    given=self.port,
+                    allowed=", ".join(names),
+                    source="AM020 chapter 2",
+                )
+            )
 
     @property
     def side(self) -> str:

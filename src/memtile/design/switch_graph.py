@@ -115,12 +115,12 @@ def _rustworkx() -> Any:
         return import_module("rustworkx")
     except ImportError:
         problem = Problem(
-            "library",
-            "router",
-            "rustworkx",
-            "not installed",
-            "rustworkx installed",
-            "search in graphs",
-            "pip install memtile[routing], or join the ports yourself with Array.circuit",
+            reason="library",
+            where="router",
+            field="rustworkx",
+            given="not installed",
+            allowed="rustworkx installed",
+            source="search in graphs",
+            next_step="pip install memtile[routing], or join the ports yourself with Array.circuit",
         )
         raise DesignError(problem) from None

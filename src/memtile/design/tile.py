@@ -128,8 +128,16 @@ class Tile:
         """
         self._must_own(buffer, "upset")
         if not 0 <= word < buffer.words:
-            where, allowed = f"{self.title}, buffer {buffer.name}", f"0..{buffer.words - 1}"
-            raise DesignError(Problem("upset_word", where, "word", str(word), allowed, "words of the buffer"))
+            raise DesignError(
+                Problem(
+                    reason="upset_word",
+                    where=f"{self.title}, buffer {buffer.name}",
+                    field="word",
+                    given=str(word),
+                    allowed=f"0..{buffer.words - 1}",
+                    source="words of the buffer",
+                )
+            )
         place = buffer.offset // WORD_BYTES + word
         self.engine.upsets.add([Upset(cycle, self.index, place, bits)])
 
@@ -166,14 +174,27 @@ class Tile:
             DesignError: another value, no such lock or none free, a name that another lock of the tile has.
         """
         if not isinstance(initial, SupportsIndex):
-            step = f"say name={initial!r}" if isinstance(initial, str) else ""
-            where, allowed = f"{self.title}, lock", "a whole number"
-            raise DesignError(Problem("lock_value", where, "initial", repr(initial), allowed, "AM020", step))
-        if not 0 <= initial <= self.kind.lock_value_max:
-            allowed = f"0..{self.kind.lock_value_max}"
-            where = f"{self.title}, lock {name or id or ''}".strip()
             raise DesignError(
-                Problem("lock_value", where, "initial", str(initial), allowed, "AM020: six-bit lock state")
+                Problem(
+                    reason="lock_value",
+                    where=f"{self.title}, lock",
+                    field="initial",
+                    given=repr(initial),
+                    allowed="a whole number",
+                    source="AM020",
+                    next_step=f"say name={initial!r}" if isinstance(initial, str) else "",
+                )
+            )
+        if not 0 <= initial <= self.kind.lock_value_max:
+            raise DesignError(
+                Problem(
+                    reason="lock_value",
+                    where=f"{self.title}, lock {name or id or ''}".strip(),
+                    field="initial",
+                    given=str(initial),
+                    allowed=f"0..{self.kind.lock_value_max}",
+                    source="AM020: six-bit lock state",
+                )
             )
         lock = self._locks.take(name, id)
         self.post_word(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, initial)
@@ -233,7 +254,16 @@ class Tile:
             channel.claimed = True
             return channel
         name, allowed = DIRECTIONS[S2MM if receives else MM2S], f"{self.kind.channels}, all in use"
-        raise DesignError(Problem("channels", self.title, f"{name} channels", "one more", allowed, "AM020"))
+        raise DesignError(
+            Problem(
+                reason="channels",
+                where=self.title,
+                field=f"{name} channels",
+                given="one more",
+                allowed=allowed,
+                source="AM020",
+            )
+        )
 
     def write_bd(self, number: int, descriptor: Descriptor) -> None:
         """Write a descriptor's register words.
@@ -298,9 +328,17 @@ class Tile:
     def _address(self, buffer: Buffer, verb: str) -> int:
         """First word of a buffer as this tile's DMA sees it."""
         if not isinstance(buffer, Buffer):
-            allowed, source = "a buffer", "a DMA moves words of memory"
-            step = "make one with tile.buffer(name, shape)"
-            raise DesignError(Problem("buffer", self.title, verb, repr(buffer), allowed, source, step))
+            raise DesignError(
+                Problem(
+                    reason="buffer",
+                    where=self.title,
+                    field=verb,
+                    given=repr(buffer),
+                    allowed="a buffer",
+                    source="a DMA moves words of memory",
+                    next_step="make one with tile.buffer(name, shape)",
+                )
+            )
         window = self._window(buffer, f"buffer {buffer.name}", verb)
         return (self.kind.memory_windows[window] + buffer.offset) // WORD_BYTES
 
@@ -310,9 +348,16 @@ class Tile:
             if self._is_like(thing) and self._is_behind(window, thing.place):
                 return window
         sides = " or ".join(self.kind.memory_windows)
-        step, source = f"it belongs to {owner_text(thing, self.bench)}", "AM020 chapter 5: DMA windows"
         raise DesignError(
-            Problem("owner", self.title, verb, given, f"what is in a window: {sides}", source, step)
+            Problem(
+                reason="owner",
+                where=self.title,
+                field=verb,
+                given=given,
+                allowed=f"what is in a window: {sides}",
+                source="AM020 chapter 5: DMA windows",
+                next_step=f"it belongs to {owner_text(thing, self.bench)}",
+            )
         )
 
     def _is_behind(self, window: str, place: tuple[int, int] | None) -> bool:
@@ -329,5 +374,14 @@ class Tile:
     def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
         if not self.owns(thing):
             step, what = f"it belongs to {owner_text(thing, self.bench)}", type(thing).__name__.lower()
-            given, allowed = f"{what} {thing.name}", f"a {what} of the same tile"
-            raise DesignError(Problem("owner", self.title, verb, given, allowed, "AM020: DMA windows", step))
+            raise DesignError(
+                Problem(
+                    reason="owner",
+                    where=self.title,
+                    field=verb,
+                    given=f"{what} {thing.name}",
+                    allowed=f"a {what} of the same tile",
+                    source="AM020: DMA windows",
+                    next_step=step,
+                )
+            )

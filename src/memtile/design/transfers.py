@@ -79,15 +79,35 @@ class Transfer:
             if action is None:
                 continue
             if not isinstance(action, kind):
-                step = f"make one with lock.{name}()"
-                yield Problem("guard", repr(self), name, repr(action), f"{name}s of a lock", _GUARDS, step)
+                yield Problem(
+                    reason="guard",
+                    where=repr(self),
+                    field=name,
+                    given=repr(action),
+                    allowed=f"{name}s of a lock",
+                    source=_GUARDS,
+                    next_step=f"make one with lock.{name}()",
+                )
             elif taken:
-                step = "take the other lock with a transfer before or after this one"
-                yield Problem("guard_twice", repr(self), name, f"a second {name}", "one", _GUARDS, step)
+                yield Problem(
+                    reason="guard_twice",
+                    where=repr(self),
+                    field=name,
+                    given=f"a second {name}",
+                    allowed="one",
+                    source=_GUARDS,
+                    next_step="take the other lock with a transfer before or after this one",
+                )
         if self.runs > 1 and (acquire is not None or release is not None):
-            step = "lower it without iteration=True, or guard transfers of one run"
-            source = "AM025 DMA_BDn_7: a BD takes and gives its locks in every run"
-            yield Problem("guard_runs", repr(self), "guard", f"{self.runs} runs", "one run", source, step)
+            yield Problem(
+                reason="guard_runs",
+                where=repr(self),
+                field="guard",
+                given=f"{self.runs} runs",
+                allowed="one run",
+                source="AM025 DMA_BDn_7: a BD takes and gives its locks in every run",
+                next_step="lower it without iteration=True, or guard transfers of one run",
+            )
 
 
 def transfer(
@@ -130,15 +150,40 @@ def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request
     if isinstance(pattern, TilingParameters):
         request = pattern.request(bits)
         if request.capacity > whole:
-            given = f"a buffer_dimension of {request.capacity} elements"
-            raise TransferError(Problem("tiling", where, access, given, f"{whole} or fewer", source))
+            raise TransferError(
+                Problem(
+                    reason="tiling",
+                    where=where,
+                    field=access,
+                    given=f"a buffer_dimension of {request.capacity} elements",
+                    allowed=f"{whole} or fewer",
+                    source=source,
+                )
+            )
         return request
     if not isinstance(pattern, View):
-        allowed, step = "TilingParameters, or a view", "such as memtile.view(shape, dtype)[:5]"
-        raise TransferError(Problem("tiling", where, access, repr(pattern), allowed, source, step))
+        raise TransferError(
+            Problem(
+                reason="tiling",
+                where=where,
+                field=access,
+                given=repr(pattern),
+                allowed="TilingParameters, or a view",
+                source=source,
+                next_step="such as memtile.view(shape, dtype)[:5]",
+            )
+        )
     if (pattern.capacity, pattern.element_bits) != (whole, bits):
-        allowed = f"a view of {whole} elements of {bits} bits"
-        raise TransferError(Problem("view", where, access, repr(pattern), allowed, source))
+        raise TransferError(
+            Problem(
+                reason="view",
+                where=where,
+                field=access,
+                given=repr(pattern),
+                allowed=f"a view of {whole} elements of {bits} bits",
+                source=source,
+            )
+        )
     return pattern.request()
 
 

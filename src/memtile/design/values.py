@@ -29,9 +29,29 @@ def dtype_of(given: npt.DTypeLike, where: str) -> np.dtype[Any]:
     try:
         dtype = np.dtype(given)
     except (TypeError, ValueError):
-        raise DesignError(Problem("dtype", where, "dtype", repr(given), allowed, "NumPy", step)) from None
+        raise DesignError(
+            Problem(
+                reason="dtype",
+                where=where,
+                field="dtype",
+                given=repr(given),
+                allowed=allowed,
+                source="NumPy",
+                next_step=step,
+            )
+        ) from None
     if dtype.kind not in _NUMBERS or dtype.hasobject or not dtype.itemsize:
-        raise DesignError(Problem("dtype", where, "dtype", str(dtype), allowed, "NumPy", step))
+        raise DesignError(
+            Problem(
+                reason="dtype",
+                where=where,
+                field="dtype",
+                given=str(dtype),
+                allowed=allowed,
+                source="NumPy",
+                next_step=step,
+            )
+        )
     return dtype
 
 
@@ -44,8 +64,17 @@ def shape_of(given: object, where: str) -> tuple[int, ...]:
     sizes = tuple(given) if isinstance(given, Iterable) else (given,)
     if sizes and all(isinstance(size, SupportsIndex) and index(size) > 0 for size in sizes):
         return tuple(map(index, sizes))
-    allowed, step = "whole numbers of 1 or more", "such as (8, 8)"
-    raise DesignError(Problem("shape", where, "shape", repr(given), allowed, "NumPy shapes", step))
+    raise DesignError(
+        Problem(
+            reason="shape",
+            where=where,
+            field="shape",
+            given=repr(given),
+            allowed="whole numbers of 1 or more",
+            source="NumPy shapes",
+            next_step="such as (8, 8)",
+        )
+    )
 
 
 def exactly(
@@ -64,10 +93,28 @@ def exactly(
     """
     given = np.asarray(data)
     if shape is not None and given.shape != shape:
-        raise DesignError(Problem("shape", where, "data", str(given.shape), str(shape), "NumPy shapes"))
+        raise DesignError(
+            Problem(
+                reason="shape",
+                where=where,
+                field="data",
+                given=str(given.shape),
+                allowed=str(shape),
+                source="NumPy shapes",
+            )
+        )
     with np.errstate(invalid="ignore"):  # a value that does not fit is told below
         array = np.ascontiguousarray(given, dtype=dtype)
     if not np.array_equal(array, given, equal_nan=given.dtype.kind == "f"):
-        allowed, step = f"values that {dtype} holds exactly", "convert them yourself"
-        raise DesignError(Problem("values", where, "data", str(given.dtype), allowed, "NumPy", step))
+        raise DesignError(
+            Problem(
+                reason="values",
+                where=where,
+                field="data",
+                given=str(given.dtype),
+                allowed=f"values that {dtype} holds exactly",
+                source="NumPy",
+                next_step="convert them yourself",
+            )
+        )
     return array

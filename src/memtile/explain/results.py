@@ -150,8 +150,16 @@ class Result:
             DesignError: no such direction.
         """
         if direction not in DIRECTIONS:
-            allowed, source = " or ".join(DIRECTIONS), "AM020 chapter 5: DMA channels"
-            raise DesignError(Problem("direction", "result", "direction", repr(direction), allowed, source))
+            raise DesignError(
+                Problem(
+                    reason="direction",
+                    where="result",
+                    field="direction",
+                    given=repr(direction),
+                    allowed=" or ".join(DIRECTIONS),
+                    source="AM020 chapter 5: DMA channels",
+                )
+            )
         words = sum(c.words for c in self.channels if c.direction == direction)
         return words * WORD_BYTES / self.cycles if self.timed and self.cycles else 0.0
 

@@ -97,9 +97,15 @@ def tiles_of(design: Design) -> tuple[Tile, ...]:
         return design.tiles
     if isinstance(design, Tile):
         return (design,)
-    given, allowed = type(design).__name__, "a MemoryTile or an Array"
     raise DesignError(
-        Problem("campaign", "fault campaign", "design", given, allowed, "it needs the memories")
+        Problem(
+            reason="campaign",
+            where="fault campaign",
+            field="design",
+            given=type(design).__name__,
+            allowed="a MemoryTile or an Array",
+            source="it needs the memories",
+        )
     )
 
 

@@ -78,7 +78,16 @@ class AddressSpace:
     def _offset(address: int) -> int:
         if address >= ARRAY_BASE:
             return address - ARRAY_BASE
-        allowed = (
-            f"the array from {ARRAY_BASE:#x}, NPI registers {NPI_BASE:#x}..{NPI_BASE + NPI_BYTES - 1:#x}"
+        raise RegisterError(
+            Problem(
+                reason="address",
+                where="host",
+                field="address",
+                given=f"{address:#x}",
+                allowed=(
+                    f"the array from {ARRAY_BASE:#x}, "
+                    f"NPI registers {NPI_BASE:#x}..{NPI_BASE + NPI_BYTES - 1:#x}"
+                ),
+                source="open driver",
+            )
         )
-        raise RegisterError(Problem("address", "host", "address", f"{address:#x}", allowed, "open driver"))

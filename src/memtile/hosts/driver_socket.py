@@ -225,4 +225,8 @@ def _published(path: Path, port: int) -> Iterator[None]:
 
 
 def _unusable(what: str, given: str, allowed: str) -> MemtileError:
-    return InputFileError(Problem("serve", "memtile serve", what, given, allowed, _SOURCE))
+    return InputFileError(
+        Problem(
+            reason="serve", where="memtile serve", field=what, given=given, allowed=allowed, source=_SOURCE
+        )
+    )

@@ -66,8 +66,16 @@ def cache_directory() -> Path:
         directory = root / "jit" / _source_hash()
         if _writable(directory):
             return directory
-    allowed = "a directory that can be written"
-    raise MemtileError(Problem("cache", "environment", _VARIABLE, str(override), allowed, "compiled engine"))
+    raise MemtileError(
+        Problem(
+            reason="cache",
+            where="environment",
+            field=_VARIABLE,
+            given=str(override),
+            allowed="a directory that can be written",
+            source="compiled engine",
+        )
+    )
 
 
 def forget_old() -> None:

@@ -131,17 +131,42 @@ def _mode(kind: CoreKind, bits: int, *, stores: bool) -> CoreMode:
 def _problems(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Pattern | None) -> list[Problem]:
     found = []
     if len(loads) > kind.loads:
-        found.append(Problem("core_ports", who, "loads", str(len(loads)), f"at most {kind.loads}", _SOURCE))
+        found.append(
+            Problem(
+                reason="core_ports",
+                where=who,
+                field="loads",
+                given=str(len(loads)),
+                allowed=f"at most {kind.loads}",
+                source=_SOURCE,
+            )
+        )
     patterns = [(f"load {n}", p) for n, p in enumerate(loads)] + ([("store", store)] if store else [])
     widths = (kind.vector_bits, *kind.scalar_bits)
     for name, pattern in patterns:
         if pattern.bits not in widths:
-            allowed = f"{', '.join(map(str, widths))} bits"
-            found.append(Problem("core_width", who, name, f"{pattern.bits} bits", allowed, _SOURCE))
+            found.append(
+                Problem(
+                    reason="core_width",
+                    where=who,
+                    field=name,
+                    given=f"{pattern.bits} bits",
+                    allowed=f"{', '.join(map(str, widths))} bits",
+                    source=_SOURCE,
+                )
+            )
             continue
         nbytes = pattern.bits // 8
         wrong = pattern.at[(pattern.at != UNUSED) & (pattern.at % nbytes != 0)]
         if len(wrong):
-            allowed = f"multiples of {nbytes} for {pattern.bits} bits"
-            found.append(Problem("core_alignment", who, name, f"address {wrong[0]:#x}", allowed, _SOURCE))
+            found.append(
+                Problem(
+                    reason="core_alignment",
+                    where=who,
+                    field=name,
+                    given=f"address {wrong[0]:#x}",
+                    allowed=f"multiples of {nbytes} for {pattern.bits} bits",
+                    source=_SOURCE,
+                )
+            )
     return found

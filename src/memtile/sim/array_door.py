@@ -84,12 +84,27 @@ class ArrayDoor:
 
     def _find(self, address: int) -> tuple[Door, int]:
         if not isinstance(address, Integral):
-            given, allowed = repr(address), "whole numbers"
-            raise RegisterError(Problem("address", "array", "address", given, allowed, _SOURCE))
+            raise RegisterError(
+                Problem(
+                    reason="address",
+                    where="array",
+                    field="address",
+                    given=repr(address),
+                    allowed="whole numbers",
+                    source=_SOURCE,
+                )
+            )
         column, rest = divmod(address, 1 << COLUMN_SHIFT)
         row, offset = rest >> ROW_SHIFT, rest % TILE_BYTES
         if 0 <= column < self._columns and row < self._rows:
             return self._door(column, row), offset
-        allowed = f"columns 0..{self._columns - 1}, rows 0..{self._rows - 1}"
-        given = f"{address:#x} (column {column}, row {row})"
-        raise RegisterError(Problem("address", "array", "address", given, allowed, _SOURCE))
+        raise RegisterError(
+            Problem(
+                reason="address",
+                where="array",
+                field="address",
+                given=f"{address:#x} (column {column}, row {row})",
+                allowed=f"columns 0..{self._columns - 1}, rows 0..{self._rows - 1}",
+                source=_SOURCE,
+            )
+        )

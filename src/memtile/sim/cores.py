@@ -93,16 +93,25 @@ class Cores:
         spec = self._spec
         core = int(spec.tiles.core[tile]) if 0 <= tile < len(spec.tiles.core) else -1
         if core < 0:
-            given, allowed = f"tile {tile}", f"a {COMPUTE.title}"
-            raise DesignError(
-                Problem("kernel_tile", f"kernel {kernel!r}", "tile", given, allowed, "AM020 chapter 4")
-            )
-        if self._cores.phase[core] not in (CorePhase.IDLE, CorePhase.DONE):
-            other = f"kernel {self.running[core].kernel!r} still runs"
-            where = f"core {place(spec, tile)}"
             raise DesignError(
                 Problem(
-                    "kernel_twice", where, f"kernel {kernel!r}", other, "one kernel at a time", "one core"
+                    reason="kernel_tile",
+                    where=f"kernel {kernel!r}",
+                    field="tile",
+                    given=f"tile {tile}",
+                    allowed=f"a {COMPUTE.title}",
+                    source="AM020 chapter 4",
+                )
+            )
+        if self._cores.phase[core] not in (CorePhase.IDLE, CorePhase.DONE):
+            raise DesignError(
+                Problem(
+                    reason="kernel_twice",
+                    where=f"core {place(spec, tile)}",
+                    field=f"kernel {kernel!r}",
+                    given=f"kernel {self.running[core].kernel!r} still runs",
+                    allowed="one kernel at a time",
+                    source="one core",
                 )
             )
         return core
@@ -144,12 +153,12 @@ class Cores:
         else:
             raise DesignError(
                 Problem(
-                    "kernel_action",
-                    running.core.name,
-                    "yield",
-                    repr(action),
-                    "what core.cycles, event, acquire, release or a non-empty access returns",
-                    "kernels of memtile",
+                    reason="kernel_action",
+                    where=running.core.name,
+                    field="yield",
+                    given=repr(action),
+                    allowed="what core.cycles, event, acquire, release or a non-empty access returns",
+                    source="kernels of memtile",
                 )
             )
 
@@ -170,8 +179,15 @@ def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:
     """
     made: object = kernel(core)
     if not isinstance(made, Iterable):
-        given, allowed, step = f"a function that returned {made!r}", "a generator", "use yield"
-        problem = Problem("kernel_generator", core.name, "kernel", given, allowed, "kernels of memtile", step)
+        problem = Problem(
+            reason="kernel_generator",
+            where=core.name,
+            field="kernel",
+            given=f"a function that returned {made!r}",
+            allowed="a generator",
+            source="kernels of memtile",
+            next_step="use yield",
+        )
         raise DesignError(problem)
     return iter(made)
 
@@ -179,7 +195,13 @@ def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:
 def _check_made(core: Core) -> None:
     """Refuse a kernel that made an action and did not yield it."""
     if core.made.forgotten:
-        given, allowed = f"{core.made.forgotten} without yield", "actions that are yielded"
-        step = f"write yield {core.made.forgotten}"
-        problem = Problem("kernel_yield", core.name, "action", given, allowed, "kernels of memtile", step)
+        problem = Problem(
+            reason="kernel_yield",
+            where=core.name,
+            field="action",
+            given=f"{core.made.forgotten} without yield",
+            allowed="actions that are yielded",
+            source="kernels of memtile",
+            next_step=f"write yield {core.made.forgotten}",
+        )
         raise DesignError(problem)

@@ -113,8 +113,14 @@ class Door:
     def block_read32(self, offset: int, words: int) -> Words:
         """Read ``words`` consecutive words from byte ``offset`` on; uint32[words]."""
         if words < 0:
-            where = f"{offset:#07x}"
-            problem = Problem("words", self._kind.title, where, f"{words} words", "0 or more", _SOURCE)
+            problem = Problem(
+                reason="words",
+                where=self._kind.title,
+                field=f"{offset:#07x}",
+                given=f"{words} words",
+                allowed="0 or more",
+                source=_SOURCE,
+            )
             raise RegisterError(problem)
         if self._memory(offset, words) is not None:
             first = offset // WORD_BYTES
@@ -172,9 +178,16 @@ class Door:
         return data.astype(np.uint32)
 
     def _no_word(self, offset: int, value: object) -> RegisterError:
-        given = hex(int(value)) if isinstance(value, Integral) else str(value)
-        allowed, where = f"0..{_WORD_MAX:#x}", f"{offset:#07x}"
-        return RegisterError(Problem("register_value", self._kind.title, where, given, allowed, _SOURCE))
+        return RegisterError(
+            Problem(
+                reason="register_value",
+                where=self._kind.title,
+                field=f"{offset:#07x}",
+                given=hex(int(value)) if isinstance(value, Integral) else str(value),
+                allowed=f"0..{_WORD_MAX:#x}",
+                source=_SOURCE,
+            )
+        )
 
     def _check_offset(self, offset: int) -> None:
         if self._gates.off[self._tile]:
@@ -187,34 +200,55 @@ class Door:
         return isinstance(offset, Integral) and int(offset) in range(0, TILE_BYTES, WORD_BYTES)
 
     def _no_offset(self, offset: object) -> RegisterError:
-        given = hex(int(offset)) if isinstance(offset, Integral) else repr(offset)
-        allowed = f"multiples of {WORD_BYTES} in 0..{TILE_BYTES - WORD_BYTES:#x}"
-        return RegisterError(Problem("address", self._kind.title, "offset", given, allowed, _SOURCE))
+        return RegisterError(
+            Problem(
+                reason="address",
+                where=self._kind.title,
+                field="offset",
+                given=hex(int(offset)) if isinstance(offset, Integral) else repr(offset),
+                allowed=f"multiples of {WORD_BYTES} in 0..{TILE_BYTES - WORD_BYTES:#x}",
+                source=_SOURCE,
+            )
+        )
 
     def _without_clock(self, offset: object) -> RegisterError:
         place = f"column {self._spec.tiles.column[self._tile]}"
-        allowed = f"only its interface tile, while the clock of {place} is off or its reset is on"
-        given = f"access to {int(offset):#07x}" if isinstance(offset, Integral) else f"access to {offset!r}"
-        fix = "write 1 to Column_Clock_Control, 0 to AIE_Tile_Column_Reset"
         return RegisterError(
-            Problem("clock_off", self._kind.title, place, given, allowed, "AM025, DEV-CLK-2", fix)
+            Problem(
+                reason="clock_off",
+                where=self._kind.title,
+                field=place,
+                given=f"access to {int(offset):#07x}"
+                if isinstance(offset, Integral)
+                else f"access to {offset!r}",
+                allowed=f"only its interface tile, while the clock of {place} is off or its reset is on",
+                source="AM025, DEV-CLK-2",
+                next_step="write 1 to Column_Clock_Control, 0 to AIE_Tile_Column_Reset",
+            )
         )
 
     def _beyond_memory(self, offset: int, count: int) -> Problem:
-        allowed = f"bytes of data memory, 0..{self._kind.memory_bytes - 1:#x}"
-        given = f"{offset:#07x}..{offset + count - 1:#07x}" if isinstance(offset, Integral) else repr(offset)
-        fix = "registers take whole 32-bit words"
-        return Problem("byte_enables", self._kind.title, "bytes", given, allowed, _SOURCE, fix)
+        return Problem(
+            reason="byte_enables",
+            where=self._kind.title,
+            field="bytes",
+            given=f"{offset:#07x}..{offset + count - 1:#07x}"
+            if isinstance(offset, Integral)
+            else repr(offset),
+            allowed=f"bytes of data memory, 0..{self._kind.memory_bytes - 1:#x}",
+            source=_SOURCE,
+            next_step="registers take whole 32-bit words",
+        )
 
     def _unmapped(self, offset: int) -> RegisterError:
         return RegisterError(
             Problem(
-                "unmapped",
-                self._kind.title,
-                "offset",
-                f"{offset:#07x}",
-                "data memory and the registers of the map",
-                _SOURCE,
-                "the tile answers with a slave error",
+                reason="unmapped",
+                where=self._kind.title,
+                field="offset",
+                given=f"{offset:#07x}",
+                allowed="data memory and the registers of the map",
+                source=_SOURCE,
+                next_step="the tile answers with a slave error",
             )
         )

@@ -111,9 +111,16 @@ class Engine:
             DesignError: cells are flipped already.
         """
         if self.upsets.struck:
-            where, allowed = f"engine at cycle {self.now}", "before the first upset"
-            given = f"after {len(self.upsets.struck)} upsets"
-            raise DesignError(Problem("unprotected", where, "protection", given, allowed, "ECC of AM020"))
+            raise DesignError(
+                Problem(
+                    reason="unprotected",
+                    where=f"engine at cycle {self.now}",
+                    field="protection",
+                    given=f"after {len(self.upsets.struck)} upsets",
+                    allowed="before the first upset",
+                    source="ECC of AM020",
+                )
+            )
         self._state.guards.enabled[:] = 0
 
     def observe(self, observer: Callable[[Door, int], Door]) -> None:

@@ -40,7 +40,14 @@ class EventUnit:
         self.module = module
         if module not in _MODULES:
             raise RegisterError(
-                Problem("event_module", "event unit", "module", module, ", ".join(_MODULES), _SOURCE)
+                Problem(
+                    reason="event_module",
+                    where="event unit",
+                    field="module",
+                    given=module,
+                    allowed=", ".join(_MODULES),
+                    source=_SOURCE,
+                )
             )
         found = EVENT_UNITS[cast(ModuleName, module.removesuffix("_v2"))]  # DEV-V2-2
         self.events = found.events
@@ -76,9 +83,17 @@ class EventUnit:
             return event
         if event not in self.events:
             near = get_close_matches(event.upper(), self.events, _SHOWN)
-            step = f"did you mean {' or '.join(near)}?" if near else ""
-            where, allowed = f"module {self.module}", f"one of {len(self.events)} events"
-            raise RegisterError(Problem("event", where, "event", event, allowed, _SOURCE, step))
+            raise RegisterError(
+                Problem(
+                    reason="event",
+                    where=f"module {self.module}",
+                    field="event",
+                    given=event,
+                    allowed=f"one of {len(self.events)} events",
+                    source=_SOURCE,
+                    next_step=f"did you mean {' or '.join(near)}?" if near else "",
+                )
+            )
         return self.events[event]
 
     def generate(self, event: int | str) -> None:
@@ -102,8 +117,16 @@ class EventUnit:
             RegisterError: no such counter, or an event that the module does not have.
         """
         if not 0 <= counter < self.counters:
-            where, allowed = f"module {self.module}", f"0..{self.counters - 1}"
-            raise RegisterError(Problem("counter", where, "counter", str(counter), allowed, _SOURCE))
+            raise RegisterError(
+                Problem(
+                    reason="counter",
+                    where=f"module {self.module}",
+                    field="counter",
+                    given=str(counter),
+                    allowed=f"0..{self.counters - 1}",
+                    source=_SOURCE,
+                )
+            )
         for what, event in (("Start", start), ("Stop", stop), ("Reset", reset)):
             field = f"Cnt{counter}_{what}_Event"
             self.write(self._holding(field), **{field: event})
@@ -135,8 +158,16 @@ class EventUnit:
             RegisterError: more than eight, or an event that the module does not have.
         """
         if len(events) > SLOTS:
-            where, given = f"module {self.module}", str(len(events))
-            raise RegisterError(Problem("trace", where, "traced events", given, f"at most {SLOTS}", _SOURCE))
+            raise RegisterError(
+                Problem(
+                    reason="trace",
+                    where=f"module {self.module}",
+                    field="traced events",
+                    given=str(len(events)),
+                    allowed=f"at most {SLOTS}",
+                    source=_SOURCE,
+                )
+            )
         for n, event in enumerate(events):
             self.write(EVENT_REGISTERS[n // _SLOTS_PER_REGISTER], **{f"Trace_Event{n}": event})
         self.write("Trace_Control1", Packet_Type=packet_type, ID=ident)

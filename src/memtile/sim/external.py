@@ -69,7 +69,14 @@ class ExternalBuffer:
 
 
 def _problem(reason: str, name: str, what: str, given: str, allowed: str) -> Problem:
-    return Problem(reason, f"external buffer {name}", what, given, allowed, _SOURCE)
+    return Problem(
+        reason=reason,
+        where=f"external buffer {name}",
+        field=what,
+        given=given,
+        allowed=allowed,
+        source=_SOURCE,
+    )
 
 
 class ExternalMemory:

@@ -275,7 +275,17 @@ class Core:
     def _error(
         self, reason: str, field: str, given: str, allowed: str, source: str, step: str = ""
     ) -> DesignError:
-        return DesignError(Problem(reason, self.name, field, given, allowed, source, step))
+        return DesignError(
+            Problem(
+                reason=reason,
+                where=self.name,
+                field=field,
+                given=given,
+                allowed=allowed,
+                source=source,
+                next_step=step,
+            )
+        )
 
 
 def _named(lock: int | Semaphore) -> str:

@@ -32,12 +32,23 @@ def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
     for tile, (name, *_) in enumerate(placed):
         where = f"model, tile {tile}"
         if name in UNMODELLED:
-            allowed = ", ".join(kind for kind in TILE_KINDS if kind not in UNMODELLED)
-            why = "its DMA differs and is not modelled: DEV-V2-9"
-            yield Problem("tile", where, "kind", name, allowed, why)
+            yield Problem(
+                reason="tile",
+                where=where,
+                field="kind",
+                given=name,
+                allowed=", ".join(kind for kind in TILE_KINDS if kind not in UNMODELLED),
+                source="its DMA differs and is not modelled: DEV-V2-9",
+            )
         elif TILE_KINDS[name].generation != first:
-            allowed = ", ".join(kinds_of(first))
-            yield Problem("generation", where, "kind", name, allowed, f"tile 0 is of {first}")
+            yield Problem(
+                reason="generation",
+                where=where,
+                field="kind",
+                given=name,
+                allowed=", ".join(kinds_of(first)),
+                source=f"tile 0 is of {first}",
+            )
 
 
 def stop_clocks(spec: Spec, door: Callable[[int], Door]) -> None:

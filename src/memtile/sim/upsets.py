@@ -129,21 +129,46 @@ class Upsets:
         now, tiles = int(self._state.clock[NOW]), self._spec.tiles
         where = f"upset of tile {upset.tile}, word {upset.word:#x}, cycle {upset.cycle}"
         if upset.cycle < now:
-            yield Problem("upset_cycle", where, "cycle", str(upset.cycle), f"from {now} on", "it is over")
+            yield Problem(
+                reason="upset_cycle",
+                where=where,
+                field="cycle",
+                given=str(upset.cycle),
+                allowed=f"from {now} on",
+                source="it is over",
+            )
         if not 0 <= upset.tile < len(tiles.kind):
-            allowed = f"0..{len(tiles.kind) - 1}"
-            yield Problem("upset_tile", where, "tile", str(upset.tile), allowed, "tiles of the model")
+            yield Problem(
+                reason="upset_tile",
+                where=where,
+                field="tile",
+                given=str(upset.tile),
+                allowed=f"0..{len(tiles.kind) - 1}",
+                source="tiles of the model",
+            )
             return
         words = int(tiles.memory_words[upset.tile])
         if not 0 <= upset.word < words:
-            allowed = f"0..{words - 1:#x}" if words else "a tile with data memory"
-            yield Problem("upset_word", where, "word", f"{upset.word:#x}", allowed, _SOURCE)
+            yield Problem(
+                reason="upset_word",
+                where=where,
+                field="word",
+                given=f"{upset.word:#x}",
+                allowed=f"0..{words - 1:#x}" if words else "a tile with data memory",
+                source=_SOURCE,
+            )
             return
         ((_, _, cells),) = self.targets(upset.tile, upset.word, 1)
         wrong = [str(bit) for bit in upset.bits if not 0 <= bit < cells]
         if wrong or not upset.bits:
-            given = ", ".join(wrong) or "none"
-            yield Problem("upset_bits", where, "bits", given, f"0..{cells - 1}, one or more", _SOURCE)
+            yield Problem(
+                reason="upset_bits",
+                where=where,
+                field="bits",
+                given=", ".join(wrong) or "none",
+                allowed=f"0..{cells - 1}, one or more",
+                source=_SOURCE,
+            )
 
 
 def scattered(targets: list[Target], cycles: range, number: int, *, bits: int, seed: int) -> list[Upset]:
@@ -181,7 +206,16 @@ def raining(targets: list[Target], cycles: range, rate: float, *, bits: int, see
     """
     _check(targets, cycles, 1, bits)
     if not rate > 0:
-        raise DesignError(Problem("upset_rate", "upsets", "rate", str(rate), "above 0", "upsets per cycle"))
+        raise DesignError(
+            Problem(
+                reason="upset_rate",
+                where="upsets",
+                field="rate",
+                given=str(rate),
+                allowed="above 0",
+                source="upsets per cycle",
+            )
+        )
     random = np.random.default_rng(seed)
     found, at = [], cycles.start + random.exponential(1 / rate)
     while at < cycles.stop:
@@ -198,12 +232,37 @@ def _hit(random: np.random.Generator, cycle: int, target: Target, bits: int) -> 
 def _check(targets: list[Target], cycles: range, number: int, bits: int) -> None:
     problems = []
     if not 0 < number <= len(targets):
-        allowed = f"1..{len(targets)}, one for each word to choose from"
-        problems.append(Problem("upset_number", "upsets", "number", str(number), allowed, "no word twice"))
+        problems.append(
+            Problem(
+                reason="upset_number",
+                where="upsets",
+                field="number",
+                given=str(number),
+                allowed=f"1..{len(targets)}, one for each word to choose from",
+                source="no word twice",
+            )
+        )
     if len(cycles) == 0:
-        allowed = "one cycle or more"
-        problems.append(Problem("upset_cycles", "upsets", "cycles", str(cycles), allowed, "time of a run"))
+        problems.append(
+            Problem(
+                reason="upset_cycles",
+                where="upsets",
+                field="cycles",
+                given=str(cycles),
+                allowed="one cycle or more",
+                source="time of a run",
+            )
+        )
     most = min((target.cells for target in targets), default=1)
     if not 1 <= bits <= most:
-        problems.append(Problem("upset_bits", "upsets", "bits", str(bits), f"1..{most}", _SOURCE))
+        problems.append(
+            Problem(
+                reason="upset_bits",
+                where="upsets",
+                field="bits",
+                given=str(bits),
+                allowed=f"1..{most}",
+                source=_SOURCE,
+            )
+        )
     raise_if(problems, DesignError)

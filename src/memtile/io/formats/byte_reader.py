@@ -38,4 +38,6 @@ class ByteReader:
         self, reason: str, at: int, what: str, given: str, allowed: str, source: str = "the file's format"
     ) -> Problem:
         """The problem of what stands at byte ``at``."""
-        return Problem(reason, self.place(at), what, given, allowed, source)
+        return Problem(
+            reason=reason, where=self.place(at), field=what, given=given, allowed=allowed, source=source
+        )

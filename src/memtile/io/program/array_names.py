@@ -135,4 +135,13 @@ def _check_tile(text: str, kind: str, column: int, row: int, shape: ArrayShape) 
 
 
 def _error(text: str, what: str, given: str, allowed: str) -> InputFileError:
-    return InputFileError(Problem("array_name", f"array {text}", what, given, allowed, _SOURCE))
+    return InputFileError(
+        Problem(
+            reason="array_name",
+            where=f"array {text}",
+            field=what,
+            given=given,
+            allowed=allowed,
+            source=_SOURCE,
+        )
+    )

@@ -158,7 +158,17 @@ class _Binder:
             self._fault("array_twice", name, "name", f"{names.count(name)} times", f"once with {option}")
 
     def _fault(self, reason: str, name: str, what: str, given: str, allowed: str, step: str = "") -> None:
-        self._problems.append(Problem(reason, f"array {name}", what, given, allowed, _SOURCE, step))
+        self._problems.append(
+            Problem(
+                reason=reason,
+                where=f"array {name}",
+                field=what,
+                given=given,
+                allowed=allowed,
+                source=_SOURCE,
+                next_step=step,
+            )
+        )
 
     def _fixed(self) -> Iterator[tuple[int, int]]:
         """First byte and end of the buffers that are named by address."""
@@ -300,6 +310,12 @@ def _span(region: Region) -> range:
 
 
 def _missing(region: Region, name: str) -> Problem:
-    field, allowed = f"buffer {region.title}", region.text.removeprefix(f"{region.title}, ")
-    step = f"give --in {name}=FILE.npy"
-    return Problem("array_missing", "memtile run", field, "no array", allowed, _SOURCE, step)
+    return Problem(
+        reason="array_missing",
+        where="memtile run",
+        field=f"buffer {region.title}",
+        given="no array",
+        allowed=region.text.removeprefix(f"{region.title}, "),
+        source=_SOURCE,
+        next_step=f"give --in {name}=FILE.npy",
+    )

@@ -60,4 +60,14 @@ def _text(shape: ArrayShape) -> str:
 
 
 def _error(where: str, what: str, given: str, allowed: str, step: str) -> InputFileError:
-    return InputFileError(Problem("device", where, what, given, allowed, _SOURCE, step))
+    return InputFileError(
+        Problem(
+            reason="device",
+            where=where,
+            field=what,
+            given=given,
+            allowed=allowed,
+            source=_SOURCE,
+            next_step=step,
+        )
+    )

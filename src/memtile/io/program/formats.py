@@ -67,9 +67,16 @@ def _format_of(data: bytes, name: str) -> Format:
     if tuple(data[:2]) in LAYOUTS or _is_hex_words(data):
         return "txn"
     if not data or b"\0" in data or not _is_text(data):
-        given = f"bytes {data[: HEADER.size].hex(' ')}" if data else "an empty file"
-        allowed = "a transaction, a CDO file or a register dump"
-        raise InputFileError(Problem("format", name, "format", given, allowed, "their headers"))
+        raise InputFileError(
+            Problem(
+                reason="format",
+                where=name,
+                field="format",
+                given=f"bytes {data[: HEADER.size].hex(' ')}" if data else "an empty file",
+                allowed="a transaction, a CDO file or a register dump",
+                source="their headers",
+            )
+        )
     return "dump"
 
 
@@ -88,8 +95,16 @@ def _hex_words(data: bytes, name: str) -> bytes:
         if all(map(_HEX_WORD.fullmatch, given)):
             words += [int(word, 16) for word in given]
         else:
-            shown, place = line.strip().decode("ascii", "backslashreplace"), f"{name}, line {number}"
-            problems.append(Problem("word", place, "word", shown, "eight hexadecimal digits", SOURCE))
+            problems.append(
+                Problem(
+                    reason="word",
+                    where=f"{name}, line {number}",
+                    field="word",
+                    given=line.strip().decode("ascii", "backslashreplace"),
+                    allowed="eight hexadecimal digits",
+                    source=SOURCE,
+                )
+            )
     raise_if(problems, InputFileError)
     return Struct(f"<{len(words)}I").pack(*words)
 

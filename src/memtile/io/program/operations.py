@@ -117,8 +117,16 @@ class ArrayShape:
             DesignError: a device of another generation than the tables that files are read with.
         """
         if device.generation != TABLES:
-            where, why = f"device {device.name}", "files of register writes are read with its tables"
-            raise DesignError(Problem("generation", where, "generation", device.generation, TABLES, why))
+            raise DesignError(
+                Problem(
+                    reason="generation",
+                    where=f"device {device.name}",
+                    field="generation",
+                    given=device.generation,
+                    allowed=TABLES,
+                    source="files of register writes are read with its tables",
+                )
+            )
         seen = range(device.columns if columns is None else columns)
         without_dma = tuple(column for column in seen if not device.has_interface_dma(column))
         return cls(len(seen), device.rows, device.memory_tile_rows, without_dma)

@@ -52,15 +52,33 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     """What keeps a pointer patch from being done on an array of ``shape``."""
     pointer = pointer_of(operation)
     if pointer is None:
-        given = f"{len(operation.payload)} bytes"
-        yield Problem("operation_size", operation.place, PATCH, given, "a size that is known", _SOURCE)
+        yield Problem(
+            reason="operation_size",
+            where=operation.place,
+            field=PATCH,
+            given=f"{len(operation.payload)} bytes",
+            allowed="a size that is known",
+            source=_SOURCE,
+        )
         return
     column, row, offset = locate(pointer.register)
     bd, rest = divmod(offset - INTERFACE.bd_base, INTERFACE.bd_stride)
     inside = shape.tile(column, row) == "interface" and shape.has_dma(column, row)
     if not inside or not 0 <= bd < INTERFACE.bds or rest != _FIRST_WORD * WORD_BYTES:
-        allowed = "lower halves of Base_Address in interface tile descriptors"
-        yield Problem("patch", operation.place, "register", f"{pointer.register:#010x}", allowed, _SOURCE)
+        yield Problem(
+            reason="patch",
+            where=operation.place,
+            field="register",
+            given=f"{pointer.register:#010x}",
+            allowed="lower halves of Base_Address in interface tile descriptors",
+            source=_SOURCE,
+        )
     if pointer.offset % WORD_BYTES:
-        given, allowed = f"{pointer.offset} bytes", f"multiples of {WORD_BYTES}"
-        yield Problem("alignment", operation.place, "argument offset", given, allowed, _SOURCE)
+        yield Problem(
+            reason="alignment",
+            where=operation.place,
+            field="argument offset",
+            given=f"{pointer.offset} bytes",
+            allowed=f"multiples of {WORD_BYTES}",
+            source=_SOURCE,
+        )

@@ -48,8 +48,16 @@ def read_json(data: Any, name: str = "dump") -> tuple[Operation, ...]:
     elif isinstance(data, list):
         pairs = [_pair(item) for item in data]
     else:
-        given, allowed = type(data).__name__, "a list of registers, or an object of address to value"
-        raise InputFileError(Problem("dump", name, "JSON", given, allowed, _SOURCE))
+        raise InputFileError(
+            Problem(
+                reason="dump",
+                where=name,
+                field="JSON",
+                given=type(data).__name__,
+                allowed="a list of registers, or an object of address to value",
+                source=_SOURCE,
+            )
+        )
     operations: list[Operation] = []
     problems: list[Problem] = []
     for number, pair in enumerate(pairs):
@@ -86,9 +94,16 @@ def _add(operations: list[Operation], problems: list[Problem], items: list[Any],
     numbers = [_number(item) for item in items]
     address, *values = [n for n in numbers if n is not None] or [0]
     if None in numbers or not values or max(values) > WORD_MAX or address > _LARGEST_ADDRESS:
-        given = " ".join(map(str, items)) or "nothing"
-        allowed = f"an address and values of 0..{WORD_MAX:#x}"
-        problems.append(Problem("dump", place, "register", given, allowed, _SOURCE))
+        problems.append(
+            Problem(
+                reason="dump",
+                where=place,
+                field="register",
+                given=" ".join(map(str, items)) or "nothing",
+                allowed=f"an address and values of 0..{WORD_MAX:#x}",
+                source=_SOURCE,
+            )
+        )
     elif len(values) == 1:
         operations.append(Write(address, values[0], place=place))
     else:
@@ -109,7 +124,12 @@ def _plain(operations: Iterable[Operation]) -> Iterator[tuple[int, int]]:
     given = list(operations)
     problems = [
         Problem(
-            "dump", op.place or f"operation {number}", "operation", type(op).__name__, "plain writes", _SOURCE
+            reason="dump",
+            where=op.place or f"operation {number}",
+            field="operation",
+            given=type(op).__name__,
+            allowed="plain writes",
+            source=_SOURCE,
         )
         for number, op in enumerate(given)
         if not isinstance(op, Write | BlockWrite)

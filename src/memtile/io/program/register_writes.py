@@ -103,8 +103,15 @@ def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str])
     where = operation.place or "program"
     if isinstance(operation, Other):
         if operation.acts and operation.name not in handled:
-            allowed, step = "register accesses", "run what this operation asks for yourself"
-            yield Problem("operation", where, "operation", operation.name, allowed, "the model's door", step)
+            yield Problem(
+                reason="operation",
+                where=where,
+                field="operation",
+                given=operation.name,
+                allowed="register accesses",
+                source="the model's door",
+                next_step="run what this operation asks for yourself",
+            )
         return
     yield from _value_problems(operation, where)
     if isinstance(operation, MaskPoll):
@@ -118,8 +125,14 @@ def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str])
 def _value_problems(operation: Operation, where: str) -> Iterator[Problem]:
     for address, value, _ in words_written(operation):
         if not 0 <= value <= WORD_MAX:
-            allowed = f"0..{WORD_MAX:#x}"
-            yield Problem("register_value", where, f"{address:#010x}", hex(value), allowed, _MAP)
+            yield Problem(
+                reason="register_value",
+                where=where,
+                field=f"{address:#010x}",
+                given=hex(value),
+                allowed=f"0..{WORD_MAX:#x}",
+                source=_MAP,
+            )
 
 
 def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -> Iterator[Problem]:
@@ -129,11 +142,33 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
     if kind is None:
         allowed = f"columns 0..{shape.columns - 1}, rows 0..{shape.rows - 1}"
         given = f"{given} (column {column}, row {row})"
-        yield Problem("tile", where, "address", given, allowed, _MAP, _other_base(address, shape))
+        yield Problem(
+            reason="tile",
+            where=where,
+            field="address",
+            given=given,
+            allowed=allowed,
+            source=_MAP,
+            next_step=_other_base(address, shape),
+        )
     elif offset % WORD_BYTES:
-        yield Problem("alignment", where, "address", given, f"multiples of {WORD_BYTES}", _MAP)
+        yield Problem(
+            reason="alignment",
+            where=where,
+            field="address",
+            given=given,
+            allowed=f"multiples of {WORD_BYTES}",
+            source=_MAP,
+        )
     elif offset + words * WORD_BYTES > TILE_BYTES:
-        yield Problem("block", where, "size", f"{words} words from {given} on", "words of one tile", _MAP)
+        yield Problem(
+            reason="block",
+            where=where,
+            field="size",
+            given=f"{words} words from {given} on",
+            allowed="words of one tile",
+            source=_MAP,
+        )
     else:
         first = offset // WORD_BYTES
         answered = answering(kind, shape.has_dma(column, row))[first : first + words]
@@ -141,11 +176,23 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
             hole = offset + int(answered.argmin()) * WORD_BYTES
             given = f"offset {hole:#07x} of the {TILE_KINDS[kind].title} at column {column}, row {row}"
             if answering(kind, has_dma=True)[hole // WORD_BYTES]:
-                allowed = "interface tiles that have a DMA"
-                yield Problem("no_dma", where, "address", given, allowed, "device table")
+                yield Problem(
+                    reason="no_dma",
+                    where=where,
+                    field="address",
+                    given=given,
+                    allowed="interface tiles that have a DMA",
+                    source="device table",
+                )
             else:
-                allowed = "data memory and registers of the map"
-                yield Problem("unmapped", where, "address", given, allowed, _MAP)
+                yield Problem(
+                    reason="unmapped",
+                    where=where,
+                    field="address",
+                    given=given,
+                    allowed="data memory and registers of the map",
+                    source=_MAP,
+                )
 
 
 def _other_base(address: int, shape: ArrayShape) -> str:
@@ -156,6 +203,11 @@ def _other_base(address: int, shape: ArrayShape) -> str:
 
 
 def _timed_out(poll: MaskPoll) -> Problem:
-    given = f"a word at {poll.address:#010x} that never had it"
-    allowed = f"{poll.value:#x} in the bits of {poll.mask:#x}"
-    return Problem("poll", poll.place or "program", "mask poll", given, allowed, "the program itself")
+    return Problem(
+        reason="poll",
+        where=poll.place or "program",
+        field="mask poll",
+        given=f"a word at {poll.address:#010x} that never had it",
+        allowed=f"{poll.value:#x} in the bits of {poll.mask:#x}",
+        source="the program itself",
+    )

@@ -23,16 +23,27 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     """What keeps a wait from being done on an array of ``shape``."""
     said = dict(operation.details)
     if not said.get("columns") or not said.get("rows") or said["direction"] not in (S2MM, MM2S):
-        given = ", ".join(f"{key} {value}" for key, value in said.items()) or "nothing that is known"
-        allowed = f"1 or more columns and rows, and direction {S2MM} or {MM2S}"
-        yield Problem("token", operation.place, WAIT, given, allowed, _SOURCE)
+        yield Problem(
+            reason="token",
+            where=operation.place,
+            field=WAIT,
+            given=", ".join(f"{key} {value}" for key, value in said.items()) or "nothing that is known",
+            allowed=f"1 or more columns and rows, and direction {S2MM} or {MM2S}",
+            source=_SOURCE,
+        )
         return
     for column, row in _places(said):
         kind = shape.tile(column, row)
         channels = TILE_KINDS[kind].channels if kind and shape.has_dma(column, row) else 0
         if said["channel"] >= channels:
-            given = f"channel {said['channel']} of the tile at column {column}, row {row}"
-            yield Problem("token", operation.place, WAIT, given, "channels of the array", _SOURCE)
+            yield Problem(
+                reason="token",
+                where=operation.place,
+                field=WAIT,
+                given=f"channel {said['channel']} of the tile at column {column}, row {row}",
+                allowed="channels of the array",
+                source=_SOURCE,
+            )
 
 
 class TokenHost:
@@ -58,10 +69,18 @@ class TokenHost:
         """
         wanted = Counter(self._wanted(dict(operation.details)))
         if not self._until(lambda: not self._missing(wanted)):
-            given = f"{self._missing(wanted).total()} of {wanted.total()} tokens that never came"
-            step = f"tasks must ask for tokens, and the switches bring them to {FIRMWARE_PORT} in row 0"
             raise SimulationError(
-                Problem("token", operation.place, WAIT, given, "all of them", _SOURCE, step)
+                Problem(
+                    reason="token",
+                    where=operation.place,
+                    field=WAIT,
+                    given=f"{self._missing(wanted).total()} of {wanted.total()} tokens that never came",
+                    allowed="all of them",
+                    source=_SOURCE,
+                    next_step=(
+                        f"tasks must ask for tokens, and the switches bring them to {FIRMWARE_PORT} in row 0"
+                    ),
+                )
             )
         self._taken += wanted
 

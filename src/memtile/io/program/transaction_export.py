@@ -32,9 +32,16 @@ def transaction_bytes(transaction: Transaction) -> bytes:
     """
     header = transaction.header
     if header.version not in LAYOUTS:
-        known = " or ".join(f"{major}.{minor}" for major, minor in LAYOUTS)
-        given = ".".join(map(str, header.version))
-        raise InputFileError(Problem("version", "transaction", "version", given, known, SOURCE))
+        raise InputFileError(
+            Problem(
+                reason="version",
+                where="transaction",
+                field="version",
+                given=".".join(map(str, header.version)),
+                allowed=" or ".join(f"{major}.{minor}" for major, minor in LAYOUTS),
+                source=SOURCE,
+            )
+        )
     problems = [
         problem
         for number, op in enumerate(transaction.operations)
@@ -51,10 +58,23 @@ def transaction_bytes(transaction: Transaction) -> bytes:
 def _problem(header: Header, number: int, operation: Operation) -> Problem | None:
     where = operation.place or f"transaction, operation {number}"
     if isinstance(operation, Write | BlockWrite | MaskWrite | MaskPoll) and operation.address > WORD_MAX:
-        allowed = f"0..{WORD_MAX:#x}"
-        return Problem("address", where, "address", hex(operation.address), allowed, SOURCE)
+        return Problem(
+            reason="address",
+            where=where,
+            field="address",
+            given=hex(operation.address),
+            allowed=f"0..{WORD_MAX:#x}",
+            source=SOURCE,
+        )
     if isinstance(operation, BlockWrite) and not operation.words:
-        return Problem("operation_size", where, "block write", "0 words", "1 or more", SOURCE)
+        return Problem(
+            reason="operation_size",
+            where=where,
+            field="block write",
+            given="0 words",
+            allowed="1 or more",
+            source=SOURCE,
+        )
     if header.by_driver and isinstance(operation, MaskPoll) and operation.busy:
         return _foreign(header, where, "MASKPOLL_BUSY")
     if isinstance(operation, Other) and operation.acts and not stands_for(operation, header):
@@ -64,7 +84,15 @@ def _problem(header: Header, number: int, operation: Operation) -> Problem | Non
 
 def _foreign(header: Header, where: str, name: str) -> Problem:
     known, step = ("aie-rt", "choose version 1.0") if header.by_driver else ("mlir-aie", "")
-    return Problem("operation", where, "operation", name, f"those of {known}", SOURCE, step)
+    return Problem(
+        reason="operation",
+        where=where,
+        field="operation",
+        given=name,
+        allowed=f"those of {known}",
+        source=SOURCE,
+        next_step=step,
+    )
 
 
 def _bytes(header: Header, operation: Operation) -> bytes:

@@ -142,9 +142,15 @@ def decode(words: Words | Sequence[int], name: str = "trace") -> Trace:
 
 def _empty(name: str, words: Sequence[int]) -> Problem:
     written = [word for word in words if word]
-    given = f"{len(words)} words, {len(written) or 'none'} of them not 0"
-    advice = "nothing was traced: check the start event, the route of the packets and the trace buffer"
-    return Problem("trace_empty", name, "trace", given, "at least one trace packet", _SOURCE, advice)
+    return Problem(
+        reason="trace_empty",
+        where=name,
+        field="trace",
+        given=f"{len(words)} words, {len(written) or 'none'} of them not 0",
+        allowed="at least one trace packet",
+        source=_SOURCE,
+        next_step="nothing was traced: check the start event, the route of the packets and the trace buffer",
+    )
 
 
 def _unit(sender: Sender, items: list[Packet | Gap], name: str, problems: list[Problem]) -> UnitTrace:
@@ -239,13 +245,20 @@ class _Reader:
         self._now, self._last = start, None
 
     def _report(self, reason: str, at: int, field: str, given: str, allowed: str) -> None:
-        advice = {
-            "trace_overrun": "trace fewer events, or give the packets a faster route",
-            "trace_no_start": "times are counted from 0 on and are lower bounds",
-            "trace_repeat": "times after it are lower bounds",
-        }.get(reason, "")
         self._problems.append(
-            Problem(reason, f"{self._name}, word {at}", field, given, allowed, _SOURCE, advice)
+            Problem(
+                reason=reason,
+                where=f"{self._name}, word {at}",
+                field=field,
+                given=given,
+                allowed=allowed,
+                source=_SOURCE,
+                next_step={
+                    "trace_overrun": "trace fewer events, or give the packets a faster route",
+                    "trace_no_start": "times are counted from 0 on and are lower bounds",
+                    "trace_repeat": "times after it are lower bounds",
+                }.get(reason, ""),
+            )
         )
 
 

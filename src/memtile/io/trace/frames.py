@@ -92,16 +92,43 @@ def _fits(format: FrameFormat, end: int, at: int) -> bool:
 
 def _unreadable(format: FrameFormat | None, data: bytearray, at: int, where: str) -> Problem:
     if format is None:
-        known = "a frame of event-time mode"
-        return Problem("trace_frame", where, "frame", f"byte {data[at]:#04x}", known, _SOURCE, _LATER)
+        return Problem(
+            reason="trace_frame",
+            where=where,
+            field="frame",
+            given=f"byte {data[at]:#04x}",
+            allowed="a frame of event-time mode",
+            source=_SOURCE,
+            next_step=_LATER,
+        )
     if format.bytes > WORD_BYTES:
-        given, allowed = f"{len(data) - at} of {format.bytes} bytes of {format.name}", "the whole frame"
-        return Problem("trace_frame_cut", where, "frame", given, allowed, _SOURCE)
+        return Problem(
+            reason="trace_frame_cut",
+            where=where,
+            field="frame",
+            given=f"{len(data) - at} of {format.bytes} bytes of {format.name}",
+            allowed="the whole frame",
+            source=_SOURCE,
+        )
     room = WORD_BYTES - at % WORD_BYTES
-    given, allowed = f"{format.name} of {format.bytes} bytes", f"{room} bytes to the end of the word"
-    return Problem("trace_frame_crosses", where, "frame", given, allowed, _SOURCE, _LATER)
+    return Problem(
+        reason="trace_frame_crosses",
+        where=where,
+        field="frame",
+        given=f"{format.name} of {format.bytes} bytes",
+        allowed=f"{room} bytes to the end of the word",
+        source=_SOURCE,
+        next_step=_LATER,
+    )
 
 
 def _not_event_time(where: str) -> Problem:
-    advice = "nothing of this unit is decoded from here on; set mode 0 in Trace_Control0"
-    return Problem("trace_mode", where, "trace mode", "event-PC", "event-time", _SOURCE, advice)
+    return Problem(
+        reason="trace_mode",
+        where=where,
+        field="trace mode",
+        given="event-PC",
+        allowed="event-time",
+        source=_SOURCE,
+        next_step="nothing of this unit is decoded from here on; set mode 0 in Trace_Control0",
+    )

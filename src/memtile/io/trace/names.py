@@ -82,14 +82,16 @@ def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) 
     told = ", ".join(tiles) or ", ".join(unit.module for unit in setup) or "no trace unit"
     return [
         Problem(
-            "trace_unit",
-            name,
-            "trace unit",
-            f"{unit.kind} of tile ({unit.trace.sender.column}, {unit.trace.sender.row}), "
+            reason="trace_unit",
+            where=name,
+            field="trace unit",
+            given=f"{unit.kind} of tile ({unit.trace.sender.column}, {unit.trace.sender.row}), "
             f"packet type {unit.trace.sender.packet_type}, id {unit.trace.sender.stream_id}",
-            f"those set up: {told}",
-            "Trace_Event0, Trace_Event1 and Trace_Control1, AM025",
-            "its events are shown by slot; a design may be loaded columns further right: --column-shift",
+            allowed=f"those set up: {told}",
+            source="Trace_Event0, Trace_Event1 and Trace_Control1, AM025",
+            next_step=(
+                "its events are shown by slot; a design may be loaded columns further right: --column-shift"
+            ),
         )
         for unit in units
         if not unit.known

@@ -110,21 +110,25 @@ def _next_header(words: Sequence[int], first: int, end: int) -> int:
 
 def _no_header(name: str, at: int, word: int, skipped: int) -> Problem:
     return Problem(
-        "trace_header",
-        f"{name}, word {at}",
-        "packet header",
-        f"{word:#010x}",
-        "odd parity, and 0 in the bits without a field",
-        _AM020,
-        f"{skipped} words skipped; times after them are lower bounds",
+        reason="trace_header",
+        where=f"{name}, word {at}",
+        field="packet header",
+        given=f"{word:#010x}",
+        allowed="odd parity, and 0 in the bits without a field",
+        source=_AM020,
+        next_step=f"{skipped} words skipped; times after them are lower bounds",
     )
 
 
 def _cut(name: str, at: int, words: int) -> Problem:
-    allowed = f"{PACKET_WORDS} words"
-    advice = "the stream ends in the middle of it; a larger trace buffer keeps the rest"
     return Problem(
-        "trace_packet_cut", f"{name}, word {at}", "packet", f"{words} words", allowed, _AM020, advice
+        reason="trace_packet_cut",
+        where=f"{name}, word {at}",
+        field="packet",
+        given=f"{words} words",
+        allowed=f"{PACKET_WORDS} words",
+        source=_AM020,
+        next_step="the stream ends in the middle of it; a larger trace buffer keeps the rest",
     )
 
 

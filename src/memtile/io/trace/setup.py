@@ -163,4 +163,12 @@ def _unknown(event: str, allowed: str, names: Iterable[str]) -> Problem:
 
 
 def _flag(field: str, given: str, allowed: str, advice: str = "") -> Problem:
-    return Problem("trace_events", "traced events", field, given, allowed, "AM020, events", advice)
+    return Problem(
+        reason="trace_events",
+        where="traced events",
+        field=field,
+        given=given,
+        allowed=allowed,
+        source="AM020, events",
+        next_step=advice,
+    )

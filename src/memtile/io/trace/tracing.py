@@ -165,8 +165,16 @@ class Tracing:
         place = self._units[0].tile.place
         below = array.interface_tile(place[0] if place else 0)
         if port in DMA_MASTERS:
-            allowed = "a South port that is not one of the DMA"
-            raise DesignError(Problem("trace_port", "tracing", "out", port, allowed, _SOURCE))
+            raise DesignError(
+                Problem(
+                    reason="trace_port",
+                    where="tracing",
+                    field="out",
+                    given=port,
+                    allowed="a South port that is not one of the DMA",
+                    source=_SOURCE,
+                )
+            )
         self._out = SwitchEnd(below, port, receives=True)
         array.engine.catch_port(below.index, port)
         return self._out
@@ -201,4 +209,6 @@ def _units(design: Array | MemoryTile, events: Sequence[Event]) -> Iterator[_Uni
 
 
 def _refused(field: str, given: str, allowed: str) -> Problem:
-    return Problem("tracing", "tracing", field, given, allowed, _SOURCE)
+    return Problem(
+        reason="tracing", where="tracing", field=field, given=given, allowed=allowed, source=_SOURCE
+    )

@@ -49,7 +49,12 @@ def _read_hex(data: bytes, name: str) -> Words:
     items = [(number, item) for number, line in lines for item in line.split()]
     wrong = [
         Problem(
-            "trace_word", f"{name}, line {n}", "word", repr(item), "one to eight hexadecimal digits", _SOURCE
+            reason="trace_word",
+            where=f"{name}, line {n}",
+            field="word",
+            given=repr(item),
+            allowed="one to eight hexadecimal digits",
+            source=_SOURCE,
         )
         for n, item in items
         if not _HEX.fullmatch(item)
@@ -60,8 +65,16 @@ def _read_hex(data: bytes, name: str) -> Words:
 
 def _read_bin(data: bytes, name: str) -> Words:
     if len(data) % WORD_BYTES:
-        given, allowed = f"{len(data)} bytes", f"whole words of {WORD_BYTES} bytes"
-        raise InputFileError(Problem("trace_bytes", name, "length", given, allowed, _SOURCE))
+        raise InputFileError(
+            Problem(
+                reason="trace_bytes",
+                where=name,
+                field="length",
+                given=f"{len(data)} bytes",
+                allowed=f"whole words of {WORD_BYTES} bytes",
+                source=_SOURCE,
+            )
+        )
     return np.frombuffer(data, dtype="<u4").astype(np.uint32)
 
 
@@ -75,8 +88,16 @@ def _read_npy(data: bytes, name: str) -> Words:
         or array.dtype.kind not in "iu"
         or array.dtype.itemsize != WORD_BYTES
     ):
-        given = f"dtype {getattr(array, 'dtype', type(array).__name__)}"
-        raise InputFileError(Problem("trace_dtype", name, "array", given, "uint32 or int32", _SOURCE))
+        raise InputFileError(
+            Problem(
+                reason="trace_dtype",
+                where=name,
+                field="array",
+                given=f"dtype {getattr(array, 'dtype', type(array).__name__)}",
+                allowed="uint32 or int32",
+                source=_SOURCE,
+            )
+        )
     return array.reshape(-1).astype(np.uint32)
 
 

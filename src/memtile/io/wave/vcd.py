@@ -48,7 +48,14 @@ def choose(signals: Iterable[Signal], patterns: Sequence[str]) -> list[Signal]:
     matched = {pattern: [s for s in table if _matches(s.name, pattern)] for pattern in patterns}
     scopes = ", ".join(_scopes(table)) or "none"
     problems = [
-        Problem("vcd_signals", "signals", "pattern", repr(pattern), f"one that matches in {scopes}", "glob")
+        Problem(
+            reason="vcd_signals",
+            where="signals",
+            field="pattern",
+            given=repr(pattern),
+            allowed=f"one that matches in {scopes}",
+            source="glob",
+        )
         for pattern, found in matched.items()
         if not found
     ]
