@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from memtile.arch.tiles import COMPUTE
-from memtile.model.build.model import Placed
 from memtile.model.state.causes import CoreCause
+from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
 LETTERS = {

@@ -13,7 +13,7 @@ from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileName
 from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
 ENABLE = 1 << 31

@@ -8,8 +8,8 @@ import pytest
 from memtile import Array, Status
 from memtile.arch.register_map import tile_register
 from memtile.errors import RegisterError
-from memtile.model.build.model import Placed
 from memtile.model.state.causes import Cause, CoreCause
+from memtile.model.state.tiles import Placed
 from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine

@@ -1,10 +1,8 @@
-"""Does a column reset clear every column of the state, a pause move every cycle number? And why not some?"""
+"""Does every column of the state do what it declares, when its tile is reset or has no clock for a while?"""
 
 from __future__ import annotations
 
-import inspect
-import re
-from typing import Any, get_type_hints
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,165 +10,190 @@ import pytest
 
 from memtile.arch.tiles import TileName
 from memtile.model import column_clock, roster
-from memtile.model.build.model import Placed
-from memtile.model.state.state import NOW, State, StateTables
+from memtile.model.build.rest import arrays_at_rest, at_rest
+from memtile.model.state.columns import (
+    Column,
+    Ints,
+    Kind,
+    Owner,
+    Pause,
+    Reset,
+    columns_of,
+    fields_of,
+)
+from memtile.model.state.rows import columns_of_tile
+from memtile.model.state.state import State, StateTables
+from memtile.model.state.tiles import Placed
 from memtile.model.tile_reset import reset_tile
 from memtile.sim.engine import Engine
 
 Columns = dict[str, npt.NDArray[Any]]
 SINCE, MISSED = 1000, 20
+TILES: tuple[TileName, ...] = ("memory", "compute")
 
-LISTS = """
-    active_channels waiting_channels bidding releasing active_controls packet_slaves active_ports
-    asked_interfaces active_cores active_units gated zeroising guarding in_flight host_words clock"""
-FIXED = """
-    channels.tile channels.direction channels.external channels.switch_port channels.number
-    walks.stream_words fifos.depth fifos.wrap cores.tile banks.tile locks.tile memories.reach
-    guards.enabled switch.tile switch.number switch.latency switch.is_master switch.link
-    switch.channel switch.wrap switch.hosted switch.control switch.depth switch.parity_mask
-    switch.parity_status controls.slave_port controls.master_port controls.status"""
-NOT_FILLED = {*LISTS.split(), *FIXED.split(), "gates.off", "flights"}  # flights: counted by in_flight
-
-KEPT_BY_RESET = {
-    "memories stay (DEV-CLK-3)": "memory program flips fates guards.unclean",
-    "fixed, but for what the mode of interleaving sets anew": """
-        memories.shift memories.mask memories.group_shift memories.group_mask memories.group_banks""",
-    "set when a task starts or a BD is loaded, and of no meaning before": """
-        channels.length channels.fetch_why channels.packed channels.tlast_suppress channels.lock
-        channels.acquire_value channels.acquire_enable channels.until channels.task_token
-        channels.token_counts channels.next_bd channels.acquire_lock channels.release_lock
-        channels.release_value channels.due_lock channels.due_value fields walks.address
-        walks.padding walks.padded walks.position walks.step walks.wrap walks.before walks.after
-        walks.origin walks.granule_words granules.target granules.bank granules.owner granules.since
-        granules.guest_bank granules.is_pad granules.words granules.pending_bank granules.port_owner
-        granules.port_target granules.port_words codecs.words codecs.coded codecs.at
-        memories.control""",
-    "a ring or queue that is empty; what is in it begins anywhere": """
-        channels.queue fifos.head fifos.words fifos.last switch.head switch.words switch.last
-        switch.entered controls.words controls.last controls.head counts.words counts.head""",
-    "of a control packet, set by its header": """
-        controls.operation controls.address controls.left controls.response""",
-    "of a packet, set by its header; its slave port gives its arbiter back": """
-        switch.arbiter switch.asked switch.targets switch.in_header switch.ready_at arbiters.holder""",
-    "set anew when a port is configured": "switch.feeds switch.sibling switch.drop_header",
-    "set anew when merge registers are written": "arbiters.position arbiters.served",
-    "of the last kernel, which has ended": """
-        cores.phase cores.until cores.lock cores.target cores.value cores.step cores.begun
-        cores.steps cores.bank cores.wanted accesses""",
-    "whose turn it is: any is as fair; and where the scrubber goes on": """
-        banks.turn locks.turn interfaces.turn arbiters.turn guards.at""",
-    "of the last cycle with a request alone": """
-        banks.best banks.winner banks.stamp banks.conflict banks.free_at locks.best locks.winner
-        locks.stamp interfaces.best interfaces.winner interfaces.stamp arbiters.best arbiters.winner
-        arbiters.stamp guards.bank guards.again_at""",
-    "of cycles that are over": "switch.popped switch.stalled switch.tlast switch.idle",
-    "worked out anew by the next use (observers.resolved)": "lines",
-    "books of the run": """
-        spent core_spent channels.bds_done channels.tasks_done arbiters.packets guards.steps
-        interfaces.served""",
-    "the test bench and the host": """
-        ports.source_position ports.source_end ports.sink_row ports.sink_count ports.pattern_base
-        ports.pattern_length source source_last sink sink_last pattern""",
+# Not filled with other values before a reset: lists that a filled entry would break, what the filling of
+# ``column_clock`` decides on, depths by which rings are read, a bank mapping that has to be one, kernels.
+NOT_FILLED = {
+    "switch.depth",
+    "gates.off",
+    "flights",
+    "memories.shift",
+    "memories.mask",
+    "memories.group_shift",
+    "memories.group_mask",
+    "memories.group_banks",
+    "cores.phase",
 }
-
-PRESENT = """
-    channels.why cores.why channels.due_lock granules.guest_bank granules.port_bank guards.bank
-    banks.winner switch.asked observers.derived ports.pattern_base flights"""  # of one cycle, no number
-STANDING = {
-    "a number of cycles": """
-        walks.stream_words cores.step traces.gap traces.lost switch.latency gates.zeroising""",
-    "the pause itself": "gates.since",
-    "looked at in that cycle alone": "banks.stamp banks.conflict",
-    "over before the pause, in the cycle that the event units have seen": """
-        switch.popped switch.stalled switch.tlast switch.idle core_seen observers.folded""",
-    "the lock has the value before and after the pause": "locks.since",
-    "of interface tiles, which keep their clock": "externals.response_at externals.ready banks.free_at",
-}
+# Of one cycle; a number of cycles; of interface tiles, which keep their clock.
+NO_CYCLE_NUMBERS = {"observers.timer_trigger", "gates.zeroising", "flights"}
 
 
-def columns(state: State) -> Columns:
-    """Everything that a cycle may change, by ``table.column``."""
-    found: Columns = {}
-    for name in StateTables._fields:
-        table = getattr(state, name)
-        names = getattr(table, "_fields", None) or table.dtype.names
-        found |= {f"{name}.{n}": getattr(table, n) for n in names} if names else {name: table}
+def declared() -> dict[str, Column]:
+    found: dict[str, Column] = {}
+    for field, (what, _) in fields_of(StateTables).items():
+        own = {field: what} if isinstance(what, Column) else columns_of(what)
+        prefix = "" if isinstance(what, Column) else f"{field}."
+        found |= {prefix + name: column for name, column in own.items()}
     return found
 
 
-def listed(reasons: dict[str, str]) -> set[str]:
-    names = [name for listing in reasons.values() for name in listing.split()]
-    assert len(names) == len(set(names))
-    return set(names)
+DECLARED = declared()
 
 
-def after_reset(name: TileName, *, filled: bool) -> Columns:
-    """The state of a tile after a column reset, with other values than those of rest in it before."""
+def of_tile(state: State) -> Columns:
+    """The rows of tile 0, by ``table.column``."""
+    return {name: values[rows] for name, values, rows, _ in columns_of_tile(state, 0)}
+
+
+def test_every_column_is_declared() -> None:
+    """Tables have no default: what a column is, it says, or nothing can be built."""
+    state = Engine([Placed("memory")]).state
+    names = {name for name, *_ in columns_of_tile(state, 0)}
+    of_model = {name for name, (_, owner) in fields_of(StateTables).items() if owner is Owner.MODEL}
+    assert names | of_model >= {name for name in DECLARED if not name.startswith("clock.")}
+    assert len(DECLARED) > 250
+
+    class Silent(NamedTuple):
+        """A table with a column that does not say what it is."""
+
+        said: Annotated[Ints, Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS)]
+        silent: Ints
+
+    with pytest.raises(TypeError, match=r"Silent\.silent: a column of the state is declared"):
+        columns_of(Silent)
+
+
+def test_a_builder_gives_what_depends_on_the_tile_and_nothing_else() -> None:
+    locks = fields_of(StateTables)["locks"][0]
+    assert isinstance(locks, type)
+    assert at_rest(locks, 2, tile=[0, 0]) is not None
+    with pytest.raises(TypeError, match=r"no value for \['tile'\]"):
+        at_rest(locks, 2)
+    with pytest.raises(TypeError, match=r"a value too many for \['turn'\]"):
+        at_rest(locks, 2, tile=[0, 0], turn=1)
+    with pytest.raises(TypeError, match="no value for"):
+        arrays_at_rest({"memory": 4})
+
+
+def after_reset(name: TileName, *, filled: bool) -> tuple[Columns, Columns]:
+    """The rows of a tile before and after a column reset, ``filled`` with other values than those of rest."""
     engine = Engine([Placed(name)], switched=True)
     state = engine.state
-    state.clock[NOW] = SINCE
-    for column, values in columns(state).items():
-        if filled and column not in NOT_FILLED:
-            values[...] = np.where(values == 1, 2, 1)
+    state.clock.now[0] = SINCE
+    if filled:
+        for column, values, rows, what in columns_of_tile(state, 0):
+            if column not in NOT_FILLED and what.reset is not Reset.WIRED:
+                values[rows] = np.where(values[rows] == 1, 2, 1)
     column_clock.stop(state, 0)
+    before = {column: values.copy() for column, values in of_tile(state).items()}
     reset_tile(state, 0)
-    state.clock[NOW] += MISSED
-    column_clock.start(state, 0)
-    return columns(state)
+    return before, of_tile(state)
 
 
-def test_a_reset_clears_every_column_that_is_not_kept_for_a_reason() -> None:
-    """DEV-CLK-3. A new column belongs into ``tile_reset``, or into ``KEPT_BY_RESET`` with its reason."""
-    kept: set[str] = set()
-    for name in ("memory", "compute"):
-        before, after = (after_reset(name, filled=filled) for filled in (False, True))
-        kept |= {column for column in before if not np.array_equal(before[column], after[column])}
-    expected = listed(KEPT_BY_RESET)
-    assert kept - expected == set(), "not put back by the reset of a column: see tile_reset"
-    assert expected - kept == set(), "listed as kept, but put back"
+@pytest.mark.parametrize("name", TILES)
+def test_a_reset_does_what_each_column_declares(name: TileName) -> None:
+    """DEV-CLK-3."""
+    before, after = after_reset(name, filled=True)
+    _, rested = after_reset(name, filled=False)
+    for column, values in after.items():
+        reset, rest = DECLARED[column].reset, DECLARED[column].rest
+        if reset is Reset.CLEARED:
+            assert (values == rest).all(), f"{column} is not at rest"
+        elif reset is Reset.NOW:
+            assert (values == SINCE).all(), f"{column} is not the cycle of the reset"
+        elif reset is Reset.OWN:
+            assert np.array_equal(values, rested[column]), f"{column} depends on what was before the reset"
+        elif not set_by_configuration(column):
+            assert np.array_equal(values, before[column]), f"{column} was declared to stay"
 
 
-def of_cycles() -> set[str]:
-    """The columns whose comment speaks of cycles, but lists and books."""
-    sources = {"": StateTables}
-    sources |= {f"{n}.": t for n, t in get_type_hints(StateTables).items() if hasattr(t, "_fields")}
-    found = {
-        prefix + column
-        for prefix, table in sources.items()
-        for column, comment in re.findall(
-            r"^    (\w+):\s*\(?\s*\w+\s*#(.*)$", inspect.getsource(table), re.MULTILINE
-        )
-        if re.search(r"\bcycles?\b", comment)
+def set_by_configuration(column: str) -> bool:
+    """Stale columns of the switch, the watchpoints and of interleaving: reset registers set them anew."""
+    return column in {
+        "switch.feeds",
+        "switch.sibling",
+        "switch.drop_header",
+        "switch.targets",
+        "switch.arbiter",
+        "switch.in_header",
+        "arbiters.holder",
+        "arbiters.position",
+        "arbiters.served",
+        "guards.inspected",
+        "fates",
     }
-    return found - {*LISTS.split(), "spent", "core_spent"}
 
 
-@pytest.mark.parametrize("name", ["memory", "compute"])
-def test_a_pause_moves_every_cycle_number_that_does_not_stand_for_a_reason(name: TileName) -> None:
-    """DEV-CLK-2. A new cycle number belongs into ``column_clock.start``, or into ``STANDING``."""
+@pytest.mark.parametrize("name", TILES)
+def test_a_pause_does_what_each_column_declares(name: TileName) -> None:
+    """DEV-CLK-2: what was to happen at a known cycle happens so much later."""
     engine = Engine([Placed(name)], switched=True)
     state = engine.state
-    state.clock[NOW] = SINCE
+    state.clock.now[0] = SINCE
     column_clock.stop(state, 0)
-    found = of_cycles()
-    assert found > {"guards.again_at", "switch.entered", "channels.until", "stamps", "locks.event"}
-    numbers = {column: values for column, values in columns(state).items() if column in found}
-    assert numbers.keys() == found
-    for column in found - set(PRESENT.split()):
-        numbers[column][...] = SINCE
-    state.clock[NOW] += MISSED
+    chosen = {c: v for c, v in paused(state).items() if v[0].size}
+    for values, rows in chosen.values():
+        values[rows] = SINCE
+    state.clock.now[0] += MISSED
     column_clock.start(state, 0)
-    stood = {c for c in found - set(PRESENT.split()) if numbers[c].size and (numbers[c] == SINCE).all()}
-    empty = {column for column in found if not numbers[column].size}
-    assert stood - listed(STANDING) == set(), "not moved by a pause: see column_clock.start"
-    assert listed(STANDING) - stood - empty == set(), "listed as standing, but moved"
+    for column, (values, rows) in chosen.items():
+        moves = DECLARED[column].pause in (Pause.MOVES, Pause.MOVES_IF_AHEAD)
+        assert (values[rows] == SINCE + MISSED * moves).all(), column
+    assert any(DECLARED[column].pause is Pause.MOVES for column in chosen)
+
+
+@pytest.mark.parametrize("name", TILES)
+def test_what_is_over_before_a_pause_stays_over(name: TileName) -> None:
+    state = Engine([Placed(name)], switched=True).state
+    state.clock.now[0] = SINCE
+    column_clock.stop(state, 0)
+    chosen = {
+        c: v for c, v in paused(state).items() if v[0].size and DECLARED[c].pause is Pause.MOVES_IF_AHEAD
+    }
+    for values, rows in chosen.values():
+        values[rows] = SINCE - 1
+    state.clock.now[0] += MISSED
+    column_clock.start(state, 0)
+    assert chosen
+    assert {c for c, (values, rows) in chosen.items() if (values[rows] != SINCE - 1).any()} == set()
+
+
+def paused(state: State) -> dict[str, tuple[npt.NDArray[Any], slice | Ints]]:
+    """The columns that hold numbers of cycles, by their class, but what the clock's own code moves."""
+    return {
+        column: (values, rows)
+        for column, values, rows, what in columns_of_tile(state, 0)
+        if what.kind in (Kind.STAMP, Kind.DUE)
+        and what.pause is not Pause.OWN
+        and column not in NO_CYCLE_NUMBERS
+    }
 
 
 def test_nothing_wakes_what_has_no_clock() -> None:
     """The columns ``active`` are set to ``OFF`` and back, so that no list takes the tile in."""
-    engine = Engine([Placed("compute")], switched=True)
-    column_clock.stop(engine.state, 0)
-    active = {c: v for c, v in columns(engine.state).items() if c.endswith(".active")}
+    state = Engine([Placed("compute")], switched=True).state
+    column_clock.stop(state, 0)
+    active = {c: v for c, v in of_tile(state).items() if c.endswith(".active")}
     assert {c: set(v.tolist()) for c, v in active.items()} == {c: {roster.OFF} for c in active}
-    column_clock.start(engine.state, 0)
+    column_clock.start(state, 0)
     assert roster.OFF not in {value for v in active.values() for value in v.tolist()}

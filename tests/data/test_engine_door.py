@@ -12,8 +12,8 @@ from memtile.arch.events import slave_error_status
 from memtile.arch.register_map import register_map, tile_register
 from memtile.arch.tiles import TileName
 from memtile.errors import RegisterError
-from memtile.model.build.model import Placed
 from memtile.model.register_tables import answering
+from memtile.model.state.tiles import Placed
 from memtile.sim import machine
 from memtile.sim.engine import Engine
 from memtile.testing.rig import Rig

@@ -18,8 +18,8 @@ from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.errors import DesignError, InputFileError, RegisterError
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Status
-from memtile.model.build.model import Placed
 from memtile.model.state.causes import Cause, Phase
+from memtile.model.state.tiles import Placed
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed

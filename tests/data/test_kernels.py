@@ -14,7 +14,7 @@ from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.design.buffers import Buffer
 from memtile.errors import RegisterError
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.actions import Action
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine

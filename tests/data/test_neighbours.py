@@ -12,8 +12,8 @@ from memtile.arch.tiles import MEMORY
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import EAST, OWN, WEST, DmaAddress, Window
-from memtile.model.build.model import Placed
 from memtile.model.state.causes import Cause
+from memtile.model.state.tiles import Placed
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed

@@ -29,7 +29,7 @@ from memtile.io.program.register_writes import apply
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
 SHAPE = ArrayShape(4, 6, 1)

@@ -16,8 +16,8 @@ from memtile.arch.tiles import MEMORY_V2, WORD_BYTES, TileName
 from memtile.bd.descriptor import Descriptor, Dim, Packet, Pad
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError
-from memtile.model.build.model import Placed
 from memtile.model.state.causes import Cause
+from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed
 from memtile.testing.rig import Rig

@@ -14,7 +14,7 @@ from memtile.bd.descriptor import Acquire
 from memtile.errors import DesignError
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Status
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core

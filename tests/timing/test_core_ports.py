@@ -14,8 +14,8 @@ from memtile.bd.descriptor import Acquire, Descriptor, Dim
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.errors import DesignError
 from memtile.explain.outcome import outcome
-from memtile.model.build.model import Placed
 from memtile.model.state.causes import Cause, CoreCause
+from memtile.model.state.tiles import Placed
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine

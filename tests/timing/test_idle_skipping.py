@@ -13,7 +13,6 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
-from memtile.model.state.state import NOW, QUIET
 from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.testing.rig import Rig
@@ -35,7 +34,7 @@ def arrays(table: Any, name: str = "") -> dict[str, bytes]:
 def differences(one: Rig, other: Rig) -> set[str]:
     """Names of the arrays that differ, the counter of quiet cycles aside."""
     for rig in (one, other):
-        rig.engine.state.clock[QUIET] = 0
+        rig.engine.state.clock.quiet[0] = 0
     a, b = arrays(one.engine.state), arrays(other.engine.state)
     return {name for name in a if a[name] != b[name]}
 
@@ -44,7 +43,7 @@ def advance(skipping: Rig, stepping: Rig, until: int) -> Stop:
     """Both to the same cycle: one by the loop that skips, one cycle by cycle."""
     for rig in (skipping, stepping):
         rig.engine.run(rig.now)  # lays out what was fed, runs no cycle
-    skipping.engine.state.clock[QUIET] = 0
+    skipping.engine.state.clock.quiet[0] = 0
     stop = machine.run(skipping.engine.state, until)
     while stepping.now < skipping.now:
         machine.cycle(stepping.engine.state)
@@ -74,7 +73,7 @@ def assert_nothing_can_move(rig: Rig) -> None:
     after = arrays(rig.engine.state)
     assert {name for name in after if after[name] != before[name]} <= {".clock", ".spent", ".seen"}
     rig.engine.state.spent[:] = spent
-    rig.engine.state.clock[NOW] = now
+    rig.engine.state.clock.now[0] = now
 
 
 @pytest.mark.parametrize("wait", [3, 4, 5, 1000])

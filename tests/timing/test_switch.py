@@ -11,7 +11,7 @@ from memtile.arch.tiles import COMPUTE, MEMORY, WORD_BYTES, TileName
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
 ENABLE = 1 << 31

@@ -13,7 +13,7 @@ from memtile.arch.tiles import COMPUTE_V2
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core

@@ -19,7 +19,7 @@ from memtile.bd.windows import OWN as LOCAL
 from memtile.bd.windows import WEST as WESTERN
 from memtile.bd.windows import DmaAddress, Window
 from memtile.model.state.causes import Cause
-from memtile.model.state.watches import Origin
+from memtile.model.state.memory import Origin
 from memtile.sim.actions import Action, Pattern
 from memtile.sim.engine import Engine
 from memtile.sim.event_unit import EventUnit

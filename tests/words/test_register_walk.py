@@ -15,7 +15,7 @@ import pytest
 
 from memtile.arch.tiles import TILE_KINDS
 from memtile.model import register_tables
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 from oracle_files import load
 

@@ -27,7 +27,7 @@ from memtile.design.tile import Site, Tile
 from memtile.design.values import dtype_of
 from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
 from memtile.explain.results import Result
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine

@@ -10,7 +10,7 @@ from memtile.arch.timing import Timing
 from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.tile import Site, Tile
 from memtile.explain.results import Result
-from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from memtile.arch.tiles import MEMORY, TILE_KINDS, TileKind
 from memtile.bd.windows import place_of_lock
 from memtile.explain.names import channel_name
+from memtile.jit.tables import plain
 from memtile.model.dma import bd_fields
 from memtile.model.dma.bd_fields import KIND_NAMES, read_field
 from memtile.model.dma.registers import QUEUE_START_BD_MASK
 from memtile.model.state.causes import CorePhase
-from memtile.model.state.state import plain
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import place
 

@@ -16,8 +16,8 @@ from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.explain.names import channel_name
+from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.state.state import plain
 from memtile.model.state.streams import PAIR
 from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
 from memtile.sim.engine import Engine

@@ -23,7 +23,7 @@ def table(columns: type[T], *shape: int, **values: Any) -> T:
     columns as a tuple of views, because attribute access of a record array is slow there.
     """
     hints = get_type_hints(columns, include_extras=True)
-    shapes = {name: get_args(h)[1] if get_origin(h) is Annotated else () for name, h in hints.items()}
+    shapes = {name: _shape(hint) for name, hint in hints.items()}
     dtype = np.dtype([(name, np.int64, shapes[name]) for name in hints], align=True)
     records = np.zeros(shape, dtype=dtype)
     for name, value in values.items():
@@ -31,6 +31,12 @@ def table(columns: type[T], *shape: int, **values: Any) -> T:
     if ENABLED:
         return cast(T, records.view(Records))
     return columns(**{name: records[name] for name in hints})
+
+
+def _shape(hint: Any) -> tuple[int, ...]:
+    """Shape of the numbers that a column has in a row: what its type is annotated with."""
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((note for note in notes if isinstance(note, tuple)), ())
 
 
 def plain(records: T) -> T:

@@ -23,9 +23,10 @@ from memtile.model.events.signals import signal
 from memtile.model.memory import control as memory_control
 from memtile.model.memory import ecc, lock_port, lock_registers, scrubber, watchpoints, windows
 from memtile.model.memory.memory_events import memory_unit
+from memtile.model.state.columns import Ints
 from memtile.model.state.events import Signal
-from memtile.model.state.state import CLOCKED, Ints, Spec, State
-from memtile.model.state.watches import Origin
+from memtile.model.state.memory import Origin
+from memtile.model.state.state import Spec, State
 from memtile.model.streams import interface_mux, packet_switch, stream_parity, switch_config
 
 Bools = npt.NDArray[np.bool_]
@@ -112,7 +113,7 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
     if offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
         word = st.spec.tiles.memory_base[tile] + offset // WORD_BYTES
         st.memory[word] = value
-        if st.guards.unclean[tile] > 0:
+        if st.guards.inspected[tile] > 0:
             ecc.overwritten(st, tile, word, 1)
             watchpoints.see(st, tile, offset // WORD_BYTES, 1, Origin.AXI, True)
         return OKAY
@@ -142,7 +143,7 @@ def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools)
     Returns how many it came to: it ends with a write that ``column_clock`` has to act on.
     """
     for n in range(values.shape[0]):
-        if st.clock[CLOCKED] > 0:
+        if st.clock.columns_written[0] > 0:
             return n
         if tiles[n] >= 0:
             done[n] = write(st, tiles[n], offsets[n], values[n]) == OKAY
@@ -164,7 +165,7 @@ def act_on_write(st: State, tile: int, block: int, argument: int, at: int, value
     elif block >= FIRST_EVENT_BLOCK:
         event_registers.act_on_write(st, tile, block, argument, value)
     elif block == Block.COLUMN_CLOCK:
-        st.clock[CLOCKED] = 1
+        st.clock.columns_written[0] = 1
     elif block in (Block.SETS, Block.CLEARS):
         mirror(st, tile, block, argument, value)
     else:
@@ -224,7 +225,7 @@ def read(st: State, tile: int, offset: int) -> int:
     """Read the 32-bit word at byte ``offset``, with the read's side effects; or ``SLAVE_ERROR``."""
     if offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
         word = st.spec.tiles.memory_base[tile] + offset // WORD_BYTES
-        if st.guards.unclean[tile] > 0:
+        if st.guards.inspected[tile] > 0:
             watchpoints.see(st, tile, offset // WORD_BYTES, 1, Origin.AXI, False)
             return ecc.delivered(st, tile, word, True)
         return int(st.memory[word])

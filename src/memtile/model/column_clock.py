@@ -3,7 +3,8 @@
 They act on the tiles above the interface tile (DEV-CLK-1). Without clock, or in reset, a tile's channels,
 ports, core and event units are on no list, so that they cost nothing; its ports take no word, its banks and
 locks serve no neighbour, and its memory-mapped port does not answer (DEV-CLK-2). Every cycle of that time is
-booked as ``CLOCK_OFF``. What would have happened at a known cycle happens so much later.
+booked as ``CLOCK_OFF``. What would have happened at a known cycle happens so much later: which cycle numbers
+move, the columns of the state declare (``state.columns.Pause``).
 
 All of it happens between two cycles, in the interpreter: a write to one of the two registers makes the clock
 loop return before its next cycle.
@@ -31,8 +32,9 @@ from memtile.model.roster import (
     without,
 )
 from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
-from memtile.model.state.state import ASKING, CLOCKED, NOW, Ints, Spec, State
-from memtile.model.state.tile_parts import channels_of, locks_of, ports_of, units_of
+from memtile.model.state.columns import Ints, Pause
+from memtile.model.state.rows import channels_of, columns_of_tile, ports_of, units_of
+from memtile.model.state.state import Spec, State
 from memtile.model.tile_reset import reset_tile
 
 _CLOCK = register_named("pl", "Column_Clock_Control")
@@ -43,17 +45,17 @@ _NO_KERNEL = (CorePhase.IDLE, CorePhase.DONE)
 
 def follow(st: State) -> None:
     """Act on what was written to the registers of column clocks and resets since the last time."""
-    st.clock[CLOCKED] = 0
+    st.clock.columns_written[0] = 0
     below = _interface_below(st.spec)
     inside = below >= 0
     held = inside & (_values(st, _RESET.offset, below) & _HOLD != 0)
-    stands = held | (inside & (_values(st, _CLOCK.offset, below) & _ENABLE == 0))
-    for tile in np.flatnonzero(held | (stands != st.gates.off)).tolist():
-        if stands[tile]:
+    stopped = held | (inside & (_values(st, _CLOCK.offset, below) & _ENABLE == 0))
+    for tile in np.flatnonzero(held | (stopped != st.gates.off)).tolist():
+        if stopped[tile]:
             stop(st, tile)
         if held[tile]:
             reset_tile(st, tile)
-        if not stands[tile]:
+        if not stopped[tile]:
             start(st, tile)
 
 
@@ -78,7 +80,7 @@ def stop(st: State, tile: int) -> None:
     """Take the clock from the tile from the next cycle on, if it has one."""
     if st.gates.off[tile]:
         return
-    now = st.clock[NOW]
+    now = st.clock.now[0]
     st.gates.off[tile], st.gates.since[tile] = 1, now
     append(st.gated, tile)
     _stop_channels(st, tile)
@@ -118,35 +120,34 @@ def start(st: State, tile: int) -> None:
     if not st.gates.off[tile]:
         return
     since = st.gates.since[tile]
-    missed = st.clock[NOW] - since
     st.gates.off[tile] = 0
     without(st.gated, np.arange(len(st.spec.tiles.kind)), tile)
     if st.gates.zeroising[tile] != NEVER:
         append(st.zeroising, tile)
     left = st.gates.zeroising[tile]
-    st.memories.busy_until[tile] = st.clock[NOW] + left if left != NEVER else NEVER
-    _start_channels(st, tile, since, missed)
-    _start_ports(st, tile, missed)
-    _start_units(st, tile, since, missed)
-    _start_core(st, tile, missed)
-    st.guards.again_at[tile] += missed
+    st.memories.busy_until[tile] = st.clock.now[0] + left if left != NEVER else NEVER
+    _move_on(st, tile, since, st.clock.now[0] - since)
+    _start_channels(st, tile)
+    _start_ports(st, tile)
+    _start_units(st, tile)
+    _start_core(st, tile)
     st.guards.active[tile] = st.controls.active[tile] = 0
     wake_guard(st, tile)
     wake_control(st, tile)
 
 
-def _later(stamps: Ints, since: int, missed: int) -> None:
-    """What was to be seen in the first cycle without clock is to be seen in the first one with it."""
-    stamps[stamps == since] += missed
+def _move_on(st: State, tile: int, since: int, missed: int) -> None:
+    """Move the cycle numbers of the tile on by the time that it missed, as their columns declare."""
+    for _, values, rows, column in columns_of_tile(st, tile):
+        if column.pause is Pause.MOVES:
+            values[rows] += missed
+        elif column.pause is Pause.MOVES_IF_AHEAD:
+            values[rows] += missed * (values[rows] >= since)
 
 
-def _start_channels(st: State, tile: int, since: int, missed: int) -> None:
-    """Let the tile's channels go on; what they wait for by time comes later."""
+def _start_channels(st: State, tile: int) -> None:
+    """Let the tile's channels go on."""
     channels = channels_of(st.spec, tile)
-    st.channels.until[channels] += missed
-    st.granules.since[channels] += missed
-    st.channels.finished_bd[channels] += missed * (st.channels.finished_bd[channels] >= since)
-    _later(st.seen[channels], since, missed)
     for ch in range(channels.start, channels.stop):
         book_rest(st, ch)
         st.channels.active[ch] = 0
@@ -155,38 +156,32 @@ def _start_channels(st: State, tile: int, since: int, missed: int) -> None:
             wait_for_lock(st, ch)
 
 
-def _start_ports(st: State, tile: int, missed: int) -> None:
+def _start_ports(st: State, tile: int) -> None:
     """Let the words in the tile's switch go on."""
     switch, ports = st.switch, ports_of(st.spec, tile)
     switch.active[ports] = 0
     switch.depth[ports] = switch.full_depth[ports]
-    switch.ready_at[ports] += missed
-    switch.entered[ports] += missed
     for port in range(ports.start, ports.stop):
         if switch.held[port] > 0:
             wake_port(st, port)
 
 
-def _start_units(st: State, tile: int, since: int, missed: int) -> None:
-    """Let the event units go on; their timers stood."""
+def _start_units(st: State, tile: int) -> None:
+    """Let the event units go on."""
     units = units_of(st.spec, tile)
     st.observers.active[units] = 0
-    st.observers.timer_base[units] += missed
-    for stamps in (st.stamps[units], st.signals[tile], st.locks.event[locks_of(st.spec, tile)]):
-        _later(stamps, since, missed)
     for unit in range(units.start, units.stop):
         if st.observers.uses[unit]:
             event_setup.configure(st, unit)
 
 
-def _start_core(st: State, tile: int, missed: int) -> None:
+def _start_core(st: State, tile: int) -> None:
     """Let the kernel go on, or ask for its next action."""
     number = st.spec.tiles.core[tile]
     if number < 0:
         return
     core.book(st, number)
-    st.cores.until[number] += missed
     st.cores.active[number] = 0
     if st.cores.phase[number] not in _NO_KERNEL:
         wake_core(st, number)
-        st.clock[ASKING] += st.cores.phase[number] == CorePhase.NEXT
+        st.clock.asking[0] += st.cores.phase[number] == CorePhase.NEXT

@@ -17,7 +17,7 @@ from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONF
 from memtile.arch.tiles import MM2S, S2MM, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.model.axi import Block
 from memtile.model.events.registers import UNITS, EventBlock
-from memtile.model.state.state import Ints, Shorts
+from memtile.model.state.columns import Ints, Shorts
 
 _UNMAPPED = -1
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
 from memtile.model.state.causes import Cause, CorePhase, Phase
+from memtile.model.state.columns import Ints
 from memtile.model.state.events import ChannelEvent
-from memtile.model.state.state import BOOKED, LOCKS, NOW, Ints, State
+from memtile.model.state.state import State
 
 OFF = 2  # in the columns ``active``: without clock; nothing wakes what belongs to the tile
 
@@ -37,7 +38,7 @@ def rested(st: State, ch: int) -> int:
     booked = 0
     for cause in range(st.spent.shape[1]):
         booked += st.spent[ch, cause]
-    return int(st.clock[NOW] + st.clock[BOOKED] - booked)
+    return int(st.clock.now[0] + st.clock.booked[0] - booked)
 
 
 @jit
@@ -66,7 +67,7 @@ def backed_up(st: State, ch: int) -> bool:
 @jit
 def note_rest(st: State, ch: int) -> None:
     """A resting channel wakes: up to now it was stalled."""
-    latest, event = st.clock[NOW] + st.clock[BOOKED] - 1, held_event(st, ch)
+    latest, event = st.clock.now[0] + st.clock.booked[0] - 1, held_event(st, ch)
     if event >= 0:
         st.seen[ch, event] = latest
     if rested(st, ch) > 0 and backed_up(st, ch):
@@ -81,7 +82,7 @@ def wake_channel(st: State, ch: int) -> None:
         book_rest(st, ch)
         st.channels.active[ch] = 1
         append(st.active_channels, ch)
-        st.clock[LOCKS] |= st.channels.waiting[ch]
+        st.clock.locks_changed[0] |= st.channels.waiting[ch]
 
 
 @jit
@@ -90,7 +91,7 @@ def wait_for_lock(st: State, ch: int) -> None:
     if st.channels.waiting[ch] == 0:
         st.channels.waiting[ch] = 1
         append(st.waiting_channels, ch)
-    st.clock[LOCKS] = 1
+    st.clock.locks_changed[0] = 1
 
 
 @inlined
@@ -98,7 +99,7 @@ def wake_port(st: State, port: int) -> None:
     """The switch port holds a word."""
     if st.switch.active[port] == 0:
         st.switch.active[port] = 1
-        st.switch.idle[port] = st.clock[NOW] - 1
+        st.switch.idle[port] = st.clock.now[0] - 1
         append(st.active_ports, port)
 
 

@@ -17,7 +17,7 @@ from memtile.model.memory import lock_port, neighbours, scrubber
 from memtile.model.memory.control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.state import ACTIVITY, ASKING, BOOKED, CLOCKED, FULL, LOCKS, NOW, QUIET, WAITS, State
+from memtile.model.state.state import State
 from memtile.model.streams import control_packets, switch
 from memtile.model.streams.host_ports import offer
 
@@ -36,7 +36,7 @@ class Stop(IntEnum):
 
 
 @inlined
-def presume(st: State, ch: int) -> None:
+def begin_cycle(st: State, ch: int) -> None:
     """What the channel does this cycle unless a later phase says otherwise."""
     phase = st.channels.phase[ch]
     why = Cause.BD_SWITCH
@@ -76,7 +76,7 @@ def ask_memory(st: State) -> None:
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
         wake(st, ch)
-        presume(st, ch)
+        begin_cycle(st, ch)
         if c.external[ch] >= 0:
             ask_external(st, ch)
         elif c.direction[ch] == MM2S:
@@ -138,7 +138,7 @@ def settle(st: State) -> None:
 @inlined
 def step(st: State) -> None:
     """One cycle of the array clock, but for the books of resting channels."""
-    st.clock[ACTIVITY] = 0
+    st.clock.activity[0] = 0
     if st.zeroising[0] > 0:
         finish_zeroisation(st)
     ask_memory(st)
@@ -151,14 +151,14 @@ def step(st: State) -> None:
     retire_channels(st)
     if st.active_cores[0] > 0:
         core.account(st, 1)
-    st.clock[BOOKED] = 1
+    st.clock.booked[0] = 1
     if st.active_units[0] + st.in_flight[0] > 0:
         event_units.step(st)
     if st.active_controls[0] > 0:
         control_packets.step(st)
-    st.clock[QUIET] = st.clock[QUIET] + 1 if st.clock[ACTIVITY] == 0 else 0
-    st.clock[NOW] += 1
-    st.clock[BOOKED] = 0
+    st.clock.quiet[0] = st.clock.quiet[0] + 1 if st.clock.activity[0] == 0 else 0
+    st.clock.now[0] += 1
+    st.clock.booked[0] = 0
 
 
 @jit
@@ -194,30 +194,30 @@ def skip(st: State, until: int) -> None:
     """Jump to cycle ``until``; every cycle in between is like the last one, but for the scrubbers."""
     if st.guarding[0] > 0:
         scrubber.skip(st, until)
-    account(st, until - st.clock[NOW])
+    account(st, until - st.clock.now[0])
     event_units.hold(st, until - 1)
     if st.active_units[0] > 0:
-        event_units.skip(st, until - st.clock[NOW])
-    st.clock[NOW] = until
+        event_units.skip(st, until - st.clock.now[0])
+    st.clock.now[0] = until
 
 
 @jit
 def advance(st: State, until: int) -> int:
     """Cycles up to ``until`` at most; return a ``Stop`` code."""
-    while st.clock[NOW] < until:
-        if st.clock[ASKING] > 0:
+    while st.clock.now[0] < until:
+        if st.clock.asking[0] > 0:
             return Stop.KERNEL
-        if st.clock[FULL] > 0:
+        if st.clock.full[0] > 0:
             return Stop.SINK_FULL
-        if st.clock[CLOCKED] > 0:
+        if st.clock.columns_written[0] > 0:
             return Stop.LIMIT
         step(st)
-        if st.clock[QUIET] >= _SETTLED:
+        if st.clock.quiet[0] >= _SETTLED:
             at = next_timer(st)
-            if at < 0 and st.clock[WAITS] == 0:
+            if at < 0 and st.clock.passing[0] == 0:
                 return Stop.QUIET
             at = event_units.limit(st, until if at < 0 else min(at, until))
-            if at > st.clock[NOW]:
+            if at > st.clock.now[0]:
                 skip(st, at)
     return Stop.LIMIT
 
@@ -225,5 +225,5 @@ def advance(st: State, until: int) -> int:
 @jit
 def run(st: State, until: int) -> int:
     """Advance to cycle ``until`` at most, without :func:`settle`; return a ``Stop`` code."""
-    st.clock[LOCKS] = 1  # whatever the host has done since the last run
+    st.clock.locks_changed[0] = 1  # whatever the host has done since the last run
     return advance(st, until)

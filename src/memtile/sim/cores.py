@@ -10,11 +10,12 @@ import numpy as np
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
+from memtile.jit.tables import plain
 from memtile.model.events.asserted import raise_event
 from memtile.model.roster import OFF, retire_cores, wake_core
 from memtile.model.state.causes import CorePhase
-from memtile.model.state.state import ASKING, CORE_STEPS, NOW, State, plain
-from memtile.model.state.timing_index import CORE_LOCK
+from memtile.model.state.columns import CORE_STEPS
+from memtile.model.state.state import State
 from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LockOperation, Wait
 from memtile.sim.kernels import Core, Kernel, place
 
@@ -53,7 +54,7 @@ class Cores:
         self._spec, self._state = state.spec, state
         self._cores = plain(state.cores)
         self._targets: dict[int, list[int]] = {}  # of each core, by lock id as it sees them; in State.locks
-        self._lock_time = int(state.spec.timing[CORE_LOCK])
+        self._lock_time = int(state.spec.timing.core_lock[0])
         self.running: dict[int, Running] = {}
 
     def attach(self, tile: int, kernel: Kernel, *, endless: bool) -> None:
@@ -78,9 +79,9 @@ class Cores:
             try:
                 self._next(core, self.running[core])
             except Exception as error:
-                error.add_note(f"in {self.running[core].core.name}, before cycle {self._state.clock[NOW]}")
+                error.add_note(f"in {self.running[core].core.name}, before cycle {self._state.clock.now[0]}")
                 raise
-        self._state.clock[ASKING] = 0
+        self._state.clock.asking[0] = 0
 
     def _locks_of(self, tile: int) -> list[int]:
         """The locks that the core of ``tile`` sees, side by side; what is on no side it cannot name."""
@@ -132,7 +133,7 @@ class Cores:
 
     def _begin(self, core: int, running: Running, action: Action) -> None:
         """Set the core to work on ``action`` from this cycle on."""
-        cores, now = self._cores, int(self._state.clock[NOW])
+        cores, now = self._cores, int(self._state.clock.now[0])
         cores.step[core] = 0
         if isinstance(action, Wait):
             cores.phase[core] = CorePhase.WAIT

@@ -21,8 +21,8 @@ from memtile.model import axi
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import watchpoints
 from memtile.model.register_tables import answering
+from memtile.model.state.memory import Origin
 from memtile.model.state.state import State
-from memtile.model.state.watches import Origin
 from memtile.sim import host_memory, machine
 
 _WORD_MAX = (1 << WORD_BITS) - 1

@@ -17,11 +17,13 @@ from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.model.build.model import Placed, build
+from memtile.jit.tables import plain
+from memtile.model.build.model import build
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Phase
-from memtile.model.state.state import FULL, NOW, QUIET, WAITS, State, plain
+from memtile.model.state.state import State
+from memtile.model.state.tiles import Placed
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
@@ -95,7 +97,7 @@ class Engine:
     @property
     def now(self) -> int:
         """Cycles simulated so far."""
-        return int(self._state.clock[NOW])
+        return int(self._state.clock.now[0])
 
     def door(self, tile: int) -> Door:
         """The memory-mapped AXI4 port of ``tile``."""
@@ -175,7 +177,7 @@ class Engine:
         """
         self._attach()
         self._state = self.external.lend(self._state)
-        self._state.clock[QUIET] = 0
+        self._state.clock.quiet[0] = 0
         self.cores.serve()
         try:
             while True:
@@ -205,11 +207,11 @@ class Engine:
             KeyboardInterrupt: Ctrl-C, see :meth:`run`.
             DesignError: a kernel asks for something that its core does not have or see.
         """
-        self._state.clock[WAITS] = 1
+        self._state.clock.passing[0] = 1
         try:
             self.run(self.now + cycles)
         finally:
-            self._state.clock[WAITS] = 0
+            self._state.clock.passing[0] = 0
 
     def caught(self, ch: int) -> Words:
         """Words taken from the MM2S channel's port so far; uint32."""
@@ -342,7 +344,7 @@ class Engine:
         return np.concatenate(list(self._patterns.values()))
 
     def _empty_sinks(self) -> None:
-        self._state.clock[FULL] = 0
+        self._state.clock.full[0] = 0
         listed = self._state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
             self._left.setdefault(port, []).append((word, end))

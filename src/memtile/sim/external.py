@@ -18,8 +18,9 @@ import numpy.typing as npt
 from memtile.arch.tiles import EXTERNAL_PAGE, INTERFACE, WORD_BYTES
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
-from memtile.model.state.externals import Region
-from memtile.model.state.state import State, Words
+from memtile.model.state.columns import Words
+from memtile.model.state.dma import Region
+from memtile.model.state.state import State
 
 Array = npt.NDArray[Any]
 _END = INTERFACE.dma_address_words * WORD_BYTES

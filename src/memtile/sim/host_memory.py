@@ -10,14 +10,15 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model.memory import ecc
-from memtile.model.state.state import Ints, State
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
 
 Words = npt.NDArray[np.uint32]
 
 
-def unclean(st: State, tile: int, first: int, words: int) -> Ints:
+def flipped(st: State, tile: int, first: int, words: int) -> Ints:
     """Those of the tile's words ``first``, ... that have flipped cells, as places in ``State.memory``."""
-    if st.guards.unclean[tile] == 0:
+    if st.guards.inspected[tile] == 0:
         return np.zeros(0, dtype=np.int64)
     base = int(st.spec.tiles.memory_base[tile]) + first
     return base + np.flatnonzero(st.flips[base : base + words])
@@ -26,7 +27,7 @@ def unclean(st: State, tile: int, first: int, words: int) -> Ints:
 def to_rewrite(st: State, tile: int, first: int, words: int) -> Ints:
     """Those of the words ``first``, ... to which a write does more than to change them."""
     if st.guards.lanes[tile] == 0:
-        return unclean(st, tile, first, words)
+        return flipped(st, tile, first, words)
     base = int(st.spec.tiles.memory_base[tile]) + first
     return np.arange(base, base + words)
 
@@ -43,7 +44,7 @@ def load(st: State, tile: int, first: int, words: int, *, twice: bool = False) -
     """
     base = int(st.spec.tiles.memory_base[tile]) + first
     read = st.memory[base : base + words].copy()
-    for word in unclean(st, tile, first, words).tolist():
+    for word in flipped(st, tile, first, words).tolist():
         read[word - base] = ecc.delivered(st, tile, word, twice)
     return read
 
@@ -64,5 +65,5 @@ def before_store(st: State, tile: int, first: int, count: int) -> None:
 
 def load_and_store(st: State, tile: int, first: int, words: int) -> None:
     """Read tile-local words ``first``, ... and write back what the reads deliver."""
-    for word in unclean(st, tile, first, words).tolist():
+    for word in flipped(st, tile, first, words).tolist():
         ecc.load_and_store(st, tile, word)

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from memtile.arch.core import CORE, CORES, SIDES, WINDOW_WORDS
 from memtile.arch.tiles import COMPUTE, MEMORY, TILE_KINDS, WORD_BYTES
 from memtile.errors import DesignError, Problem
+from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.state.state import Spec, State, plain
+from memtile.model.state.state import Spec, State
 from memtile.sim import host_memory
 from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Made, Pattern, Wait, merge
 
@@ -85,7 +86,7 @@ class Core:
         self._tiles = plain(state.spec.tiles)
         self._reach: list[int] = self._tiles.core_reach[tile].tolist()
         self._found: dict[tuple[int, int], int] = {}  # tiles by place, as they were asked for
-        self._unclean = plain(state.guards).unclean
+        self._inspected = plain(state.guards).inspected
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.made = Made()
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
@@ -157,13 +158,13 @@ class Core:
         """Read and write back the words with flipped cells under the views that are in use."""
         self._views = [view for view in self._views if view[0]() is not None]
         for _, owner, low, words in self._views:
-            if self._unclean[owner]:
+            if self._inspected[owner]:
                 host_memory.load_and_store(self._state, owner, low, words)
 
     def read(self, piece: Piece, *, tile: int | None = None) -> Array:
         """A copy of the buffer as it is now."""
         owner, first, nbytes = self._place(piece, tile)
-        if not self._unclean[owner]:
+        if not self._inspected[owner]:
             return self._array(piece, owner, first).reshape(piece.shape).copy()
         low, high = first // WORD_BYTES, -(-(first + nbytes) // WORD_BYTES)
         words = host_memory.load(self._state, owner, low, high - low)
@@ -186,7 +187,7 @@ class Core:
             allowed = f"{np.iinfo(piece.dtype).min}..{np.iinfo(piece.dtype).max}"
             source, step = f"values of {piece.dtype}", f"wrap them on purpose with .astype(np.{piece.dtype})"
             raise self._error("kernel_values", f"buffer {piece.name!r}", str(wrong), allowed, source, step)
-        if self._unclean[owner]:
+        if self._inspected[owner]:
             host_memory.before_store(self._state, owner, first, nbytes)
         self._array(piece, owner, first).reshape(piece.shape)[...] = given
 

@@ -15,7 +15,8 @@ from memtile.jit.decorators import ENABLED, entry, jit
 from memtile.jit.reference import Room, found_in, room_of
 from memtile.model import axi, column_clock
 from memtile.model.dma import executions
-from memtile.model.state.state import CLOCKED, NOW, Ints, State
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
 from memtile.sim import clock
 
 Bools = npt.NDArray[np.bool_]
@@ -101,7 +102,7 @@ def ask(
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
     """Advance to cycle ``until`` at most; why the clock stopped. What rests is booked if ``settled``."""
     stop = ask(st, Operation.RUN, at=int(until))
-    while st.clock[CLOCKED]:
+    while st.clock.columns_written[0]:
         column_clock.follow(st)
         stop = ask(st, Operation.RUN, at=int(until))
     if settled:
@@ -116,7 +117,7 @@ def settle(st: State) -> None:
 
 def cycle(st: State) -> clock.Stop:
     """One cycle of the array clock."""
-    return run(st, st.clock[NOW] + 1)
+    return run(st, st.clock.now[0] + 1)
 
 
 def read(st: State, tile: int, offset: int) -> int:
@@ -127,7 +128,7 @@ def read(st: State, tile: int, offset: int) -> int:
 def write(st: State, tile: int, offset: int, value: int) -> int:
     """Write one word, see ``axi.write``."""
     answer = ask(st, Operation.WRITE, tile, int(offset), int(value))
-    if st.clock[CLOCKED]:
+    if st.clock.columns_written[0]:
         column_clock.follow(st)
     return int(answer)
 
@@ -138,13 +139,13 @@ def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools)
     while first < len(values):
         rest = slice(first, None)
         first += ask(st, Operation.WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
-        if st.clock[CLOCKED]:
+        if st.clock.columns_written[0]:
             column_clock.follow(st)
 
 
 def execute(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
     """Rounds of whole BD executions, see ``executions.advance``."""
     went_on = bool(ask(st, Operation.EXECUTE, at=limit, tiles=log, places=orders, values=room))
-    if st.clock[CLOCKED]:
+    if st.clock.columns_written[0]:
         column_clock.follow(st)
     return went_on

@@ -12,11 +12,12 @@ import numpy as np
 from memtile.arch.register_map import register_named, tile_register
 from memtile.arch.tiles import TILE_KINDS, kinds_of
 from memtile.errors import Problem
-from memtile.model.build.model import Placed
+from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import windows
 from memtile.model.state.events import EAST, SIDES, WEST
-from memtile.model.state.state import Spec, plain
+from memtile.model.state.state import Spec
+from memtile.model.state.tiles import Placed
 from memtile.sim.door import Door
 
 _CONTROL = register_named("memory_tile", "Tile_Control")

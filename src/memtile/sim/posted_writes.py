@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES
-from memtile.model.state.state import plain
+from memtile.jit.tables import plain
 from memtile.sim import machine
 from memtile.sim.engine import Engine
 

@@ -20,12 +20,14 @@ from memtile.access.move import Mover
 from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.errors import TransferError
+from memtile.jit.tables import plain
 from memtile.model.dma import execution_log as log
 from memtile.model.dma.executions import BARRED, LEAST, MOVED, NOTHING
 from memtile.model.memory import ecc, watchpoints
 from memtile.model.memory.control import FOREVER
 from memtile.model.state.causes import Cause
-from memtile.model.state.state import NOW, Ints, State, Words, plain
+from memtile.model.state.columns import Ints, Words
+from memtile.model.state.state import State
 from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
@@ -70,13 +72,13 @@ def words_within(engine: Engine, cycles: int) -> int:
 @contextmanager
 def _time_put_back(st: State) -> Iterator[None]:
     """Let everything that waits for a known time happen, and undo the time afterwards."""
-    now, timed = st.clock[NOW], (st.spent, st.core_spent, st.channels.finished_bd)
+    now, timed = st.clock.now[0], (st.spent, st.core_spent, st.channels.finished_bd)
     before = [column.copy() for column in timed]
-    st.clock[NOW] = max(st.clock[NOW], st.channels.until.max(), _last_zeroisation(st))
+    st.clock.now[0] = max(st.clock.now[0], st.channels.until.max(), _last_zeroisation(st))
     try:
         yield
     finally:
-        st.clock[NOW] = now
+        st.clock.now[0] = now
         moving = st.spent[:, Cause.MOVING].copy()
         for column, values in zip(timed, before, strict=True):
             column[:] = values
@@ -102,7 +104,7 @@ class _Mover:
         self._receives = (self._channels.direction == S2MM).tolist()
         self._shift = plain(self._spec.kinds).memory_shift[tiles.kind[self._channels.tile]].tolist()
         self._own = list(map(slice, tiles.memory_base, tiles.memory_base + tiles.memory_words))
-        self._unclean = plain(self._state.guards).unclean
+        self._inspected = plain(self._state.guards).inspected
         self._watched = plain(self._state.memories).watched
         self._spent = self._state.spent
         self._moves: dict[bytes, Move] = {}  # by row of the log
@@ -192,15 +194,15 @@ class _Mover:
 
     def _write(self, tile: int, mover: Mover, words: Words) -> None:
         mover.scatter(words)
-        if self._unclean[tile]:
+        if self._inspected[tile]:
             for word in self._among(tile, mover, host_memory.to_rewrite):
                 ecc.overwritten(self._state, tile, word, 1)
 
     def _read(self, tile: int, mover: Mover, pad: int) -> Words:
         """The words as the reads of the BD deliver them; the cells stay as they are."""
-        if not self._unclean[tile]:
+        if not self._inspected[tile]:
             return mover.gather(pad)
-        words, memory = self._among(tile, mover, host_memory.unclean), self._state.memory
+        words, memory = self._among(tile, mover, host_memory.flipped), self._state.memory
         raw = memory[words]
         for word in words:
             memory[word] = ecc.delivered(self._state, tile, word, False)
@@ -220,11 +222,11 @@ class _Mover:
 
     def _among(self, tile: int, mover: Mover, chosen: Callable[[State, int, int, int], Ints]) -> list[int]:
         """Words of the BD that are ``chosen`` from its tile's, as places in ``State.memory``."""
-        hurt = chosen(self._state, tile, 0, int(self._spec.tiles.memory_words[tile]))
-        if len(hurt) == 0:
+        flipped = chosen(self._state, tile, 0, int(self._spec.tiles.memory_words[tile]))
+        if len(flipped) == 0:
             return []
         place = int(self._spec.tiles.memory_base[tile]) - mover.origin
-        used: list[int] = np.intersect1d(hurt, addresses(mover.walk) + place).tolist()
+        used: list[int] = np.intersect1d(flipped, addresses(mover.walk) + place).tolist()
         return used
 
     def _stream_words(self, ch: int, words: int) -> int | None:

@@ -20,7 +20,7 @@ from memtile.arch.protection import CELLS, PARITY_CELLS
 from memtile.arch.registers import WORD_BITS
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.memory import ecc
-from memtile.model.state.state import NOW, State
+from memtile.model.state.state import State
 
 _SOURCE = "AM020: ECC and parity of data memory"
 _NEVER = 1 << 62
@@ -93,7 +93,7 @@ class Upsets:
 
     def strike(self) -> None:
         """Flip the cells of all upsets that are due."""
-        while self.next_cycle <= self._state.clock[NOW]:
+        while self.next_cycle <= self._state.clock.now[0]:
             upset = heapq.heappop(self._waiting)[2]
             place = int(self._spec.tiles.memory_base[upset.tile]) + upset.word
             ecc.flip(self._state, upset.tile, place, upset.cells)
@@ -126,7 +126,7 @@ class Upsets:
         return [Target(tile, word, cells[word >= with_ecc]) for word in range(first, end)]
 
     def _problems(self, upset: Upset) -> Iterator[Problem]:
-        now, tiles = int(self._state.clock[NOW]), self._spec.tiles
+        now, tiles = int(self._state.clock.now[0]), self._spec.tiles
         where = f"upset of tile {upset.tile}, word {upset.word:#x}, cycle {upset.cycle}"
         if upset.cycle < now:
             yield Problem(

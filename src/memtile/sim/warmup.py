@@ -11,7 +11,8 @@ from functools import cache
 from memtile.arch.tiles import MEMORY
 from memtile.jit import decorators as jit
 from memtile.jit.cache import cache_directory
-from memtile.model.build.model import Placed, build
+from memtile.model.build.model import build
+from memtile.model.state.tiles import Placed
 from memtile.sim import machine
 
 

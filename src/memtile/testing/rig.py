@@ -18,8 +18,8 @@ from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, TILE_KINDS, WORD_BYTES, T
 from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
-from memtile.model.build.model import Placed
 from memtile.model.state.causes import Cause
+from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
 Words = npt.NDArray[np.uint32]

@@ -21,7 +21,7 @@ from memtile.io.program.operations import (
     Write,
     address_of,
 )
-from memtile.model.state.state import plain
+from memtile.jit.tables import plain
 from memtile.sim.door import Door
 
 _GRANTED = register_named("memory_tile", "Lock_Request").field("Request_Result").mask

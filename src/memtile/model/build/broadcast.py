@@ -1,6 +1,8 @@
 """The switches that broadcast events between the event units of an array, and how they are linked."""
 
 from __future__ import annotations
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,14 +13,14 @@ import numpy as np
 
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import WORD_BYTES, TileName
-from memtile.model.state.events import EAST, NORTH, SIDES, SOUTH, WEST, EventUnits, Nodes
+from memtile.model.state.events import (EAST, NORTH, SIDES, SOUTH, WEST, EventUnits, Nodes)
 from memtile.model.register_tables import index_map
-from memtile.model.state.state import Ints, Tiles, table
+from memtile.model.state.columns import (Ints)
+from memtile.model.state.tiles import (Tiles)
+from memtile.jit.tables import (table)
 
-if TYPE_CHECKING:
-    from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 
-_NONE = -1
 
 
 def nodes(
@@ -33,7 +35,7 @@ def nodes(
     for node, unit in enumerate(owner):
         of_tile[int(units.tile[unit])].append(node)
     places = {(p.column, p.row): tile for tile, p in enumerate(placed)}
-    links = np.full((len(owner), SIDES), _NONE, dtype=np.int64)
+    links = np.full((len(owner), SIDES), NONE, dtype=np.int64)
     for tile, p in enumerate(placed):
         _link_tile(links, of_tile, places, tile, p)
     tile_of = [int(units.tile[unit]) for unit in owner]
@@ -44,7 +46,7 @@ def nodes(
         tile=tile_of,
         isolation=[int(tiles.register_base[tile]) + _isolation(placed[tile].name) for tile in tile_of],
         link=links,
-        block=[row for rows in blocks for row in rows] or _NONE,
+        block=[row for rows in blocks for row in rows] or NONE,
     )
 
 

@@ -1,6 +1,8 @@
 """The tables of the DMA channels after reset: who they are, their buffers and address generators."""
 
 from __future__ import annotations
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE
 
 from collections.abc import Sequence
 
@@ -8,11 +10,11 @@ import numpy as np
 
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, TileKind, TileName
 from memtile.arch.timing import Timing
-from memtile.model.state.columns import ring_wrap
-from memtile.model.state.state import Channels, Fifos, Walks, table
-from memtile.model.state.causes import Cause
+from memtile.model.state.columns import (ring_wrap)
+from memtile.model.state.dma import (Channels, Fifos, Walks)
+from memtile.jit.tables import (table)
+from memtile.model.state.causes import (Cause)
 
-_NONE = -1
 _STAGED_WORDS = 2 * GRANULE_WORDS  # of the words that wait in an interface channel, those next to its port
 
 
@@ -27,13 +29,13 @@ def channels(tiles: Sequence[TileName], timing: Timing) -> tuple[Channels, Fifos
     tile, direction, number = zip(*rows, strict=True)
     kinds = [TILE_KINDS[tiles[t]] for t in tile]
     outside = np.array([kind.role == "interface" for kind in kinds])
-    external = np.where(outside, np.cumsum(outside) - 1, _NONE)
-    where = {"tile": tile, "direction": direction, "number": number, "external": external}
+    external = np.where(outside, np.cumsum(outside) - 1, NONE)
+    where = {"tile": tile, "direction": direction, "number": number, "external": external, "switch_port": NONE}
     depths = [_buffer_depth(kind, d, timing) for kind, d in zip(kinds, direction, strict=True)]
     return (
-        table(Channels, len(rows), **where, why=Cause.IDLE, task_bd=_NONE, next_bd=_NONE, finished_bd=_NONE),
-        table(Fifos, len(rows), depth=depths, wrap=[ring_wrap(depth) for depth in depths]),
-        table(
+        at_rest(Channels, len(rows), **where),
+        at_rest(Fifos, len(rows), depth=depths, wrap=[ring_wrap(depth) for depth in depths]),
+        at_rest(
             Walks,
             len(rows),
             granule_words=[kind.granule_words for kind in kinds],

@@ -1,6 +1,8 @@
 """The cores of a model as they are after reset, and the tiles that each of them sees."""
 
 from __future__ import annotations
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -10,13 +12,13 @@ import numpy as np
 
 from memtile.arch.core import CORE, SIDE_STEPS, SIDES
 from memtile.arch.tiles import TILE_KINDS
-from memtile.model.state.state import CORE_STEPS, Cores, table
-from memtile.model.state.causes import CoreCause
+from memtile.model.state.columns import (CORE_STEPS)
+from memtile.model.state.cores import (Cores)
+from memtile.jit.tables import (table)
+from memtile.model.state.causes import (CoreCause)
 
-if TYPE_CHECKING:
-    from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 
-_NONE = -1
 
 
 def _has_core(p: Placed) -> bool:
@@ -34,27 +36,20 @@ def core_reach(placed: Sequence[Placed]) -> list[list[int]]:
 
 def _seen(tile: int, p: Placed, places: dict[tuple[int, int], int]) -> list[int]:
     if not _has_core(p):
-        return [_NONE] * len(SIDES)
+        return [NONE] * len(SIDES)
     steps = [SIDE_STEPS[side] for side in SIDES[:-1]]
-    return [*(places.get((p.column + right, p.row + up), _NONE) for right, up in steps), tile]
+    return [*(places.get((p.column + right, p.row + up), NONE) for right, up in steps), tile]
 
 
 def core_numbers(placed: Sequence[Placed]) -> list[int]:
     """Number of each tile's core, -1 where there is none."""
     counts = accumulate((_has_core(p) for p in placed), initial=0)
-    return [count if _has_core(p) else _NONE for p, count in zip(placed, counts, strict=False)]
+    return [count if _has_core(p) else NONE for p, count in zip(placed, counts, strict=False)]
 
 
 def cores(placed: Sequence[Placed]) -> Cores:
     """All cores, without kernels."""
     tiles = [tile for tile, p in enumerate(placed) if _has_core(p)]
-    return table(Cores, len(tiles), tile=tiles, why=CoreCause.IDLE)
+    return at_rest(Cores, len(tiles), tile=tiles)
 
 
-def cores_at_rest(cores: int) -> dict[str, Any]:
-    """Program memories, what kernels access, and the books of the cores."""
-    return {
-        "program": np.zeros(cores * CORE.program_words, dtype=np.uint32),
-        "accesses": np.zeros((cores, CORE_STEPS, CORE.ports, 2), dtype=np.int64),
-        "core_spent": np.zeros((cores, len(CoreCause)), dtype=np.int64),
-    }

@@ -1,6 +1,8 @@
 """The event units of a model as tables: what asserts each event, where the registers of each unit are."""
 
 from __future__ import annotations
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,34 +18,16 @@ from memtile.arch.registers import ModuleName, Register
 from memtile.arch.tiles import DIRECTIONS, TileName
 from memtile.model import register_tables
 from memtile.model.build.broadcast import nodes
-from memtile.model.state.events import (
-    ALL_CHANNELS,
-    COUNTERS,
-    FLIGHT,
-    NEVER,
-    PER_KIND,
-    SIDES,
-    VALUE,
-    ChannelEvent,
-    CoreEvent,
-    EventGroups,
-    EventModules,
-    EventUnits,
-    LockEvent,
-    Observers,
-    PortEvent,
-    Signal,
-    Source,
-    Traces,
-)
-from memtile.model.state.state import Ints, Tiles, table
+from memtile.model.state.events import (ALL_CHANNELS, COUNTERS, FLIGHT, PER_KIND, SIDES, VALUE, ChannelEvent, CoreEvent, EventGroups, EventModules, EventUnits, LockEvent, Observers, PortEvent, Signal, Source, Traces)
+from memtile.model.state.columns import (NEVER)
+from memtile.model.state.columns import (Ints)
+from memtile.model.state.tiles import (Tiles)
+from memtile.jit.tables import (table)
 
-if TYPE_CHECKING:
-    from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 
 MODULES: tuple[ModuleName, ...] = tuple(EVENT_UNITS)
 EVENTS = 1 + max(max(unit.events.values()) for unit in EVENT_UNITS.values())
-_NONE = -1
 _ABSENT = ""  # name of no register
 
 _CHANNEL_EVENTS = {
@@ -201,7 +185,7 @@ class _Finder:
 
     def __call__(self, register: str) -> int:
         found = self._named.get(register)
-        return _NONE if found is None else self._base + found
+        return NONE if found is None else self._base + found
 
     def group(self, offset: int) -> int:
         """The register at a byte offset."""
@@ -269,31 +253,14 @@ def _counters(find: _Finder, unit: EventUnit, module: ModuleName) -> dict[str, A
     }
 
 
-def at_rest(
-    placed: Sequence[Placed], tiles: Tiles, channels: int, cores: int
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fields of ``Spec`` and ``State`` of the event units after reset."""
+def event_facts(placed: Sequence[Placed], tiles: Tiles) -> dict[str, Any]:
+    """Fields of ``Spec`` of the event units."""
     units, blocks = event_units(placed, tiles)
     switches = nodes(placed, tiles, units, blocks)
-    spec = {
+    return {
         "event_units": units,
         "event_modules": modules(),
         "event_groups": groups(),
         "event_sources": sources(),
         "nodes": switches,
     }
-    count = len(units.tile)
-    state = {
-        "stamps": np.full((count, EVENTS), NEVER, dtype=np.int64),
-        "earlier": np.full((count, EVENTS), NEVER, dtype=np.int64),
-        "lines": np.zeros((count, EVENTS, VALUE + 1), dtype=np.int64),
-        "signals": np.full((len(placed), len(Signal)), NEVER, dtype=np.int64),
-        "seen": np.full((channels, len(ChannelEvent)), NEVER, dtype=np.int64),
-        "core_seen": np.full((cores, len(CoreEvent)), NEVER, dtype=np.int64),
-        "observers": table(Observers, count, timer_trigger=NEVER),
-        "traces": table(Traces, count),
-        "flights": np.zeros((len(switches.unit), SIDES, FLIGHT), dtype=np.int64),
-        "in_flight": np.zeros(1, dtype=np.int64),
-        "active_units": np.zeros(count + 1, dtype=np.int64),
-    }
-    return spec, state

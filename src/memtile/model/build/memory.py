@@ -1,6 +1,8 @@
 """Banks, locks and memory control of a model as they are after reset."""
 
 from __future__ import annotations
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
-from memtile.model.state.state import Banks, Locks, Memories, Tiles, table
+from memtile.model.state.memory import (Banks, Locks, Memories)
+from memtile.model.state.tiles import (Tiles)
+from memtile.jit.tables import (table)
 
-if TYPE_CHECKING:
-    from memtile.model.build.model import Placed
+from memtile.model.state.tiles import Placed
 
-_NONE = -1
 
 
 def memories_at_rest(placed: Sequence[Placed]) -> Memories:
     """Bank mapping of each tile after reset; compute tiles interleave the two banks of a pair (AM020)."""
     kinds = [TILE_KINDS[p.name] for p in placed]
     spread = [k.bank_group or k.banks for k in kinds]
-    return table(
+    return at_rest(
         Memories,
         len(placed),
         shift=[k.granule_words.bit_length() - 1 for k in kinds],
@@ -31,9 +33,7 @@ def memories_at_rest(placed: Sequence[Placed]) -> Memories:
         ],
         group_mask=[k.banks // banks - 1 if banks else 0 for k, banks in zip(kinds, spread, strict=True)],
         group_banks=spread,
-        reach=[[_NONE, tile, _NONE] for tile in range(len(placed))],  # isolated, as after reset
-        busy_until=_NONE,
-        control=_NONE,
+        reach=[[NONE, tile, NONE] for tile in range(len(placed))],  # isolated, as after reset
     )
 
 
@@ -41,6 +41,6 @@ def shared_at_rest(tiles: Tiles) -> dict[str, Any]:
     """What requesters arbitrate for: banks and locks, each with its tile."""
     banked, locked = (np.repeat(np.arange(len(tiles.banks)), count) for count in (tiles.banks, tiles.locks))
     return {
-        "banks": table(Banks, len(banked), tile=banked, winner=_NONE, stamp=_NONE, conflict=_NONE),
-        "locks": table(Locks, len(locked), tile=locked, winner=_NONE, stamp=_NONE, event=_NONE),
+        "banks": at_rest(Banks, len(banked), tile=banked),
+        "locks": at_rest(Locks, len(locked), tile=locked),
     }

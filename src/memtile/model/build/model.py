@@ -7,13 +7,13 @@ them again for an ``Engine(booted=False)`` (DEV-CLK-1).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from memtile.arch.bd_layout import BdField
+from memtile.arch.core import CORE
 from memtile.arch.events import slave_error_status
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, PORTS
 from memtile.arch.register_map import event_modules, register_named
@@ -21,56 +21,51 @@ from memtile.arch.registers import Access
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
+from memtile.jit.tables import table
 from memtile.model import register_tables
+from memtile.model.axi import Block
 from memtile.model.build import channels as channel_tables
 from memtile.model.build import cores as core_tables
-from memtile.model.build import events as event_tables
-from memtile.model.axi import Block
-from memtile.model.dma.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
-from memtile.model.build.cores import cores_at_rest
-from memtile.model.state.externals import Externals, Region
-from memtile.model.state.gates import Gates
+from memtile.model.build.events import EVENTS, event_facts
 from memtile.model.build.memory import memories_at_rest, shared_at_rest
-from memtile.model.memory.neighbours import INTERFACES
-from memtile.model.state.protection import guards, protections
-from memtile.model.state.state import (
-    CLOCK_ENTRIES,
-    Codecs,
-    Granules,
-    Interfaces,
-    Ints,
-    Kinds,
-    Ports,
-    RegisterMap,
-    Spec,
-    State,
-    Tiles,
-    table,
-)
-from memtile.model.state.causes import Cause
-from memtile.model.state.streams import Arbiters, Controls, Counts
-from memtile.model.state.watches import watches
+from memtile.model.build.protection import protections
+from memtile.model.build.rest import arrays_at_rest, at_rest
+from memtile.model.build.watches import watches
 from memtile.model.build.wiring import Site, feeding_ports, switch_ports
+from memtile.model.dma.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
+from memtile.model.state.causes import Cause, CoreCause
+from memtile.model.state.columns import CORE_STEPS, NONE, Ints
+from memtile.model.state.dma import Codecs, Counts, Externals, Granules, Ports, Region
+from memtile.model.state.events import (
+    FLIGHT,
+    SIDES,
+    VALUE,
+    ChannelEvent,
+    CoreEvent,
+    Observers,
+    Signal,
+    Traces,
+)
+from memtile.model.state.memory import INTERFACES, Guards, Interfaces
+from memtile.model.state.state import Spec, State
+from memtile.model.state.streams import Arbiters, Controls
+from memtile.model.state.tiles import Gates, Kinds, Placed, RegisterMap, Tiles
+from memtile.model.state.time import Clock, timings
 
-_NONE = -1
 _CLOCK = register_named("pl", "Column_Clock_Control")
 HOST_WORDS = 1 << 10  # words of switch ports that wait for the host before the clock loop returns
 _RESET = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Reset")
 SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empty it
 
 
-class Placed(NamedTuple):
-    """A tile of the model: its kind, the model indices of its neighbours (-1 = none), and its place.
+class Counted(NamedTuple):
+    """How many there are of what has rows in the state."""
 
-    Two tiles of a model have wires between their stream switches when their places touch.
-    """
-
-    name: TileName
-    west: int = _NONE
-    east: int = _NONE
-    column: int = 0
-    row: int = 0
-    has_dma: bool = True  # False: an interface tile without DMA (``Device.has_interface_dma``)
+    channels: int
+    cores: int
+    ports: int
+    units: int
+    nodes: int
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
@@ -174,7 +169,7 @@ def _kinds(maps: Ints) -> Kinds:
         reset_mask=[_RESET.mask * k.has_channel_reset for k in kinds],
         granule_words=[k.granule_words for k in kinds],
         pad_value=[
-            _register(maps, row, k.pad_value_base) if k.pad_value_base else _NONE
+            _register(maps, row, k.pad_value_base) if k.pad_value_base else NONE
             for row, k in enumerate(kinds)
         ],
         interleaves=[k.role == "memory" for k in kinds],
@@ -225,39 +220,13 @@ def _controls(placed: Sequence[Placed], tiles: Tiles) -> Controls:
     """The tile-control ports of each tile."""
     ports = [PORTS[p.name] for p in placed]
     handler = {name: _register_ending(name, "Control_Packet_Handler_Status") for name in KIND_NAMES}
-    return table(
+    return at_rest(
         Controls,
         len(placed),
         slave_port=tiles.slave_base + [p.slave("CTRL0") for p in ports],
         master_port=tiles.master_base + [p.master("CTRL0") for p in ports],
         status=tiles.register_base + [handler[p.name] for p in placed],
-        sender=_NONE,
     )
-
-
-def _roster(most: int) -> Ints:
-    """An empty list of at most ``most`` numbers, its length first."""
-    return np.zeros(most + 1, dtype=np.int64)
-
-
-def _outside(n: int) -> dict[str, Any]:
-    """What the test bench at ``n`` channels and external memory begin with: nothing."""
-    return {
-        "host_words": np.zeros((HOST_WORDS + 1, 3), dtype=np.int64),
-        "ports": table(Ports, n, sink_row=_NONE),
-        "external": np.zeros(0, dtype=np.uint32),
-        "regions": np.zeros((0, len(Region)), dtype=np.int64),
-        "source": np.zeros(1, dtype=np.uint32),
-        "source_last": np.zeros(1, dtype=np.uint8),
-        "sink": np.zeros((1, SINK_WORDS), dtype=np.uint32),
-        "sink_last": np.zeros((1, SINK_WORDS), dtype=np.uint8),
-        "pattern": np.ones(1, dtype=np.int64),
-    }
-
-
-def _clocks(tiles: int) -> dict[str, Any]:
-    """All tiles have their clock, and no zeroisation is under way."""
-    return {"gated": _roster(tiles), "gates": table(Gates, tiles), "zeroising": _roster(tiles)}
 
 
 def _clocked(placed: Sequence[Placed], tiles: Tiles, registers: Ints) -> Ints:
@@ -270,14 +239,50 @@ def _clocked(placed: Sequence[Placed], tiles: Tiles, registers: Ints) -> Ints:
     return clocked
 
 
-def _data_memory(placed: Sequence[Placed], words: int) -> dict[str, Any]:
-    """All data memories and their protection; what nobody touches takes no memory of the host."""
-    return {
-        "memory": np.zeros(words, dtype=np.uint32),
-        "flips": np.zeros(words, dtype=np.int64),
-        "fates": np.zeros(words, dtype=np.uint8),
-        "guards": guards([p.name for p in placed]),
-        "guarding": _roster(len(placed)),
+def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str, int | tuple[int, ...]]:
+    """Shapes of the arrays of the state that are no tables; a list has its length before its entries."""
+    many, words = len(placed), int(tiles.memory_words.sum())
+    lists = {
+        "active_channels": counts.channels,
+        "waiting_channels": counts.channels,
+        "bidding": counts.channels + counts.cores,
+        "releasing": counts.channels,
+        "packet_slaves": 0,
+        "active_ports": counts.ports,
+        "asked_interfaces": INTERFACES * many,
+        "active_cores": counts.cores,
+        "active_controls": many,
+        "active_units": counts.units,
+        "gated": many,
+        "zeroising": many,
+        "guarding": many,
+        "in_flight": 0,
+    }
+    shapes: dict[str, int | tuple[int, ...]] = {name: most + 1 for name, most in lists.items()}
+    return shapes | {
+        "memory": words,
+        "flips": words,
+        "fates": words,
+        "program": counts.cores * CORE.program_words,
+        "fields": (counts.channels, len(FIELD_NAMES)),
+        "accesses": (counts.cores, CORE_STEPS, CORE.ports, 2),
+        "spent": (counts.channels, len(Cause)),
+        "core_spent": (counts.cores, len(CoreCause)),
+        "stamps": (counts.units, EVENTS),
+        "earlier": (counts.units, EVENTS),
+        "lines": (counts.units, EVENTS, VALUE + 1),
+        "signals": (many, len(Signal)),
+        "seen": (counts.channels, len(ChannelEvent)),
+        "core_seen": (counts.cores, len(CoreEvent)),
+        "flights": (counts.nodes, SIDES, FLIGHT),
+        "external": 0,
+        "regions": (0, len(Region)),
+        "source": 1,
+        "source_last": 1,
+        "sink": (1, SINK_WORDS),
+        "sink_last": (1, SINK_WORDS),
+        "host_words": (HOST_WORDS + 1, 3),
+        "pattern": 1,
     }
 
 
@@ -290,52 +295,42 @@ def build(placed: Sequence[Placed], timing: Timing | None = None, *, switched: b
         switched: the channels' stream ports are wired to their stream switch; else only a test bench can be.
     """
     timing = timing or Timing()
-    tiles = _tiles(placed)
-    constants = np.array(astuple(timing), dtype=np.int64)
-    channels, fifos, walks = channel_tables.channels([p.name for p in placed], timing)
+    tiles, many = _tiles(placed), len(placed)
     switch = switch_ports(_sites(placed, tiles), timing)
+    channels, fifos, walks = channel_tables.channels([p.name for p in placed], timing)
     n = len(fifos.depth)
-    channels.switch_port[:] = feeding_ports(switch, n) if switched else _NONE
+    channels.switch_port[:] = feeding_ports(switch, n) if switched else NONE
     cores = core_tables.cores(placed)
-    cored = len(cores.tile)
-    watched, observing = event_tables.at_rest(placed, tiles, n, cored)
+    events = event_facts(placed, tiles)
     controls = _controls(placed, tiles)
     registers = np.concatenate([register_tables.reset_values(p.name) for p in placed])
     switch.hosted[controls.slave_port] = not switched
-    switch.hosted[watched["event_units"].trace_port] = not switched
-    outside = int((channels.external >= 0).sum())
+    switch.hosted[events["event_units"].trace_port] = not switched
+    units, nodes = len(events["event_units"].tile), len(events["nodes"].unit)
+    counts = Counted(n, len(cores.tile), len(switch.tile), units, nodes)
     return State(
-        spec=Spec(tiles=tiles, timing=constants, reset_values=registers, **_tables(), **watched),
-        clock=np.zeros(CLOCK_ENTRIES, dtype=np.int64),
-        **_data_memory(placed, int(tiles.memory_words.sum())),
-        **shared_at_rest(tiles),
-        registers=_clocked(placed, tiles, registers),
+        spec=Spec(tiles=tiles, timing=timings(timing), reset_values=registers, **_tables(), **events),
+        clock=at_rest(Clock, 1),
+        gates=at_rest(Gates, many),
+        guards=at_rest(Guards, many),
         channels=channels,
-        fields=np.zeros((n, len(FIELD_NAMES)), dtype=np.int64),
-        active_channels=_roster(n),
-        waiting_channels=_roster(n),
-        bidding=_roster(n + cored),
-        releasing=_roster(n),
-        packet_slaves=_roster(0),
-        active_ports=_roster(len(switch.tile)),
-        asked_interfaces=_roster(INTERFACES * len(placed)),
-        active_cores=_roster(cored),
-        **_clocks(len(placed)),
         walks=walks,
-        granules=table(Granules, n, port_bank=_NONE),
-        externals=table(Externals, outside, following=_NONE),
+        granules=at_rest(Granules, n),
+        externals=at_rest(Externals, int((channels.external >= 0).sum())),
         fifos=fifos,
+        codecs=at_rest(Codecs, n),
+        counts=at_rest(Counts, n),
+        ports=at_rest(Ports, n),
         cores=cores,
-        **cores_at_rest(cored),
-        codecs=table(Codecs, n),
-        interfaces=table(Interfaces, INTERFACES * len(placed), stamp=_NONE),
+        **shared_at_rest(tiles),
+        interfaces=at_rest(Interfaces, INTERFACES * many),
         memories=memories_at_rest(placed),
         switch=switch,
+        arbiters=at_rest(Arbiters, many * ARBITERS),
         controls=controls,
-        counts=table(Counts, n),
-        active_controls=_roster(len(placed)),
-        arbiters=table(Arbiters, len(placed) * ARBITERS, holder=_NONE, winner=_NONE, stamp=_NONE),
-        spent=np.zeros((n, len(Cause)), dtype=np.int64),
-        **_outside(n),
-        **observing,
+        observers=at_rest(Observers, units),
+        traces=at_rest(Traces, units),
+        **arrays_at_rest(
+            _sizes(placed, tiles, counts), registers=_clocked(placed, tiles, registers)
+        ),
     )

@@ -1,6 +1,8 @@
 """The wires of the array: switch ports, who is at their other end, and which channel is behind them."""
 
 from __future__ import annotations
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -13,11 +15,11 @@ from memtile.arch.switch_registers import parity_port
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
 from memtile.arch.timing import Timing
 from memtile.model import register_tables
-from memtile.model.state.columns import ring_wrap
-from memtile.model.state.state import Ints, table
-from memtile.model.state.streams import SwitchPorts
+from memtile.model.state.columns import (ring_wrap)
+from memtile.model.state.columns import (Ints)
+from memtile.jit.tables import (table)
+from memtile.model.state.streams import (SwitchPorts)
 
-_NONE = -1
 
 
 class Site(NamedTuple):
@@ -60,18 +62,18 @@ def _link(port: _Port, sites: Sequence[Site], places: Mapping[tuple[int, int], i
     """The slave port that a master is wired to, or -1."""
     site, kind = sites[port.site], port_kind(port.name)
     if not port.is_master:
-        return _NONE
+        return NONE
     if kind == "FIFO":
         return site.slave_base + PORTS[site.name].slave(port.name)
     if kind not in WIRES:
-        return _NONE
+        return NONE
     opposite, columns, rows = WIRES[kind]
     other = places.get((site.column + columns, site.row + rows))
     if other is None:
-        return _NONE
+        return NONE
     name = opposite + port.name.removeprefix(kind)
     slaves = PORTS[sites[other].name].slaves
-    return sites[other].slave_base + slaves.index(name) if name in slaves else _NONE
+    return sites[other].slave_base + slaves.index(name) if name in slaves else NONE
 
 
 def _channel(port: _Port, sites: Sequence[Site]) -> int:
@@ -81,7 +83,7 @@ def _channel(port: _Port, sites: Sequence[Site]) -> int:
     """
     site = sites[port.site]
     if not port.name.startswith("DMA"):
-        return _NONE
+        return NONE
     direction = S2MM if port.is_master else MM2S
     number = int(port.name.removeprefix("DMA"))
     return site.channel_base + direction * TILE_KINDS[site.name].channels + number
@@ -115,24 +117,17 @@ def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
     places = {(site.column, site.row): number for number, site in enumerate(sites)}
     parities = [_parity(port, sites) for port in ports]
     delays = [_latency_and_depth(port, timing) for port in ports]
-    return table(
+    return at_rest(
         SwitchPorts,
         len(ports),
         tile=[port.site for port in ports],
         number=[port.number for port in ports],
+        hosted=0,  # the host takes no words, unless build() says so
         is_master=[port.is_master for port in ports],
         latency=[latency for latency, _ in delays],
         depth=[depth for _, depth in delays],
         wrap=[ring_wrap(depth) for _, depth in delays],
-        feeds=_NONE,
-        sibling=_NONE,
-        popped=_NONE,
-        stalled=_NONE,
-        tlast=_NONE,
-        idle=_NONE,
-        control=[p.site if p.is_master and port_kind(p.name) == "CTRL" else _NONE for p in ports],
-        arbiter=_NONE,
-        asked=_NONE,
+        control=[p.site if p.is_master and port_kind(p.name) == "CTRL" else NONE for p in ports],
         link=[_link(port, sites, places) for port in ports],
         channel=[_channel(port, sites) for port in ports],
         parity_mask=[mask for mask, _ in parities],
@@ -142,7 +137,7 @@ def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
 
 def feeding_ports(switch: SwitchPorts, channels: int) -> Ints:
     """The slave port that each MM2S channel feeds; int64[channels], -1 = none."""
-    ports = np.full(channels, _NONE, dtype=np.int64)
+    ports = np.full(channels, NONE, dtype=np.int64)
     for port in np.flatnonzero((switch.is_master == 0) & (switch.channel >= 0)).tolist():
         ports[switch.channel[port]] = port
     return ports

@@ -10,23 +10,24 @@ from __future__ import annotations
 from memtile.jit.decorators import jit
 from memtile.model.cores import core_ports
 from memtile.model.memory import locks
+from memtile.model.memory.requesters import core_lock
 from memtile.model.roster import OFF, append
 from memtile.model.state.causes import CoreCause, CorePhase
 from memtile.model.state.events import CoreEvent
-from memtile.model.state.state import ACTIVITY, ASKING, BOOKED, LOCKS, NOW, State
+from memtile.model.state.state import State
 
 
 @jit
 def over(st: State, core: int) -> None:
     """The core's action ends with this cycle."""
     st.cores.phase[core] = CorePhase.NEXT
-    st.clock[ASKING] += 1
-    st.clock[ACTIVITY] += 1
+    st.clock.asking[0] += 1
+    st.clock.activity[0] += 1
 
 
 @jit
 def ask_memory(st: State) -> None:
-    """Phase 2a: presume what each core does, enter its accesses into the banks' arbitration."""
+    """Phase 2a: begin each core's cycle, and enter its accesses into the banks' arbitration."""
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
@@ -36,7 +37,7 @@ def ask_memory(st: State) -> None:
             requested = (
                 CoreEvent.LOCK_ACQUIRE if cores.phase[core] == CorePhase.ACQUIRE else CoreEvent.LOCK_RELEASE
             )
-            st.core_seen[core, requested] = st.clock[NOW]
+            st.core_seen[core, requested] = st.clock.now[0]
         cores.step[core] += stalled
         if cores.phase[core] == CorePhase.ACCESS:
             core_ports.ask(st, core)
@@ -52,7 +53,7 @@ def use_memory(st: State) -> None:
             core_ports.receive(st, core)
             ends = cores.step[core] == cores.steps[core]
         else:
-            ends = cores.phase[core] == CorePhase.WAIT and st.clock[NOW] >= cores.until[core]
+            ends = cores.phase[core] == CorePhase.WAIT and st.clock.now[0] >= cores.until[core]
         if ends:
             over(st, core)
 
@@ -60,25 +61,25 @@ def use_memory(st: State) -> None:
 @jit
 def ask_locks(st: State) -> None:
     """Phase 5: enter the acquires that are through their arbitration time and can be satisfied."""
-    cores, first = st.cores, st.channels.phase.shape[0]  # of the cores among the locks' requesters
+    cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
         if cores.phase[core] != CorePhase.ACQUIRE and cores.phase[core] != CorePhase.RELEASE:
             continue
-        if st.clock[NOW] < cores.until[core]:
-            st.clock[LOCKS] = 1
+        if st.clock.now[0] < cores.until[core]:
+            st.clock.locks_changed[0] = 1
         elif cores.phase[core] == CorePhase.ACQUIRE:
             lock = cores.target[core]
-            if locks.satisfied(st.locks.value[lock], cores.value[core]) and not locks.stands(st, lock):
-                locks.bid(st, lock, first + core)
-                append(st.bidding, first + core)
+            if locks.satisfied(st.locks.value[lock], cores.value[core]) and not locks.without_clock(st, lock):
+                locks.bid(st, lock, core_lock(st, core))
+                append(st.bidding, core_lock(st, core))
 
 
 @jit
 def receive_lock(st: State, core: int) -> None:
     """Phase 5: take the lock if it was granted."""
     cores = st.cores
-    if locks.won(st, cores.target[core], st.channels.phase.shape[0] + core):
+    if locks.won(st, cores.target[core], core_lock(st, core)):
         locks.take(st, cores.target[core], cores.value[core])
         over(st, core)
 
@@ -89,7 +90,7 @@ def release_locks(st: State) -> None:
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
-        if cores.phase[core] == CorePhase.RELEASE and st.clock[NOW] >= cores.until[core]:
+        if cores.phase[core] == CorePhase.RELEASE and st.clock.now[0] >= cores.until[core]:
             locks.release_to(st, cores.target[core], cores.value[core])
             over(st, core)
 
@@ -101,11 +102,11 @@ def account(st: State, cycles: int) -> None:
         core = st.active_cores[slot]
         why = st.cores.why[core]
         st.core_spent[core, why] += cycles
-        st.core_seen[core, CoreEvent.ACTIVE] = st.clock[NOW]
+        st.core_seen[core, CoreEvent.ACTIVE] = st.clock.now[0]
         if why == CoreCause.LOCK_STALL:
-            st.core_seen[core, CoreEvent.LOCK_STALL] = st.clock[NOW]
+            st.core_seen[core, CoreEvent.LOCK_STALL] = st.clock.now[0]
         elif why != CoreCause.RUNNING:
-            st.core_seen[core, CoreEvent.MEMORY_STALL] = st.clock[NOW]
+            st.core_seen[core, CoreEvent.MEMORY_STALL] = st.clock.now[0]
 
 
 @jit
@@ -124,7 +125,7 @@ def book(st: State, core: int) -> None:
     cause = CoreCause.DONE if st.cores.phase[core] == CorePhase.DONE else CoreCause.IDLE
     if st.cores.active[core] == OFF:
         cause = CoreCause.CLOCK_OFF
-    st.core_spent[core, cause] += st.clock[NOW] + st.clock[BOOKED] - booked
+    st.core_spent[core, cause] += st.clock.now[0] + st.clock.booked[0] - booked
 
 
 @jit
@@ -136,6 +137,6 @@ def next_timer(st: State) -> int:
         at = st.cores.until[core]
         timed = st.cores.phase[core] == CorePhase.WAIT or st.cores.phase[core] == CorePhase.ACQUIRE
         timed = timed or st.cores.phase[core] == CorePhase.RELEASE
-        if timed and at >= st.clock[NOW] and (earliest < 0 or at < earliest):
+        if timed and at >= st.clock.now[0] and (earliest < 0 or at < earliest):
             earliest = at
     return int(earliest)

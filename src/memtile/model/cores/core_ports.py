@@ -13,9 +13,11 @@ from memtile.arch.core import CORE, SIDES, VECTOR_BANKS, WINDOW_WORDS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model.memory import banks, watchpoints
+from memtile.model.memory.requesters import core_access
 from memtile.model.state.causes import CoreCause
-from memtile.model.state.state import CORE_REQUESTS, State
-from memtile.model.state.watches import Origin
+from memtile.model.state.columns import CORE_REQUESTS
+from memtile.model.state.memory import Origin
+from memtile.model.state.state import State
 
 _SHIFT = WINDOW_WORDS.bit_length() - 1
 _FIRST_WINDOW = CORE.memory_windows[SIDES[0]] // WORD_BYTES >> _SHIFT
@@ -57,7 +59,7 @@ def ask(st: State, core: int) -> None:
     if st.cores.begun[core] == 0:
         st.cores.begun[core] = 1
         begin_step(st, core)
-    first = st.channels.phase.shape[0] + core * CORE_REQUESTS  # number among the banks' requesters
+    first = core_access(st, core)
     for slot in range(CORE_REQUESTS):
         if st.cores.wanted[core, slot] > 0 and not banks.busy(st, st.cores.bank[core, slot]):
             banks.bid(st, st.cores.bank[core, slot], first + slot)
@@ -80,7 +82,7 @@ def show(st: State, core: int, slot: int) -> None:
 @jit
 def receive(st: State, core: int) -> None:
     """Take the grants of this cycle, note what was lost; the next step is due when none is left."""
-    cores, first = st.cores, st.channels.phase.shape[0] + core * CORE_REQUESTS
+    cores, first = st.cores, core_access(st, core)
     left = 0
     for slot in range(CORE_REQUESTS):
         if cores.wanted[core, slot] == 0:

@@ -9,7 +9,7 @@ box (DEV-PAD-1, its limits DEV-PAD-3) and counts in the length (DEV-PAD-2).
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
-from memtile.model.state.state import Granules, Walks
+from memtile.model.state.dma import Granules, Walks
 
 _PADDED_DIMENSIONS = 3
 

@@ -18,7 +18,7 @@ from memtile.model.memory.locks import resolve
 from memtile.model.roster import wait_for_lock
 from memtile.model.state.causes import Phase
 from memtile.model.state.events import ChannelEvent
-from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.state import State
 
 _STEP, _WRAP, _BEFORE, _AFTER = f.STEP, f.WRAP, f.BEFORE, f.AFTER
 
@@ -27,9 +27,9 @@ _STEP, _WRAP, _BEFORE, _AFTER = f.STEP, f.WRAP, f.BEFORE, f.AFTER
 def halt(st: State, ch: int, error: int) -> None:
     """Stop the channel with a sticky status bit; only a channel reset ends it (AM020, DEV-HALT-1)."""
     st.channels.errors[ch] |= 1 << error
-    st.seen[ch, ChannelEvent.ERROR] = st.clock[NOW]
+    st.seen[ch, ChannelEvent.ERROR] = st.clock.now[0]
     st.channels.phase[ch] = Phase.HALTED
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
 
 
 @jit
@@ -109,4 +109,4 @@ def load_bd(st: State, ch: int, bd: int) -> None:
     c.lock[ch] = resolve(st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
     c.phase[ch] = Phase.ACQUIRE
     wait_for_lock(st, ch)
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1

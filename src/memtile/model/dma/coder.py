@@ -11,7 +11,8 @@ from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, WORD_BYTES
 from memtile.jit.decorators import inlined, jit
 from memtile.model.dma.fifo import put, space
-from memtile.model.state.state import ACTIVITY, Codecs, State
+from memtile.model.state.dma import Codecs
+from memtile.model.state.state import State
 
 _BYTE_BITS = WORD_BITS // WORD_BYTES
 _BYTE_MASK = (1 << _BYTE_BITS) - 1
@@ -90,7 +91,7 @@ def pass_on(st: State, ch: int) -> None:
         if codecs.held[ch] == 0 or (codecs.held[ch] < COMPRESSED_GROUP_WORDS and not all_fetched(st, ch)):
             return
         code(codecs, ch)
-        st.clock[ACTIVITY] += 1
+        st.clock.activity[0] += 1
     if space(st.fifos, ch) == 0:
         return
     codecs.coded_held[ch] -= 1
@@ -98,7 +99,7 @@ def pass_on(st: State, ch: int) -> None:
     last = 1 if ends and st.channels.tlast_suppress[ch] == 0 else 0
     put(st.fifos, ch, codecs.coded[ch, codecs.at[ch]], last)
     codecs.at[ch] += 1
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
 
 
 @jit

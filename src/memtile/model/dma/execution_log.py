@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from memtile.jit.decorators import jit
 from memtile.model.dma.mm2s import pad_value
-from memtile.model.state.state import Ints, State
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
 
 ROWS = 0  # entry of the log that counts its rows
 FIRST = 1  # entry with which the first row begins
@@ -45,7 +46,7 @@ def stays(st: State, ch: int, tile: int) -> bool:
 @jit
 def surely_moves(st: State, ch: int, tile: int) -> bool:
     """Whether nothing in the words of the channel's BD, or in the memory, tells how the control goes on."""
-    if st.channels.packed[ch] == 1 or st.fifos.held[ch] > 0 or st.guards.unclean[tile] > 0:
+    if st.channels.packed[ch] == 1 or st.fifos.held[ch] > 0 or st.guards.inspected[tile] > 0:
         return False
     return stays(st, ch, tile)
 

@@ -20,8 +20,8 @@ from memtile.model.memory.locks import resolve
 from memtile.model.memory.windows import memory_owner
 from memtile.model.roster import OFF
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.state import ACTIVITY, CLOCKED, LOCKS, NOW, Ints, State
-from memtile.model.state.timing_index import TASK_START
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
 from memtile.model.streams import control_packets
 
 NOTHING, MOVED, BARRED = -1, -2, -3  # orders; others are the tile whose memory the BD begins in
@@ -71,8 +71,8 @@ def order(st: State, ch: int, room: int) -> int:
 @jit
 def go_on(st: State, orders: Ints) -> bool:
     """Begin a round: all that happens before BDs can move; False when nothing did."""
-    st.clock[ACTIVITY] = 0
-    st.clock[NOW] += st.spec.timing[TASK_START]
+    st.clock.activity[0] = 0
+    st.clock.now[0] += st.spec.timing.task_start[0]
     finish_zeroisation(st)
     for ch in range(orders.shape[0]):
         if st.channels.active[ch] == OFF:
@@ -80,10 +80,10 @@ def go_on(st: State, orders: Ints) -> bool:
         wake(st, ch)
         if orders[ch] == MOVED:
             finish(st, ch)
-    st.clock[LOCKS] = 1
+    st.clock.locks_changed[0] = 1
     serve(st)
     control_packets.step(st)
-    return bool(st.clock[ACTIVITY] > 0)
+    return bool(st.clock.activity[0] > 0)
 
 
 @jit
@@ -128,6 +128,6 @@ def advance(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
                 asks = True
         if asks or counted >= limit or execution_log.full(log, orders.shape[0]):
             return True
-        if st.active_controls[0] > 0 or st.clock[CLOCKED] > 0:
+        if st.active_controls[0] > 0 or st.clock.columns_written[0] > 0:
             return True  # control packets read and write memory
     return False

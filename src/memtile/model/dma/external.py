@@ -21,10 +21,9 @@ from memtile.model.dma.registers import (
 )
 from memtile.model.events.signals import signal
 from memtile.model.memory import banks
+from memtile.model.state.dma import Region
 from memtile.model.state.events import Signal
-from memtile.model.state.externals import Region
-from memtile.model.state.state import ACTIVITY, NOW, State
-from memtile.model.state.timing_index import EXTERNAL_BURST_OVERHEAD
+from memtile.model.state.state import State
 
 _BURST_WORDS = BURST_BYTES[0] // WORD_BYTES  # the field counts doublings of the shortest burst
 NOWHERE = -1
@@ -81,8 +80,8 @@ def locate(st: State, ch: int, address: int, count: int, writes: bool) -> int:
 @jit
 def ask(st: State, ch: int, master: int) -> None:
     """Enter the arbitration of an AXI master, unless it is busy with the address of a burst."""
-    if st.clock[NOW] < st.banks.free_at[master]:
-        st.clock[ACTIVITY] += 1  # only time separates the beat from its turn
+    if st.clock.now[0] < st.banks.free_at[master]:
+        st.clock.activity[0] += 1  # only time separates the beat from its turn
         return
     st.granules.port_bank[ch] = master
     banks.request(st, ch)
@@ -97,7 +96,7 @@ def granted(st: State, ch: int, address: int, count: int) -> bool:
     burst = _BURST_WORDS << st.fields[ch, f.BURST_LENGTH]
     overhead = 0
     if address != st.externals.following[row] or address % burst == 0:
-        overhead = st.spec.timing[EXTERNAL_BURST_OVERHEAD]
-    st.banks.free_at[st.granules.port_bank[ch]] = st.clock[NOW] + 1 + overhead
+        overhead = st.spec.timing.external_burst_overhead[0]
+    st.banks.free_at[st.granules.port_bank[ch]] = st.clock.now[0] + 1 + overhead
     st.externals.following[row] = address + count
     return True

@@ -12,9 +12,8 @@ from memtile.model.dma import external, mm2s
 from memtile.model.dma.fifo import put, space
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.externals import EXTERNAL_SLOTS
-from memtile.model.state.state import ACTIVITY, NOW, State
-from memtile.model.state.timing_index import EXTERNAL_EGRESS_WORDS, EXTERNAL_LATENCY
+from memtile.model.state.dma import EXTERNAL_SLOTS
+from memtile.model.state.state import State
 
 
 @jit
@@ -22,12 +21,12 @@ def arrive(st: State, ch: int, row: int) -> None:
     """Take the words of the oldest read under way, when their time has come."""
     x = st.externals
     slot = (x.head[row] + x.arrived[row]) % EXTERNAL_SLOTS
-    if x.arrived[row] == x.held[row] or st.clock[NOW] < x.ready[row, slot]:
+    if x.arrived[row] == x.held[row] or st.clock.now[0] < x.ready[row, slot]:
         return
     for i in range(x.length[row, slot]):
         x.words[row, slot, i] = st.external[x.target[row, slot] + i]
     x.arrived[row] += 1
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
     if x.last[row, slot] == 1:
         post_release(st, ch)
 
@@ -47,7 +46,7 @@ def stage(st: State, ch: int, row: int) -> None:
     x.held[row] -= 1
     x.arrived[row] -= 1
     x.buffered[row] -= count
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
 
 
 @jit
@@ -62,7 +61,7 @@ def request(st: State, ch: int, row: int) -> None:
         return
     st.channels.fetch_why[ch] = Cause.EXTERNAL
     waiting = st.externals.buffered[row] + st.fifos.held[ch] + g.formed[ch]
-    if waiting > st.spec.timing[EXTERNAL_EGRESS_WORDS] or external.paused_memory(st, ch):
+    if waiting > st.spec.timing.external_egress_words[0] or external.paused_memory(st, ch):
         return
     if external.locate(st, ch, g.target[ch], g.formed[ch], False) >= 0:
         external.ask(st, ch, g.bank[ch])
@@ -91,7 +90,7 @@ def receive(st: State, ch: int) -> None:
         return
     row = st.channels.external[ch]
     slot = (x.head[row] + x.held[row]) % EXTERNAL_SLOTS
-    x.ready[row, slot] = st.clock[NOW] + st.spec.timing[EXTERNAL_LATENCY]
+    x.ready[row, slot] = st.clock.now[0] + st.spec.timing.external_latency[0]
     x.target[row, slot] = external.locate(st, ch, address, count, False)
     x.length[row, slot] = count
     x.last[row, slot] = 1 if st.walks.left[ch] == 0 else 0

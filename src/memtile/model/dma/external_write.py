@@ -12,8 +12,7 @@ from memtile.model.dma.task_end import may_end
 from memtile.model.dma.task_queue import bd_done
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.state import NOW, State
-from memtile.model.state.timing_index import EXTERNAL_WRITE_LATENCY
+from memtile.model.state.state import State
 
 
 @jit
@@ -40,8 +39,8 @@ def write(st: State, ch: int) -> None:
         for i in range(count):
             st.external[target + i] = g.port_words[ch, i]
         g.port_count[ch] = 0
-        st.externals.response_at[row] = st.clock[NOW] + st.spec.timing[EXTERNAL_WRITE_LATENCY]
-    answered = st.clock[NOW] >= st.externals.response_at[row]
+        st.externals.response_at[row] = st.clock.now[0] + st.spec.timing.external_write_latency[0]
+    answered = st.clock.now[0] >= st.externals.response_at[row]
     if answered and s2mm.complete(st, ch) and may_end(st, ch):
         post_release(st, ch)
         bd_done(st, ch)
@@ -62,4 +61,4 @@ def consume(st: State, ch: int) -> None:
 def next_response(st: State, ch: int) -> int:
     """Cycle in which the last write of the BD is answered, or -1 when none is waited for."""
     at = st.externals.response_at[st.channels.external[ch]]
-    return int(at) if s2mm.complete(st, ch) and at >= st.clock[NOW] else -1
+    return int(at) if s2mm.complete(st, ch) and at >= st.clock.now[0] else -1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined
-from memtile.model.state.state import Fifos
+from memtile.model.state.dma import Fifos
 
 
 @inlined

@@ -21,7 +21,7 @@ from memtile.model.memory import banks, ecc, neighbours, watchpoints
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.events import ChannelEvent
-from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.state import State
 from memtile.model.streams.beats import deliver_beat, ready_words
 from memtile.model.streams.host_ports import deliver, takes, would_take
 from memtile.model.streams.packets import header_of
@@ -45,7 +45,7 @@ def drain(st: State, ch: int) -> None:
         c.why[ch] = Cause.MOVING
     else:
         c.why[ch] = Cause.STREAM_BLOCKED
-        st.seen[ch, ChannelEvent.STREAM] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.STREAM] = st.clock.now[0]
     if c.moved[ch] == c.length[ch]:
         if token_blocked(st, ch):
             if c.why[ch] != Cause.MOVING:
@@ -61,7 +61,7 @@ def starve(st: State, ch: int) -> None:
     """No word for the stream: memory starvation, if the stream would take one."""
     st.channels.why[ch] = st.channels.fetch_why[ch]
     if would_take(st, ch):
-        st.seen[ch, ChannelEvent.MEMORY] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.MEMORY] = st.clock.now[0]
 
 
 @jit
@@ -76,7 +76,7 @@ def drain_wide(st: State, ch: int) -> None:
         c.why[ch] = Cause.MOVING
     else:
         c.why[ch] = Cause.STREAM_BLOCKED
-        st.seen[ch, ChannelEvent.STREAM] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.STREAM] = st.clock.now[0]
 
 
 @inlined
@@ -86,7 +86,7 @@ def emit(st: State, ch: int, word: int, later: int) -> None:
         gather(st.codecs, ch, word)
     else:
         put(st.fifos, ch, word, 1 if later == 0 and st.channels.tlast_suppress[ch] == 0 else 0)
-    st.clock[ACTIVITY] = 1
+    st.clock.activity[0] = 1
     if later == 0:
         post_release(st, ch)
 
@@ -126,7 +126,7 @@ def form(st: State, ch: int) -> bool:
     if st.walks.left[ch] == 0:
         return False
     address = form_access(st.walks, g, ch)
-    g.since[ch] = st.clock[NOW]
+    g.since[ch] = st.clock.now[0]
     if g.is_pad[ch] == 1 or aim(st, ch, address):
         return True
     g.closed[ch] = 0
@@ -143,7 +143,7 @@ def send_header(st: State, ch: int) -> None:
     c.header_due[ch] = 0
     last = 1 if c.length[ch] == 0 and c.tlast_suppress[ch] == 0 else 0
     put(st.fifos, ch, header_of(st, ch), last)
-    st.clock[ACTIVITY] = 1
+    st.clock.activity[0] = 1
 
 
 @inlined
@@ -185,10 +185,10 @@ def receive(st: State, ch: int) -> None:
         return
     g.closed[ch] = 0
     count, owner = g.formed[ch], g.owner[ch]
-    hurt = st.guards.unclean[owner] > 0
-    if hurt:
+    inspected = st.guards.inspected[owner] > 0
+    if inspected:
         watchpoints.see_channel(st, ch, owner, g.target[ch], count, False)
     for i in range(count):
         at = g.target[ch] + i
-        word = ecc.delivered(st, owner, at, False) if hurt else int(st.memory[at])
+        word = ecc.delivered(st, owner, at, False) if inspected else int(st.memory[at])
         emit(st, ch, word, st.walks.left[ch] + count - 1 - i)

@@ -7,7 +7,7 @@ from memtile.model.dma.bd_load import load_bd
 from memtile.model.dma.fifo import drop
 from memtile.model.dma.registers import OUT_OF_ORDER_MASK
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.state import ACTIVITY, State
+from memtile.model.state.state import State
 from memtile.model.streams.packets import out_of_order_bd
 
 
@@ -17,7 +17,7 @@ def turn_to(st: State, ch: int, bd: int) -> None:
     if st.channels.control[ch] & OUT_OF_ORDER_MASK:
         st.channels.phase[ch] = Phase.HEADER
         st.channels.moved[ch] = 0
-        st.clock[ACTIVITY] += 1
+        st.clock.activity[0] += 1
     else:
         load_bd(st, ch, bd)
 

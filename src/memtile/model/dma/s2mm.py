@@ -21,7 +21,7 @@ from memtile.model.memory import banks, ecc, neighbours, watchpoints
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.events import ChannelEvent
-from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.state import State
 
 
 @inlined
@@ -50,7 +50,7 @@ def write(st: State, ch: int) -> None:
         if banks.granted(st, ch):
             for i in range(g.port_count[ch]):
                 st.memory[g.port_target[ch] + i] = g.port_words[ch, i]
-            if st.guards.unclean[g.port_owner[ch]] > 0:
+            if st.guards.inspected[g.port_owner[ch]] > 0:
                 ecc.overwritten(st, g.port_owner[ch], g.port_target[ch], g.port_count[ch])
                 watchpoints.see_channel(st, ch, g.port_owner[ch], g.port_target[ch], g.port_count[ch], True)
             g.port_count[ch] = 0
@@ -81,12 +81,12 @@ def hand_over(st: State, ch: int) -> None:
     g.port_count[ch] = g.formed[ch]
     g.pending_bank[ch] = g.bank[ch]
     g.port_owner[ch] = g.owner[ch]
-    g.since[ch] = st.clock[NOW] + 1  # phase 2a of this cycle is over
+    g.since[ch] = st.clock.now[0] + 1  # phase 2a of this cycle is over
     for i in range(g.formed[ch]):
         g.port_words[ch, i] = g.words[ch, i]
     g.formed[ch] = 0
     g.closed[ch] = 0
-    st.clock[ACTIVITY] = 1
+    st.clock.activity[0] = 1
 
 
 @inlined
@@ -102,7 +102,7 @@ def consume(st: State, ch: int) -> None:
         c.why[ch] = c.fetch_why[ch]
     elif st.fifos.held[ch] == 0:
         c.why[ch] = Cause.STREAM_STARVED
-        st.seen[ch, ChannelEvent.STREAM] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.STREAM] = st.clock.now[0]
     else:
         collect(st, ch)
         if st.walks.stream_words[ch] > 1:
@@ -143,7 +143,7 @@ def place(st: State, ch: int, word: int) -> bool:
     g.words[ch, g.formed[ch]] = word
     g.formed[ch] += 1
     st.channels.moved[ch] += 1
-    st.clock[ACTIVITY] = 1
+    st.clock.activity[0] = 1
     advance(walks, ch)
     return True
 

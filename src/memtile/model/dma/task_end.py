@@ -18,7 +18,6 @@ from memtile.model.state.causes import Cause
 from memtile.model.state.events import Signal
 from memtile.model.state.state import State
 from memtile.model.state.streams import COUNT_SLOTS
-from memtile.model.state.timing_index import COUNT_FIFO_WORDS
 
 _POP = register_named("memory_tile", "DMA_S2MM_FoT_Count_FIFO_Pop_0")
 _VALID, LAST_IN_TASK, _BD = _POP.field("Valid").mask, _POP.field("Last_in_Task").mask, _POP.field("BD_ID").lsb
@@ -92,7 +91,7 @@ def may_end(st: State, ch: int) -> bool:
     c = st.channels
     mode = (c.control[ch] & FOT_MASK) >> FOT_LSB
     counting = mode == FotMode.BY_REGISTER or (mode == FotMode.WITH_TOKEN and c.task_token[ch] == 1)
-    full = st.counts.held[ch] >= st.spec.timing[COUNT_FIFO_WORDS]
+    full = st.counts.held[ch] >= st.spec.timing.count_fifo_words[0]
     if counting and full and mode == FotMode.WITH_TOKEN and c.token_due[ch] == 0:
         halt(st, ch, ERROR_BDS_PER_TASK)
         return False

@@ -21,8 +21,7 @@ from memtile.model.dma.task_end import issue_token
 from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Phase
 from memtile.model.state.events import ChannelEvent
-from memtile.model.state.state import ACTIVITY, NOW, State
-from memtile.model.state.timing_index import TASK_START
+from memtile.model.state.state import State
 
 NO_BD = -1
 _DEPTH = MEMORY.queue_depth
@@ -35,7 +34,7 @@ def push(st: State, ch: int, word: int) -> None:
     room = _DEPTH + 1 if c.phase[ch] == Phase.IDLE or c.phase[ch] == Phase.STARTING else _DEPTH
     if c.queue_count[ch] >= room:
         c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW
-        st.seen[ch, ChannelEvent.ERROR] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.ERROR] = st.clock.now[0]
         return
     c.queue[ch, c.queue_count[ch]] = word
     c.queue_count[ch] += 1
@@ -57,7 +56,7 @@ def pop(st: State, ch: int) -> int:
 def start_task(st: State, ch: int) -> int:
     """Make the oldest queued task the running one; return its first BD."""
     word = pop(st, ch)
-    st.seen[ch, ChannelEvent.START_TASK] = st.clock[NOW]
+    st.seen[ch, ChannelEvent.START_TASK] = st.clock.now[0]
     st.channels.task_bd[ch] = word & QUEUE_START_BD_MASK
     st.channels.task_token[ch] = (word >> QUEUE_TOKEN_LSB) & 1
     st.channels.runs_left[ch] = (word >> QUEUE_REPEAT_LSB) & QUEUE_REPEAT_MASK
@@ -79,9 +78,9 @@ def wake(st: State, ch: int) -> None:
         if c.queue_count[ch] == 0 or in_reset(st, ch):
             return
         c.phase[ch] = Phase.STARTING
-        c.until[ch] = st.clock[NOW] + st.spec.timing[TASK_START]
-        st.clock[ACTIVITY] += 1
-    elif c.phase[ch] == Phase.STARTING and st.clock[NOW] >= c.until[ch]:
+        c.until[ch] = st.clock.now[0] + st.spec.timing.task_start[0]
+        st.clock.activity[0] += 1
+    elif c.phase[ch] == Phase.STARTING and st.clock.now[0] >= c.until[ch]:
         turn_to(st, ch, start_task(st, ch))
 
 
@@ -95,7 +94,7 @@ def following(st: State, ch: int) -> int:
         c.runs_left[ch] -= 1
         return int(c.task_bd[ch])
     c.tasks_done[ch] += 1
-    st.seen[ch, ChannelEvent.FINISHED_TASK] = st.clock[NOW]
+    st.seen[ch, ChannelEvent.FINISHED_TASK] = st.clock.now[0]
     issue_token(st, ch)
     c.task_bd[ch] = NO_BD
     return start_task(st, ch) if c.queue_count[ch] > 0 else NO_BD
@@ -105,7 +104,7 @@ def following(st: State, ch: int) -> int:
 def bd_done(st: State, ch: int) -> None:
     """The channel's BD has moved its last word: go on to what follows, or fall idle."""
     st.channels.bds_done[ch] += 1
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
     bd = following(st, ch)
     if bd == NO_BD:
         st.channels.phase[ch] = Phase.IDLE

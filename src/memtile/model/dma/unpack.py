@@ -11,7 +11,7 @@ from memtile.model.dma import s2mm
 from memtile.model.dma.coder import complete, expand
 from memtile.model.dma.fifo import drop
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.state import ACTIVITY, State
+from memtile.model.state.state import State
 
 
 @jit
@@ -39,7 +39,7 @@ def take(st: State, ch: int) -> int:
     codecs.coded[ch, codecs.coded_held[ch]] = st.fifos.words[ch, st.fifos.head[ch]]
     codecs.coded_held[ch] += 1
     drop(st.fifos, ch)
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
     return Cause.MOVING
 
 
@@ -54,4 +54,4 @@ def consume(st: State, ch: int) -> None:
     c.why[ch] = take(st, ch)
     if codecs.held[ch] == 0 and complete(codecs, ch):
         expand(codecs, ch, c.length[ch] - c.moved[ch])
-        st.clock[ACTIVITY] += 1
+        st.clock.activity[0] += 1

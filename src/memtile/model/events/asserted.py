@@ -11,8 +11,9 @@ from memtile.arch.protection import EVENT_TRUE
 from memtile.arch.registers import WORD_BITS
 from memtile.jit.decorators import inlined, jit
 from memtile.model.events.selectors import last_channel, last_error, last_lock, last_port, resolve
-from memtile.model.state.events import KIND, NEVER, SOURCE, THING, VALUE, Source
-from memtile.model.state.state import NOW, State
+from memtile.model.state.columns import NEVER
+from memtile.model.state.events import KIND, SOURCE, THING, VALUE, Source
+from memtile.model.state.state import State
 
 
 @inlined
@@ -93,7 +94,7 @@ def last(st: State, unit: int, event: int, cycle: int) -> int:
 @jit
 def asserted(st: State, unit: int, event: int) -> bool:
     """Whether the event is asserted in this cycle; event 0 never is, event 1 always."""
-    now = st.clock[NOW]
+    now = st.clock.now[0]
     if event <= EVENT_TRUE or st.stamps[unit, event] == now:
         return event > 0
     source = st.lines[unit, event, SOURCE]
@@ -110,14 +111,14 @@ def fold(st: State, unit: int) -> None:
     if st.observers.resolved[unit] == 0:
         resolve(st, unit)
     since, first = st.observers.folded[unit], st.spec.event_units.status[unit]
-    latest = st.clock[NOW] - 1
+    latest = st.clock.now[0] - 1
     for event in range(EVENT_TRUE, st.spec.event_modules.last[st.spec.event_units.module[unit]] + 1):
         if since <= last(st, unit, event, latest) <= latest:
             st.registers[first + event // WORD_BITS] |= 1 << (event % WORD_BITS)
-    st.observers.folded[unit] = st.clock[NOW]
+    st.observers.folded[unit] = st.clock.now[0]
     tile = st.spec.event_units.tile[unit]
     if st.spec.event_units.locks[unit] >= 0:
         for lock in range(
             st.spec.tiles.lock_base[tile], st.spec.tiles.lock_base[tile] + st.spec.tiles.locks[tile]
         ):
-            st.locks.held[lock], st.locks.since[lock] = 0, st.clock[NOW]
+            st.locks.held[lock], st.locks.since[lock] = 0, st.clock.now[0]

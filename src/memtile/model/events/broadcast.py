@@ -14,8 +14,7 @@ from memtile.arch.register_map import register_named
 from memtile.jit.decorators import jit
 from memtile.model.events.asserted import asserted, raise_event
 from memtile.model.state.events import EAST, FLIGHT, NORTH, SOUTH, WEST
-from memtile.model.state.state import ACTIVITY, NOW, State
-from memtile.model.state.timing_index import BROADCAST_HOP
+from memtile.model.state.state import State
 
 _OPPOSITE = (NORTH, EAST, SOUTH, WEST)
 _CONTROL = register_named("memory_tile", "Tile_Control")
@@ -37,7 +36,7 @@ def launch(st: State, node: int, side: int, channels: int) -> None:
     channels &= ~st.registers[st.spec.nodes.block[node, side]]
     if there < 0 or channels == 0 or isolates(st, there, node, _OPPOSITE[side]):
         return
-    slot = (st.clock[NOW] + st.spec.timing[BROADCAST_HOP]) % FLIGHT
+    slot = (st.clock.now[0] + st.spec.timing.broadcast_hop[0]) % FLIGHT
     if st.flights[there, _OPPOSITE[side], slot] == 0:
         st.in_flight[0] += 1
     st.flights[there, _OPPOSITE[side], slot] |= channels
@@ -58,13 +57,13 @@ def raise_channels(st: State, unit: int, channels: int) -> None:
     first = st.spec.event_modules.broadcast[st.spec.event_units.module[unit]]
     for n in range(BROADCAST_CHANNELS):
         if (channels >> n) & 1:
-            raise_event(st, unit, first + n, st.clock[NOW])
+            raise_event(st, unit, first + n, st.clock.now[0])
 
 
 @jit
 def arrive(st: State, node: int, side: int) -> int:
     """Channels that come in from ``side`` in this cycle, as a bit mask."""
-    slot = st.clock[NOW] % FLIGHT
+    slot = st.clock.now[0] % FLIGHT
     channels = st.flights[node, side, slot]
     if channels:
         st.flights[node, side, slot] = 0
@@ -75,7 +74,7 @@ def arrive(st: State, node: int, side: int) -> int:
 @jit
 def deliver(st: State) -> None:
     """Let everything that is on its way arrive where it is due."""
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
     for node in range(st.flights.shape[0]):
         south, west = arrive(st, node, SOUTH), arrive(st, node, WEST)
         north, east = arrive(st, node, NORTH), arrive(st, node, EAST)

@@ -13,7 +13,7 @@ from memtile.jit.decorators import jit
 from memtile.model.events.asserted import fold, raise_event
 from memtile.model.events.setup import configure
 from memtile.model.events.units import reset_timer
-from memtile.model.state.state import NOW, Spec, State
+from memtile.model.state.state import Spec, State
 
 UNITS = 2  # of a tile at most; argument = half * UNITS + unit
 
@@ -55,10 +55,10 @@ def act_on_write(st: State, tile: int, block: int, argument: int, value: int) ->
     unit = unit_of(st.spec, tile, argument)
     if block == EventBlock.GENERATE:
         if 0 < value <= st.spec.event_modules.last[st.spec.event_units.module[unit]]:
-            raise_event(st, unit, value, st.clock[NOW])
+            raise_event(st, unit, value, st.clock.now[0])
         return
     if block == EventBlock.TIMER_CONTROL and value & _RESET_MASK:
-        reset_timer(st, unit, st.clock[NOW])
+        reset_timer(st, unit, st.clock.now[0])
     configure(st, unit)
 
 
@@ -69,7 +69,7 @@ def live_value(st: State, tile: int, block: int, argument: int, at: int) -> int:
     if block == EventBlock.STATUS:
         fold(st, unit)
     elif block == EventBlock.TIMER:
-        timer = st.clock[NOW] - st.observers.timer_base[unit]
+        timer = st.clock.now[0] - st.observers.timer_base[unit]
         return int((timer >> (WORD_BITS * (argument // UNITS))) & _WORD_MAX)
     elif block == EventBlock.TRACE_STATUS:
         return int(st.traces.state[unit] << _STATE_LSB)

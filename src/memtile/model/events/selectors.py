@@ -10,10 +10,10 @@ from memtile.arch.register_map import register_named
 from memtile.arch.tiles import DIRECTIONS, MM2S
 from memtile.jit.decorators import inlined, jit
 from memtile.model.roster import backed_up, held_event, rested
+from memtile.model.state.columns import NEVER
 from memtile.model.state.events import (
     ALL_CHANNELS,
     KIND,
-    NEVER,
     PER_KIND,
     SOURCE,
     THING,

@@ -10,7 +10,7 @@ from memtile.arch.trace import SLOTS, TraceState
 from memtile.jit.decorators import jit
 from memtile.model.events.selectors import resolve
 from memtile.model.roster import append
-from memtile.model.state.events import NEVER
+from memtile.model.state.columns import NEVER
 from memtile.model.state.state import State
 
 USES_TIMER, USES_COMBOS, USES_EDGES, USES_COUNTERS, USES_BROADCAST, USES_TRACE, USES_SCRUBBING = (

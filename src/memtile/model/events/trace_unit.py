@@ -30,8 +30,8 @@ from memtile.arch.trace import (
 from memtile.jit.decorators import jit
 from memtile.model.events import trace_port
 from memtile.model.events.asserted import asserted
-from memtile.model.state.events import NEVER
-from memtile.model.state.state import NOW, State
+from memtile.model.state.columns import NEVER
+from memtile.model.state.state import State
 
 _BYTE_BITS = 8
 _BYTE_MAX = (1 << _BYTE_BITS) - 1
@@ -133,7 +133,7 @@ def begin(st: State, unit: int) -> None:
     t = st.traces
     t.state[unit] = TraceState.RUNNING
     t.gap[unit] = t.mask[unit] = t.delta[unit] = t.repeats[unit] = 0
-    put_frame(st, unit, _START | (st.clock[NOW] - st.observers.timer_base[unit]), _START_BYTES)
+    put_frame(st, unit, _START | (st.clock.now[0] - st.observers.timer_base[unit]), _START_BYTES)
 
 
 @jit
@@ -199,7 +199,7 @@ def step(st: State, unit: int) -> None:
 @jit
 def next_record(st: State, unit: int) -> int:
     """The cycle before which the clock must not jump: while an event is held, this one; or -1."""
-    t, now = st.traces, st.clock[NOW]
+    t, now = st.traces, st.clock.now[0]
     if t.state[unit] == TraceState.IDLE:
         return NEVER
     if t.state[unit] == TraceState.OVERRUN or t.gap[unit] == 0:

@@ -21,8 +21,9 @@ from memtile.model.events.setup import (
     USES_TRACE,
 )
 from memtile.model.memory import scrubber
-from memtile.model.state.events import COUNTERS, NEVER
-from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.columns import NEVER
+from memtile.model.state.events import COUNTERS
+from memtile.model.state.state import State
 
 _WORD_MAX = (1 << WORD_BITS) - 1
 _COUNTER, _COMBO = 0, COUNTERS  # bits of ``derived``
@@ -54,8 +55,8 @@ def raise_derived(st: State, unit: int, cycle: int) -> None:
 def publish(st: State, unit: int, before: int) -> None:
     """Assert in the next cycle what was derived in this one; the tile is quiet when it is as ``before``."""
     if st.observers.derived[unit] != before:
-        st.clock[ACTIVITY] += 1
-    raise_derived(st, unit, st.clock[NOW] + 1)
+        st.clock.activity[0] += 1
+    raise_derived(st, unit, st.clock.now[0] + 1)
 
 
 @jit
@@ -129,11 +130,11 @@ def reset_timer(st: State, unit: int, cycle: int) -> None:
 @inlined
 def step_unit(st: State, unit: int) -> None:
     """One cycle of one unit: what comes in this cycle itself first, then what follows from it in the next."""
-    o, now, uses = st.observers, st.clock[NOW], st.observers.uses[unit]
+    o, now, uses = st.observers, st.clock.now[0], st.observers.uses[unit]
     before, o.derived[unit] = o.derived[unit], 0
     if uses & USES_TIMER and now - o.timer_base[unit] == o.timer_trigger[unit]:
         raise_event(st, unit, st.spec.event_modules.timer_reached[st.spec.event_units.module[unit]], now)
-        st.clock[ACTIVITY] += 1
+        st.clock.activity[0] += 1
     if uses & USES_BROADCAST:
         broadcast.send(st, unit)
     if uses & USES_COMBOS:
@@ -148,7 +149,7 @@ def step_unit(st: State, unit: int) -> None:
         trace_unit.step(st, unit)
     if uses & USES_TIMER and asserted(st, unit, o.timer_reset[unit]):
         reset_timer(st, unit, now + 1)
-        st.clock[ACTIVITY] += 1
+        st.clock.activity[0] += 1
     if o.derived[unit] | before:
         publish(st, unit, before)
 
@@ -173,7 +174,7 @@ def step(st: State) -> None:
 @jit
 def hold(st: State, cycle: int) -> None:
     """What was so in the last cycle is so up to ``cycle``: stalls and waiting words."""
-    latest = st.clock[NOW] - 1
+    latest = st.clock.now[0] - 1
     for slot in range(1, st.active_channels[0] + 1):
         for kind in range(st.seen.shape[1]):
             if st.seen[st.active_channels[slot], kind] == latest:
@@ -190,7 +191,7 @@ def hold(st: State, cycle: int) -> None:
 @jit
 def next_in(st: State, unit: int) -> int:
     """Earliest cycle in which something happens in the unit by itself if all else stays as it is; or -1."""
-    o, now, earliest = st.observers, st.clock[NOW], NEVER
+    o, now, earliest = st.observers, st.clock.now[0], NEVER
     fires = o.timer_base[unit] + o.timer_trigger[unit]
     if o.timer_trigger[unit] >= 0 and fires >= now:
         earliest = fires
@@ -222,4 +223,4 @@ def skip(st: State, cycles: int) -> None:
                 at = st.spec.event_units.counter[unit] + n
                 st.registers[at] = (st.registers[at] + cycles) & _WORD_MAX
         trace_unit.skip(st, unit, cycles)
-        raise_derived(st, unit, st.clock[NOW] + cycles)
+        raise_derived(st, unit, st.clock.now[0] + cycles)

@@ -8,7 +8,7 @@ cores, is assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined
-from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.state import State
 from memtile.model.turns import rank
 
 
@@ -24,13 +24,13 @@ def bank_of(st: State, tile: int, word: int) -> int:
 @inlined
 def busy(st: State, bank: int) -> bool:
     """Whether zeroisation owns the bank in this cycle."""
-    return bool(st.clock[NOW] < st.memories.busy_until[st.banks.tile[bank]])
+    return bool(st.clock.now[0] < st.memories.busy_until[st.banks.tile[bank]])
 
 
 @inlined
 def bid(st: State, bank: int, requester: int) -> None:
     """Enter a request of this cycle into the bank's arbitration."""
-    now, place = st.clock[NOW], rank(requester, st.banks.turn[bank])
+    now, place = st.clock.now[0], rank(requester, st.banks.turn[bank])
     if st.banks.stamp[bank] == now:
         st.banks.conflict[bank] = now
     if st.banks.stamp[bank] != now or place < st.banks.best[bank]:
@@ -40,12 +40,26 @@ def bid(st: State, bank: int, requester: int) -> None:
 
 
 @inlined
-def won(st: State, bank: int, requester: int) -> bool:
-    """Whether the requester got the bank it asked for; it is then served last next time."""
-    if st.banks.winner[bank] != requester:
+def holds(st: State, bank: int, requester: int) -> bool:
+    """Whether the requester has the bank in this cycle."""
+    return bool(st.banks.winner[bank] == requester)
+
+
+@inlined
+def served(st: State, bank: int, requester: int) -> bool:
+    """Move the turn on past the requester if it has the bank; this alone keeps no cycle from being quiet."""
+    if not holds(st, bank, requester):
         return False
     st.banks.turn[bank] = requester + 1
-    st.clock[ACTIVITY] = 1
+    return True
+
+
+@inlined
+def won(st: State, bank: int, requester: int) -> bool:
+    """Whether the requester got the bank it asked for; it is then served last next time."""
+    if not served(st, bank, requester):
+        return False
+    st.clock.activity[0] = 1
     return True
 
 

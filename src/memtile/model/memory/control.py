@@ -11,8 +11,7 @@ from memtile.jit.decorators import jit
 from memtile.model.dma.registers import INTERLEAVE_MASK, ZEROISE_MASK
 from memtile.model.memory import ecc
 from memtile.model.roster import append
-from memtile.model.state.state import ACTIVITY, NOW, State
-from memtile.model.state.timing_index import ZEROISATION
+from memtile.model.state.state import State
 
 NEVER = -1  # of Memories.busy_until: no zeroisation
 FOREVER = 1 << 62  # the tile has no clock
@@ -51,13 +50,13 @@ def write_control(st: State, tile: int, register: int) -> None:
 @jit
 def zeroise(st: State, tile: int, register: int) -> None:
     """Clear the memory; its banks are busy for a time."""
-    st.memories.busy_until[tile] = st.clock[NOW] + st.spec.timing[ZEROISATION]
+    st.memories.busy_until[tile] = st.clock.now[0] + st.spec.timing.zeroisation[0]
     st.memories.control[tile] = register
     append(st.zeroising, tile)
     first = st.spec.tiles.memory_base[tile]
     for word in range(first, first + st.spec.tiles.memory_words[tile]):
         st.memory[word] = 0
-    if st.guards.unclean[tile] > 0:
+    if st.guards.inspected[tile] > 0:
         ecc.overwritten(st, tile, first, st.spec.tiles.memory_words[tile])
 
 
@@ -68,10 +67,10 @@ def finish_zeroisation(st: State) -> None:
     kept = 0
     for slot in range(1, roster[0] + 1):
         tile = roster[slot]
-        if st.clock[NOW] >= st.memories.busy_until[tile]:
+        if st.clock.now[0] >= st.memories.busy_until[tile]:
             st.memories.busy_until[tile] = NEVER
             st.registers[st.memories.control[tile]] &= ~ZEROISE_MASK
-            st.clock[ACTIVITY] += 1
+            st.clock.activity[0] += 1
         else:
             kept += 1
             roster[kept] = tile

@@ -2,7 +2,7 @@
 
 ``State.memory`` holds the data bits as the cells have them, ``State.flips`` which cells of a word differ from
 what was written: data bits, then check bits. So the syndrome of a word follows from its flips alone, and a
-tile whose count of unclean words is 0 costs an access one test. Reads deliver corrected data and leave the
+tile in which nothing is inspected costs an access one test. Reads deliver corrected data and leave the
 cells as they are; a write of a word makes it clean.
 """
 
@@ -17,7 +17,7 @@ from memtile.jit.decorators import jit
 from memtile.model.memory.banks import bank_of
 from memtile.model.memory.memory_events import raise_event
 from memtile.model.roster import wake_guard
-from memtile.model.state.state import NOW, Spec, State
+from memtile.model.state.state import Spec, State
 from memtile.model.streams.packets import odd
 
 _DATA = (1 << WORD_BITS) - 1
@@ -50,7 +50,7 @@ def flip(st: State, tile: int, word: int, cells: int) -> None:
     after = before ^ cells
     st.flips[word] = after
     st.memory[word] ^= cells & _DATA
-    st.guards.unclean[tile] += (1 if after else 0) - (1 if before else 0)
+    st.guards.inspected[tile] += (1 if after else 0) - (1 if before else 0)
 
 
 @jit
@@ -135,7 +135,7 @@ def fate_of_read(flips: int, verdict: int, cell: int) -> int:
 
 @jit
 def delivered(st: State, tile: int, word: int, twice: bool) -> int:
-    """What a read of a word of an unclean tile's memory delivers; errors are reported, maybe ``twice``."""
+    """What a read of a word of an inspected memory delivers; errors are reported, maybe ``twice``."""
     flips, value = st.flips[word], int(st.memory[word])
     if flips == 0:
         return value
@@ -145,7 +145,7 @@ def delivered(st: State, tile: int, word: int, twice: bool) -> int:
         event = report(st, tile, word, verdict, False)
         if twice:
             st.guards.again[tile] |= 1 << (event - st.spec.protections.ecc_event[st.spec.tiles.kind[tile]])
-            st.guards.again_at[tile] = st.clock[NOW] + 1
+            st.guards.again_at[tile] = st.clock.now[0] + 1
             wake_guard(st, tile)
     return value ^ (cell & _DATA)
 
@@ -156,12 +156,12 @@ def clean(st: State, tile: int, word: int, fate: int) -> None:
     if st.flips[word] != 0:
         st.flips[word] = 0
         st.fates[word] |= fate
-        st.guards.unclean[tile] -= 1
+        st.guards.inspected[tile] -= 1
 
 
 @jit
 def overwritten(st: State, tile: int, first: int, words: int) -> None:
-    """Whole words of an unclean tile's memory were written."""
+    """Whole words of an inspected memory were written."""
     for word in range(first, first + words):
         clean(st, tile, word, Fate.OVERWRITTEN.value)
         if (st.guards.lanes[tile] >> (word % LANES)) & 1:
@@ -172,7 +172,7 @@ def overwritten(st: State, tile: int, first: int, words: int) -> None:
 def generate_errors(st: State, tile: int, lanes: int) -> None:
     """Act on a write to Checkbit_Error_Generation (DEV-ECC-9)."""
     if st.guards.enabled[tile] == 1:
-        st.guards.unclean[tile] += (1 if lanes else 0) - (1 if st.guards.lanes[tile] else 0)
+        st.guards.inspected[tile] += (1 if lanes else 0) - (1 if st.guards.lanes[tile] else 0)
         st.guards.lanes[tile] = lanes
 
 

@@ -9,37 +9,37 @@ from memtile.jit.decorators import inlined, jit
 from memtile.model.cores import core
 from memtile.model.dma.bd_load import halt
 from memtile.model.dma.registers import ERROR_LOCK_UNAVAILABLE
-from memtile.model.memory.locks import bid, release_to, resolve, satisfied, stands, take, won
+from memtile.model.memory.locks import bid, release_to, resolve, satisfied, take, without_clock, won
+from memtile.model.memory.requesters import core_of_lock
 from memtile.model.roster import append, backed_up, wake_channel
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.events import ChannelEvent
-from memtile.model.state.state import ACTIVITY, LOCKS, NOW, State
-from memtile.model.state.timing_index import FINISHED_BD_DELAY
+from memtile.model.state.state import State
 
 
 @jit
-def rouse(st: State, ch: int) -> None:
+def wake_waiting(st: State, ch: int) -> None:
     """Something happens to a channel that waits, in a cycle in which it may have been resting."""
     if st.channels.active[ch] == 0:
         wake_channel(st, ch)
         if backed_up(st, ch):
-            st.seen[ch, ChannelEvent.MEMORY] = st.clock[NOW]
+            st.seen[ch, ChannelEvent.MEMORY] = st.clock.now[0]
         st.channels.why[ch] = Cause.BD_SWITCH
 
 
 @jit
 def granted(st: State, ch: int) -> None:
     """The BD may move its words from the next cycle on."""
-    rouse(st, ch)
+    wake_waiting(st, ch)
     st.channels.phase[ch] = Phase.RUN
     st.channels.fetch_why[ch] = Cause.BD_SWITCH
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
 
 
 @inlined
 def stalled(st: State, ch: int) -> None:
     """The channel did not get its lock in this cycle."""
-    st.seen[ch, ChannelEvent.STALLED_LOCK] = st.clock[NOW]
+    st.seen[ch, ChannelEvent.STALLED_LOCK] = st.clock.now[0]
     if st.channels.why[ch] != Cause.MOVING:
         st.channels.why[ch] = Cause.LOCK_ACQUIRE
 
@@ -52,9 +52,9 @@ def ask(st: State, ch: int) -> None:
     if c.acquire_enable[ch] == 0:
         granted(st, ch)
     elif lock < 0:
-        rouse(st, ch)
+        wake_waiting(st, ch)
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
-    elif satisfied(st.locks.value[lock], c.acquire_value[ch]) and not stands(st, lock):
+    elif satisfied(st.locks.value[lock], c.acquire_value[ch]) and not without_clock(st, lock):
         bid(st, lock, ch)
         append(st.bidding, ch)
     else:
@@ -79,7 +79,7 @@ def look_again(st: State) -> None:
     for slot in range(1, st.waiting_channels[0] + 1):
         ch = st.waiting_channels[slot]
         c.lock[ch] = resolve(st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
-    st.clock[LOCKS] = 1
+    st.clock.locks_changed[0] = 1
 
 
 @jit
@@ -91,7 +91,7 @@ def post_release(st: State, ch: int) -> None:
         c.due_lock[ch] = c.release_lock[ch]
         c.due_value[ch] = c.release_value[ch]
     st.seen[ch, ChannelEvent.FINISHED_BD] = c.finished_bd[ch]
-    c.finished_bd[ch] = st.clock[NOW] + st.spec.timing[FINISHED_BD_DELAY]
+    c.finished_bd[ch] = st.clock.now[0] + st.spec.timing.finished_bd_delay[0]
 
 
 @jit
@@ -103,7 +103,7 @@ def release(st: State, ch: int) -> None:
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
     else:
         release_to(st, lock, c.due_value[ch])
-        st.clock[ACTIVITY] += 1
+        st.clock.activity[0] += 1
 
 
 @inlined
@@ -115,7 +115,7 @@ def ask_all(st: State) -> None:
         ch = roster[slot]
         if c.phase[ch] == Phase.ACQUIRE:
             ask(st, ch)
-            st.clock[LOCKS] |= c.active[ch]
+            st.clock.locks_changed[0] |= c.active[ch]
             kept += 1
             roster[kept] = ch
         else:
@@ -129,18 +129,18 @@ def serve(st: State) -> None:
 
     While no lock changes, who waits for one and rests need not ask again, nor a core.
     """
-    asked = st.clock[LOCKS]
+    asked = st.clock.locks_changed[0]
     if asked:
-        st.clock[LOCKS] = 0
+        st.clock.locks_changed[0] = 0
         ask_all(st)
         if st.active_cores[0] > 0:
             core.ask_locks(st)
-    channels = st.channels.phase.shape[0]
     for slot in range(1, st.bidding[0] + 1):
-        if st.bidding[slot] < channels:
+        asking = core_of_lock(st, st.bidding[slot])
+        if asking < 0:
             receive(st, st.bidding[slot])
         else:
-            core.receive_lock(st, st.bidding[slot] - channels)
+            core.receive_lock(st, asking)
     st.bidding[0] = 0
     for slot in range(1, st.releasing[0] + 1):
         release(st, st.releasing[slot])

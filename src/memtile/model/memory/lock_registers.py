@@ -6,7 +6,8 @@ from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import jit
 from memtile.model.memory.locks import attempt, put
-from memtile.model.state.state import Ints, State
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
 
 _VALUE_MASK = MEMORY.lock_value_max
 _STRIDE, _ACQUIRE = MEMORY.lock_request_stride, MEMORY.lock_request_acquire

@@ -13,7 +13,7 @@ from memtile.jit.decorators import inlined, jit
 from memtile.model.events.signals import signal
 from memtile.model.memory.windows import NOWHERE, reach
 from memtile.model.state.events import LockEvent, Signal
-from memtile.model.state.state import LOCKS, NOW, State
+from memtile.model.state.state import State
 from memtile.model.turns import rank
 
 _MAX = MEMORY.lock_value_max
@@ -37,7 +37,7 @@ def satisfied(value: int, operand: int) -> bool:
 
 
 @inlined
-def stands(st: State, lock: int) -> bool:
+def without_clock(st: State, lock: int) -> bool:
     """Whether the lock grants nothing because its tile has no clock."""
     return bool(st.gated[0] > 0 and st.gates.off[st.locks.tile[lock]] == 1)
 
@@ -46,11 +46,11 @@ def stands(st: State, lock: int) -> bool:
 def put(st: State, lock: int, value: int) -> None:
     """The lock has ``value`` from this cycle on; events remember what it had in the cycles before."""
     locks = st.locks
-    if locks.since[lock] < st.clock[NOW]:
+    if locks.since[lock] < st.clock.now[0]:
         locks.held[lock] |= 1 << locks.value[lock]
-        locks.since[lock] = st.clock[NOW]
+        locks.since[lock] = st.clock.now[0]
     locks.value[lock] = value
-    st.clock[LOCKS] = 1
+    st.clock.locks_changed[0] = 1
 
 
 @jit
@@ -72,16 +72,16 @@ def add(st: State, lock: int, change: int) -> None:
 @jit
 def take(st: State, lock: int, operand: int) -> None:
     """Subtract what a granted acquire takes."""
-    st.locks.event[lock, LockEvent.ACQUIRED_GREATER if operand < 0 else LockEvent.ACQUIRED_EQUAL] = st.clock[
-        NOW
-    ]
+    st.locks.event[lock, LockEvent.ACQUIRED_GREATER if operand < 0 else LockEvent.ACQUIRED_EQUAL] = (
+        st.clock.now[0]
+    )
     add(st, lock, operand if operand < 0 else -operand)
 
 
 @jit
 def release_to(st: State, lock: int, change: int) -> None:
     """A release of ``change``."""
-    st.locks.event[lock, LockEvent.RELEASED] = st.clock[NOW]
+    st.locks.event[lock, LockEvent.RELEASED] = st.clock.now[0]
     add(st, lock, change)
 
 
@@ -101,8 +101,8 @@ def attempt(st: State, lock: int, acquire: int, operand: int) -> int:
 def bid(st: State, lock: int, requester: int) -> None:
     """Enter a satisfiable acquire into the lock's arbitration of this cycle."""
     place = rank(requester, st.locks.turn[lock])
-    if st.locks.stamp[lock] != st.clock[NOW] or place < st.locks.best[lock]:
-        st.locks.stamp[lock] = st.clock[NOW]
+    if st.locks.stamp[lock] != st.clock.now[0] or place < st.locks.best[lock]:
+        st.locks.stamp[lock] = st.clock.now[0]
         st.locks.best[lock] = place
         st.locks.winner[lock] = requester
 
@@ -110,7 +110,7 @@ def bid(st: State, lock: int, requester: int) -> None:
 @jit
 def won(st: State, lock: int, requester: int) -> bool:
     """Whether the requester takes the lock this cycle; it is then asked last next time."""
-    if st.locks.stamp[lock] != st.clock[NOW] or st.locks.winner[lock] != requester:
+    if st.locks.stamp[lock] != st.clock.now[0] or st.locks.winner[lock] != requester:
         return False
     st.locks.turn[lock] = requester + 1
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtile.arch.registers import WORD_BITS
 from memtile.jit.decorators import jit
 from memtile.model.events.asserted import raise_event as raise_in_unit
-from memtile.model.state.state import NOW, Spec, State
+from memtile.model.state.state import Spec, State
 
 _BITS = WORD_BITS
 
@@ -20,5 +20,5 @@ def memory_unit(spec: Spec, tile: int) -> int:
 def raise_event(st: State, tile: int, event: int) -> None:
     """The event happens in this cycle; its sticky bit is set at once, for an untimed run has no cycles."""
     unit = memory_unit(st.spec, tile)
-    raise_in_unit(st, unit, event, st.clock[NOW])
+    raise_in_unit(st, unit, event, st.clock.now[0])
     st.registers[st.spec.event_units.status[unit] + event // _BITS] |= 1 << (event % _BITS)

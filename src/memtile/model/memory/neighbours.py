@@ -13,11 +13,10 @@ from memtile.model.memory import banks
 from memtile.model.memory.windows import WEST
 from memtile.model.roster import append
 from memtile.model.state.causes import Cause
-from memtile.model.state.state import ACTIVITY, NOW, State
-from memtile.model.state.timing_index import NEIGHBOUR_LATENCY
+from memtile.model.state.memory import INTERFACES
+from memtile.model.state.state import State
 from memtile.model.turns import rank
 
-INTERFACES = 4  # of a tile: west and east, each for writing and reading
 _PER_DIRECTION = 2
 
 
@@ -32,10 +31,10 @@ def interface_to(st: State, ch: int, owner: int) -> int:
 @jit
 def ask(st: State, ch: int, owner: int, bank: int) -> None:
     """Enter an access to ``bank`` of the neighbour ``owner`` into its interface's arbitration."""
-    now = st.clock[NOW]
+    now = st.clock.now[0]
     st.channels.fetch_why[ch] = Cause.NEIGHBOUR_BUSY
-    if now < st.granules.since[ch] + st.spec.timing[NEIGHBOUR_LATENCY]:
-        st.clock[ACTIVITY] += 1
+    if now < st.granules.since[ch] + st.spec.timing.neighbour_latency[0]:
+        st.clock.activity[0] += 1
         return
     st.granules.guest_bank[ch] = bank
     interface = interface_to(st, ch, owner)
@@ -62,7 +61,7 @@ def arbitrate(st: State) -> None:
     for slot in range(1, asked[0] + 1):
         interface = asked[slot]
         ch = table.winner[interface]
-        if st.banks.winner[g.port_bank[ch]] == ch:
+        if banks.holds(st, g.port_bank[ch], ch):
             table.turn[interface] = ch + 1
             table.served[interface] += 1
     asked[0] = 0

@@ -11,10 +11,9 @@ from memtile.arch.protection import EVENT_TRUE
 from memtile.jit.decorators import jit
 from memtile.model.memory import banks, ecc
 from memtile.model.memory.memory_events import raise_event
+from memtile.model.memory.requesters import scrubber_of
 from memtile.model.roster import wake_guard
-from memtile.model.state.columns import CORE_REQUESTS
-from memtile.model.state.state import ACTIVITY, NOW, State
-from memtile.model.state.timing_index import SCRUB_GRANULES
+from memtile.model.state.state import State
 
 _NO_BANK = -1
 _TRUE = EVENT_TRUE
@@ -32,7 +31,7 @@ def select(st: State, tile: int, event: int) -> None:
 def trigger(st: State, tile: int) -> None:
     """The selected event has occurred: a step begins with the next cycle."""
     if st.guards.left[tile] == 0 and st.spec.protections.ecc_words[st.spec.tiles.kind[tile]] > 0:
-        st.guards.left[tile] = st.spec.timing[SCRUB_GRANULES]
+        st.guards.left[tile] = st.spec.timing.scrub_granules[0]
         st.guards.steps[tile] += 1
         wake_guard(st, tile)
 
@@ -40,7 +39,7 @@ def trigger(st: State, tile: int) -> None:
 @jit
 def report_again(st: State, tile: int) -> None:
     """Raise what the last memory-mapped access has raised once more (DEV-ECC-7)."""
-    if st.clock[NOW] < st.guards.again_at[tile]:
+    if st.clock.now[0] < st.guards.again_at[tile]:
         return
     events, number = st.guards.again[tile], st.spec.protections.ecc_event[st.spec.tiles.kind[tile]]
     st.guards.again[tile] = 0
@@ -54,7 +53,7 @@ def report_again(st: State, tile: int) -> None:
 @jit
 def ask(st: State) -> None:
     """Phase 2a: enter the accesses of the scrubbers into their banks' arbitration."""
-    guards, first = st.guards, st.channels.phase.shape[0] + st.cores.tile.shape[0] * CORE_REQUESTS
+    guards = st.guards
     for slot in range(1, st.guarding[0] + 1):
         tile = st.guarding[slot]
         report_again(st, tile)
@@ -64,7 +63,7 @@ def ask(st: State) -> None:
         bank = banks.bank_of(st, tile, guards.at[tile])
         if not banks.busy(st, bank):
             guards.bank[tile] = bank
-            banks.bid(st, bank, first + tile)
+            banks.bid(st, bank, scrubber_of(st, tile))
 
 
 @jit
@@ -72,7 +71,7 @@ def access(st: State, tile: int) -> None:
     """Make one access: read a granule, or write it back; the next one is due when nothing was wrong."""
     guards, kind = st.guards, st.spec.tiles.kind[tile]
     granule, wrong = st.spec.kinds.granule_words[kind], False
-    if guards.unclean[tile] > 0:
+    if guards.inspected[tile] > 0:
         first = st.spec.tiles.memory_base[tile] + guards.at[tile]
         for word in range(first, first + granule):
             if ecc.scrub(st, tile, word, guards.repairs[tile] == 1):
@@ -90,16 +89,15 @@ def access(st: State, tile: int) -> None:
 def receive(st: State) -> None:
     """Phase 2b: make the accesses that were granted; drop the tiles whose step is over."""
     guards, roster = st.guards, st.guarding
-    first, kept = st.channels.phase.shape[0] + st.cores.tile.shape[0] * CORE_REQUESTS, 0
+    kept = 0
     for slot in range(1, roster[0] + 1):
         tile = roster[slot]
         bank = guards.bank[tile]
-        if bank != _NO_BANK and st.banks.winner[bank] == first + tile:
-            st.banks.turn[bank] = first + tile + 1
+        if bank != _NO_BANK and banks.served(st, bank, scrubber_of(st, tile)):
             access(st, tile)
         busy = guards.left[tile] > 0 or guards.again[tile] != 0
         if busy:
-            st.clock[ACTIVITY] += 1
+            st.clock.activity[0] += 1
         if busy or guards.always[tile] == 1:
             kept += 1
             roster[kept] = tile
@@ -111,9 +109,9 @@ def receive(st: State) -> None:
 @jit
 def skip(st: State, until: int) -> None:
     """What the scrubbers do up to cycle ``until``, while nobody else asks for a bank."""
-    now = st.clock[NOW]
+    now = st.clock.now[0]
     for cycle in range(now, until):
-        st.clock[NOW] = cycle
+        st.clock.now[0] = cycle
         ask(st)
         receive(st)
-    st.clock[NOW] = now
+    st.clock.now[0] = now

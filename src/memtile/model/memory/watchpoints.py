@@ -1,8 +1,8 @@
 """Watchpoints: an event when a chosen granule of data memory is accessed (AM025, AM029 WatchPoint).
 
 A watchpoint looks at reads, writes or both, from the origins that it names, and raises its event in the cycle
-in which the access is made (DEV-WATCH-1). Those that are set count as unclean words of their tile, so that an
-access needs one test to learn that there is neither.
+in which the access is made (DEV-WATCH-1). Those that are set count in ``guards.inspected`` of their tile, so
+that an access needs one test to learn that there is nothing to look at.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from memtile.jit.decorators import jit
 from memtile.model.memory.memory_events import raise_event
 from memtile.model.memory.windows import WEST
+from memtile.model.state.memory import Origin
 from memtile.model.state.state import Spec, State
-from memtile.model.state.watches import Origin
 
 
 @jit
@@ -25,7 +25,7 @@ def configure(st: State, tile: int) -> None:
         word = st.registers[first + n]
         if word & origins and word & (watches.read[kind] | watches.write[kind]):
             watched += 1
-    st.guards.unclean[tile] += watched - st.memories.watched[tile]
+    st.guards.inspected[tile] += watched - st.memories.watched[tile]
     st.memories.watched[tile] = watched
 
 

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class Phase(IntEnum):
-    """Where a channel stands in its task."""
+    """How far a channel is in its task."""
 
     IDLE = 0  # no task
     STARTING = 1  # task popped, first BD being loaded
@@ -36,7 +36,7 @@ class Cause(IntEnum):
     NEIGHBOUR_BUSY = 10  # the interface to a neighbour serves another channel, or the access is on its way
     TOKEN_BLOCKED = 11  # a token or a count waits to be taken before the BD can end
     EXTERNAL = 12  # interface tile: external memory has not brought or taken the words yet
-    CLOCK_OFF = 13  # the column's clock stands, or its reset holds the tile
+    CLOCK_OFF = 13  # the column's clock is off, or its reset holds the tile
 
 
 class CorePhase(IntEnum):

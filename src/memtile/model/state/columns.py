@@ -1,8 +1,17 @@
-"""Shapes of the columns of the state tables that hold more than one number a row, and their sizes."""
+"""What one column of the state is: its shape, its value at rest, and what resets, pauses and time do to it.
+
+A column is declared once, where its table is, ``name: Annotated[Ints, Column(kind, rest, reset, pause)]``.
+Building a model, resetting a tile, stopping the clock of a column of tiles, saving and comparing derive from
+that; nothing has a default, so that a new column cannot be forgotten in one of them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +21,18 @@ from memtile.arch.ports import MERGE_ARBITERS
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, MEMORY, TILE_KINDS
 
 Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint32]
+Shorts = npt.NDArray[np.int16]
+Bytes = npt.NDArray[np.uint8]
+
+NONE = -1  # no such thing
+NEVER = -1  # a cycle before the first one
 
 _GRANULE_WORDS = max(kind.granule_words for kind in TILE_KINDS.values())
 
 FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
 CORE_STEPS = 1024  # steps of an access pattern that a core is given at a time
 CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
-
-
-def ring_wrap(depth: int) -> int:
-    """Mask of the positions of a ring: few slots stay in the processor's nearest cache."""
-    return (1 << max(depth - 1, 0).bit_length()) - 1
-
 
 Pair = Annotated[Ints, (2,)]
 Three = Annotated[Ints, (3,)]
@@ -35,3 +44,134 @@ Merges = Annotated[Ints, (MERGE_ARBITERS,)]
 Requests = Annotated[Ints, (CORE_REQUESTS,)]
 Queue = Annotated[Ints, (MEMORY.queue_depth + 1,)]  # and the task that is about to start
 Ring = Annotated[Ints, (FIFO_SLOTS,)]
+
+
+def ring_wrap(depth: int) -> int:
+    """Mask of the positions of a ring: few slots stay in the processor's nearest cache."""
+    return (1 << max(depth - 1, 0).bit_length()) - 1
+
+
+class Kind(Enum):
+    """By how much a column may differ after a period in which the model did the same again."""
+
+    EQUAL = auto()  # by nothing: phases, causes, lock values, turns, registers
+    STAMP = auto()  # a cycle that is over: by the period, or by nothing
+    DUE = auto()  # a cycle to come, which does not move: it bounds how often the period may repeat
+    COUNT = auto()  # by a constant
+    PLACE = auto()  # a position in a walk: by one shift for each channel
+    RING = auto()  # the head of a ring: by a rotation
+    DATA = auto()  # words: by anything
+
+
+class Reset(Enum):
+    """What a column reset does to the rows of a tile (DEV-CLK-3)."""
+
+    CLEARED = auto()  # puts the value at rest back
+    NOW = auto()  # writes the cycle of the reset
+    STALE = auto()  # nothing: of no meaning until what uses it sets it anew
+    MEMORY = auto()  # nothing: memories keep their words
+    WIRED = auto()  # nothing: fixed once the model is built
+    TURN = auto()  # nothing: whose turn it is, and any is as fair
+    BOOKS = auto()  # nothing: accounts of the run
+    OUTSIDE = auto()  # nothing: belongs to the test bench or the host
+    OWN = auto()  # what tile_reset says
+
+
+class Pause(Enum):
+    """What the time without clock does to the rows of a tile, once the clock is back (DEV-CLK-2)."""
+
+    STAYS = auto()  # nothing
+    MOVES = auto()  # the cycle number moves on by the time that was missed
+    MOVES_IF_AHEAD = auto()  # so do the cycle numbers from the pause on
+    OWN = auto()  # what column_clock says
+
+
+class Owner(Enum):
+    """What has a row in a table, or in the first dimension of an array."""
+
+    MODEL = auto()
+    TILE = auto()
+    CHANNEL = auto()
+    EXTERNAL = auto()  # channel of an interface tile
+    CORE = auto()
+    LOCK = auto()
+    BANK = auto()
+    INTERFACE = auto()  # to a neighbour
+    PORT = auto()
+    ARBITER = auto()
+    UNIT = auto()
+    NODE = auto()  # broadcast switch
+    REGISTER = auto()
+    WORD = auto()  # of data memory
+
+
+BUILT = None  # as value at rest: it depends on the tile; the builder gives it
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What is to be known of a column of the state beside its type.
+
+    Attributes:
+        kind: its class when time repeats.
+        rest: its value in a model that was just built, ``BUILT`` if the builder has to give it.
+        reset: what a column reset does to it.
+        pause: what a pause of the clock does to it.
+    """
+
+    kind: Kind
+    rest: int | None
+    reset: Reset
+    pause: Pause
+
+
+EQUAL, STAMP, DUE, COUNT = Kind.EQUAL, Kind.STAMP, Kind.DUE, Kind.COUNT
+PLACE, RING, DATA = Kind.PLACE, Kind.RING, Kind.DATA
+CLEARED, NOW, STALE, MEMORY_STAYS = Reset.CLEARED, Reset.NOW, Reset.STALE, Reset.MEMORY
+WIRED, TURN, BOOKS, OUTSIDE, OWN_RESET = Reset.WIRED, Reset.TURN, Reset.BOOKS, Reset.OUTSIDE, Reset.OWN
+STAYS, MOVES, MOVES_IF_AHEAD, OWN_PAUSE = Pause.STAYS, Pause.MOVES, Pause.MOVES_IF_AHEAD, Pause.OWN
+
+
+@cache
+def columns_of(table: type) -> dict[str, Column]:
+    """The columns of a table of the state, in order.
+
+    Raises:
+        TypeError: one is declared without saying what it is.
+    """
+    found: dict[str, Column] = {}
+    for name, notes in _notes(table):
+        declared = [note for note in notes if isinstance(note, Column)]
+        if len(declared) != 1:
+            raise TypeError(
+                f"{table.__name__}.{name}: a column of the state is declared with one Column(...)"
+            )
+        found[name] = declared[0]
+    return found
+
+
+@cache
+def fields_of(tables: type) -> dict[str, tuple[type | Column, Owner]]:
+    """What each field of the state is, a table or a column of its own, and what has a row in it.
+
+    Raises:
+        TypeError: one is declared without owner, or is neither.
+    """
+    found: dict[str, tuple[type | Column, Owner]] = {}
+    hints = get_type_hints(tables, include_extras=True)
+    for name, notes in _notes(tables):
+        what = [note for note in notes if isinstance(note, Column)] or [get_args(hints[name])[0]]
+        owners = [note for note in notes if isinstance(note, Owner)]
+        if len(owners) != 1 or not (isinstance(what[0], Column) or hasattr(what[0], "_fields")):
+            raise TypeError(
+                f"{tables.__name__}.{name}: a table, or an array with its Column(...), and an Owner"
+            )
+        found[name] = (what[0], owners[0])
+    return found
+
+
+def _notes(table: type) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    for name, hint in get_type_hints(table, include_extras=True).items():
+        if name == "spec":
+            continue
+        yield name, get_args(hint)[1:] if get_origin(hint) is Annotated else ()

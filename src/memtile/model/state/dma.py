@@ -1,27 +1,212 @@
-"""State tables of the DMA beside its channels: coders of compressed streams, interfaces to the neighbours."""
+"""State of the DMA channels: from the task queue to the memory port, and to external memory."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from enum import IntEnum
+from typing import Annotated, NamedTuple
 
-from memtile.model.state.columns import Coded, Group, Ints
+from memtile.arch.tiles import GRANULE_WORDS
+from memtile.model.state.causes import Cause
+from memtile.model.state.columns import (
+    BOOKS,
+    BUILT,
+    CLEARED,
+    COUNT,
+    DATA,
+    DUE,
+    EQUAL,
+    MOVES,
+    MOVES_IF_AHEAD,
+    NEVER,
+    NONE,
+    OUTSIDE,
+    OWN_PAUSE,
+    OWN_RESET,
+    PLACE,
+    RING,
+    STALE,
+    STAMP,
+    STAYS,
+    WIRED,
+    Coded,
+    Column,
+    Four,
+    Granule,
+    Group,
+    Ints,
+    Queue,
+    Ring,
+    Three,
+)
+from memtile.model.state.streams import CountRing
+
+EXTERNAL_SLOTS = 256  # reads under way of a channel: at least the words that Timing allows
+
+Beats = Annotated[Ints, (EXTERNAL_SLOTS,)]
+BeatWords = Annotated[Ints, (EXTERNAL_SLOTS, GRANULE_WORDS)]
+
+
+class Channels(NamedTuple):
+    """DMA channels; what every cycle looks at comes first, so that it shares cache lines."""
+
+    phase: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    why: Annotated[Ints, Column(EQUAL, Cause.IDLE, OWN_RESET, OWN_PAUSE)]  # Cause of the current cycle
+    direction: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # arch.tiles.S2MM or MM2S
+    # row in State.externals, -1 = the channel works on data memory
+    external: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    # stream words of the BD moved so far, -1 = its packet header is the next
+    moved: Annotated[Ints, Column(PLACE, 0, CLEARED, STAYS)]
+    length: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # stream words of the BD
+    fetch_why: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # why memory brought or took no word last time
+    # 1 = the stream side is compressed; then ``length`` and ``moved`` count memory words
+    packed: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    # MM2S: 1 = the packet header is still to be sent
+    header_due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    # MM2S: the slave port it feeds, -1 = none; S2MM: -1
+    switch_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    tlast_suppress: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    queue_count: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_channels
+    waiting: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.waiting_channels
+    # phase ACQUIRE: the lock in State.locks that it asks for, -1 = out of reach
+    lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    acquire_value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    acquire_enable: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    number: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # channel number within its direction
+    until: Annotated[Ints, Column(DUE, 0, STALE, MOVES)]  # cycle at which STARTING ends
+    # sticky error bits, at their status-register positions
+    errors: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    control: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # control register
+    queue: Annotated[Queue, Column(EQUAL, 0, STALE, STAYS)]  # queue words, oldest first
+    task_bd: Annotated[Ints, Column(EQUAL, NONE, CLEARED, STAYS)]  # start BD of the running task, -1 = none
+    task_token: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # 1 = the running task issues a token
+    token_due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = a token waits for the tile to take it
+    token_counts: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # 1 = word counts follow the token
+    runs_left: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]  # further runs of the task's chain
+    bd: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # current BD
+    next_bd: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]  # -1 = chain ends
+    acquire_lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # lock id as the DMA sees it
+    release_lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    release_value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    # where and what a channel in State.releasing releases at the end of this cycle
+    due_lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    due_value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    # cycle of the last FINISHED_BD event
+    finished_bd: Annotated[Ints, Column(STAMP, NEVER, CLEARED, MOVES_IF_AHEAD)]
+    bds_done: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]
+    tasks_done: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]
+
+
+class Walks(NamedTuple):
+    """Address generators, one a channel; addresses in words as the DMA sees them (AM020, memory tile DMA)."""
+
+    address: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]  # of the next word
+    left: Annotated[Ints, Column(PLACE, 0, CLEARED, STAYS)]  # words not yet generated
+    padding: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # 1 = the next word is padding
+    padded: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # 1 = the walk has padding
+    position: Annotated[Four, Column(PLACE, 0, STALE, STAYS)]  # padding included
+    step: Annotated[Four, Column(EQUAL, 0, STALE, STAYS)]
+    wrap: Annotated[Three, Column(EQUAL, 0, STALE, STAYS)]  # 0 = never
+    before: Annotated[Three, Column(EQUAL, 0, STALE, STAYS)]
+    after: Annotated[Three, Column(EQUAL, 0, STALE, STAYS)]
+    origin: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # base address plus iteration offset
+    # words of one memory access, a power of two
+    granule_words: Annotated[Ints, Column(EQUAL, BUILT, STALE, STAYS)]
+    # words that the stream port moves in a cycle
+    stream_words: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+
+
+class Granules(NamedTuple):
+    """The access that each channel forms, and the one that it has at the banks."""
+
+    target: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]  # first word of the formed access in State.memory
+    bank: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    formed: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # words in it so far
+    closed: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = complete
+    owner: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # tile whose memory it goes to
+    # cycle from which an access to a neighbour is on its way
+    since: Annotated[Ints, Column(STAMP, 0, STALE, MOVES)]
+    # the neighbour's bank that it wants in this cycle
+    guest_bank: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    is_pad: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # MM2S: 1 = padding, no access
+    words: Annotated[Granule, Column(DATA, 0, STALE, STAYS)]  # S2MM
+    port_bank: Annotated[Ints, Column(EQUAL, NONE, CLEARED, STAYS)]  # bank asked in this cycle, -1 = none
+    # S2MM: bank of the access waiting to be written
+    pending_bank: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    port_owner: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # S2MM: tile whose memory it goes to
+    port_target: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]
+    # S2MM: words waiting to be written, 0 = port free
+    port_count: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    port_words: Annotated[Granule, Column(DATA, 0, STALE, STAYS)]  # S2MM
+
+
+class Fifos(NamedTuple):
+    """Stream-side buffers, one a channel: ingress of S2MM, egress of MM2S."""
+
+    head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    depth: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # usable words
+    wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # ring slots in use, less 1
+    words: Annotated[Ring, Column(DATA, 0, STALE, STAYS)]
+    last: Annotated[Ring, Column(DATA, 0, STALE, STAYS)]  # TLAST
 
 
 class Codecs(NamedTuple):
     """What each channel has between its accesses and a compressed stream, see ``compression``."""
 
-    words: Group  # memory words: MM2S gathered, S2MM expanded
-    held: Ints
-    coded: Coded  # stream words of a group, the mask first
-    coded_held: Ints  # MM2S: still to be sent; S2MM: come so far
-    at: Ints  # next one of ``coded`` (MM2S) or of ``words`` (S2MM)
+    words: Annotated[Group, Column(DATA, 0, STALE, STAYS)]  # memory words: MM2S gathered, S2MM expanded
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    coded: Annotated[Coded, Column(DATA, 0, STALE, STAYS)]  # stream words of a group, the mask first
+    coded_held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # MM2S: still to be sent; S2MM: come so far
+    at: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # next one of ``coded`` (MM2S) or of ``words`` (S2MM)
 
 
-class Interfaces(NamedTuple):
-    """Interfaces of the tiles to their neighbours' memories and their arbiters, see ``neighbours``."""
+class Counts(NamedTuple):
+    """Finish-on-TLAST counts, one buffer a channel, in the form of the pop register."""
 
-    turn: Ints  # channel served first next time
-    best: Ints
-    winner: Ints
-    stamp: Ints
-    served: Ints  # accesses so far
+    words: Annotated[CountRing, Column(DATA, 0, STALE, STAYS)]
+    head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+
+
+class Ports(NamedTuple):
+    """What the test bench does at the stream port of each channel."""
+
+    source_position: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # next word in State.source
+    source_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
+    sink_row: Annotated[Ints, Column(EQUAL, NONE, OUTSIDE, STAYS)]  # row in State.sink, -1 = none
+    sink_count: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]
+    # cycle-by-cycle readiness in State.pattern, repeating
+    pattern_base: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
+    pattern_length: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 0 = always ready
+
+
+class Region(IntEnum):
+    """Columns of State.regions."""
+
+    FIRST = 0  # word address
+    WORDS = 1
+    BASE = 2  # index in State.external
+    WRITABLE = 3
+
+
+class Externals(NamedTuple):
+    """Traffic of the interface tile channels with external memory, one row a channel."""
+
+    # row of State.regions that the last access was in
+    region: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    # word address that would continue the running burst
+    following: Annotated[Ints, Column(PLACE, NONE, STALE, STAYS)]
+    # S2MM: cycle in which the last write is answered
+    response_at: Annotated[Ints, Column(DUE, 0, STALE, STAYS)]
+    head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]  # MM2S: oldest read in the ring
+    # reads in the ring: asked for, and not yet in the egress buffer
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    arrived: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # those of them whose words are there
+    buffered: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # words of all of them
+    ready: Annotated[Beats, Column(DUE, 0, STALE, STAYS)]  # cycle in which the words come
+    target: Annotated[Beats, Column(PLACE, 0, STALE, STAYS)]  # first word in State.external
+    length: Annotated[Beats, Column(EQUAL, 0, STALE, STAYS)]  # words
+    last: Annotated[Beats, Column(EQUAL, 0, STALE, STAYS)]  # 1 = ends its BD
+    words: Annotated[BeatWords, Column(DATA, 0, STALE, STAYS)]

@@ -9,19 +9,29 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from memtile.arch.events import BROADCAST_CHANNELS, COMBO_INPUTS, COMBOS, EDGES, EVENT_UNITS, MORE_COUNTERS_V2
 from memtile.arch.trace import PACKET_WORDS, PAYLOAD_BYTES, SLOTS
-
-Ints = npt.NDArray[np.int64]
+from memtile.model.state.columns import (
+    CLEARED,
+    COUNT,
+    DATA,
+    DUE,
+    EQUAL,
+    MOVES,
+    NEVER,
+    NOW,
+    OWN_PAUSE,
+    OWN_RESET,
+    STAMP,
+    STAYS,
+    Column,
+    Ints,
+)
 
 COUNTERS = max(unit.counters for unit in EVENT_UNITS.values()) + MORE_COUNTERS_V2
 SIDES = 4  # of a broadcast switch, in the order of arch.event_registers
 SOUTH, WEST, NORTH, EAST = range(SIDES)
 FLIGHT = 8  # cycles that a broadcast may need from one switch to the next, and one more
-NEVER = -1
 PER_KIND = 8  # arguments of events that come once for each selector: kind * PER_KIND + selector
 ALL_CHANNELS = PER_KIND - 1
 SOURCE, THING, KIND, VALUE = range(4)  # columns of ``State.lines``: Source, what asserts the event, and how
@@ -173,47 +183,50 @@ class EventGroups(NamedTuple):
 class Observers(NamedTuple):
     """How each event unit is set, and its counters, timer, edges and combos."""
 
-    active: Ints  # 1 = in State.active_units
-    resolved: Ints  # 1 = State.lines is as the selectors say
-    uses: Ints  # bit mask, see event_units.Use
-    folded: Ints  # cycle from which on what happened is not yet in the sticky status
-    timer_base: Ints  # cycle in which the timer was 0
-    timer_trigger: Ints  # timer value that fires, -1 = none
-    timer_reset: Ints  # event
-    start: PerCounter  # events
-    stop: PerCounter
-    reset: PerCounter
-    counting: PerCounter
-    threshold: PerCounter
-    combo_input: PerInput
-    combo_operation: PerCombo
-    edge_event: PerEdge
-    edge_rising: PerEdge
-    edge_falling: PerEdge
-    edge_was: PerEdge
-    scrubbing: Ints  # event that makes the scrubber step
-    derived: Ints  # bit mask of the counters, combos and edges that are to be asserted in the next cycle
-    broadcast: PerBroadcast  # event that drives each channel
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_units
+    resolved: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = State.lines is as the selectors say
+    uses: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # bit mask, see event_units.Use
+    # cycle from which on what happened is not yet in the sticky status
+    folded: Annotated[Ints, Column(STAMP, 0, NOW, STAYS)]
+    timer_base: Annotated[Ints, Column(STAMP, 0, NOW, MOVES)]  # cycle in which the timer was 0
+    timer_trigger: Annotated[Ints, Column(DUE, NEVER, CLEARED, STAYS)]  # timer value that fires, -1 = none
+    timer_reset: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # event
+    start: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]  # events
+    stop: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]
+    reset: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]
+    counting: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]
+    threshold: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]
+    combo_input: Annotated[PerInput, Column(EQUAL, 0, CLEARED, STAYS)]
+    combo_operation: Annotated[PerCombo, Column(EQUAL, 0, CLEARED, STAYS)]
+    edge_event: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS)]
+    edge_rising: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS)]
+    edge_falling: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS)]
+    edge_was: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS)]
+    scrubbing: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # event that makes the scrubber step
+    # bit mask of the counters, combos and edges that are to be asserted in the next cycle
+    derived: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    broadcast: Annotated[PerBroadcast, Column(EQUAL, 0, CLEARED, STAYS)]  # event that drives each channel
 
 
 class Traces(NamedTuple):
     """The trace unit of each event unit."""
 
-    start: Ints  # events
-    stop: Ints
-    slot: PerSlot
-    state: Ints  # arch.trace.TraceState
-    stopping: Ints  # 1 = STOP is still to be written
-    gap: Ints  # cycles since the last frame
-    mask: Ints  # of the last frame, 0 = a repeat of it is not possible
-    delta: Ints  # and its number
-    repeats: Ints
-    used: Ints  # bytes of the packet that is being filled
-    payload: Payload
-    full: Ints  # 1 = that packet waits to be handed over
-    out: Packet
-    left: Ints  # words of ``out`` still to be sent
-    lost: Ints  # cycles in which something could not be recorded
+    start: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # events
+    stop: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    slot: Annotated[PerSlot, Column(EQUAL, 0, CLEARED, STAYS)]
+    state: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # arch.trace.TraceState
+    stopping: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = STOP is still to be written
+    gap: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]  # cycles since the last frame
+    # of the last frame, 0 = a repeat of it is not possible
+    mask: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    delta: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # and its number
+    repeats: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]
+    used: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # bytes of the packet that is being filled
+    payload: Annotated[Payload, Column(DATA, 0, CLEARED, STAYS)]
+    full: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = that packet waits to be handed over
+    out: Annotated[Packet, Column(DATA, 0, CLEARED, STAYS)]
+    left: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # words of ``out`` still to be sent
+    lost: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]  # cycles in which something could not be recorded
 
 
 class Nodes(NamedTuple):
@@ -223,4 +236,4 @@ class Nodes(NamedTuple):
     tile: Ints
     isolation: Ints  # register index of the tile's Tile_Control
     link: PerSide  # node at each side, -1 = none
-    block: PerSide  # Block_*_Value register of each side
+    block: PerSide

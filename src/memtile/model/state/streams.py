@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from memtile.arch.ports import MSELS
-
-Ints = npt.NDArray[np.int64]
+from memtile.model.state.columns import (
+    BOOKS,
+    BUILT,
+    CLEARED,
+    COUNT,
+    DATA,
+    DUE,
+    EQUAL,
+    MOVES,
+    NEVER,
+    NONE,
+    OWN_PAUSE,
+    OWN_RESET,
+    PLACE,
+    RING,
+    STALE,
+    STAMP,
+    STAYS,
+    TURN,
+    WIRED,
+    Column,
+    Ints,
+)
 
 TLAST, PAIR, WRONG_PARITY = 1, 2, 4  # flags of an entry; a pair is two words, the lower one first
 PORT_SLOTS = 16  # ring slots of a switch port: a power of two; the stream FIFO is the deepest
@@ -25,86 +43,100 @@ Msels = Annotated[Ints, (MSELS,)]
 class SwitchPorts(NamedTuple):
     """Ports of the stream switches: words on their way, and where they go (AM020 chapter 2).
 
-    What every cycle looks at stands together, so that it shares cache lines.
+    What every cycle looks at comes first, so that it shares cache lines.
     """
 
-    held: Ints
-    popped: Ints  # cycle of the last word that left
-    depth: Ints
-    active: Ints  # 1 = in State.active_ports
-    head: Ints
-    latency: Ints  # cycles before a word may leave
-    mode: Ints  # switch_config.OFF, CIRCUIT or PACKET
-    is_master: Ints
-    link: Ints  # master: slave port at the other end of the wire, -1 = none
-    feeds: Ints  # slave in circuit mode: the first master that it feeds, -1 = none
-    sibling: Ints  # master in circuit mode: the next one that its slave feeds, -1 = none
-    channel: Ints  # master: S2MM channel that it feeds, -1 = none
-    wrap: Ints  # ring slots in use, less 1
-    hosted: Ints  # 1 = the host takes the words that leave the port
-    control: Ints  # tile whose control packets this master takes, -1 = none
-    stalled: Ints  # last cycle in which a word had to wait
-    tile: Ints
-    number: Ints  # port index among its tile's slaves or masters
-    words: PortRing
-    last: PortRing  # TLAST
-    entered: PortRing  # cycle in which the word came
-    tlast: Ints  # last cycle in which the last word of a packet left
-    idle: Ints  # last cycle before the port was woken
-    drop_header: Ints  # master in packet mode: 1 = takes packets without their header
-    targets: Ints  # slave in packet mode: bit mask of the masters of its packet
-    arbiter: Ints  # slave: arbiter that its packet holds, -1 = none
-    asked: Ints  # slave: arbiter that its header asks in this cycle, -1 = none
-    in_header: Ints  # slave: 1 = the next word is the packet's header
-    ready_at: Ints  # slave: cycle from which the packet may move
-    unrouted: Ints  # slave: 1 = its header matches no slot, or no master takes it
-    parity: Ints  # slave: WRONG_PARITY if it is injected, else 0
-    parity_mask: Ints  # slave: bits of the injection register; master: bit of the status register
-    parity_status: Ints  # master: the latter
-    full_depth: Ints  # ``depth`` as it will be when the tile has its clock again
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    popped: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # cycle of the last word that left
+    depth: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, OWN_PAUSE)]
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_ports
+    head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]
+    latency: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # cycles before a word may leave
+    mode: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS)]  # switch_config.OFF, CIRCUIT or PACKET
+    is_master: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    # master: slave port at the other end of the wire, -1 = none
+    link: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    # slave in circuit mode: the first master that it feeds, -1 = none
+    feeds: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    # master in circuit mode: the next one that its slave feeds, -1 = none
+    sibling: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    # master: S2MM channel that it feeds, -1 = none
+    channel: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # ring slots in use, less 1
+    # 1 = the host takes the words that leave the port
+    hosted: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    # tile whose control packets this master takes, -1 = none
+    control: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    stalled: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # last cycle in which a word had to wait
+    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    # port index among its tile's slaves or masters
+    number: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    words: Annotated[PortRing, Column(DATA, 0, STALE, STAYS)]
+    last: Annotated[PortRing, Column(DATA, 0, STALE, STAYS)]  # TLAST
+    entered: Annotated[PortRing, Column(STAMP, 0, STALE, MOVES)]  # cycle in which the word came
+    # last cycle in which the last word of a packet left
+    tlast: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]
+    idle: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # last cycle before the port was woken
+    # master in packet mode: 1 = takes packets without their header
+    drop_header: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    # slave in packet mode: bit mask of the masters of its packet
+    targets: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    # slave: arbiter that its packet holds, -1 = none
+    arbiter: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    # slave: arbiter that its header asks in this cycle, -1 = none
+    asked: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    # slave: 1 = the next word is the packet's header
+    in_header: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    ready_at: Annotated[Ints, Column(DUE, 0, STALE, MOVES)]  # slave: cycle from which the packet may move
+    # slave: 1 = its header matches no slot, or no master takes it
+    unrouted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    parity: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # slave: WRONG_PARITY if it is injected, else 0
+    # slave: bits of the injection register; master: bit of the status register
+    parity_mask: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    parity_status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # master: the latter
+    # ``depth`` as it will be when the tile has its clock again
+    full_depth: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]
 
 
 class Arbiters(NamedTuple):
     """Packet arbiters of the stream switches, ``ARBITERS`` for each tile."""
 
-    masters: Msels  # by msel: bit mask of the masters
-    holder: Ints  # slave port whose packet is on its way, -1 = none
-    turn: Ints  # number of the slave served first next time
-    best: Ints
-    winner: Ints
-    stamp: Ints
-    packets: Ints  # packets passed
-    position: Ints  # of deterministic merge
-    served: Ints  # packets of that position so far
+    masters: Annotated[Msels, Column(EQUAL, 0, OWN_RESET, STAYS)]  # by msel: bit mask of the masters
+    # slave port whose packet is on its way, -1 = none
+    holder: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    turn: Annotated[Ints, Column(EQUAL, 0, TURN, STAYS)]  # number of the slave served first next time
+    best: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    winner: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    stamp: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]
+    packets: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]  # packets passed
+    position: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # of deterministic merge
+    served: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # packets of that position so far
 
 
 class Controls(NamedTuple):
     """Tile-control ports: control packets in, tokens and answers out; one a tile."""
 
-    active: Ints  # 1 = in State.active_controls
-    slave_port: Ints
-    master_port: Ints
-    status: Ints  # index in State.registers of the handler's status
-    words: ControlRing
-    last: ControlRing  # TLAST
-    head: Ints
-    held: Ints
-    due: Ints  # channels with a token to send
-    turn: Ints  # channel of the tile served first next time
-    sender: Ints  # channel whose token is being taken, or control_port.NOBODY or HANDLER
-    in_counts: Ints  # 1 = the token is taken, its counts follow
-    stage: Ints  # of the packet that comes in, see control_packets
-    operation: Ints
-    address: Ints  # byte address in the tile of the next access
-    left: Ints  # accesses still to do
-    response: Ints  # stream id of the answer
-    header_due: Ints  # 1 = the answer's header is still to be sent
-    cut: Ints  # 1 = the packet of a read went on after its header
-
-
-class Counts(NamedTuple):
-    """Finish-on-TLAST counts, one buffer a channel, in the form of the pop register."""
-
-    words: CountRing
-    head: Ints
-    held: Ints
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_controls
+    slave_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    master_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    # index in State.registers of the handler's status
+    status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    words: Annotated[ControlRing, Column(DATA, 0, STALE, STAYS)]
+    last: Annotated[ControlRing, Column(DATA, 0, STALE, STAYS)]  # TLAST
+    head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # channels with a token to send
+    turn: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # channel of the tile served first next time
+    # channel whose token is being taken, or control_port.NOBODY or HANDLER
+    sender: Annotated[Ints, Column(EQUAL, NONE, CLEARED, STAYS)]
+    in_counts: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = the token is taken, its counts follow
+    # of the packet that comes in, see control_packets
+    stage: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    operation: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    address: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]  # byte address in the tile of the next access
+    left: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]  # accesses still to do
+    response: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # stream id of the answer
+    # 1 = the answer's header is still to be sent
+    header_due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    # 1 = the packet of a read went on after its header
+    cut: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]

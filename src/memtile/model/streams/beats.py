@@ -11,7 +11,8 @@ from memtile.arch.registers import WORD_BITS
 from memtile.jit.decorators import inlined, jit
 from memtile.model.dma.coder import all_fetched
 from memtile.model.dma.fifo import drop, put
-from memtile.model.state.state import Fifos, State
+from memtile.model.state.dma import Fifos
+from memtile.model.state.state import State
 from memtile.model.state.streams import PAIR, TLAST, WRONG_PARITY
 from memtile.model.streams.host_ports import deliver
 from memtile.model.streams.stream_parity import report

@@ -16,7 +16,7 @@ from memtile.jit.decorators import jit
 from memtile.model import axi
 from memtile.model.events.signals import signal
 from memtile.model.state.events import Signal
-from memtile.model.state.state import ACTIVITY, State
+from memtile.model.state.state import State
 from memtile.model.streams import control_port
 from memtile.model.streams.beats import pop_word
 from memtile.model.streams.packets import STREAM_MASK, header_at, odd
@@ -139,7 +139,7 @@ def handle(st: State, tile: int) -> None:
         answer(st, tile)
     elif offers(st, port):
         word, last = pop_word(st, port)
-        st.clock[ACTIVITY] += 1
+        st.clock.activity[0] += 1
         accept(st, tile, word, last)
 
 

@@ -13,9 +13,8 @@ from memtile.arch.registers import field_of
 from memtile.arch.tiles import TILE_KINDS
 from memtile.jit.decorators import inlined, jit
 from memtile.model.dma.task_end import LAST_IN_TASK, pop_count
-from memtile.model.state.state import ACTIVITY, State
+from memtile.model.state.state import State
 from memtile.model.state.streams import CONTROL_SLOTS
-from memtile.model.state.timing_index import TOKEN_WORDS
 from memtile.model.streams.host_ports import sent
 from memtile.model.streams.packets import with_parity
 
@@ -43,7 +42,7 @@ def token_of(st: State, ch: int) -> int:
 @inlined
 def full(st: State, tile: int) -> bool:
     """Whether the tile's buffer takes no word."""
-    return bool(st.controls.held[tile] >= st.spec.timing[TOKEN_WORDS])
+    return bool(st.controls.held[tile] >= st.spec.timing.token_words[0])
 
 
 @jit
@@ -54,7 +53,7 @@ def put(st: State, tile: int, word: int, last: int) -> None:
     controls.words[tile, slot] = word
     controls.last[tile, slot] = last
     controls.held[tile] += 1
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
 
 
 @jit

@@ -6,7 +6,7 @@ from memtile.arch.tiles import TILE_KINDS
 from memtile.jit.decorators import inlined, jit
 from memtile.model.dma.fifo import put, space
 from memtile.model.state.events import ChannelEvent
-from memtile.model.state.state import ACTIVITY, FULL, NOW, State
+from memtile.model.state.state import State
 from memtile.model.streams.switch_ports import has_room, push
 
 _MOST_WORDS = max(kind.stream_words for kind in TILE_KINDS.values())  # of a beat
@@ -18,15 +18,15 @@ def ready(st: State, ch: int) -> bool:
     length = st.ports.pattern_length[ch]
     if length == 0:
         return True
-    return bool(st.pattern[st.ports.pattern_base[ch] + st.clock[NOW] % length])
+    return bool(st.pattern[st.ports.pattern_base[ch] + st.clock.now[0] % length])
 
 
 @inlined
 def crossed(st: State, ch: int, last: int) -> None:
     """Note for the port events that a word crossed the channel's stream port."""
-    st.seen[ch, ChannelEvent.PORT_RUNNING] = st.clock[NOW]
+    st.seen[ch, ChannelEvent.PORT_RUNNING] = st.clock.now[0]
     if last:
-        st.seen[ch, ChannelEvent.PORT_TLAST] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.PORT_TLAST] = st.clock.now[0]
 
 
 @inlined
@@ -37,9 +37,9 @@ def offer(st: State, ch: int) -> None:
     if at == ports.source_end[ch]:
         return
     if space(st.fifos, ch) == 0:
-        st.seen[ch, ChannelEvent.MEMORY] = st.clock[NOW]
+        st.seen[ch, ChannelEvent.MEMORY] = st.clock.now[0]
         return
-    st.clock[ACTIVITY] = 1  # a word that only waits for its pattern is no reason to call the tile quiet
+    st.clock.activity[0] = 1  # a word that only waits for its pattern is no reason to call the tile quiet
     if ready(st, ch):
         put(st.fifos, ch, st.source[at], st.source_last[at])
         crossed(st, ch, st.source_last[at])
@@ -83,7 +83,7 @@ def takes(st: State, ch: int) -> bool:
         return bool(port >= 0 and has_room(st, port))
     if full(st, ch):
         return False
-    st.clock[ACTIVITY] = 1
+    st.clock.activity[0] = 1
     return ready(st, ch)
 
 
@@ -101,7 +101,7 @@ def deliver(st: State, ch: int, word: int, last: int) -> None:
     crossed(st, ch, last)
     st.ports.sink_count[ch] = at + 1
     if full(st, ch):
-        st.clock[FULL] = 1
+        st.clock.full[0] = 1
 
 
 @inlined
@@ -121,7 +121,7 @@ def sent(st: State, port: int, word: int, last: int) -> bool:
         push(st, port, word, last | st.switch.parity[port])
     else:
         return False
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
     return True
 
 
@@ -134,4 +134,4 @@ def hand_to_host(st: State, port: int, word: int, last: int) -> None:
     st.host_words[at, 2] = last
     st.host_words[0, 0] = at
     if not host_takes(st):
-        st.clock[FULL] = 1
+        st.clock.full[0] = 1

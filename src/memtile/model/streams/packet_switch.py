@@ -15,9 +15,8 @@ from memtile.arch.switch_registers import SLOT
 from memtile.jit.decorators import inlined, jit
 from memtile.model.events.signals import signal
 from memtile.model.state.events import Signal
-from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.state import State
 from memtile.model.state.streams import TLAST
-from memtile.model.state.timing_index import PACKET_ARBITRATION
 from memtile.model.streams.packets import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
 from memtile.model.streams.switch_ports import has_room, offers, pop, push
@@ -110,8 +109,8 @@ def bid(st: State, arbiter: int, port: int) -> None:
     """Enter a slave port into the arbitration of this cycle."""
     arbiters = st.arbiters
     place = rank(st.switch.number[port], arbiters.turn[arbiter])
-    if arbiters.stamp[arbiter] != st.clock[NOW] or place < arbiters.best[arbiter]:
-        arbiters.stamp[arbiter] = st.clock[NOW]
+    if arbiters.stamp[arbiter] != st.clock.now[0] or place < arbiters.best[arbiter]:
+        arbiters.stamp[arbiter] = st.clock.now[0]
         arbiters.best[arbiter] = place
         arbiters.winner[arbiter] = port
 
@@ -157,10 +156,10 @@ def grant(st: State, port: int) -> None:
     arbiter = switch.asked[port]
     switch.arbiter[port] = arbiter
     switch.in_header[port] = 1
-    switch.ready_at[port] = st.clock[NOW] + st.spec.timing[PACKET_ARBITRATION]
+    switch.ready_at[port] = st.clock.now[0] + st.spec.timing.packet_arbitration[0]
     st.arbiters.holder[arbiter] = port
     st.arbiters.turn[arbiter] = switch.number[port] + 1
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
 
 
 @jit
@@ -222,8 +221,8 @@ def serve(st: State, port: int) -> None:
         if arbiter == NONE or st.arbiters.winner[arbiter] != port:
             return
         grant(st, port)
-    if st.clock[NOW] < switch.ready_at[port]:
-        st.clock[ACTIVITY] += 1
+    if st.clock.now[0] < switch.ready_at[port]:
+        st.clock.activity[0] += 1
         return
     first = st.spec.tiles.master_base[switch.tile[port]]
     targets = receivers(st, first, switch.targets[port], switch.in_header[port])
@@ -233,7 +232,7 @@ def serve(st: State, port: int) -> None:
     last = switch.last[port, head]
     multicast(st, first, targets, switch.words[port, head], last)
     pop(st, port)
-    st.clock[ACTIVITY] += 1
+    st.clock.activity[0] += 1
     switch.in_header[port] = 0
     if last & TLAST:
         release(st, port)

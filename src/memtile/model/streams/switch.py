@@ -10,7 +10,7 @@ from memtile.model.dma.fifo import space
 from memtile.model.roster import retire_ports, wake_channel, wake_control
 from memtile.model.state.causes import Cause
 from memtile.model.state.events import ChannelEvent
-from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.state import State
 from memtile.model.state.streams import WRONG_PARITY
 from memtile.model.streams.beats import pop_word, put_beat, words_in
 from memtile.model.streams.host_ports import hand_to_host, host_takes
@@ -47,16 +47,16 @@ def enter_channel(st: State, port: int, channel: int) -> None:
     switch, head = st.switch, st.switch.head[port]
     flags = switch.last[port, head]
     if space(st.fifos, channel) < words_in(flags):
-        st.seen[channel, ChannelEvent.MEMORY] = st.clock[NOW]
+        st.seen[channel, ChannelEvent.MEMORY] = st.clock.now[0]
         return
     if flags >= WRONG_PARITY:
         flags = report(st, port, flags)
     put_beat(st.fifos, channel, switch.words[port, head], flags)
     if st.channels.active[channel] == 0 and st.channels.why[channel] == Cause.STREAM_STARVED:
         wake_channel(st, channel)
-        st.seen[channel, ChannelEvent.STREAM] = st.clock[NOW]  # the word came too late for this cycle
+        st.seen[channel, ChannelEvent.STREAM] = st.clock.now[0]  # the word came too late for this cycle
     pop(st, port)
-    st.clock[ACTIVITY] = 1
+    st.clock.activity[0] = 1
 
 
 @inlined
@@ -76,7 +76,7 @@ def serve_master(st: State, port: int) -> None:
     elif switch.hosted[port] == 1 and host_takes(st):
         word, last = pop_word(st, port)
         hand_to_host(st, port, word, last)
-        st.clock[ACTIVITY] = 1
+        st.clock.activity[0] = 1
 
 
 @jit
@@ -88,13 +88,13 @@ def step(st: State) -> None:
     for slot in range(1, roster[0] + 1):
         port = roster[slot]
         if not offers(st, port):
-            st.clock[ACTIVITY] = 1  # only time separates the word from its move
+            st.clock.activity[0] = 1  # only time separates the word from its move
         elif st.switch.is_master[port] == 1:
             serve_master(st, port)
         elif st.switch.mode[port] == PACKET:
             serve_packet(st, port)
         else:
             serve_slave(st, port)
-        if st.switch.popped[port] != st.clock[NOW]:
-            st.switch.stalled[port] = st.clock[NOW]
+        if st.switch.popped[port] != st.clock.now[0]:
+            st.switch.stalled[port] = st.clock.now[0]
     retire_ports(st)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined
 from memtile.model.roster import wake_port
-from memtile.model.state.state import ACTIVITY, NOW, State
+from memtile.model.state.state import State
 from memtile.model.state.streams import TLAST
 
 
 @inlined
 def has_room(st: State, port: int) -> bool:
     """Whether the port can take a word in this cycle."""
-    left_now = 1 if st.switch.popped[port] == st.clock[NOW] else 0
+    left_now = 1 if st.switch.popped[port] == st.clock.now[0] else 0
     return bool(st.switch.held[port] + left_now < st.switch.depth[port])
 
 
@@ -26,9 +26,9 @@ def push(st: State, port: int, word: int, last: int) -> None:
     slot = (switch.head[port] + switch.held[port]) & switch.wrap[port]
     switch.words[port, slot] = word
     switch.last[port, slot] = last
-    switch.entered[port, slot] = st.clock[NOW]
+    switch.entered[port, slot] = st.clock.now[0]
     switch.held[port] += 1
-    st.clock[ACTIVITY] = 1
+    st.clock.activity[0] = 1
     wake_port(st, port)
 
 
@@ -38,7 +38,7 @@ def offers(st: State, port: int) -> bool:
     switch = st.switch
     if switch.held[port] == 0:
         return False
-    return bool(st.clock[NOW] - switch.entered[port, switch.head[port]] >= switch.latency[port])
+    return bool(st.clock.now[0] - switch.entered[port, switch.head[port]] >= switch.latency[port])
 
 
 @inlined
@@ -46,7 +46,7 @@ def pop(st: State, port: int) -> None:
     """Let the oldest word leave."""
     switch = st.switch
     if switch.last[port, switch.head[port]] & TLAST:
-        switch.tlast[port] = st.clock[NOW]
+        switch.tlast[port] = st.clock.now[0]
     switch.head[port] = (switch.head[port] + 1) & switch.wrap[port]
     switch.held[port] -= 1
-    switch.popped[port] = st.clock[NOW]
+    switch.popped[port] = st.clock.now[0]

@@ -1,52 +1,16 @@
-"""Tables of the watchpoints: where their registers are, and what each field of them selects."""
+"""Facts of the watchpoints, by tile kind: where their registers are, and what each field selects."""
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import Annotated, NamedTuple
 
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.protection import MEMORY_MODULE
 from memtile.arch.registers import Field, Register
 from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.jit.tables import table
-from memtile.model.state.columns import Ints
+from memtile.model.state.columns import NONE
+from memtile.model.state.memory import Origin, Watches
 
-_NONE = -1
-
-
-class Origin(IntEnum):
-    """Where an access to data memory comes from, as its tile sees it: columns of ``Watches.origin``.
-
-    At the sides of a memory tile are the DMAs of its neighbours. At those of the memory of a compute tile are
-    cores, its own one in the west (DEV-WATCH-2).
-    """
-
-    AXI = 0
-    DMA = 1
-    EAST = 2
-    WEST = 3
-    NORTH = 4
-    SOUTH = 5
-
-
-PerOrigin = Annotated[Ints, (len(Origin),)]
-
-
-class Watches(NamedTuple):
-    """Fixed facts of each tile kind."""
-
-    register: Ints  # register index of the first watchpoint
-    points: Ints  # watchpoints of a tile
-    event: Ints  # number of the event of the first one
-    read: Ints  # mask of the field that lets it look at reads
-    write: Ints
-    origin: PerOrigin  # and at accesses from there, 0 = there is no such field
-    lsb: Ints  # of the address
-    granules: Ints  # mask of the address, moved to bit 0: granules of the memory, less 1
-    shift: Ints  # log2 of the words of a granule
-    lane_lsb: Ints  # of the mask of written words
-    lanes: Ints  # mask of it, moved to bit 0; 0 = every write counts
 
 
 def watches(registers: dict[TileName, tuple[Register, ...]]) -> Watches:
@@ -58,7 +22,7 @@ def watches(registers: dict[TileName, tuple[Register, ...]]) -> Watches:
 def _facts(name: TileName, registers: tuple[Register, ...]) -> dict[str, int | list[int]]:
     found = [index for index, r in enumerate(registers) if r.name.startswith("WatchPoint")]
     if not found:
-        return {**dict.fromkeys(Watches._fields, 0), "register": _NONE, "origin": [0] * len(Origin)}
+        return {**dict.fromkeys(Watches._fields, 0), "register": NONE, "origin": [0] * len(Origin)}
     kind, own = TILE_KINDS[name], {field.name: field for field in registers[found[0]].fields}
     address, lanes = own["Address"], own.get("WriteStrobeMask")  # WriteStrobes of AIE-ML are always set
     return {

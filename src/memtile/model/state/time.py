@@ -1,0 +1,49 @@
+"""The clock of the model, and its timing constants, by name."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, NamedTuple
+
+from memtile.arch.timing import Timing
+from memtile.jit.tables import table
+from memtile.model.state.columns import EQUAL, OUTSIDE, OWN_RESET, STAMP, STAYS, Column, Ints
+
+
+class Clock(NamedTuple):
+    """The array clock, one row, and what the clock loop looks at between two cycles."""
+
+    now: Annotated[Ints, Column(STAMP, 0, OUTSIDE, STAYS)]  # cycle
+    activity: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 0 = nothing changed in it
+    quiet: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # cycles without changes up to now
+    asking: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS)]  # cores that need an action
+    booked: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = this cycle's causes are booked
+    full: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = the host must take words
+    columns_written: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = a register of column clocks was
+    locks_changed: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = who waits for a lock asks again
+    passing: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = time passes even when nothing can move
+
+
+class Timings(NamedTuple):
+    """The constants of ``arch.timing.Timing`` that compiled code uses, one row; units as there."""
+
+    task_start: Ints
+    finished_bd_delay: Ints
+    neighbour_latency: Ints
+    count_fifo_words: Ints
+    packet_arbitration: Ints
+    zeroisation: Ints
+    scrub_granules: Ints
+    core_lock: Ints
+    broadcast_hop: Ints
+    token_words: Ints
+    external_latency: Ints
+    external_write_latency: Ints
+    external_egress_words: Ints
+    external_burst_overhead: Ints
+
+
+def timings(timing: Timing) -> Timings:
+    """The constants as compiled code has them."""
+    values = {f.name: getattr(timing, f.name) for f in fields(timing) if f.name in Timings._fields}
+    return table(Timings, 1, **values)
