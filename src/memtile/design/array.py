@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -23,10 +24,12 @@ from memtile.design.object_fifo import ObjectFifo, check_closed
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.packet_bus import PacketBus
 from memtile.design.router import Flow, Tree
+from memtile.design.saving import load, save
 from memtile.design.tile import Site, Tile
 from memtile.design.values import dtype_of
 from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
 from memtile.explain.results import Result
+from memtile.explain.state_diff import StateDiff, state_diff
 from memtile.model.state.tiles import Placed
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
@@ -276,6 +279,93 @@ class Array(Bench):
             return True
 
         return self.door.poll(address, mask, value, advance)
+
+    def save(self, path: Path | str) -> None:
+        """Write the array to a file, from which :meth:`load` makes it again, in this process or another one.
+
+        A run that goes on from the file equals one that was never interrupted, bit by bit. What the file has
+        is plain arrays and JSON (``.npz``, no pickle); the names of the design are part of it.
+
+        Args:
+            path: of the file, used as given; an older file stays until the new one is complete.
+
+        Raises:
+            DesignError: a kernel that has not ended (a Python generator cannot be saved), or a flow that has
+                no circuit yet; names all of them.
+            InputFileError: the file cannot be written.
+        """
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Array:
+        """The array that :meth:`save` wrote to a file.
+
+        Buffers, locks, channels, FIFOs and buses are those of :attr:`tiles`, :attr:`fifos` and
+        :attr:`buses`, by their names; external buffers are new arrays, see ``engine.external.buffers``.
+
+        Raises:
+            InputFileError: the file cannot be read, is no such file, or was written by another version or
+                from other sources.
+        """
+        return load(cls, path)
+
+    def diff(self, other: Array) -> StateDiff:
+        """What the states of this array and of another one of the same device differ in.
+
+        Raises:
+            DesignError: the other one is of another device, or has more or fewer columns.
+        """
+        mine, theirs = ((a.device.name, a.columns, a.engine.timing) for a in (self, other))
+        if mine != theirs:
+            raise DesignError(
+                Problem(
+                    reason="diff",
+                    where=f"array {self.device.name}",
+                    field="diff",
+                    given=f"{other!r}",
+                    allowed=f"{self.device.name} with {self.columns} columns and the same timing",
+                    source="columns of one model are compared",
+                )
+            )
+        return state_diff(self.engine, other.engine)
+
+    @property
+    def fifos(self) -> tuple[ObjectFifo, ...]:
+        """The object FIFOs that were asked for; those split or gathered from them come from them."""
+        return tuple(self._fifos)
+
+    def saved_runs(self) -> dict[str, Any]:
+        """What runs of the array so far leave beside the engine, as plain data; see ``design.saving``."""
+        return {
+            "fifo_names": sorted(self.fifo_names),
+            "configured": self._configured,
+            "run_until": self._run_until,
+            "listening": sorted(self.listening),
+            "expected": [[tile.place, buffer.name] for tile, buffer, _ in self.expected],
+            "compared": [
+                [name, next(n for n, b in self.engine.external.buffers.items() if b.array is array)]
+                for name, array, _ in self.compared
+            ],
+        }
+
+    def restore_runs(
+        self,
+        saved: Mapping[str, Any],
+        arrays: Mapping[str, npt.NDArray[Any]],
+        buses: Sequence[PacketBus],
+        fifos: Sequence[ObjectFifo],
+    ) -> None:
+        """Have what :meth:`saved_runs` found in another array; see ``design.saving``."""
+        self._buses, self._fifos = list(buses), list(fifos)
+        self.fifo_names, self._configured = set(saved["fifo_names"]), saved["configured"]
+        self._run_until, self.listening = saved["run_until"], set(saved["listening"])
+        for n, (place, name) in enumerate(saved["expected"]):
+            tile = self.tile(*place)
+            buffer = next(b for b in tile.buffers if b.name == name)
+            self.expected.append((tile, buffer, arrays[f"buffer/{n}"]))
+        for n, (name, external) in enumerate(saved["compared"]):
+            array = self.engine.external.buffers[external].array
+            self.compared.append((name, array, arrays[f"compared/{n}"]))
 
     def _two_parties(self) -> Iterator[Problem]:
         """Channels whose stream port both a circuit and the test bench have."""

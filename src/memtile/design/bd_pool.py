@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from memtile.arch.tiles import TileKind
 from memtile.errors import DesignError, Problem
@@ -64,6 +64,14 @@ class BdPool:
             self._taken = kept
 
         return give_back
+
+    def saved(self) -> list[list[int | str]]:
+        """Who has which BD, as plain data."""
+        return [[bd, name] for bd, name in self._taken.items()]
+
+    def restore(self, saved: Iterable[tuple[int, str]]) -> None:
+        """Have what :meth:`saved` found in another pool of the same kind."""
+        self._taken = dict(saved)
 
     def _numbers(self, channel: int) -> list[int]:
         return [n for n in self._kind.bd_bank(channel) if n not in self._taken]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple, SupportsIndex
@@ -147,6 +147,25 @@ class MemoryMap:
             self._buffers = kept
 
         return give_back
+
+    def saved(self) -> dict[str, Any]:
+        """Buffers and what is reserved, as plain data."""
+        pieces = {"buffers": self._buffers, "reserved": self.reserved}
+        return {
+            key: [[b.name, b.offset, list(b.shape), b.dtype.str] for b in found]
+            for key, found in pieces.items()
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Have what :meth:`saved` found in another memory of the same kind."""
+        self._buffers, reserved = (
+            [
+                Buffer(n, self._kind, at, tuple(shape), np.dtype(dtype), self._place, self._design)
+                for n, at, shape, dtype in saved[key]
+            ]
+            for key in ("buffers", "reserved")
+        )
+        self.reserved = tuple(reserved)
 
     @property
     def _taken(self) -> list[Buffer]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from memtile.arch.register_map import register_at
 from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.chains import chain_words
-from memtile.design.stream_port import SIDES, StreamPort
+from memtile.design.stream_port import SIDES, Array, StreamPort
 from memtile.design.transfers import Transfer, link
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.state.causes import Phase
@@ -132,6 +134,23 @@ class Channel(StreamPort):
             self.claimed, self._begun, self._posted, self.packets = kept
 
         return give_back
+
+    def saved(self) -> dict[str, Any]:
+        """What it was given to do, and what is done with its output, as plain data."""
+        return {
+            "claimed": self.claimed,
+            "begun": self._begun,
+            "packets": list(self.packets),
+            "dtype": self.dtype.str,
+            "taken": self.taken,
+            "fed": self.fed,
+        }
+
+    def restore(self, saved: Mapping[str, Any], expected: Array | None) -> None:
+        """Have what :meth:`saved` found in another channel, and the output that is ``expected``."""
+        self.claimed, self._begun = saved["claimed"], saved["begun"]
+        self.packets, self.dtype = frozenset(saved["packets"]), np.dtype(saved["dtype"])
+        self.taken, self.fed, self.expected = saved["taken"], saved["fed"], expected
 
     @property
     def _depth(self) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from memtile.arch.devices import Device
 from memtile.arch.ports import (
@@ -133,6 +134,30 @@ class Circuits:
             self._flows = kept
 
         return give_back
+
+    @property
+    def waiting(self) -> tuple[Flow, ...]:
+        """The flows that have no circuit yet."""
+        return tuple(self._flows)
+
+    def saved(self) -> dict[str, Any]:
+        """The circuits as plain data; flows that have none yet are left out."""
+        return {
+            "trees": [[flow.saved(), list(tree.items())] for flow, tree in self.trees.items()],
+            "taken": list(self._taken.items()),
+            "drivers": list(self._drivers.items()),
+            "arbiters": [[place, names] for place, names in self._arbiters.items()],
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Have what :meth:`saved` found in another array of the same device; no register is written."""
+        self.trees = {
+            Flow.restored(flow): {Port(*port): Port(*before) for port, before in tree}
+            for flow, tree in saved["trees"]
+        }
+        self._taken = {Port(*port): owner for port, owner in saved["taken"]}
+        self._drivers = {Port(*port): Port(*before) for port, before in saved["drivers"]}
+        self._arbiters = defaultdict(list, {(c, r): names for (c, r), names in saved["arbiters"]})
 
     def arbiters(self, place: tuple[int, int]) -> list[str]:
         """Who has the packet arbiters of a switch, lowest first; to be added to."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from memtile.arch.tiles import TileKind
 from memtile.bd.descriptor import Acquire, Release
@@ -168,6 +169,16 @@ class LockTable:
             self.locks = kept
 
         return give_back
+
+    def saved(self) -> list[list[Any]]:
+        """The locks as plain data."""
+        return [[lock.id, lock.name] for lock in self.locks.values()]
+
+    def restore(self, saved: Sequence[Sequence[Any]]) -> None:
+        """Have what :meth:`saved` found in another table of the same kind."""
+        self.locks = {
+            number: Lock(name, self._kind, number, self._place, design=self._design) for number, name in saved
+        }
 
     def _way_out(self, lock_id: int | None) -> str:
         """Who has the lock that was asked for, or all of them."""

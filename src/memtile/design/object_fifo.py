@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -93,6 +93,23 @@ class ObjectFifo:
             end if isinstance(end, End) else self._end(end, receives=True) for end in consumers
         )
         self.flow = array.connect(self.producer.channel, *(end.channel for end in self.consumers))
+
+    @classmethod
+    def restored(cls, array: Array, name: str, depth: int, shape: tuple[int, ...], **rest: Any) -> ObjectFifo:
+        """A FIFO whose ends are there already, in the array that this one goes on from.
+
+        Args:
+            array: the array.
+            name: as before, like all that follows.
+            depth: objects in flight.
+            shape: of an object.
+            rest: ``dtype``, ``producer``, ``consumers`` and ``flow``.
+        """
+        fifo = cls.__new__(cls)
+        fifo._array, fifo.name, fifo.depth, fifo.shape = array, name, depth, shape
+        fifo.dtype, fifo.producer = rest["dtype"], rest["producer"]
+        fifo.consumers, fifo.flow = rest["consumers"], rest["flow"]
+        return fifo
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.shape))

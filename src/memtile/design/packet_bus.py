@@ -96,6 +96,18 @@ class PacketBus:
             for number, (source, targets) in zip(numbers, ways, strict=True)
         )
 
+    @classmethod
+    def restored(cls, name: str, streams: Iterable[Stream], *, keep_headers: bool) -> PacketBus:
+        """A bus whose ways were found and configured already, in the array that this one goes on from."""
+        bus = cls.__new__(cls)
+        bus.name, bus._keep, bus.streams = name, keep_headers, tuple(streams)
+        return bus
+
+    @property
+    def keeps_headers(self) -> bool:
+        """Whether the receivers get the headers too."""
+        return self._keep
+
     def conflicts(self) -> Iterator[Problem]:
         """Packets that a channel was given to send and whose id is that of another stream, or of none."""
         owners = {stream.id: stream for stream in self.streams}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memtile.arch.ports import PORTS, port_kind
 from memtile.design.switch_graph import CLOSED, Port, SwitchGraph, leads_to
@@ -46,6 +47,16 @@ class Flow:
     def owner(self) -> str:
         """Who has the ports of the flow."""
         return self.bus or self.name
+
+    def saved(self) -> list[Any]:
+        """The flow as plain data."""
+        return [self.name, self.source, self.targets, self.bus]
+
+    @classmethod
+    def restored(cls, saved: Sequence[Any]) -> Flow:
+        """The flow that :meth:`saved` found."""
+        name, source, targets, bus = saved
+        return cls(name, Port(*source), tuple(Port(*target) for target in targets), bus)
 
     def __str__(self) -> str:
         return self.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, SupportsIndex
@@ -284,6 +284,28 @@ class Tile:
                 each()
 
         return give_back
+
+    def saved(self) -> dict[str, Any]:
+        """What the design declared of the tile, as plain data."""
+        return {
+            "memory": self._memory.saved(),
+            "locks": self._locks.saved(),
+            "bds": self.bd_pool.saved(),
+            "channels": [channel.saved() for channel in (*self.s2mm, *self.mm2s)],
+        }
+
+    def restore(self, saved: Mapping[str, Any], expected: Mapping[int, Array]) -> None:
+        """Have what :meth:`saved` found in another tile; ``expected`` outputs by number of the channel."""
+        self._memory.restore(saved["memory"])
+        self._locks.restore(saved["locks"])
+        self.bd_pool.restore(saved["bds"])
+        for n, channel in enumerate((*self.s2mm, *self.mm2s)):
+            channel.restore(saved["channels"][n], expected.get(n))
+
+    @property
+    def locks(self) -> tuple[Lock, ...]:
+        """The locks of this tile that the design took."""
+        return tuple(self._locks.locks.values())
 
     def post_block(self, offset: int, words: Words | Sequence[int]) -> None:
         """Write words from a byte offset on, at the end of the step of the design; see ``Bench.post``."""

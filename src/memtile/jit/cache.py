@@ -28,7 +28,9 @@ def _sources() -> Iterator[Path]:
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
 
 
-def _source_hash() -> str:
+@cache
+def source_hash() -> str:
+    """Hash of the sources that the compiled engine is made of; 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for path in _sources():
         digest.update(path.read_bytes())
@@ -63,7 +65,7 @@ def cache_directory() -> Path:
     """
     override = os.environ.get(_VARIABLE)
     for root in [Path(override)] if override else _roots():
-        directory = root / "jit" / _source_hash()
+        directory = root / "jit" / source_hash()
         if _writable(directory):
             return directory
     raise MemtileError(

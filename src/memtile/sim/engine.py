@@ -6,9 +6,10 @@ emptied: the memory it needs does not grow with the cycles simulated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from memtile.model.build.model import build
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Phase
+from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
 from memtile.sim import clock, machine
@@ -37,6 +39,28 @@ from memtile.sim.warmup import warm_up
 _SLICE = 1 << 16  # cycles between looks at the outside world
 
 Progress = Callable[[int], None]
+
+
+class AtPorts(NamedTuple):
+    """Streams at the ports of an engine: the words of each, and their TLAST.
+
+    Attributes:
+        feeds: words that wait for S2MM channels, by channel; those laid out already are in the state.
+        caught: words taken from MM2S channels, by channel.
+        left: words taken from switch ports, by port.
+        patterns: readiness of the ports, by channel.
+    """
+
+    feeds: dict[int, Offer]
+    caught: dict[int, Offer]
+    left: dict[int, Offer]
+    patterns: dict[int, npt.NDArray[np.int64]]
+
+
+def _whole(pieces: Sequence[Offer]) -> Offer:
+    words = [piece for piece, _ in pieces] or [np.zeros(0, np.uint32)]
+    last = [flags for _, flags in pieces] or [np.zeros(0, np.uint8)]
+    return np.concatenate(words), np.concatenate(last)
 
 
 class Engine:
@@ -254,6 +278,46 @@ class Engine:
     def _master(self, tile: int, name: str) -> int:
         tiles = plain(self.spec.tiles)
         return int(tiles.master_base[tile]) + PORTS[KIND_NAMES[tiles.kind[tile]]].master(name)
+
+    def at_ports(self) -> AtPorts:
+        """What waits at the ports and what was taken there, each stream in one piece."""
+        return AtPorts(
+            feeds={ch: _whole(feed.offers()) for ch, feed in self._feeds.items()},
+            caught={ch: _whole(chunks) for ch, chunks in self._caught.items()},
+            left={
+                port: (np.array([w for w, _ in words], np.uint32), np.array([e for _, e in words], np.uint8))
+                for port, words in self._left.items()
+            },
+            patterns=dict(self._patterns),
+        )
+
+    def put_at_ports(
+        self,
+        feeds: Mapping[int, Offer],
+        caught: Mapping[int, Offer],
+        left: Mapping[int, Offer],
+        patterns: Mapping[int, npt.NDArray[np.int64]],
+    ) -> None:
+        """Let all be at the ports that :meth:`at_ports` found in another engine of the same model."""
+        for ch, (words, last) in feeds.items():
+            self.feed(ch, words, last)
+        self._caught = {ch: [offer] for ch, offer in caught.items()}
+        self._left = {
+            port: list(zip(words.tolist(), last.tolist(), strict=True))
+            for port, (words, last) in left.items()
+        }
+        self._patterns = dict(patterns)
+
+    def put_state(self, values: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Give the state other values, by the names that ``state.compare.columns`` has for its columns."""
+        anew: dict[str, Any] = {}
+        for name, mine, *_ in columns(self._state):
+            if mine.shape == values[name].shape:
+                mine[...] = values[name]
+            else:  # words of the host, of which there may be any number
+                anew[name] = values[name]
+        self._state = self._state._replace(**anew)
+        self._unsettled = False
 
     def pending(self, ch: int) -> int:
         """Words fed to the S2MM channel's port that it has not taken."""

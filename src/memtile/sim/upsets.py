@@ -76,6 +76,15 @@ class Upsets:
         self.struck: list[Upset] = []
 
     @property
+    def waiting(self) -> list[Upset]:
+        """Those still to come, in the order in which they strike."""
+        return [upset for *_, upset in sorted(self._waiting, key=lambda entry: entry[:2])]
+
+    @waiting.setter
+    def waiting(self, upsets: Iterable[Upset]) -> None:
+        self._waiting = [(upset.cycle, next(self._order), upset) for upset in upsets]
+
+    @property
     def next_cycle(self) -> int:
         """Cycle of the next upset, or one that never comes."""
         return self._waiting[0][0] if self._waiting and not self._held else _NEVER

@@ -1,0 +1,233 @@
+"""Arrays as files: a run goes on in another process as if it had never stopped.
+
+A file is a NumPy ``.npz`` archive without pickled objects: the arrays of ``sim.snapshot``, and a header with
+what the design declared. It belongs to one state of the sources: the columns of another one may mean other
+things, so that such a file is refused, never misread.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.timing import Timing
+from memtile.design.circuits import End
+from memtile.design.locks import Lock
+from memtile.design.object_fifo import End as FifoEnd
+from memtile.design.object_fifo import ObjectFifo
+from memtile.design.packet_bus import PacketBus, Stream
+from memtile.design.router import Flow
+from memtile.design.switch_end import SwitchEnd
+from memtile.errors import DesignError, InputFileError, Problem, cannot_write, raise_if
+from memtile.jit.cache import source_hash
+from memtile.sim.snapshot import Snapshot, put_back, take
+
+if TYPE_CHECKING:
+    from memtile.design.array import Array as Design
+    from memtile.design.buffers import Buffer
+    from memtile.design.tile import Tile
+
+Array = npt.NDArray[Any]
+FORMAT = "memtile array 1"
+_HEADER = "header"
+
+
+def save(design: Design, path: Path | str) -> None:
+    """Write an array between two runs; see ``Array.save``."""
+    raise_if(_open_work(design), DesignError)
+    snapshot = take(design.engine)
+    header = {
+        "format": FORMAT,
+        "sources": source_hash(),
+        "device": design.device.name,
+        "columns": design.columns,
+        "timing": asdict(design.engine.timing),
+        "engine": snapshot.facts,
+        "tiles": [[tile.place, tile.saved()] for tile in design.tiles],
+        "circuits": design.circuits.saved(),
+        "buses": [[bus.name, bus.keeps_headers, _streams(bus)] for bus in design.buses],
+        "fifos": [_fifo(fifo) for fifo in design.fifos],
+        **design.saved_runs(),
+    }
+    arrays = snapshot.arrays | _expected(design)
+    arrays[_HEADER] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    _write(Path(path), lambda file: np.savez_compressed(file, allow_pickle=False, **arrays))
+
+
+def load(design: Callable[..., Design], path: Path | str) -> Design:
+    """An array as :func:`save` left it; see ``Array.load``.
+
+    Args:
+        design: makes the array of a device.
+        path: the file.
+    """
+    arrays = _read(Path(path))
+    header = json.loads(arrays.pop(_HEADER).tobytes())
+    made = design(header["device"], header["columns"], Timing(**header["timing"]))
+    expected: defaultdict[tuple[int, int], dict[int, Array]] = defaultdict(dict)
+    for name in [name for name in arrays if name.startswith("output/")]:
+        column, row, channel = map(int, name.split("/")[1:])
+        expected[column, row][channel] = arrays.pop(name)
+    for (column, row), saved in header["tiles"]:
+        made.tile(column, row).restore(saved, expected[column, row])
+    made.circuits.restore(header["circuits"])
+    put_back(made.engine, Snapshot(arrays, header["engine"]))
+    buses = [
+        PacketBus.restored(name, [_stream(made, saved) for saved in streams], keep_headers=keep)
+        for name, keep, streams in header["buses"]
+    ]
+    made.restore_runs(header, arrays, buses, [_made_fifo(made, saved) for saved in header["fifos"]])
+    return made
+
+
+def _open_work(design: Design) -> list[Problem]:
+    """What was declared and is not written to the registers yet, and arrays that would be lost."""
+    external = {id(buffer.array) for buffer in design.engine.external.buffers.values()}
+    problems = [
+        ("flow", f"{flow} without a circuit", "call route() or run() first")
+        for flow in design.circuits.waiting
+    ]
+    problems += [
+        ("array", f"{name}, which is no external buffer, is compared", "compare an external buffer instead")
+        for name, array, _ in design.compared
+        if id(array) not in external
+    ]
+    return [
+        Problem(
+            reason="save",
+            where=f"array {design.device.name}",
+            field=field,
+            given=given,
+            allowed="what the registers and buffers of the array hold",
+            source="files of arrays",
+            next_step=step,
+        )
+        for field, given, step in problems
+    ]
+
+
+def _expected(design: Design) -> dict[str, Array]:
+    """What outputs and buffers are compared with."""
+    found = {
+        f"output/{tile.place[0]}/{tile.place[1]}/{n}": channel.expected
+        for tile in design.tiles
+        for n, channel in enumerate((*tile.s2mm, *tile.mm2s))
+        if channel.expected is not None and tile.place is not None
+    }
+    found |= {f"buffer/{n}": data for n, (_, _, data) in enumerate(design.expected)}
+    return found | {f"compared/{n}": data for n, (_, _, data) in enumerate(design.compared)}
+
+
+def _streams(bus: PacketBus) -> list[Any]:
+    return [[stream.id, _end(stream.source), stream.flow.saved()] for stream in bus.streams]
+
+
+def _stream(design: Design, saved: list[Any]) -> Stream:
+    number, source, flow = saved
+    return Stream(number, _made_end(design, source), Flow.restored(flow))
+
+
+def _end(end: End) -> list[Any]:
+    port = end.port if isinstance(end, SwitchEnd) else end.number
+    return [end.tile.place, end.receives, port]
+
+
+def _made_end(design: Design, saved: list[Any]) -> End:
+    (column, row), receives, port = saved
+    tile = design.tile(column, row)
+    if isinstance(port, str):
+        return SwitchEnd(tile, port, receives)
+    channels = tile.s2mm if receives else tile.mm2s
+    return channels[port]
+
+
+def _fifo(fifo: ObjectFifo) -> dict[str, Any]:
+    return {
+        "name": fifo.name,
+        "depth": fifo.depth,
+        "shape": fifo.shape,
+        "dtype": fifo.dtype.str,
+        "ends": [_fifo_end(end) for end in (fifo.producer, *fifo.consumers)],
+        "flow": fifo.flow.saved(),
+    }
+
+
+def _fifo_end(end: FifoEnd) -> list[Any]:
+    locks = [lock and lock.id for lock in (end.free, end.full)]
+    return [_end(end.channel), [buffer.name for buffer in end.buffers], locks]
+
+
+def _made_fifo(design: Design, saved: Mapping[str, Any]) -> ObjectFifo:
+    producer, *consumers = (_made_fifo_end(design, end) for end in saved["ends"])
+    return ObjectFifo.restored(
+        design,
+        saved["name"],
+        saved["depth"],
+        tuple(saved["shape"]),
+        dtype=np.dtype(saved["dtype"]),
+        producer=producer,
+        consumers=tuple(consumers),
+        flow=Flow.restored(saved["flow"]),
+    )
+
+
+def _made_fifo_end(design: Design, saved: list[Any]) -> FifoEnd:
+    (place, receives, number), names, locks = saved
+    tile = design.tile(*place)
+    named: dict[str, Buffer] = {buffer.name: buffer for buffer in tile.buffers}
+    free, full = (_lock(tile, number) for number in locks)
+    channel = (tile.s2mm if receives else tile.mm2s)[number]
+    return FifoEnd(tile, channel, tuple(named[name] for name in names), free, full)
+
+
+def _lock(tile: Tile, number: int | None) -> Lock | None:
+    return next((lock for lock in tile.locks if lock.id == number), None)
+
+
+def _write(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file whole or not at all: what was there before stays until the new one is complete.
+
+    Raises:
+        InputFileError: it cannot be written.
+    """
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            write(file)
+        os.replace(part, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> dict[str, Array]:
+    """The arrays of a file that this version has written.
+
+    Raises:
+        InputFileError: it cannot be read, is no such file, or is of another version.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+            header = json.loads(arrays[_HEADER].tobytes())
+            found = header["format"], header["sources"]
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise InputFileError(f"{path}: not an array that memtile saved: {error}") from None
+    if found != (FORMAT, source_hash()):
+        raise InputFileError(
+            f"{path}: saved by other sources of memtile ({found[0]}, {found[1]}; these are {FORMAT}, "
+            f"{source_hash()}), whose columns may mean other things. Build the design again."
+        )
+    return arrays
