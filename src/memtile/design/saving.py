@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import Timing
+from memtile.design.channels import Channel
 from memtile.design.circuits import End
 from memtile.design.locks import Lock
 from memtile.design.object_fifo import End as FifoEnd
@@ -146,7 +147,7 @@ def _made_end(design: Design, saved: list[Any]) -> End:
     tile = design.tile(column, row)
     if isinstance(port, str):
         return SwitchEnd(tile, port, receives)
-    channels = tile.s2mm if receives else tile.mm2s
+    channels: tuple[Channel, ...] = tile.s2mm if receives else tile.mm2s
     return channels[port]
 
 

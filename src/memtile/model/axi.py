@@ -19,10 +19,9 @@ from memtile.model.dma import task_end, task_queue
 from memtile.model.events import registers as event_registers
 from memtile.model.events import setup as event_setup
 from memtile.model.events.registers import FIRST_EVENT_BLOCK
-from memtile.model.events.signals import signal
+from memtile.model.events.reports import memory_unit, signal
 from memtile.model.memory import control as memory_control
 from memtile.model.memory import ecc, lock_port, lock_registers, scrubber, watchpoints, windows
-from memtile.model.memory.memory_events import memory_unit
 from memtile.model.state.columns import Ints
 from memtile.model.state.events import Signal
 from memtile.model.state.memory import Origin

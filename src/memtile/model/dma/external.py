@@ -19,7 +19,7 @@ from memtile.model.dma.registers import (
     PAUSE_MEMORY_MASK,
     PAUSE_STREAM_MASK,
 )
-from memtile.model.events.signals import signal
+from memtile.model.events.reports import signal
 from memtile.model.memory import banks
 from memtile.model.state.dma import Region
 from memtile.model.state.events import Signal

@@ -12,7 +12,7 @@ from memtile.arch.register_map import register_named
 from memtile.jit.decorators import inlined, jit
 from memtile.model.dma.bd_load import halt
 from memtile.model.dma.registers import ERROR_BDS_PER_TASK, ERROR_LENGTH_EXCEEDED, FOT_LSB, FOT_MASK
-from memtile.model.events.signals import signal
+from memtile.model.events.reports import signal
 from memtile.model.roster import wake_control
 from memtile.model.state.causes import Cause
 from memtile.model.state.events import Signal

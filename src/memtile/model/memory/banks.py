@@ -8,8 +8,8 @@ cores, is assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined
+from memtile.model.round_robin import rank
 from memtile.model.state.state import State
-from memtile.model.turns import rank
 
 
 @inlined

@@ -14,8 +14,8 @@ from memtile.arch.protection import CELLS, COLUMNS, CORRECTED, FAILED, LANES, SC
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
+from memtile.model.events.reports import raise_event
 from memtile.model.memory.banks import bank_of
-from memtile.model.memory.memory_events import raise_event
 from memtile.model.roster import wake_guard
 from memtile.model.state.state import Spec, State
 from memtile.model.streams.packets import odd

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import inlined, jit
-from memtile.model.events.signals import signal
+from memtile.model.events.reports import signal
 from memtile.model.memory.windows import NOWHERE, reach
+from memtile.model.round_robin import rank
 from memtile.model.state.events import LockEvent, Signal
 from memtile.model.state.state import State
-from memtile.model.turns import rank
 
 _MAX = MEMORY.lock_value_max
 

@@ -12,10 +12,10 @@ from memtile.jit.decorators import jit
 from memtile.model.memory import banks
 from memtile.model.memory.windows import WEST
 from memtile.model.roster import append
+from memtile.model.round_robin import rank
 from memtile.model.state.causes import Cause
 from memtile.model.state.memory import INTERFACES
 from memtile.model.state.state import State
-from memtile.model.turns import rank
 
 _PER_DIRECTION = 2
 

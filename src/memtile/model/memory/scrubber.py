@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from memtile.arch.protection import EVENT_TRUE
 from memtile.jit.decorators import jit
+from memtile.model.events.reports import raise_event
 from memtile.model.memory import banks, ecc
-from memtile.model.memory.memory_events import raise_event
 from memtile.model.memory.requesters import scrubber_of
 from memtile.model.roster import wake_guard
 from memtile.model.state.state import State

@@ -8,7 +8,7 @@ that an access needs one test to learn that there is nothing to look at.
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
-from memtile.model.memory.memory_events import raise_event
+from memtile.model.events.reports import raise_event
 from memtile.model.memory.windows import WEST
 from memtile.model.state.memory import Origin
 from memtile.model.state.state import Spec, State

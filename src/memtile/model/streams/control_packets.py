@@ -14,7 +14,7 @@ from memtile.arch.registers import field_of
 from memtile.arch.tiles import TILE_BYTES, WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model import axi
-from memtile.model.events.signals import signal
+from memtile.model.events.reports import signal
 from memtile.model.state.events import Signal
 from memtile.model.state.state import State
 from memtile.model.streams import control_port

@@ -13,14 +13,14 @@ from memtile.arch.register_map import register_named
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.jit.decorators import inlined, jit
-from memtile.model.events.signals import signal
+from memtile.model.events.reports import signal
+from memtile.model.round_robin import rank
 from memtile.model.state.events import Signal
 from memtile.model.state.state import State
 from memtile.model.state.streams import TLAST
 from memtile.model.streams.packets import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
 from memtile.model.streams.switch_ports import has_room, offers, pop, push
-from memtile.model.turns import rank
 
 NONE = -1
 _ENABLE = field_of(SLOT, "enable").mask

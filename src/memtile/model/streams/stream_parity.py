@@ -8,7 +8,7 @@ of tile control or to the south such a word left. The word itself is right, and 
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
-from memtile.model.events.signals import signal
+from memtile.model.events.reports import signal
 from memtile.model.state.events import Signal
 from memtile.model.state.state import State
 from memtile.model.state.streams import WRONG_PARITY

@@ -1,13 +1,19 @@
-"""Events about data memory, raised by their number in the module that has the memory."""
+"""What a tile reports to its event units: signals of the tile, and events about its data memory (AM020)."""
 
 from __future__ import annotations
 
 from memtile.arch.registers import WORD_BITS
-from memtile.jit.decorators import jit
+from memtile.jit.decorators import inlined, jit
 from memtile.model.events.asserted import raise_event as raise_in_unit
 from memtile.model.state.state import Spec, State
 
 _BITS = WORD_BITS
+
+
+@inlined
+def signal(st: State, tile: int, what: int) -> None:
+    """The tile reports ``what``, a ``Signal``, in this cycle."""
+    st.signals[tile, what] = st.clock.now[0]
 
 
 @jit
