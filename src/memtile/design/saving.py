@@ -148,7 +148,7 @@ def _made_end(design: Design, saved: list[Any]) -> End:
     if isinstance(port, str):
         return SwitchEnd(tile, port, receives)
     channels: tuple[Channel, ...] = tile.s2mm if receives else tile.mm2s
-    return channels[port]
+    return channels[int(port)]
 
 
 def _fifo(fifo: ObjectFifo) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Building a model: from placed tiles to tables at rest."""

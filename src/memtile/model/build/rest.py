@@ -1,0 +1,61 @@
+"""Tables and arrays of the state at rest, as their columns declare it (``state.columns``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.jit.tables import table
+from memtile.model.state.columns import BUILT, Column, columns_of, fields_of
+from memtile.model.state.state import StateTables
+
+T = TypeVar("T")
+
+
+def at_rest(columns: type[T], rows: int, **built: Any) -> T:
+    """A table of the state in a model that was just built.
+
+    Args:
+        columns: class of the table.
+        rows: how many.
+        built: values of the columns that depend on the tile: those declared as ``BUILT``, and no other.
+
+    Raises:
+        TypeError: a column is missing, or has a value at rest already.
+    """
+    table_class: type = columns
+    declared = columns_of(table_class)
+    _same(columns.__name__, built, {name for name, column in declared.items() if column.rest is BUILT})
+    rest = {name: column.rest for name, column in declared.items() if column.rest}
+    return table(columns, rows, **rest, **built)
+
+
+def arrays_at_rest(shapes: Mapping[str, int | tuple[int, ...]], **built: Any) -> dict[str, Any]:
+    """The arrays of the state that are no tables, in a model that was just built.
+
+    Args:
+        shapes: of each of them, but the ``built`` ones; a list has room for so many numbers and its length.
+        built: those declared as ``BUILT``.
+
+    Raises:
+        TypeError: one is missing, or there is no such array.
+    """
+    arrays = {name: what for name, (what, _) in fields_of(StateTables).items() if isinstance(what, Column)}
+    _same("State", {**shapes, **built}, set(arrays))
+    _same("State", built, {name for name, column in arrays.items() if column.rest is BUILT})
+    return {name: np.full(shape, arrays[name].rest, _dtype(name)) for name, shape in shapes.items()} | built
+
+
+def _dtype(name: str) -> Any:
+    """Type of the numbers in an array of the state."""
+    hint = get_type_hints(StateTables)[name]
+    return get_args(get_args(hint)[1])[0]
+
+
+def _same(where: str, given: Mapping[str, Any], wanted: set[str]) -> None:
+    if given.keys() != wanted:
+        missing, strange = sorted(wanted - given.keys()), sorted(given.keys() - wanted)
+        raise TypeError(f"{where}: no value for {missing}, a value too many for {strange}")
