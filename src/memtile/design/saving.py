@@ -218,7 +218,7 @@ def _read(path: Path) -> dict[str, Array]:
         InputFileError: it cannot be read, is no such file, or is of another version.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
             header = json.loads(arrays[_HEADER].tobytes())
             found = header["format"], header["sources"]

@@ -53,7 +53,8 @@ class StateDiff:
             return "the states are equal"
         found = []
         for each in self.columns:
-            found += [f"{each.column}: {each.count} {'value' if each.count == 1 else 'values'} differ"]
+            many = "1 value differs" if each.count == 1 else f"{each.count} values differ"
+            found.append(f"{each.column}: {many}")
             found += [f"  {line}" for line in each.lines]
             if each.count > len(each.lines):
                 found.append(f"  and {each.count - len(each.lines)} more")

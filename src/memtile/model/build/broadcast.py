@@ -1,26 +1,20 @@
 """The switches that broadcast events between the event units of an array, and how they are linked."""
 
 from __future__ import annotations
-from memtile.model.build.rest import at_rest
-from memtile.model.state.columns import NONE
 
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import WORD_BYTES, TileName
-from memtile.model.state.events import (EAST, NORTH, SIDES, SOUTH, WEST, EventUnits, Nodes)
+from memtile.jit.tables import table
 from memtile.model.register_tables import index_map
-from memtile.model.state.columns import (Ints)
-from memtile.model.state.tiles import (Tiles)
-from memtile.jit.tables import (table)
-
-from memtile.model.state.tiles import Placed
-
+from memtile.model.state.columns import NONE, Ints
+from memtile.model.state.events import EAST, NORTH, SIDES, SOUTH, WEST, EventUnits, Nodes
+from memtile.model.state.tiles import Placed, Tiles
 
 
 def nodes(

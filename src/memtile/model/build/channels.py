@@ -1,8 +1,6 @@
 """The tables of the DMA channels after reset: who they are, their buffers and address generators."""
 
 from __future__ import annotations
-from memtile.model.build.rest import at_rest
-from memtile.model.state.columns import NONE
 
 from collections.abc import Sequence
 
@@ -10,10 +8,9 @@ import numpy as np
 
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, S2MM, TILE_KINDS, TileKind, TileName
 from memtile.arch.timing import Timing
-from memtile.model.state.columns import (ring_wrap)
-from memtile.model.state.dma import (Channels, Fifos, Walks)
-from memtile.jit.tables import (table)
-from memtile.model.state.causes import (Cause)
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE, ring_wrap
+from memtile.model.state.dma import Channels, Fifos, Walks
 
 _STAGED_WORDS = 2 * GRANULE_WORDS  # of the words that wait in an interface channel, those next to its port
 
@@ -30,7 +27,13 @@ def channels(tiles: Sequence[TileName], timing: Timing) -> tuple[Channels, Fifos
     kinds = [TILE_KINDS[tiles[t]] for t in tile]
     outside = np.array([kind.role == "interface" for kind in kinds])
     external = np.where(outside, np.cumsum(outside) - 1, NONE)
-    where = {"tile": tile, "direction": direction, "number": number, "external": external, "switch_port": NONE}
+    where = {
+        "tile": tile,
+        "direction": direction,
+        "number": number,
+        "external": external,
+        "switch_port": NONE,
+    }
     depths = [_buffer_depth(kind, d, timing) for kind, d in zip(kinds, direction, strict=True)]
     return (
         at_rest(Channels, len(rows), **where),

@@ -1,24 +1,16 @@
 """The cores of a model as they are after reset, and the tiles that each of them sees."""
 
 from __future__ import annotations
-from memtile.model.build.rest import at_rest
-from memtile.model.state.columns import NONE
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from memtile.arch.core import CORE, SIDE_STEPS, SIDES
+from memtile.arch.core import SIDE_STEPS, SIDES
 from memtile.arch.tiles import TILE_KINDS
-from memtile.model.state.columns import (CORE_STEPS)
-from memtile.model.state.cores import (Cores)
-from memtile.jit.tables import (table)
-from memtile.model.state.causes import (CoreCause)
-
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE
+from memtile.model.state.cores import Cores
 from memtile.model.state.tiles import Placed
-
 
 
 def _has_core(p: Placed) -> bool:
@@ -51,5 +43,3 @@ def cores(placed: Sequence[Placed]) -> Cores:
     """All cores, without kernels."""
     tiles = [tile for tile, p in enumerate(placed) if _has_core(p)]
     return at_rest(Cores, len(tiles), tile=tiles)
-
-

@@ -1,13 +1,11 @@
 """The event units of a model as tables: what asserts each event, where the registers of each unit are."""
 
 from __future__ import annotations
-from memtile.model.build.rest import at_rest
-from memtile.model.state.columns import NONE
 
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +14,25 @@ from memtile.arch.ports import PORTS
 from memtile.arch.register_map import event_modules, register_map
 from memtile.arch.registers import ModuleName, Register
 from memtile.arch.tiles import DIRECTIONS, TileName
+from memtile.jit.tables import table
 from memtile.model import register_tables
 from memtile.model.build.broadcast import nodes
-from memtile.model.state.events import (ALL_CHANNELS, COUNTERS, FLIGHT, PER_KIND, SIDES, VALUE, ChannelEvent, CoreEvent, EventGroups, EventModules, EventUnits, LockEvent, Observers, PortEvent, Signal, Source, Traces)
-from memtile.model.state.columns import (NEVER)
-from memtile.model.state.columns import (Ints)
-from memtile.model.state.tiles import (Tiles)
-from memtile.jit.tables import (table)
-
-from memtile.model.state.tiles import Placed
+from memtile.model.state.columns import NONE, Ints
+from memtile.model.state.events import (
+    ALL_CHANNELS,
+    COUNTERS,
+    PER_KIND,
+    ChannelEvent,
+    CoreEvent,
+    EventGroups,
+    EventModules,
+    EventUnits,
+    LockEvent,
+    PortEvent,
+    Signal,
+    Source,
+)
+from memtile.model.state.tiles import Placed, Tiles
 
 MODULES: tuple[ModuleName, ...] = tuple(EVENT_UNITS)
 EVENTS = 1 + max(max(unit.events.values()) for unit in EVENT_UNITS.values())

@@ -1,21 +1,17 @@
 """Banks, locks and memory control of a model as they are after reset."""
 
 from __future__ import annotations
-from memtile.model.build.rest import at_rest
-from memtile.model.state.columns import NONE
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
-from memtile.model.state.memory import (Banks, Locks, Memories)
-from memtile.model.state.tiles import (Tiles)
-from memtile.jit.tables import (table)
-
-from memtile.model.state.tiles import Placed
-
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE
+from memtile.model.state.memory import Banks, Locks, Memories
+from memtile.model.state.tiles import Placed, Tiles
 
 
 def memories_at_rest(placed: Sequence[Placed]) -> Memories:

@@ -330,7 +330,5 @@ def build(placed: Sequence[Placed], timing: Timing | None = None, *, switched: b
         controls=controls,
         observers=at_rest(Observers, units),
         traces=at_rest(Traces, units),
-        **arrays_at_rest(
-            _sizes(placed, tiles, counts), registers=_clocked(placed, tiles, registers)
-        ),
+        **arrays_at_rest(_sizes(placed, tiles, counts), registers=_clocked(placed, tiles, registers)),
     )

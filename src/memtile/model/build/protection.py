@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.protection import FIRST_ECC_EVENT, FIRST_PARITY_EVENT, MEMORY_MODULE
 from memtile.arch.registers import Register

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 
 from memtile.jit.tables import table
 from memtile.model.state.columns import BUILT, Column, columns_of, fields_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.protection import MEMORY_MODULE
 from memtile.arch.registers import Field, Register
@@ -10,7 +9,6 @@ from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.jit.tables import table
 from memtile.model.state.columns import NONE
 from memtile.model.state.memory import Origin, Watches
-
 
 
 def watches(registers: dict[TileName, tuple[Register, ...]]) -> Watches:

@@ -1,8 +1,6 @@
 """The wires of the array: switch ports, who is at their other end, and which channel is behind them."""
 
 from __future__ import annotations
-from memtile.model.build.rest import at_rest
-from memtile.model.state.columns import NONE
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -15,11 +13,9 @@ from memtile.arch.switch_registers import parity_port
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
 from memtile.arch.timing import Timing
 from memtile.model import register_tables
-from memtile.model.state.columns import (ring_wrap)
-from memtile.model.state.columns import (Ints)
-from memtile.jit.tables import (table)
-from memtile.model.state.streams import (SwitchPorts)
-
+from memtile.model.build.rest import at_rest
+from memtile.model.state.columns import NONE, Ints, ring_wrap
+from memtile.model.state.streams import SwitchPorts
 
 
 class Site(NamedTuple):
