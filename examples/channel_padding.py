@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile import Array, view
-from memtile.design.object_fifo import End
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core, Kernel
+from memtile import Array, End, view
+from memtile.kernels import Action, Core, Kernel
 
 IMAGES, PIXELS, CHANNELS = 4, 128, 24
 LANES = 16  # channels that the kernel takes at a time, and makes

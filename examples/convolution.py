@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile import Array, View, view
-from memtile.design.object_fifo import End, ObjectFifo
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core, Kernel
+from memtile import Array, End, ObjectFifo, View, view
+from memtile.kernels import Action, Core, Kernel
 
 IMAGES, SIZE, CHANNELS = 3, 32, 8
 SHAPE = (SIZE, SIZE, CHANNELS)  # rows, columns, channels

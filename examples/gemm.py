@@ -15,11 +15,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memtile import Array, TilingParameters, TraversingParameters
-from memtile.design.buffers import Buffer
-from memtile.design.object_fifo import End
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core, Kernel
+from memtile import Array, Buffer, End, TilingParameters, TraversingParameters
+from memtile.kernels import Action, Core, Kernel
 
 SIZE, DEEP = 512, 16
 WORKERS, BAND, WIDE = 4, 32, 128

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtile import MemoryTile, view
-from memtile.model.state.causes import Cause
+from memtile import Cause, MemoryTile, view
 
 ROWS, COLUMNS, VALUE = 6, 14, 7
 

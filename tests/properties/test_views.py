@@ -22,7 +22,7 @@ from memtile.access.walk import Walk, addresses
 from memtile.bd.descriptor import Descriptor, Dim, Pad
 from memtile.bd.windows import OWN
 from memtile.errors import TransferError
-from memtile.testing.tilings import tilings
+from memtile.testing.strategies import tilings
 
 Step = Callable[[Any], Any]
 SHAPES = st.lists(st.integers(1, 6), min_size=1, max_size=3).map(tuple)
