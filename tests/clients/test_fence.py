@@ -13,6 +13,7 @@ import pytest
 
 import fence
 import memtile
+import page_code
 import pages
 
 ROOT = pages.ROOT
@@ -139,3 +140,18 @@ def _seen_by_type_checkers(module: ModuleType) -> dict[str, str]:
             for alias in node.names
         )
     )
+
+
+def test_type_checkers_see_the_code_of_a_page_at_the_lines_of_the_page() -> None:
+    page = "# Title\n\n```python\na = 1\n```\n\n```console\n$ true\n```\n\n```python\nb: str = a\n```\n"
+    lines = page_code.code_of(page).splitlines()
+    assert {number: line for number, line in enumerate(lines, 1) if line} == {4: "a = 1", 12: "b: str = a"}
+    assert page_code.code_of("```console\n$ true\n```\n") == ""
+    assert page_code.name_of(Path("docs/array.md")) == "docs_array.py"
+
+
+def test_lint_gives_every_page_to_both_type_checkers() -> None:
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").split("\nlint:")[1].split("\n\n")[0]
+    assert "tests/page_code.py $(PAGES) README.md docs/*.md\n" in recipe
+    for checker in ("mypy $(USED)", "pyright --warnings --pythonpath $(BIN)/python $(USED) $(FENCE)"):
+        assert f"\t$(BIN)/{checker}\n" in recipe + "\n"

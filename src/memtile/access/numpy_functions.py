@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def sliding_window_view(
             than one loop.
         AxisError: NumPy's: no such axis.
     """
-    sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
+    sizes = tuple(window_shape) if isinstance(window_shape, Sequence) else (index(window_shape),)
     axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim, allow_duplicate=True)
     if len(axes) != len(sizes):
         given = f"{len(sizes)} windows for {len(axes)} axes"
