@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from memtile.explain.results import ChannelUse, Check, CoreUse, Result, Status
     from memtile.explore.campaign import campaign
     from memtile.explore.campaign_result import CampaignResult, Outcome
+    from memtile.io.formats.schemas import schema, schema_names
     from memtile.model.state.causes import Cause, CoreCause
     from memtile.report.cycles_picture import save_cycles
     from memtile.report.tiles_picture import tiles_figure
@@ -107,6 +108,8 @@ _HOMES = {
     "repeat": "memtile.access.notation",
     "save_cycles": "memtile.report.cycles_picture",
     "scattered": "memtile.sim.upsets",
+    "schema": "memtile.io.formats.schemas",
+    "schema_names": "memtile.io.formats.schemas",
     "sliding_window_view": "memtile.access.numpy_functions",
     "tensor_access_pattern": "memtile.access.notation",
     "tiles_figure": "memtile.report.tiles_picture",
@@ -166,6 +169,8 @@ __all__ = [
     "repeat",
     "save_cycles",
     "scattered",
+    "schema",
+    "schema_names",
     "sliding_window_view",
     "tensor_access_pattern",
     "tiles_figure",
