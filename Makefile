@@ -41,6 +41,7 @@ lint: $(SETUP)
 
 docs: $(SETUP)
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python tests/reference.py docs/reference.md
 	$(BIN)/python tests/pages.py README.md docs/*.md
 	$(BIN)/python -m pytest -n $(WORKERS) --features-out=docs/features.md
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memtile.design.other_tiles import ComputeTile, InterfaceTile
     from memtile.design.placement import place_buffers
     from memtile.design.protocols import Guarded, hand_over, one_reader, one_writer
+    from memtile.design.tile import Tile
     from memtile.design.transfers import Transfer
     from memtile.errors import (
         DescriptorError,
@@ -87,6 +88,7 @@ _HOMES = {
     "Result": "memtile.explain.results",
     "SimulationError": "memtile.errors",
     "Status": "memtile.explain.results",
+    "Tile": "memtile.design.tile",
     "TilingParameters": "memtile.access.tiling",
     "Timing": "memtile.arch.timing",
     "Transfer": "memtile.design.transfers",
@@ -148,6 +150,7 @@ __all__ = [
     "Result",
     "SimulationError",
     "Status",
+    "Tile",
     "TilingParameters",
     "Timing",
     "Transfer",

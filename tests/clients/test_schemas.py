@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from memtile.arch.tiles import TILE_KINDS
 from memtile.bd import Descriptor, case_of, hex_words, words_of_case
 from memtile.bd.cases import _KEYS as CASE_KEYS
 from memtile.bd.cases import ORACLE_KEYS
+from memtile.cli.exit_codes import ExitCode
 from memtile.cli.main import app
 from memtile.io.trace.decoder import Origin
 from memtile.model.state.causes import Cause, CoreCause
@@ -152,6 +154,12 @@ def test_the_command_prints_and_lists_them() -> None:
     listed = CliRunner().invoke(app, ["schema"]).stdout.splitlines()
     assert [line.split()[0] for line in listed] == list(schema_names())
     assert CliRunner().invoke(app, ["schema", "nothing"]).exit_code == 2
+
+
+def test_the_page_of_what_is_stable_has_every_exit_code() -> None:
+    page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+    codes = re.findall(r"^ *\| (\d+) \| ", page, re.MULTILINE)
+    assert [int(code) for code in codes] == list(ExitCode)
 
 
 def test_the_names_in_schemas_are_those_of_the_code() -> None:
