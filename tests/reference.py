@@ -93,7 +93,7 @@ def _entry(module: str, name: str) -> Iterator[str]:
         yield from _class(name, thing)
         return
     text = _wrapped(str(thing.signature())) if isinstance(thing, griffe.Function) else _constant(thing)
-    yield f"```py\n{text}\n```\n"
+    yield f"```text\n{text}\n```\n"
     yield from _docstring(thing)
 
 
@@ -101,9 +101,9 @@ def _class(name: str, thing: griffe.Class) -> Iterator[str]:
     values = [n for n, m in thing.members.items() if isinstance(m, griffe.Attribute) and n.isupper()]
     bases = [str(base) for base in thing.bases]
     if any(base.endswith("Enum") for base in bases):
-        yield f"```py\nclass {name}({', '.join(bases)}): {', '.join(values)}\n```\n"
+        yield f"```text\nclass {name}({', '.join(bases)}): {', '.join(values)}\n```\n"
     else:
-        yield f"```py\n{_wrapped(f'class {name}({_parameters(thing)})')}\n```\n"
+        yield f"```text\n{_wrapped(f'class {name}({_parameters(thing)})')}\n```\n"
     public = [base for base in bases if base in fence.public_names("memtile")]
     if public:
         yield f"A `{'`, `'.join(public)}`, with all that it has.\n"
@@ -112,11 +112,11 @@ def _class(name: str, thing: griffe.Class) -> Iterator[str]:
         if is_property(member):
             yield f"#### {name}.{member_name}\n"
             assert isinstance(member, griffe.Attribute)
-            yield f"```py\n{member_name}: {member.annotation}\n```\n"
+            yield f"```text\n{member_name}: {member.annotation}\n```\n"
             yield from _docstring(member)
         elif isinstance(member, griffe.Function):
             yield f"#### {name}.{member_name}\n"
-            yield f"```py\n{_wrapped(str(member.signature()))}\n```\n"
+            yield f"```text\n{_wrapped(str(member.signature()))}\n```\n"
             yield from _docstring(member)
 
 

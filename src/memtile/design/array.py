@@ -121,10 +121,6 @@ class Array(Bench):
     def memory_tile(self, column: int, row: int = INTERFACE_ROWS) -> MemoryTile:
         """The memory tile at ``(column, row)``.
 
-        Args:
-            column: counted from the west, 0 is the first.
-            row: counted from the interface tiles, which are row 0.
-
         Raises:
             DesignError: no memory tile is there.
         """
@@ -132,10 +128,6 @@ class Array(Bench):
 
     def compute_tile(self, column: int, row: int) -> ComputeTile:
         """The compute tile at ``(column, row)``.
-
-        Args:
-            column: counted from the west, 0 is the first.
-            row: counted from the interface tiles, which are row 0.
 
         Raises:
             DesignError: no compute tile is there.
@@ -275,7 +267,8 @@ class Array(Bench):
                 packet bus with packets that are not theirs; circuits where the test bench feeds or takes.
         """
         check_closed(self._fifos)
-        raise_if(list(self._two_parties()), DesignError)
+        channels = (channel for tile in self.tiles for channel in (*tile.s2mm, *tile.mm2s))
+        raise_if(list(self.circuits.two_parties(channels)), DesignError)
         raise_if([problem for bus in self._buses for problem in bus.conflicts()], DesignError)
         self.circuits.apply()
         for bus in self._buses[self._configured :]:
@@ -404,7 +397,14 @@ class Array(Bench):
         buses: Sequence[PacketBus],
         fifos: Sequence[ObjectFifo],
     ) -> None:
-        """Have what :meth:`saved_runs` found in another array; see ``design.saving``."""
+        """Have what :meth:`saved_runs` found in another array; see ``design.saving``.
+
+        Args:
+            saved: what it found.
+            arrays: the expected data by key, of any shape and type.
+            buses: the packet buses of the other array, remade here.
+            fifos: its object FIFOs.
+        """
         self._buses, self._fifos = list(buses), list(fifos)
         self.fifo_names, self._configured = set(saved["fifo_names"]), saved["configured"]
         self._run_until, self.listening = saved["run_until"], set(saved["listening"])
@@ -415,20 +415,6 @@ class Array(Bench):
         for n, (name, external) in enumerate(saved["compared"]):
             array = self.engine.external.buffers[external].array
             self.compared.append((name, array, arrays[f"compared/{n}"]))
-
-    def _two_parties(self) -> Iterator[Problem]:
-        """Channels whose stream port both a circuit and the test bench have."""
-        for channel in (channel for tile in self.tiles for channel in (*tile.s2mm, *tile.mm2s)):
-            owner = self.circuits.owner(channel) if channel.fed or channel.taken else ""
-            if owner:
-                yield Problem(
-                    reason="two_parties",
-                    where=f"array {self.device.name}",
-                    field=channel.name,
-                    given=f"{owner}, and {'feed' if channel.fed else 'collect or expect'}",
-                    allowed="a circuit or the test bench",
-                    source="one end at either side of a stream",
-                )
 
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()
