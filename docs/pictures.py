@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memtile.report.cycles_picture import save_cycles
-from memtile.report.tiles_picture import tiles_figure
+from memtile import save_cycles, tiles_figure
 
 HERE = Path(__file__).parent
 TILINGS = ("halo", "t1", "border")

@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile import Array, view
-from memtile.design.object_fifo import End
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core, Kernel
+from memtile import Array, End, pad, view
+from memtile.kernels import Action, Core, Kernel
 
 IMAGES, PIXELS, CHANNELS = 4, 128, 24
 LANES = 16  # channels that the kernel takes at a time, and makes
@@ -61,7 +59,7 @@ def design() -> Array:
     results = np.zeros((IMAGES, PIXELS, LANES), np.int32)
 
     features = array.object_fifo("features", outside, shared, shape=(PIXELS, CHANNELS), dtype=np.int8)
-    padded = np.pad(view((PIXELS, CHANNELS), np.int8), ((0, 0), (0, PADDED - CHANNELS)))
+    padded = pad(view((PIXELS, CHANNELS), np.int8), ((0, 0), (0, PADDED - CHANNELS)))
     in_blocks = padded.reshape(PIXELS, BLOCKS, LANES).transpose(1, 0, 2)
     [blocks] = features.split("blocks", [tile], parts=[in_blocks])
     sums = array.object_fifo("sums", tile, outside, shape=(PIXELS, LANES), dtype=np.int32)

@@ -14,13 +14,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memtile import Array
-from memtile.access.compression import compress
-from memtile.design.buffers import Buffer
-from memtile.design.locks import Lock
-from memtile.design.object_fifo import End
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core, Kernel
+from memtile import Array, Buffer, End, Lock
+from memtile.access import compress
+from memtile.kernels import Action, Core, Kernel
 
 ROWS, COLUMNS, WORKERS = 128, 256, 4
 BAND = ROWS // WORKERS

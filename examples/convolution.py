@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile import Array, View, view
-from memtile.design.object_fifo import End, ObjectFifo
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core, Kernel
+from memtile import Array, End, ObjectFifo, View, pad, view
+from memtile.kernels import Action, Core, Kernel
 
 IMAGES, SIZE, CHANNELS = 3, 32, 8
 SHAPE = (SIZE, SIZE, CHANNELS)  # rows, columns, channels
@@ -38,7 +36,8 @@ def convolve(padded: Ints, weights: Ints) -> Ints:
     total = np.zeros((rows, columns, CHANNELS), np.int32)
     for row, column in np.ndindex(3, 3):
         total += padded[row : row + rows, column : column + columns].astype(np.int32) @ weights[row, column]
-    return np.clip((total + (1 << (SHIFT - 1))) >> SHIFT, 0, 127).astype(np.int8)
+    clipped: Ints = np.clip((total + (1 << (SHIFT - 1))) >> SHIFT, 0, 127).astype(np.int8)
+    return clipped
 
 
 def quarters(image: View, size: int) -> list[View]:
@@ -66,7 +65,7 @@ def layer(array: Array, column: int, source: ObjectFifo, result: ObjectFifo, wei
     """One layer on the compute tiles of a column."""
     cores = [array.compute_tile(column, row) for row in array.device.compute_rows]
     image = view(SHAPE, np.int8)
-    with_halo = quarters(np.pad(image, ((1, 1), (1, 1), (0, 0))), HALF + 2)
+    with_halo = quarters(pad(image, ((1, 1), (1, 1), (0, 0))), HALF + 2)
     tiles = source.split(f"tile{column}", cores, parts=with_halo)
     results = result.gather(f"result{column}", cores, parts=quarters(image, HALF))
     for core, came, goes in zip(cores, tiles, results, strict=True):

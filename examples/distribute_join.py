@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtile import Array, TilingParameters
-from memtile.design.protocols import hand_over, one_reader, one_writer
+from memtile import Array, TilingParameters, hand_over, one_reader, one_writer
 
 FRAMES = 4
 ROWS, COLUMNS, WORKERS = 32, 64, 4

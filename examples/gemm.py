@@ -12,14 +12,13 @@ back. All buffers but those of C in the cores are double, so that words and core
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from memtile import Array, TilingParameters, TraversingParameters
-from memtile.design.buffers import Buffer
-from memtile.design.object_fifo import End
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core, Kernel
+from memtile import Array, Buffer, End, TilingParameters, TraversingParameters
+from memtile.kernels import Action, Core, Kernel
 
 SIZE, DEEP = 512, 16
 WORKERS, BAND, WIDE = 4, 32, 128
@@ -30,8 +29,10 @@ STEPS, BLOCKS = (
 )  # blocks added up for one block of C; blocks of C in a column of blocks
 MULTIPLIERS = 64  # int32 products that a core is said to make in a cycle
 
+Ints = npt.NDArray[Any]
 
-def halves(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+
+def halves(a: Ints, b: Ints) -> Ints:
     """Products of the low 16 bits of ``a`` with ``b``, then of the high ones: int64[2 * rows, columns].
 
     NumPy is fast in float64 only, which is exact up to 2**53: not for products of two int32, as flipped bits
@@ -41,10 +42,11 @@ def halves(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (parts @ b.astype(np.float64)).astype(np.int64)
 
 
-def joined(sums: np.ndarray) -> np.ndarray:
+def joined(sums: Ints) -> Ints:
     """The int32 sums, modulo 2**32, of added-up :func:`halves`."""
     low, high = np.split(sums, 2)
-    return (low + (high << 16)).astype(np.int32)
+    total: Ints = (low + (high << 16)).astype(np.int32)
+    return total
 
 
 def worker(a: End, b: End, c: End, blocks: int) -> Kernel:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile import MemoryTile, TilingParameters, TraversingParameters
-from memtile.examples import feature_map
+from memtile.testing import feature_map
 
 FRAMES = 4
 SIZE, CHANNELS = 112, 8

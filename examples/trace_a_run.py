@@ -16,11 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from memtile import Array
-from memtile.design.events import Event
-from memtile.io.trace.tracing import Tracing
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core
+from memtile import Array, Event
+from memtile.kernels import Action, Core
+from memtile.trace import Tracing
 
 FRAMES, WORDS, CYCLES = 4, 64, 60
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtile import Array, TilingParameters, TraversingParameters
-from memtile.design.protocols import one_writer
+from memtile import Array, TilingParameters, TraversingParameters, one_writer
 
 SIZE, WORKERS = 64, 4
 BAND = SIZE // WORKERS

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtile import MemoryTile, view
-from memtile.model.state.causes import Cause
+from memtile import Cause, MemoryTile, pad, view
 
 ROWS, COLUMNS, VALUE = 6, 14, 7
 
@@ -22,7 +21,7 @@ def design() -> MemoryTile:
     pixels = np.arange(100, 100 + ROWS * COLUMNS, dtype=np.int32).reshape(ROWS, COLUMNS)
     image, channel = tile.buffer("image", pixels.shape, data=pixels), tile.mm2s[0]
     channel.pad_with(VALUE)
-    channel.start(tile.read(image, np.pad(view(pixels.shape), 1)))
+    channel.start(tile.read(image, pad(view(pixels.shape), 1)))
     channel.expect(np.pad(pixels, 1, constant_values=VALUE))
     return tile
 

@@ -1,77 +1,184 @@
 """memtile: an open twin of AMD's AIE-ML memory tile.
 
-The names below are loaded when they are first used, so that ``import memtile`` costs nothing.
+Here is what designs need: arrays and tiles, buffers, locks and transfers, views, results, and the errors.
+``memtile.bd``, ``memtile.access``, ``memtile.kernels``, ``memtile.trace``, ``memtile.programs`` and
+``memtile.testing`` have more of each subject; all other modules are internal (``docs/stability.md``). Names
+are loaded when they are first used, so that ``import memtile`` costs nothing.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from memtile.lazy import offer
 
 if TYPE_CHECKING:
     from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
-    from memtile.access.numpy_functions import pad
+    from memtile.access.numpy_functions import pad, sliding_window_view
     from memtile.access.tiling import TilingParameters, TraversingParameters
     from memtile.access.views import View, view
-    from memtile.arch.devices import device
+    from memtile.arch.devices import Device, device
+    from memtile.arch.register_map import register_named
     from memtile.arch.timing import Timing
     from memtile.bd.descriptor import Descriptor
     from memtile.design.array import Array
+    from memtile.design.buffers import Buffer
+    from memtile.design.channels import Channel
+    from memtile.design.demands import Demand
+    from memtile.design.events import Event
+    from memtile.design.locks import Lock
     from memtile.design.memory_tile import MemoryTile
+    from memtile.design.object_fifo import End, ObjectFifo
+    from memtile.design.other_tiles import ComputeTile, InterfaceTile
+    from memtile.design.placement import place_buffers
+    from memtile.design.protocols import Guarded, hand_over, one_reader, one_writer
+    from memtile.design.tile import Tile
     from memtile.design.transfers import Transfer
-    from memtile.errors import MemtileError
-    from memtile.explain.results import Result, Status
+    from memtile.errors import (
+        DescriptorError,
+        DesignError,
+        InputFileError,
+        MemtileError,
+        Problem,
+        RegisterError,
+        SimulationError,
+        TransferError,
+    )
+    from memtile.explain.results import ChannelUse, Check, CoreUse, Result, Status
+    from memtile.explore.campaign import campaign
+    from memtile.explore.campaign_result import CampaignResult, Outcome
+    from memtile.io.formats.schemas import schema, schema_names
+    from memtile.model.state.causes import Cause, CoreCause
+    from memtile.report.cycles_picture import save_cycles
+    from memtile.report.tiles_picture import tiles_figure
+    from memtile.sim.event_unit import EventUnit
+    from memtile.sim.upsets import Upset, raining, scattered
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Array": "memtile.design.array",
+    "Buffer": "memtile.design.buffers",
+    "CampaignResult": "memtile.explore.campaign_result",
+    "Cause": "memtile.model.state.causes",
+    "Channel": "memtile.design.channels",
+    "ChannelUse": "memtile.explain.results",
+    "Check": "memtile.explain.results",
+    "ComputeTile": "memtile.design.other_tiles",
+    "CoreCause": "memtile.model.state.causes",
+    "CoreUse": "memtile.explain.results",
+    "Demand": "memtile.design.demands",
     "Descriptor": "memtile.bd.descriptor",
+    "DescriptorError": "memtile.errors",
+    "DesignError": "memtile.errors",
+    "Device": "memtile.arch.devices",
+    "End": "memtile.design.object_fifo",
+    "Event": "memtile.design.events",
+    "EventUnit": "memtile.sim.event_unit",
+    "Guarded": "memtile.design.protocols",
+    "InputFileError": "memtile.errors",
+    "InterfaceTile": "memtile.design.other_tiles",
+    "Lock": "memtile.design.locks",
     "MemoryTile": "memtile.design.memory_tile",
     "MemtileError": "memtile.errors",
+    "ObjectFifo": "memtile.design.object_fifo",
+    "Outcome": "memtile.explore.campaign_result",
+    "Problem": "memtile.errors",
+    "RegisterError": "memtile.errors",
     "Result": "memtile.explain.results",
+    "SimulationError": "memtile.errors",
     "Status": "memtile.explain.results",
+    "Tile": "memtile.design.tile",
     "TilingParameters": "memtile.access.tiling",
     "Timing": "memtile.arch.timing",
     "Transfer": "memtile.design.transfers",
+    "TransferError": "memtile.errors",
     "TraversingParameters": "memtile.access.tiling",
+    "Upset": "memtile.sim.upsets",
     "View": "memtile.access.views",
+    "campaign": "memtile.explore.campaign",
     "device": "memtile.arch.devices",
     "dma_dimensions": "memtile.access.notation",
+    "hand_over": "memtile.design.protocols",
+    "one_reader": "memtile.design.protocols",
+    "one_writer": "memtile.design.protocols",
     "pad": "memtile.access.numpy_functions",
+    "place_buffers": "memtile.design.placement",
+    "raining": "memtile.sim.upsets",
     "rearrange": "memtile.access.notation",
+    "register_named": "memtile.arch.register_map",
     "repeat": "memtile.access.notation",
+    "save_cycles": "memtile.report.cycles_picture",
+    "scattered": "memtile.sim.upsets",
+    "schema": "memtile.io.formats.schemas",
+    "schema_names": "memtile.io.formats.schemas",
+    "sliding_window_view": "memtile.access.numpy_functions",
     "tensor_access_pattern": "memtile.access.notation",
+    "tiles_figure": "memtile.report.tiles_picture",
     "view": "memtile.access.views",
 }
 
 __all__ = [
     "Array",
+    "Buffer",
+    "CampaignResult",
+    "Cause",
+    "Channel",
+    "ChannelUse",
+    "Check",
+    "ComputeTile",
+    "CoreCause",
+    "CoreUse",
+    "Demand",
     "Descriptor",
+    "DescriptorError",
+    "DesignError",
+    "Device",
+    "End",
+    "Event",
+    "EventUnit",
+    "Guarded",
+    "InputFileError",
+    "InterfaceTile",
+    "Lock",
     "MemoryTile",
     "MemtileError",
+    "ObjectFifo",
+    "Outcome",
+    "Problem",
+    "RegisterError",
     "Result",
+    "SimulationError",
     "Status",
+    "Tile",
     "TilingParameters",
     "Timing",
     "Transfer",
+    "TransferError",
     "TraversingParameters",
+    "Upset",
     "View",
+    "campaign",
     "device",
     "dma_dimensions",
+    "hand_over",
+    "one_reader",
+    "one_writer",
     "pad",
+    "place_buffers",
+    "raining",
     "rearrange",
+    "register_named",
     "repeat",
+    "save_cycles",
+    "scattered",
+    "schema",
+    "schema_names",
+    "sliding_window_view",
     "tensor_access_pattern",
+    "tiles_figure",
     "view",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = offer(__name__, _HOMES)

@@ -10,8 +10,8 @@ import pytest
 
 from memtile import MemoryTile, Status
 from memtile.arch.tiles import MEMORY
-from memtile.examples import feature_map
 from memtile.model.state.causes import Cause
+from memtile.testing import feature_map
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -31,7 +31,7 @@ ROOMS = (
     {"cli"},
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-BESIDE = {"errors": -1, "testing": len(ROOMS), "__version__": -1}  # below all, above all
+BESIDE = {"errors": -1, "lazy": -1, "testing": len(ROOMS), "__version__": -1}  # below all, above all
 TOP = len(ROOMS)  # the package itself may offer names from every room
 HARDWARE = 0x1000  # hex literals from here on look like addresses
 MASKS = {0xFFFF, 0xFFFF_FFFF}
@@ -122,6 +122,8 @@ BITES: dict[Rule, list[tuple[str, str]]] = {
         ("memtile.report.html", "from memtile.explore import sweep"),
         ("memtile.errors", "from memtile.arch import tiles"),
         ("memtile.cli.run", "from memtile.testing import strategies"),
+        ("memtile.cli.run", "from memtile.trace import Tracing"),
+        ("memtile.lazy", "from memtile.errors import Problem"),
     ],
     hardware_literals: [("memtile.bd.codec", "BASE = 0xA0600"), ("memtile.sim.engine", "x = f(0x1_000)")],
     long_modules: [("memtile.bd.codec", "\n" * (MODULE_LINES + 1))],
@@ -142,6 +144,8 @@ PASSES: dict[Rule, list[tuple[str, str]]] = {
         ("memtile.__init__", "from memtile.design import Tile"),
         ("memtile.cli.main", "from memtile import __version__"),
         ("memtile.testing.strategies", "from memtile.sim import engine"),
+        ("memtile.kernels", "from memtile.sim.kernels import Core\nfrom memtile.lazy import offer"),
+        ("memtile.bd.__init__", "from memtile.bd.codec import encode\nfrom memtile.lazy import offer"),
     ],
     hardware_literals: [
         ("memtile.arch.tiles", "BASE = 0xA0600"),

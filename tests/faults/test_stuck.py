@@ -37,7 +37,7 @@ def receiving(kernel_times: int, last: str) -> tuple[str, ...]:
     source = shared.buffer("source", 64, data=np.arange(64))
     shared.mm2s[0].start(shared.read(source))
     array.connect(shared.mm2s[0], worker.s2mm[0])
-    worker.run_kernel(hands_on(End(worker, worker.s2mm[0], buffers, free, full), kernel_times, last))
+    worker.run_kernel(hands_on(End(worker, worker.s2mm[0], buffers, (free, full)), kernel_times, last))
     result = array.run()
     assert result.status is Status.STUCK
     return tuple(line.split(": ", 1)[1] for line in result.waiting if "waits for lock" in line)

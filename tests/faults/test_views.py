@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
+import memtile
 from memtile.access.lowering.lower import lower
 from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
 from memtile.access.views import View, view
@@ -106,6 +107,12 @@ def test_windows_and_broadcasts_that_do_not_fit() -> None:
     assert message(lambda: sliding_window_view(X, 3)) == (
         "view of (8, 8): sliding_window_view: 1 windows for 2 axes given, one window per axis allowed (NumPy)"
     )
+    assert message(lambda: memtile.sliding_window_view(X[0], 0)) == (
+        "view of (8,): sliding_window_view: a window of 0 given, 1..8, the size of axis 0 allowed (NumPy)"
+    )
+    assert message(lambda: memtile.sliding_window_view(X, (3, 3), 1)) == (
+        "view of (8, 8): sliding_window_view: 2 windows for 1 axes given, one window per axis allowed (NumPy)"
+    )
     assert message(lambda: np.broadcast_to(X, (3, 8))) == (
         "view of (8, 8): broadcast_to: (3, 8) given, a shape that (8, 8) broadcasts to allowed (NumPy)"
     )
@@ -114,6 +121,8 @@ def test_windows_and_broadcasts_that_do_not_fit() -> None:
 def test_axes_that_do_not_exist_are_numpys_own_errors() -> None:
     with pytest.raises(np.exceptions.AxisError, match="axis 5 is out of bounds"):
         np.transpose(X, (5, 0))
+    with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds"):
+        memtile.sliding_window_view(X, 3, 2)
     with pytest.raises(ValueError, match="repeated axis"):
         X.transpose(0, 0)
 

@@ -16,7 +16,7 @@ from memtile.access.request import words
 from memtile.access.tiling import TilingParameters, tiling_elements
 from memtile.bd.legality import check
 from memtile.errors import TransferError
-from memtile.testing.tilings import tilings
+from memtile.testing.strategies import tilings
 
 
 def by_counting(tiling: TilingParameters) -> list[int]:

@@ -12,7 +12,7 @@ from memtile.access.lowering.lower import lower
 from memtile.access.request import words
 from memtile.access.tiling import TilingParameters
 from memtile.arch.tiles import TILE_KINDS, TileName
-from memtile.testing.tilings import tilings
+from memtile.testing.strategies import tilings
 
 LONGEST = 12
 Row = tuple[int, int, int]  # before, wrap, after

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
+import memtile
 from memtile.access.describe import describe
 from memtile.access.lowering.certificate import stream
 from memtile.access.lowering.lower import lower
@@ -22,7 +23,7 @@ from memtile.access.walk import Walk, addresses
 from memtile.bd.descriptor import Descriptor, Dim, Pad
 from memtile.bd.windows import OWN
 from memtile.errors import TransferError
-from memtile.testing.tilings import tilings
+from memtile.testing.strategies import tilings
 
 Step = Callable[[Any], Any]
 SHAPES = st.lists(st.integers(1, 6), min_size=1, max_size=3).map(tuple)
@@ -107,6 +108,24 @@ def test_what_numpy_does_without_a_copy_is_never_refused(data: Any, shape: tuple
             break
         array, expected = step(array), result
         assert agrees(array, expected)
+
+
+@given(st.data(), SHAPES, st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_the_functions_for_type_checkers_are_numpys(data: Any, shape: tuple[int, ...], padded: bool) -> None:
+    array, expected = view(shape), numbered(shape)
+    if padded:
+        widths = [data.draw(st.tuples(st.integers(0, 2), st.integers(0, 2))) for _ in shape]
+        array, expected = memtile.pad(array, widths), np.pad(expected, widths)
+    axes = data.draw(st.lists(st.integers(-len(shape), len(shape) - 1), max_size=2, unique=True))
+    if len({axis % len(shape) for axis in axes}) < len(axes):
+        axes = axes[:1]
+    window = tuple(data.draw(st.integers(1, min(expected.shape[axis], 3))) for axis in axes)
+    slid = memtile.sliding_window_view(array, window, axes)
+    assert agrees(slid, sliding_window_view(expected, window, axes))
+    if len(shape) == 1:
+        same = memtile.sliding_window_view(array, 1)
+        assert agrees(same, sliding_window_view(expected, 1))
 
 
 @given(st.data(), SHAPES)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from operator import index
 from typing import Any
 
 import numpy as np
+from numpy.lib import stride_tricks
 from numpy.lib.array_utils import normalize_axis_tuple
-from numpy.lib.stride_tricks import sliding_window_view
 
 from memtile.access.views import View
 
@@ -27,6 +28,38 @@ def pad(array: View, pad_width: Any, mode: str = "constant", *, constant_values:
     for k, (before, after) in enumerate(_widths(array, pad_width)):
         array = array.pad(k, before, after)
     return array
+
+
+def sliding_window_view(
+    x: View,
+    window_shape: int | Sequence[int],
+    axis: Axes = None,
+    *,
+    subok: bool = False,  # noqa: ARG001
+    writeable: bool = False,  # noqa: ARG001
+) -> View:
+    """``numpy.lib.stride_tricks.sliding_window_view``: the windows' axes come last, overlap costs nothing.
+
+    Args:
+        x: the view.
+        window_shape: elements of a window, one size per axis of ``axis``.
+        axis: which axes a window slides along; None = all of them, in order.
+        subok: NumPy's, without meaning here.
+        writeable: NumPy's, without meaning here; a view is written where a transfer writes it.
+
+    Raises:
+        TransferError: not one window per axis, a window below 1 or above its axis, or an axis that is more
+            than one loop.
+        AxisError: NumPy's: no such axis.
+    """
+    sizes = tuple(window_shape) if isinstance(window_shape, Sequence) else (index(window_shape),)
+    axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim, allow_duplicate=True)
+    if len(axes) != len(sizes):
+        given = f"{len(sizes)} windows for {len(axes)} axes"
+        raise x.refusal("sliding_window_view", given, "one window per axis", "NumPy")
+    for k, size in zip(axes, sizes, strict=True):
+        x = x.windows(k, size)
+    return x
 
 
 def _widths(array: View, pad_width: Any) -> list[list[int]]:
@@ -84,17 +117,6 @@ def _broadcast_to(array: View, shape: int | Sequence[int], subok: bool = False) 
     return array.broadcast_to((shape,) if isinstance(shape, int) else shape)
 
 
-def _windows(x: View, window_shape: int | Sequence[int], axis: Axes = None, **_: bool) -> View:
-    sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
-    axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim, allow_duplicate=True)
-    if len(axes) != len(sizes):
-        given = f"{len(sizes)} windows for {len(axes)} axes"
-        raise x.refusal("sliding_window_view", given, "one window per axis", "NumPy")
-    for k, size in zip(axes, sizes, strict=True):
-        x = x.windows(k, size)
-    return x
-
-
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.broadcast_to: _broadcast_to,
     np.expand_dims: _reshaped_like(np.expand_dims),
@@ -112,5 +134,5 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.squeeze: _reshaped_like(np.squeeze),
     np.swapaxes: _permuted(np.swapaxes),
     np.transpose: _permuted(np.transpose),
-    sliding_window_view: _windows,
+    stride_tricks.sliding_window_view: sliding_window_view,
 }

@@ -147,7 +147,11 @@ class View:
         return self.reshape(-1)
 
     def reshape(self, *shape: Any) -> View:
-        """``numpy.ndarray.reshape`` in C order; exact wherever the new axes keep whole loops."""
+        """``numpy.ndarray.reshape`` in C order; exact wherever the new axes keep whole loops.
+
+        Raises:
+            TransferError: another number of elements, or axes that cut a loop.
+        """
         given = shape[0] if len(shape) == 1 else shape
         sizes = self._completed([index(given)] if isinstance(given, int) else [index(n) for n in given])
         rest = merged(loop for loops in self.layout.axes for loop in loops)
@@ -167,7 +171,11 @@ class View:
         return self._with_axes(axes)
 
     def broadcast_to(self, shape: Sequence[int]) -> View:
-        """``numpy.broadcast_to``: what is repeated has step 0."""
+        """``numpy.broadcast_to``: what is repeated has step 0.
+
+        Raises:
+            TransferError: a shape that the view does not broadcast to.
+        """
         old, new = self.shape, tuple(shape)
         padded = [*[1] * (len(new) - len(old)), *old]
         if len(padded) != len(new) or any(m not in (1, n) or n < 1 for m, n in zip(padded, new, strict=True)):
@@ -178,7 +186,11 @@ class View:
         )
 
     def windows(self, k: int, size: int) -> View:
-        """``sliding_window_view`` along axis ``k``: places stay there, the window becomes the last axis."""
+        """``sliding_window_view`` along axis ``k``: places stay there, the window becomes the last axis.
+
+        Raises:
+            TransferError: a window below 1 or above the axis, or an axis that is more than one loop.
+        """
         loop = self._single_loop(k, "sliding_window_view")
         if not 1 <= size <= loop.wrap:
             allowed = f"1..{loop.wrap}, the size of axis {k}"
@@ -192,7 +204,16 @@ class View:
         return self[(slice(None),) * k + (slice(None, None, -1),)]
 
     def pad(self, k: int, before: int, after: int) -> View:
-        """Zeros before and after axis ``k``."""
+        """Zeros before and after axis ``k``.
+
+        Args:
+            k: the axis.
+            before: zeros before it, in elements, 0 or more.
+            after: zeros after it.
+
+        Raises:
+            TransferError: an axis that is more than one loop, or a part of one that has zeros already.
+        """
         if not before and not after:
             return self
         loop = self._single_loop(k, "pad")
@@ -237,7 +258,16 @@ class View:
     def refusal(
         self, field: str, given: str, allowed: str, source: str, next_step: str = "", reason: str = "view"
     ) -> TransferError:
-        """The error for an operation that makes no transfer."""
+        """The error for an operation that makes no transfer.
+
+        Args:
+            field: the operation.
+            given: what was asked of it.
+            allowed: what it can do.
+            source: why.
+            next_step: what to do instead; empty = nothing to add.
+            reason: code that scripts may compare.
+        """
         return TransferError(
             Problem(
                 reason=reason,

@@ -59,7 +59,11 @@ class Device:
         return range(self.memory_rows.stop, self.rows)
 
     def tile(self, column: int, row: int) -> TileName:
-        """Kind of the tile at ``(column, row)``; raises :class:`DesignError` outside the device."""
+        """Kind of the tile at ``(column, row)``.
+
+        Raises:
+            DesignError: outside the device.
+        """
         self._check("column", column, self.columns)
         self._check("row", row, self.rows)
         if row < INTERFACE_ROWS:
@@ -71,17 +75,29 @@ class Device:
         return next(kind for kind in kinds_of(self.generation).values() if kind.role == role)
 
     def has_interface_dma(self, column: int) -> bool:
-        """Whether the interface tile of ``column`` moves data between the array and memory outside it."""
+        """Whether the interface tile of ``column`` moves data between the array and memory outside it.
+
+        Raises:
+            DesignError: outside the device.
+        """
         self._check("column", column, self.columns)
         return column in self.noc_columns
 
     def has_west_neighbour(self, column: int) -> bool:
-        """Whether ``column`` has a western neighbour on the die, usable by the design or not."""
+        """Whether ``column`` has a western neighbour on the die, usable by the design or not.
+
+        Raises:
+            DesignError: outside the device.
+        """
         self._check("column", column, self.columns)
         return self.first_column + column > 0
 
     def has_east_neighbour(self, column: int) -> bool:
-        """Whether ``column`` has an eastern neighbour on the die, usable by the design or not."""
+        """Whether ``column`` has an eastern neighbour on the die, usable by the design or not.
+
+        Raises:
+            DesignError: outside the device.
+        """
         self._check("column", column, self.columns)
         return self.first_column + column + 1 < self.physical_columns
 

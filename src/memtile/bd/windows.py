@@ -75,7 +75,14 @@ class Window:
             )
 
 
-OWN, WEST, EAST = Window(MEMORY, "own"), Window(MEMORY, "west"), Window(MEMORY, "east")
+OWN = Window(MEMORY, "own")
+"""A memory tile's own memory and locks."""
+
+WEST = Window(MEMORY, "west")
+"""Those of its neighbour to the west."""
+
+EAST = Window(MEMORY, "east")
+"""Those of its neighbour to the east."""
 
 
 def place_of_address(kind: TileKind, address: int) -> Place | None:

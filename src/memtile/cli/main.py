@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from memtile import __version__
-from memtile.cli import bd, disasm, exit_codes, faults, info, lower, run, serve, trace
+from memtile.cli import bd, disasm, exit_codes, faults, info, lower, run, schema, serve, trace
 from memtile.errors import MemtileError
 
 
@@ -44,6 +44,7 @@ app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
 app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
+app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
 
 

@@ -119,15 +119,27 @@ class Array(Bench):
         return self._tiles[place]
 
     def memory_tile(self, column: int, row: int = INTERFACE_ROWS) -> MemoryTile:
-        """The memory tile at ``(column, row)``; raises :class:`DesignError` if none is there."""
+        """The memory tile at ``(column, row)``.
+
+        Raises:
+            DesignError: no memory tile is there.
+        """
         return self._as(MemoryTile, column, row, self.device.memory_rows)
 
     def compute_tile(self, column: int, row: int) -> ComputeTile:
-        """The compute tile at ``(column, row)``; raises :class:`DesignError` if none is there."""
+        """The compute tile at ``(column, row)``.
+
+        Raises:
+            DesignError: no compute tile is there.
+        """
         return self._as(ComputeTile, column, row, self.device.compute_rows)
 
     def interface_tile(self, column: int) -> InterfaceTile:
-        """The interface tile of ``column``."""
+        """The interface tile of ``column``.
+
+        Raises:
+            DesignError: the array has no such column, or no interface tile that is modelled.
+        """
         return self._as(InterfaceTile, column, 0, range(INTERFACE_ROWS))
 
     def external(self, name: str, array: npt.NDArray[Any], address: int | None = None) -> Buffer:
@@ -180,6 +192,12 @@ class Array(Bench):
     def circuit(self, column: int, row: int, slave: str, *masters: str) -> None:
         """Join ports of one stream switch by hand.
 
+        Args:
+            column: of the tile.
+            row: of the tile.
+            slave: port that words come from, such as ``"DMA0"`` or ``"SOUTH2"``.
+            masters: ports that they go to, all of them.
+
         Raises:
             DesignError: the switch cannot join them, or a master has another slave; names both.
         """
@@ -197,6 +215,14 @@ class Array(Bench):
         dtype: npt.DTypeLike = np.int32,
     ) -> ObjectFifo:
         """Objects from one tile to others, ``depth`` deep at every end; see :class:`ObjectFifo`.
+
+        Args:
+            name: for messages, buffers and locks; its own in the array.
+            producer: the tile that fills objects.
+            consumers: the tiles that read them; each sees every object.
+            depth: objects in flight at every end, 1 or more.
+            shape: of an object, in elements.
+            dtype: of its elements.
 
         Raises:
             DesignError: no room for its buffers, locks or descriptors, no free channel, a depth below 1, a
@@ -241,7 +267,8 @@ class Array(Bench):
                 packet bus with packets that are not theirs; circuits where the test bench feeds or takes.
         """
         check_closed(self._fifos)
-        raise_if(list(self._two_parties()), DesignError)
+        channels = (channel for tile in self.tiles for channel in (*tile.s2mm, *tile.mm2s))
+        raise_if(list(self.circuits.two_parties(channels)), DesignError)
         raise_if([problem for bus in self._buses for problem in bus.conflicts()], DesignError)
         self.circuits.apply()
         for bus in self._buses[self._configured :]:
@@ -256,7 +283,16 @@ class Array(Bench):
         untimed: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
-        """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`."""
+        """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`.
+
+        Args:
+            max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
+            untimed: move the data without a clock.
+            progress: called now and then with the cycles, or untimed the words, done so far.
+
+        Raises:
+            DesignError: a stream that cannot be routed, or an object FIFO with an open end.
+        """
         self.route()
         return super().run(max_cycles, untimed=untimed, progress=progress)
 
@@ -265,6 +301,12 @@ class Array(Bench):
 
         The word is read every ``sim.polling.POLL_CYCLES`` cycles, with the side effects of the read. False
         when it still differs after ``max_cycles``, or when nothing can move any more and no timer is set.
+
+        Args:
+            address: absolute byte address, ``column << 25 | row << 20 | offset``.
+            mask: bits that are compared.
+            value: what they must be.
+            max_cycles: limit in cycles of the array clock.
 
         Raises:
             RegisterError: nothing answers at the address.
@@ -355,7 +397,14 @@ class Array(Bench):
         buses: Sequence[PacketBus],
         fifos: Sequence[ObjectFifo],
     ) -> None:
-        """Have what :meth:`saved_runs` found in another array; see ``design.saving``."""
+        """Have what :meth:`saved_runs` found in another array; see ``design.saving``.
+
+        Args:
+            saved: what it found.
+            arrays: the expected data by key, of any shape and type.
+            buses: the packet buses of the other array, remade here.
+            fifos: its object FIFOs.
+        """
         self._buses, self._fifos = list(buses), list(fifos)
         self.fifo_names, self._configured = set(saved["fifo_names"]), saved["configured"]
         self._run_until, self.listening = saved["run_until"], set(saved["listening"])
@@ -366,20 +415,6 @@ class Array(Bench):
         for n, (name, external) in enumerate(saved["compared"]):
             array = self.engine.external.buffers[external].array
             self.compared.append((name, array, arrays[f"compared/{n}"]))
-
-    def _two_parties(self) -> Iterator[Problem]:
-        """Channels whose stream port both a circuit and the test bench have."""
-        for channel in (channel for tile in self.tiles for channel in (*tile.s2mm, *tile.mm2s)):
-            owner = self.circuits.owner(channel) if channel.fed or channel.taken else ""
-            if owner:
-                yield Problem(
-                    reason="two_parties",
-                    where=f"array {self.device.name}",
-                    field=channel.name,
-                    given=f"{owner}, and {'feed' if channel.fed else 'collect or expect'}",
-                    allowed="a circuit or the test bench",
-                    source="one end at either side of a stream",
-                )
 
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()

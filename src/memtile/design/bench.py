@@ -89,6 +89,11 @@ class Bench:
     def expect_array(self, name: str, array: Array, data: npt.ArrayLike) -> None:
         """Compare an array in external memory with ``data`` after a run, element by element in C order.
 
+        Args:
+            name: for the comparison in the result.
+            array: the array in external memory; any shape and type.
+            data: what it must hold, of the same shape.
+
         Raises:
             DesignError: another shape, or values that the array's type does not hold exactly.
         """

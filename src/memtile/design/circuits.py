@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memtile.arch.devices import Device
@@ -197,6 +197,20 @@ class Circuits:
                 field = register.field(port.name.capitalize())
                 at = self._door.address(port.column, port.row, register.offset)
                 self._door.mask_write32(at, field.mask, SOUTH_ATTACHMENT["DMA"] << field.lsb)
+
+    def two_parties(self, channels: Iterable[Channel]) -> Iterator[Problem]:
+        """Those channels whose stream port both a circuit and the test bench have."""
+        for channel in channels:
+            owner = self.owner(channel) if channel.fed or channel.taken else ""
+            if owner:
+                yield Problem(
+                    reason="two_parties",
+                    where=f"array {self._device.name}",
+                    field=channel.name,
+                    given=f"{owner}, and {'feed' if channel.fed else 'collect or expect'}",
+                    allowed="a circuit or the test bench",
+                    source="one end at either side of a stream",
+                )
 
     def owner(self, channel: Channel) -> str:
         """Whose circuit or packets come to a channel or from it; empty = nobody's."""

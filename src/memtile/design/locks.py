@@ -45,17 +45,29 @@ class Lock:
         return DmaLock(self.kind.lock_windows[self.window] + self.id)
 
     def acquire(self, count: int = 1) -> Acquire:
-        """Wait until the lock is at least ``count``, then take ``count``."""
+        """Wait until the lock is at least ``count``, then take ``count``.
+
+        Raises:
+            DesignError: a count that is not 1..63, what a lock holds.
+        """
         self._check("acquire", count, 1)
         return LockAcquire.of(self, -count)
 
     def acquire_equal(self, value: int) -> Acquire:
-        """Wait until the lock is exactly ``value``, then take ``value``."""
+        """Wait until the lock is exactly ``value``, then take ``value``.
+
+        Raises:
+            DesignError: a value that is not 0..63, what a lock holds.
+        """
         self._check("acquire_equal", value, 0)
         return LockAcquire.of(self, value)
 
     def release(self, count: int = 1) -> Release:
-        """Add ``count`` when the descriptor is done."""
+        """Add ``count`` when the descriptor is done.
+
+        Raises:
+            DesignError: a count that is not 1..63, what a lock holds.
+        """
         self._check("release", count, 1)
         return LockRelease.of(self, count)
 

@@ -46,19 +46,48 @@ class End:
         tile: where it is.
         channel: the DMA channel that serves it.
         buffers: one per object in flight; none on interface tiles and where a gathered FIFO has them.
-        free: counts buffers to fill; None where no core uses the buffers.
-        full: counts buffers to read.
+        locks: ``free`` and ``full``; None where no core uses the buffers.
     """
 
     tile: Tile
     channel: Channel
     buffers: tuple[Buffer, ...] = ()
-    free: Lock | None = None
-    full: Lock | None = None
+    locks: tuple[Lock, Lock] | None = None
+
+    @property
+    def free(self) -> Lock:
+        """Counts buffers to fill.
+
+        Raises:
+            DesignError: no core uses the buffers, so there are no locks.
+        """
+        return self._locks()[0]
+
+    @property
+    def full(self) -> Lock:
+        """Counts buffers to read.
+
+        Raises:
+            DesignError: no core uses the buffers, so there are no locks.
+        """
+        return self._locks()[1]
 
     def buffer(self, number: int) -> Buffer:
         """The buffer of object ``number``, counted from 0."""
         return self.buffers[number % len(self.buffers)]
+
+    def _locks(self) -> tuple[Lock, Lock]:
+        if self.locks is None:
+            problem = Problem(
+                reason="object_fifo",
+                where=f"{self.tile.kind.title}, {self.channel.name}",
+                field="locks",
+                given="an end that no core uses",
+                allowed="an end in a compute tile",
+                source="object FIFO: a core takes and gives two counting locks",
+            )
+            raise DesignError(problem)
+        return self.locks
 
 
 Ends = tuple[Tile | End, Sequence[Tile | End]]
@@ -244,7 +273,7 @@ class ObjectFifo:
         take, give = (free, full) if receives else (full, free)
         move = tile.write if receives else tile.read
         channel.start(*(move(b).guarded(take.acquire(), give.release()) for b in buffers), loop=True)
-        return End(tile, channel, buffers, free, full)
+        return End(tile, channel, buffers, (free, full))
 
     def _parts(
         self, end: End, verb: str, count: int, parts: Sequence[Pattern] | None, *, alone: bool

@@ -22,7 +22,6 @@ import numpy.typing as npt
 from memtile.arch.timing import Timing
 from memtile.design.channels import Channel
 from memtile.design.circuits import End
-from memtile.design.locks import Lock
 from memtile.design.object_fifo import End as FifoEnd
 from memtile.design.object_fifo import ObjectFifo
 from memtile.design.packet_bus import PacketBus, Stream
@@ -35,7 +34,6 @@ from memtile.sim.snapshot import Snapshot, put_back, take
 if TYPE_CHECKING:
     from memtile.design.array import Array as Design
     from memtile.design.buffers import Buffer
-    from memtile.design.tile import Tile
 
 Array = npt.NDArray[Any]
 FORMAT = "memtile array 1"
@@ -163,7 +161,7 @@ def _fifo(fifo: ObjectFifo) -> dict[str, Any]:
 
 
 def _fifo_end(end: FifoEnd) -> list[Any]:
-    locks = [lock and lock.id for lock in (end.free, end.full)]
+    locks = [lock.id for lock in end.locks or ()]
     return [_end(end.channel), [buffer.name for buffer in end.buffers], locks]
 
 
@@ -185,13 +183,10 @@ def _made_fifo_end(design: Design, saved: list[Any]) -> FifoEnd:
     (place, receives, number), names, locks = saved
     tile = design.tile(*place)
     named: dict[str, Buffer] = {buffer.name: buffer for buffer in tile.buffers}
-    free, full = (_lock(tile, number) for number in locks)
+    by_id = {lock.id: lock for lock in tile.locks}
+    pair = (by_id[locks[0]], by_id[locks[1]]) if locks else None
     channel = (tile.s2mm if receives else tile.mm2s)[number]
-    return FifoEnd(tile, channel, tuple(named[name] for name in names), free, full)
-
-
-def _lock(tile: Tile, number: int | None) -> Lock | None:
-    return next((lock for lock in tile.locks if lock.id == number), None)
+    return FifoEnd(tile, channel, tuple(named[name] for name in names), pair)
 
 
 def _write(path: Path, write: Callable[[BinaryIO], None]) -> None:

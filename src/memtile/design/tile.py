@@ -152,7 +152,11 @@ class Tile:
         self.post_block(buffer.offset, array.reshape(-1).view(np.uint8).view(np.uint32))
 
     def load(self, buffer: Buffer) -> Array:
-        """Read a buffer through the memory-mapped port; array of its shape and dtype."""
+        """Read a buffer through the memory-mapped port; array of its shape and dtype.
+
+        Raises:
+            DesignError: a buffer that is not in this tile.
+        """
         self._must_own(buffer, "load")
         words = self.door.block_read32(buffer.offset, buffer.words)
         return words.view(buffer.dtype).reshape(buffer.shape)
@@ -169,6 +173,11 @@ class Tile:
 
     def lock(self, initial: int = 0, name: str | None = None, *, id: int | None = None) -> Lock:
         """A lock with an initial value of 0..63, with number ``id`` or the lowest that is free.
+
+        Args:
+            initial: value at the start, 0..63.
+            name: for messages; its own in the tile.
+            id: number of the lock; None = the lowest that is free.
 
         Raises:
             DesignError: another value, no such lock or none free, a name that another lock of the tile has.
@@ -228,7 +237,17 @@ class Tile:
         return self._transfer(buffer, tiling, "read", iteration)
 
     def write(self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool = False) -> Transfer:
-        """What an S2MM channel writes: the whole buffer in order, or a tiling of it; see :meth:`read`."""
+        """What an S2MM channel writes: the whole buffer in order, or a tiling of it; see :meth:`read`.
+
+        Args:
+            buffer: as for :meth:`read`.
+            tiling: UG1603 tiling parameters in elements, or a view of the buffer (``memtile.view``).
+            iteration: allow that one pass takes several runs of the chain.
+
+        Raises:
+            DesignError: not a buffer, or one out of reach.
+            TransferError: every reason why the tile cannot do it.
+        """
         return self._transfer(buffer, tiling, "write", iteration)
 
     def seen(self, lock: Lock) -> Lock:

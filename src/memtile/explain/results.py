@@ -56,7 +56,13 @@ class Check:
 
     @classmethod
     def compare(cls, port: str, got: Array, expected: Array) -> Check:
-        """Compare flat arrays of one dtype; what came beyond the expected elements counts as wrong."""
+        """Compare flat arrays of one dtype; what came beyond the expected elements counts as wrong.
+
+        Args:
+            port: name of the output.
+            got: what came out; any type, one dimension.
+            expected: what should have come, of the same type.
+        """
         common = min(len(got), len(expected))
         differs = np.flatnonzero(got[:common].view(np.uint8) != expected[:common].view(np.uint8))
         wrong = len(np.unique(differs // expected.itemsize)) + len(got) - common

@@ -61,6 +61,7 @@ class EventInstruction:
 
 
 Action = Wait | LockOperation | Accesses | EventInstruction
+"""What a kernel yields; made by the methods of ``Core``."""
 A = TypeVar("A", Wait, LockOperation, Accesses, EventInstruction)
 
 

@@ -113,6 +113,12 @@ class EventUnit:
     def count(self, counter: int, start: int | str, stop: int | str, reset: int | str = 0) -> None:
         """Set a performance counter; start and stop alike count the cycles in which the event is asserted.
 
+        Args:
+            counter: its number, from 0.
+            start: event that starts it, by name or number.
+            stop: event that stops it.
+            reset: event that sets it to 0; 0 = none.
+
         Raises:
             RegisterError: no such counter, or an event that the module does not have.
         """
@@ -153,6 +159,13 @@ class EventUnit:
         ident: int = 0,
     ) -> None:
         """Trace up to eight events from after ``start`` to before ``stop``.
+
+        Args:
+            events: up to eight, by name or number, slot 0 first.
+            start: event that starts the trace.
+            stop: event that ends it.
+            packet_type: of the packets, 0..7.
+            ident: stream id of the packets, 0..31.
 
         Raises:
             RegisterError: more than eight, or an event that the module does not have.

@@ -95,24 +95,50 @@ class Core:
     # time ------------------------------------------------------------------------------------------------
 
     def cycles(self, count: int) -> Wait:
-        """Compute for ``count`` cycles, 1 or more."""
+        """Compute for ``count`` cycles, 1 or more.
+
+        Raises:
+            DesignError: a count below 1 or no whole number.
+        """
         if count < 1:
             raise self._error("kernel_cycles", "cycles", str(count), "1 or more", "a core takes time")
         return self.made.add(Wait(int(count)), f"core.cycles({count})")
 
     def event(self, number: int = 0) -> EventInstruction:
-        """Mark a moment: INSTR_EVENT_0 or 1 for one cycle, which counters and traces of the core see."""
+        """Mark a moment: INSTR_EVENT_0 or 1 for one cycle, which counters and traces of the core see.
+
+        Raises:
+            DesignError: another number than 0 and 1.
+        """
         if number not in INSTRUCTION_EVENTS:
             raise self._error("kernel_event", "event", str(number), "0 or 1", "AM020: core events")
         return self.made.add(EventInstruction(number), f"core.event({number})")
 
     def acquire(self, lock: int | Semaphore, value: int = -1, *, tile: int | None = None) -> LockOperation:
-        """Acquire ``lock``: below 0 wait for at least ``-value``, else for exactly ``value``."""
+        """Acquire ``lock``: below 0 wait for at least ``-value``, else for exactly ``value``.
+
+        Args:
+            lock: the lock as the design has it, or its number in the tile that has it.
+            value: below 0 at least its opposite, which is then taken; else exactly the value.
+            tile: model index of the tile that has it; None = as the design has it, or the core's own.
+
+        Raises:
+            DesignError: no lock, one that the core does not reach, or a value that its operand does not hold.
+        """
         action = LockOperation(self._lock(lock, value, tile), int(value), True)
         return self.made.add(action, f"core.acquire({_named(lock)}, {value})")
 
     def release(self, lock: int | Semaphore, value: int = 1, *, tile: int | None = None) -> LockOperation:
-        """Add ``value``, 1 or more, to ``lock``."""
+        """Add ``value``, 1 or more, to ``lock``.
+
+        Args:
+            lock: the lock as the design has it, or its number in the tile that has it.
+            value: what is added.
+            tile: model index of the tile that has it; None = as the design has it, or the core's own.
+
+        Raises:
+            DesignError: no lock, one that the core does not reach, or a value below 1 or too large.
+        """
         if value < 1:
             allowed = f"1..{MEMORY.lock_value_max}"
             raise self._error("kernel_lock", "release", str(value), allowed, "AM020: six-bit lock state")
@@ -125,13 +151,26 @@ class Core:
         Args:
             loads: patterns of the load units, up to two.
             store: pattern of the store unit.
+
+        Raises:
+            DesignError: more loads than the core has, a width that it has not, an address that is not aligned
+                to it, or one outside the memories that the core reaches.
         """
         for pattern in (*loads, *([store] if store else [])):
             self._check_addresses(pattern)
         return self.made.add(merge(self.name, self._kind, loads, store), "core.access(...)")
 
     def walk(self, piece: Piece, bits: int | None = None, *, tile: int | None = None) -> Pattern:
-        """Accesses of ``bits``, or of a vector, one after another through all of a buffer."""
+        """Accesses of ``bits``, or of a vector, one after another through all of a buffer.
+
+        Args:
+            piece: a buffer, or a part of one.
+            bits: width of each access; None = a vector.
+            tile: model index of the tile that has it; None = where the design has it.
+
+        Raises:
+            DesignError: a buffer that the core does not reach, or that is not in its memory as a whole.
+        """
         bits, tile = self._kind.vector_bits if bits is None else bits, self._tile_of(piece, tile)
         first = (
             self._first_byte(piece, tile) + CORE.memory_windows[self._side(tile, f"buffer {piece.name!r}")]
@@ -146,6 +185,9 @@ class Core:
 
         Words with flipped cells are read and written back, now and before each action that follows, for as
         long as the view is used: nobody sees what the kernel does with it (DEV-ECC-8).
+
+        Raises:
+            DesignError: a buffer that the core does not reach, or that is not in its memory as a whole.
         """
         owner, first, nbytes = self._place(piece, tile)
         array = self._array(piece, owner, first)
@@ -162,7 +204,11 @@ class Core:
                 host_memory.load_and_store(self._state, owner, low, words)
 
     def read(self, piece: Piece, *, tile: int | None = None) -> Array:
-        """A copy of the buffer as it is now."""
+        """A copy of the buffer as it is now.
+
+        Raises:
+            DesignError: a buffer that the core does not reach, or that is not in its memory as a whole.
+        """
         owner, first, nbytes = self._place(piece, tile)
         if not self._inspected[owner]:
             return self._array(piece, owner, first).reshape(piece.shape).copy()
@@ -175,6 +221,15 @@ class Core:
         """Fill the buffer; ``values`` must have its shape and convert to its type without loss of kind.
 
         Integers that the type does not hold are refused, floating-point numbers are rounded.
+
+        Args:
+            piece: a buffer, or a part of one.
+            values: array of the buffer's shape.
+            tile: model index of the tile that has it; None = where the design has it.
+
+        Raises:
+            DesignError: another shape, values that the type does not hold, or a buffer that the core does not
+                reach.
         """
         owner, first, nbytes = self._place(piece, tile)
         given = np.asarray(values)
@@ -302,6 +357,7 @@ def _not_held(values: Array, dtype: np.dtype[Any]) -> int | None:
 
 
 Kernel = Callable[[Core], Iterator[Action]]
+"""What a core runs: a function that is given the core and yields one action after another."""
 
 
 def place(spec: Spec, tile: int) -> str:

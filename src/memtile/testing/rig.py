@@ -94,7 +94,13 @@ class Rig:
         self.door.block_write32(self.kind.bd_base + bd * self.kind.bd_stride, encode(descriptor, bd))
 
     def issue(self, ch: int, bd: int, runs: int = 1) -> None:
-        """Push a task to the channel's start queue: the chain that starts at ``bd``, ``runs`` times."""
+        """Push a task to the channel's start queue: the chain that starts at ``bd``, ``runs`` times.
+
+        Args:
+            ch: model index of the channel.
+            bd: first BD of the chain.
+            runs: how often the chain runs, 1 or more.
+        """
         queue = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
         word = bd | (runs - 1) << queue.field("Repeat_Count").lsb
         self.door.write32(self.kind.queue_base + self._number(ch) * self.kind.channel_stride, word)
@@ -126,7 +132,13 @@ class Rig:
         return self.door.read32(self.kind.lock_value_base + lock * self.kind.lock_value_stride)
 
     def request_lock(self, lock: int, value: int, *, acquire: bool) -> bool:
-        """One read of the lock request window; whether it was granted."""
+        """One read of the lock request window; whether it was granted.
+
+        Args:
+            lock: id of the lock.
+            value: what is taken or given.
+            acquire: False = release.
+        """
         kind = self.kind
         bits = kind.bd_fields["Lock_Acq_Value"].bits
         offset = kind.lock_request_base + lock * kind.lock_request_stride
@@ -208,7 +220,13 @@ class Rig:
         raise AssertionError(f"{probe} does not hold within {limit} cycles")
 
     def timeline(self, ch: int, first: int = 0, last: int | None = None) -> str:
-        """What the channel did in each recorded cycle from ``first`` to before ``last``, as LETTERS."""
+        """What the channel did in each recorded cycle from ``first`` to before ``last``, as LETTERS.
+
+        Args:
+            ch: model index of the channel.
+            first: first recorded cycle.
+            last: the cycle after the last; None = all.
+        """
         return "".join(LETTERS[Cause(row[ch])] for row in self._causes[first:last])
 
     def cycles(self, ch: int, cause: Cause) -> list[int]:

@@ -59,7 +59,13 @@ class Bench:
         return self.engine.door(at)
 
     def channel(self, direction: int, number: int, at: int = 0) -> int:
-        """Model index of a channel."""
+        """Model index of a channel.
+
+        Args:
+            direction: 0 = S2MM, 1 = MM2S.
+            number: of the channel, from 0.
+            at: which of the tiles.
+        """
         before = sum(2 * TILE_KINDS[name].channels for name in self.names[:at])
         return before + direction * TILE_KINDS[self.names[at]].channels + number
 
@@ -74,14 +80,26 @@ class Bench:
     # routes ----------------------------------------------------------------------------------------------
 
     def circuit(self, slave: str, *masters: str, at: int = 0) -> None:
-        """Connect a slave port to masters in circuit mode."""
+        """Connect a slave port to masters in circuit mode.
+
+        Args:
+            slave: port that words come from.
+            masters: ports that they go to.
+            at: which of the tiles.
+        """
         index = PORTS[self.names[at]].slave(slave)
         self._slave(at, index, _SLAVE.pack(Slave_Enable=1))
         for master in masters:
             self._master(at, master, _MASTER.pack(Master_Enable=1, Configuration=index))
 
     def packets(self, slave: str, *slots: tuple[int, int, int, int], at: int = 0) -> None:
-        """Put a slave port into packet mode with slots of (id, mask, msel, arbiter)."""
+        """Put a slave port into packet mode with slots of (id, mask, msel, arbiter).
+
+        Args:
+            slave: port that packets come from.
+            slots: one for each rule, the first that matches is taken.
+            at: which of the tiles.
+        """
         ports = PORTS[self.names[at]]
         index = ports.slave(slave)
         self._slave(at, index, _SLAVE.pack(Slave_Enable=1, Packet_Enable=1))
@@ -91,13 +109,27 @@ class Bench:
             self.door(at).write32(first + n * WORD_BYTES, word)
 
     def collects(self, master: str, arbiter: int, *msels: int, drop: bool = False, at: int = 0) -> None:
-        """Let a master port take the packets of an arbiter with these msels."""
+        """Let a master port take the packets of an arbiter with these msels.
+
+        Args:
+            master: port that packets go to.
+            arbiter: its number.
+            msels: those that it takes.
+            drop: leave the packet headers away.
+            at: which of the tiles.
+        """
         chosen = sum(1 << msel for msel in msels) << _MSELS.lsb | arbiter << _ARBITER.lsb
         word = _MASTER.pack(Master_Enable=1, Packet_Enable=1, Drop_Header=int(drop), Configuration=chosen)
         self._master(at, master, word)
 
     def merge(self, arbiter: int, *positions: tuple[str, int], at: int = 0) -> None:
-        """Deterministic merge of up to four (slave, packets)."""
+        """Deterministic merge of up to four (slave, packets).
+
+        Args:
+            arbiter: its number.
+            positions: slave port and packets of each, in order.
+            at: which of the tiles.
+        """
         ports = PORTS[self.names[at]]
         base = ports.base + MERGE_OFFSET + arbiter * MERGE_STRIDE
         padded = [*positions, *[("", 0)] * (MERGE_POSITIONS - len(positions))]
@@ -116,19 +148,42 @@ class Bench:
     # work ------------------------------------------------------------------------------------------------
 
     def write_bd(self, bd: int, descriptor: Descriptor, at: int = 0) -> None:
-        """Write the register words of a descriptor."""
+        """Write the register words of a descriptor.
+
+        Args:
+            bd: number of the BD.
+            descriptor: what it says.
+            at: which of the tiles.
+
+        Raises:
+            DescriptorError: the descriptor is not legal.
+        """
         kind = TILE_KINDS[self.names[at]]
         self.door(at).block_write32(kind.bd_base + bd * kind.bd_stride, encode(descriptor, bd))
 
     def issue(self, ch: int, bd: int, runs: int = 1, *, token: bool = False, at: int = 0) -> None:
-        """Push a task: the chain that starts at ``bd``, ``runs`` times."""
+        """Push a task: the chain that starts at ``bd``, ``runs`` times.
+
+        Args:
+            ch: model index of the channel.
+            bd: first BD of the chain.
+            runs: how often the chain runs, 1 or more.
+            token: ask for a task token at the end.
+            at: which of the tiles.
+        """
         kind = TILE_KINDS[self.names[at]]
         word = _QUEUE.pack(Start_BD_ID=bd, Repeat_Count=runs - 1, Enable_Token_Issue=int(token))
         offset = kind.queue_base + (ch - self.s2mm(0, at)) * kind.channel_stride
         self.door(at).write32(offset, word)
 
     def control(self, ch: int, at: int = 0, **fields: int) -> None:
-        """Write a channel's control register."""
+        """Write a channel's control register.
+
+        Args:
+            ch: model index of the channel.
+            at: which of the tiles.
+            fields: of its control register, by AM025's names.
+        """
         kind = TILE_KINDS[self.names[at]]
         offset = kind.control_base + (ch - self.s2mm(0, at)) * kind.channel_stride
         self.door(at).write32(offset, _CONTROL.pack(**fields))
@@ -140,11 +195,23 @@ class Bench:
         return self.door(at).read32(kind.status_base[direction] + number * WORD_BYTES)
 
     def fill(self, word: int, words: Sequence[int] | Words, at: int = 0) -> None:
-        """Write data memory from tile-local word ``word`` on."""
+        """Write data memory from tile-local word ``word`` on.
+
+        Args:
+            word: first word address, tile-local.
+            words: uint32 values.
+            at: which of the tiles.
+        """
         self.door(at).block_write32(word * WORD_BYTES, words)
 
     def memory(self, word: int, words: int, at: int = 0) -> list[int]:
-        """Data memory from tile-local word ``word`` on."""
+        """Data memory from tile-local word ``word`` on.
+
+        Args:
+            word: first word address, tile-local.
+            words: how many.
+            at: which of the tiles.
+        """
         return [int(value) for value in self.door(at).block_read32(word * WORD_BYTES, words)]
 
     def run(self, cycles: int = 2000) -> None:

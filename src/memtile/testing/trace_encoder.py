@@ -20,7 +20,10 @@ class TraceEncoder:
     """One trace unit.
 
     Args:
-        column, row, packet_type, stream_id: what its packet headers say.
+        column: of its tile, as its packet headers say.
+        row: of its tile.
+        packet_type: of its packets.
+        stream_id: of its packets.
     """
 
     def __init__(self, column: int = 0, row: int = 1, packet_type: int = 3, stream_id: int = 0) -> None:

@@ -133,7 +133,13 @@ class ArrayShape:
 
     @classmethod
     def sized(cls, columns: int, rows: int, memory_tile_rows: int) -> Self:
-        """The shape of that size; a device of which it is a part only might begin at any column."""
+        """The shape of that size; a device of which it is a part only might begin at any column.
+
+        Args:
+            columns: of the array.
+            rows: of the array, all kinds of tiles.
+            memory_tile_rows: how many of them are memory tiles.
+        """
         whole = (cls.of(device) for device in DEVICES.values() if device.generation == TABLES)
         size = cls(columns, rows, memory_tile_rows)
         return next((shape for shape in whole if replace(shape, without_dma=()) == size), size)

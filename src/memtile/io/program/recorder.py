@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,9 @@ class AnyDoor(Protocol):
         """Why an access was refused."""
 
 
+D = TypeVar("D", bound=AnyDoor)
+
+
 class Recording:
     """Register writes, lock requests and polls in the order in which they were made, through any doors.
 
@@ -74,14 +77,14 @@ class Recording:
         """Everything written or polled so far, at absolute addresses."""
         return tuple(self._operations)
 
-    def before(self, door: AnyDoor, base: int = 0) -> RecordingDoor:
-        """A door that passes every access on to ``door`` and records it.
+    def before(self, door: D, base: int = 0) -> D:
+        """A door that passes every access on to ``door`` and records it; for use in its place.
 
         Args:
             door: the door of a tile or of an array.
             base: absolute address of the tile, see ``operations.address_of``; 0 for an array's door.
         """
-        return RecordingDoor(door, base, self._operations.append)
+        return cast(D, RecordingDoor(door, base, self._operations.append))
 
 
 def record(array: Array) -> Recording:
@@ -92,8 +95,7 @@ def record(array: Array) -> Recording:
     recording, tiles = Recording(), plain(array.engine.spec.tiles)
 
     def before(door: Door, tile: int) -> Door:
-        base = address_of(int(tiles.column[tile]), int(tiles.row[tile]))
-        return cast(Door, recording.before(door, base))
+        return recording.before(door, address_of(int(tiles.column[tile]), int(tiles.row[tile])))
 
     array.engine.observe(before)
     return recording

@@ -1,0 +1,44 @@
+"""Kernels: what cores do, as Python generators that read and write memory and wait for locks.
+
+A kernel is a function of a :class:`Core` that yields :data:`Action`; ``docs/array.md`` shows one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtile.lazy import offer
+
+if TYPE_CHECKING:
+    from memtile.model.state.causes import CoreCause
+    from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Pattern, Wait
+    from memtile.sim.kernels import Core, Kernel, calls
+
+_HOMES = {
+    "Accesses": "memtile.sim.actions",
+    "Action": "memtile.sim.actions",
+    "Core": "memtile.sim.kernels",
+    "CoreCause": "memtile.model.state.causes",
+    "EventInstruction": "memtile.sim.actions",
+    "Kernel": "memtile.sim.kernels",
+    "LockOperation": "memtile.sim.actions",
+    "Pattern": "memtile.sim.actions",
+    "Wait": "memtile.sim.actions",
+    "calls": "memtile.sim.kernels",
+}
+
+__all__ = [
+    "Accesses",
+    "Action",
+    "Core",
+    "CoreCause",
+    "EventInstruction",
+    "Kernel",
+    "LockOperation",
+    "Pattern",
+    "Wait",
+    "calls",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = offer(__name__, _HOMES)

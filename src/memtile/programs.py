@@ -1,0 +1,85 @@
+"""Programs of register writes: transactions, CDO files and register dumps read, run, recorded and written.
+
+``docs/files.md`` says what is in them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtile.lazy import offer
+
+if TYPE_CHECKING:
+    from memtile.io.program.array_names import Given, Wanted
+    from memtile.io.program.formats import Program, read_program
+    from memtile.io.program.operations import (
+        ArrayShape,
+        BlockWrite,
+        MaskPoll,
+        MaskWrite,
+        Operation,
+        Write,
+        address_of,
+    )
+    from memtile.io.program.recorder import Recording, record
+    from memtile.io.program.register_dump import dump_json, dump_text
+    from memtile.io.program.register_writes import apply, check
+    from memtile.io.program.run import ProgramResult, run_program
+    from memtile.io.program.transaction import Transaction, read_transaction
+    from memtile.io.program.transaction_export import transaction_bytes
+    from memtile.io.program.transaction_format import Header
+
+_HOMES = {
+    "ArrayShape": "memtile.io.program.operations",
+    "BlockWrite": "memtile.io.program.operations",
+    "Given": "memtile.io.program.array_names",
+    "Header": "memtile.io.program.transaction_format",
+    "MaskPoll": "memtile.io.program.operations",
+    "MaskWrite": "memtile.io.program.operations",
+    "Operation": "memtile.io.program.operations",
+    "Program": "memtile.io.program.formats",
+    "ProgramResult": "memtile.io.program.run",
+    "Recording": "memtile.io.program.recorder",
+    "Transaction": "memtile.io.program.transaction",
+    "Wanted": "memtile.io.program.array_names",
+    "Write": "memtile.io.program.operations",
+    "address_of": "memtile.io.program.operations",
+    "apply": "memtile.io.program.register_writes",
+    "check": "memtile.io.program.register_writes",
+    "dump_json": "memtile.io.program.register_dump",
+    "dump_text": "memtile.io.program.register_dump",
+    "read_program": "memtile.io.program.formats",
+    "read_transaction": "memtile.io.program.transaction",
+    "record": "memtile.io.program.recorder",
+    "run_program": "memtile.io.program.run",
+    "transaction_bytes": "memtile.io.program.transaction_export",
+}
+
+__all__ = [
+    "ArrayShape",
+    "BlockWrite",
+    "Given",
+    "Header",
+    "MaskPoll",
+    "MaskWrite",
+    "Operation",
+    "Program",
+    "ProgramResult",
+    "Recording",
+    "Transaction",
+    "Wanted",
+    "Write",
+    "address_of",
+    "apply",
+    "check",
+    "dump_json",
+    "dump_text",
+    "read_program",
+    "read_transaction",
+    "record",
+    "run_program",
+    "transaction_bytes",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = offer(__name__, _HOMES)

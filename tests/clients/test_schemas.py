@@ -1,0 +1,393 @@
+"""Do the JSON Schemas of the package say what commands read and write, and nothing more?"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+from memtile import MemtileError, Outcome, Status, schema, schema_names
+from memtile.access.tiling_cases import _KEYS as TILING_KEYS
+from memtile.access.tiling_cases import ELEMENT_BITS, MEMORIES
+from memtile.arch.tiles import TILE_KINDS
+from memtile.bd import Descriptor, case_of, hex_words, words_of_case
+from memtile.bd.cases import _KEYS as CASE_KEYS
+from memtile.bd.cases import ORACLE_KEYS
+from memtile.cli.exit_codes import ExitCode
+from memtile.cli.main import app
+from memtile.io.trace.decoder import Origin
+from memtile.model.state.causes import Cause, CoreCause
+from memtile.programs import BlockWrite, Write, dump_json
+from memtile.testing import descriptors
+from oracle_files import load
+
+ROOT = Path(__file__).parents[2]
+TXN = sorted((ROOT / "tests" / "oracle" / "txn").glob("*.bin"))
+TILINGS = sorted((ROOT / "examples" / "tilings").glob("*.json"))
+CAPTURES = load("trace_captures")
+OPEN = {  # objects in which other keys may be, and are ignored
+    "bd-encode-input": {"/anyOf/2"},
+    "bd-decode-input": {"/anyOf/2", "/$defs/case"},
+    "lower-input": {
+        "/anyOf/2",
+        "/$defs/tiling/properties/expected/anyOf/0",
+        "/$defs/tiling/properties/compiler/anyOf/0",
+    },
+    "register-dump": {"/anyOf/0/items"},
+}
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(name))
+
+
+def problems(name: str, value: object) -> list[str]:
+    return [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(value)]
+
+
+def output(*args: object, code: int = 0, stdin: str = "") -> Any:
+    done = CliRunner().invoke(app, [*map(str, args)], input=stdin)
+    assert done.exit_code == code, done.output
+    return json.loads(done.stdout)
+
+
+def assert_says(name: str, value: Any) -> None:
+    """The schema accepts what a command wrote; with a key more or another value anywhere it does not."""
+    assert problems(name, value) == []
+    few = shortened(value)
+    assert problems(name, few) == []
+    for changed in (*with_a_key_more(few), *with_a_wrong_value(few)):
+        assert not validator(name).is_valid(changed), changed
+
+
+def shortened(value: Any) -> Any:
+    """The same with the first and the last item of each list alone."""
+    if isinstance(value, list):
+        return [shortened(item) for item in (value if len(value) < 3 else [value[0], value[-1]])]
+    return {key: shortened(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def with_a_key_more(value: Any) -> Iterator[Any]:
+    for path in paths(value):
+        changed = copy.deepcopy(value)
+        if isinstance(at(changed, path), dict):
+            at(changed, path)["a key of tomorrow"] = []
+            yield changed
+
+
+def with_a_wrong_value(value: Any) -> Iterator[Any]:
+    for path in paths(value):
+        changed = copy.deepcopy(value)
+        if path:
+            at(changed, path[:-1])[path[-1]] = {"not": ["this"]}
+            yield changed
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Paths of all values in a JSON value."""
+    yield path
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in pairs:
+        yield from paths(item, (*path, key))
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_a_schema_is_one_of_the_draft_and_stands_alone(name: str) -> None:
+    found = schema(name)
+    Draft202012Validator.check_schema(found)
+    assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert found["title"]
+    assert found["description"].endswith(".")
+    for path in paths(found):
+        part = at(found, path)
+        if isinstance(part, dict) and isinstance(part.get("$ref"), str):
+            assert part["$ref"].startswith("#/$defs/")
+            assert part["$ref"].removeprefix("#/$defs/") in found["$defs"]
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_a_schema_knows_every_key_of_its_objects(name: str) -> None:
+    found = schema(name)
+    loose = set()
+    for path in paths(found):
+        part = at(found, path)
+        if isinstance(part, dict) and part.get("type") == "object" and "additionalProperties" not in part:
+            loose.add("/" + "/".join(map(str, path)))
+        if isinstance(part, dict) and part.get("additionalProperties") is True:
+            loose.add("/" + "/".join(map(str, path)))
+    assert loose == OPEN.get(name, set())
+
+
+def test_every_file_of_the_folder_is_a_schema_that_is_used() -> None:
+    files = {path.stem for path in (ROOT / "src" / "memtile" / "schemas").iterdir()}
+    assert files == {"common", *schema_names()}
+    tested = Path(__file__).read_text(encoding="utf-8")
+    assert [name for name in schema_names() if f'"{name}"' not in tested] == []
+
+
+def test_a_schema_that_is_not_there_is_refused_with_the_names_of_all() -> None:
+    with pytest.raises(MemtileError, match=r"'nothing' given, bd-decode-input, .*, trace-output allowed"):
+        schema("nothing")
+    with pytest.raises(MemtileError, match="'common' given"):
+        schema("common")
+
+
+def test_the_command_prints_and_lists_them() -> None:
+    assert output("schema", "run-output") == schema("run-output")
+    listed = CliRunner().invoke(app, ["schema"]).stdout.splitlines()
+    assert [line.split()[0] for line in listed] == list(schema_names())
+    assert CliRunner().invoke(app, ["schema", "nothing"]).exit_code == 2
+
+
+def test_the_page_of_what_is_stable_has_every_exit_code() -> None:
+    page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+    codes = re.findall(r"^ *\| (\d+) \| ", page, re.MULTILINE)
+    assert [int(code) for code in codes] == list(ExitCode)
+
+
+def test_the_names_in_schemas_are_those_of_the_code() -> None:
+    run, lower = schema("run-output"), schema("lower-input")["$defs"]["tiling"]["properties"]
+    encode = schema("bd-encode-input")
+    assert run["properties"]["status"]["enum"] == [status.value for status in Status]
+    channel = run["$defs"]["channel"]["properties"]["cycles"]["anyOf"][0]
+    assert channel["propertyNames"]["enum"] == [cause.name.lower() for cause in Cause]
+    core = run["$defs"]["core"]["properties"]["cycles"]
+    assert core["propertyNames"]["enum"] == [cause.name.lower() for cause in CoreCause]
+    assert list(schema("faults-output")["$defs"]["outcomes"]["properties"]) == [o.value for o in Outcome]
+    segment = schema("trace-output")["$defs"]["segment"]["properties"]
+    assert segment["origin"]["enum"] == [origin.value for origin in Origin]
+    assert encode["$defs"]["common-tile"]["enum"] == list(TILE_KINDS)
+    assert encode["$defs"]["case"]["properties"].keys() == CASE_KEYS | ORACLE_KEYS
+    assert lower.keys() == TILING_KEYS
+    assert lower["memory"]["enum"] == list(MEMORIES)
+    assert lower["element_type"]["enum"] == [*ELEMENT_BITS, None]
+    assert lower["element_bits"]["enum"] == [*sorted(set(ELEMENT_BITS.values())), None]
+
+
+# descriptors and words --------------------------------------------------------------------------------------
+
+
+@given(descriptors())
+def test_every_descriptor_goes_through_the_schemas_of_bd(descriptor: Descriptor) -> None:
+    case = case_of(descriptor)
+    assert problems("bd-decode-output", case) == problems("bd-encode-input", case) == []
+    words = {"words": hex_words(words_of_case(case))}
+    assert problems("bd-encode-output", words) == []
+    assert problems("bd-decode-input", {"tile": case["tile"], **words}) == []
+
+
+def test_what_bd_encode_reads_and_writes() -> None:
+    cases = load("bd_words")["cases"]
+    good = [case for case in cases if case.get("words")][::20]
+    assert problems("bd-encode-input", {"cases": good}) == []
+    assert problems("bd-encode-input", good) == problems("bd-decode-input", good) == []
+    assert_says("bd-encode-output", output("bd", "encode", stdin=json.dumps(good[0])))
+    refused = {"tile": "memory", "length": 1 << 30, "address": 1 << 30}
+    answers = output("bd", "encode", stdin=json.dumps([*good[:2], refused, {"tile": "none"}, 5]), code=1)
+    assert ["error" in answer for answer in answers] == [False, False, True, True, True]
+    assert_says("bd-encode-output", answers)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        5,
+        {"length": 1, "address": 0},
+        {"tile": "memory", "length": 1},
+        {"tile": "none", "length": 1, "address": 0},
+        {"tile": "memory", "length": 1, "address": 0, "adress": 0},
+        {"tile": "memory", "length": "1", "address": 0},
+        {"tile": "memory", "length": 1, "address": 0, "dims": [[1]]},
+        {"tile": "memory", "length": 1, "address": 0, "acquire": {"id": 0}},
+        {"tile": "memory", "length": 1, "address": 0, "acquire": {"id": 0, "value": 1, "enabled": True}},
+    ],
+)
+def test_a_case_of_another_shape_is_refused_by_schema_and_command(case: Any) -> None:
+    assert problems("bd-encode-input", case)
+    assert "error" in output("bd", "encode", stdin=json.dumps(case), code=1)
+
+
+def test_what_bd_decode_and_explain_write() -> None:
+    words = ["0x80", "0xA0000", "0x10000F", "0x200000", "0", "0", "0", "0x8140FF41"]
+    items = [
+        {"tile": "memory", "bd": 3, "words": words},
+        {"tile": "compute", "words": [1]},
+        {"tile": "memory"},
+    ]
+    answers = output("bd", "decode", stdin=json.dumps(items), code=1)
+    assert ["error" in answer for answer in answers] == [False, True, True]
+    assert_says("bd-decode-output", answers)
+    assert_says("bd-explain-output", output("bd", "explain", "--json", *words))
+    beyond = ["0x3FFFF", "0xFFFFF", "0", "0", "0", "0", "0", "0x80000000"]
+    illegal = output("bd", "explain", "--json", *beyond)
+    assert illegal["problems"]
+    assert_says("bd-explain-output", [illegal])
+
+
+# tilings ----------------------------------------------------------------------------------------------------
+
+
+def test_what_lower_reads_and_writes() -> None:
+    tilings = load("tilings")
+    assert problems("lower-input", tilings) == []
+    assert problems("lower-input", tilings["tilings"]) == []
+    for path in TILINGS:
+        assert problems("lower-input", json.loads(path.read_text(encoding="utf-8"))) == []
+        for more in ([], ["--elements"]):
+            answer = CliRunner().invoke(app, ["lower", str(path), "--json", *more, "--tile", "interface"])
+            assert_says("lower-output", json.loads(answer.stdout))
+    done = CliRunner().invoke(app, ["lower", "-", "--json"], input=json.dumps([5, {"buffer_dimension": [4]}]))
+    assert all("error" in answer for answer in json.loads(done.stdout))
+    assert_says("lower-output", json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    "tiling",
+    [
+        5,
+        {"element_bits": 32},
+        {"buffer_dimension": [4]},
+        {"buffer_dimension": 4, "element_bits": 32},
+        {"buffer_dimension": [4], "element_bits": 7},
+        {"buffer_dimension": [4], "element_type": "int7"},
+        {"buffer_dimension": [4], "element_bits": 32, "memory": "disk"},
+        {"buffer_dimension": [4], "element_bits": 32, "tile_transversal": []},
+        {"buffer_dimension": [4], "element_bits": 32, "tile_traversal": [{"dimension": 0}]},
+    ],
+)
+def test_a_tiling_of_another_shape_is_refused_by_schema_and_command(tiling: Any) -> None:
+    assert problems("lower-input", tiling)
+    assert "error" in output("lower", "-", "--json", stdin=json.dumps(tiling), code=1)
+
+
+# runs -------------------------------------------------------------------------------------------------------
+
+DESIGN = """
+import numpy as np
+from memtile import MemoryTile
+
+def design():
+    tile = MemoryTile()
+    buffer, full = tile.buffer("b", 64), tile.lock(0)
+    tile.s2mm[0].start(tile.write(buffer).guarded(None, full.release()))
+    tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), None))
+    tile.s2mm[0].feed(np.arange({words}, dtype=np.int32))
+    tile.mm2s[0].expect(np.arange(64, dtype=np.int32) * {factor})
+    return tile
+"""
+
+
+@pytest.fixture
+def design(tmp_path: Path) -> Any:
+    def write(words: int = 64, factor: int = 1) -> Path:
+        path = tmp_path / "design.py"
+        path.write_text(DESIGN.format(words=words, factor=factor))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("options", [[], ["--untimed"]])
+def test_what_run_writes_of_a_design(design: Any, options: list[str]) -> None:
+    assert_says("run-output", output("run", "--json", *options, design()))
+    wrong = output("run", "--json", *options, design(factor=2), code=1)
+    assert wrong["bit_exact"] is False
+    assert_says("run-output", wrong)
+    stuck = output("run", "--json", *options, design(words=32), code=1)
+    assert stuck["waiting"]
+    assert_says("run-output", stuck)
+
+
+def test_what_run_writes_of_kernels() -> None:
+    result = output("run", "--json", ROOT / "examples" / "channel_padding.py")
+    assert result["cores"]
+    assert_says("run-output", result)
+
+
+def test_what_run_writes_of_a_program(tmp_path: Path) -> None:
+    (path,) = [path for path in TXN if "transpose" in path.name]
+    np.save(tmp_path / "in.npy", np.arange(128, dtype=np.int32))
+    arrays = ["--in", f"x={tmp_path}/in.npy", "--out", f"y:16x8={tmp_path}/out.npy"]
+    result = output("run", "--json", path, *arrays)
+    assert result["saved"]
+    assert_says("run-output", result)
+
+
+def test_what_faults_writes(design: Any) -> None:
+    assert_says("faults-output", output("faults", "--json", "--upsets", 5, design()))
+    assert_says("faults-output", output("faults", "--json", "--upsets", 60, "--no-ecc", design(), code=1))
+
+
+# tables and files -------------------------------------------------------------------------------------------
+
+
+def test_what_info_writes() -> None:
+    assert_says("info-output", output("info", "--json"))
+    assert_says("info-output", output("info", "npu1", "--json"))
+
+
+def test_what_disasm_writes(tmp_path: Path) -> None:
+    found = output("disasm", "--json", *TXN)
+    assert problems("disasm-output", found) == []
+    kinds = {operation["operation"] for program in found for operation in program["operations"]}
+    assert kinds == {"write", "block write", "mask write", "mask poll", "other"} or len(kinds) >= 3
+    for program in found:
+        program["operations"] = [*{item["operation"]: item for item in program["operations"]}.values()]
+    assert_says("disasm-output", found)
+    dump = tmp_path / "dump.json"
+    illegal = BlockWrite(0x021A0040, (0xFFFF_FFFF,) * 8)
+    dump.write_text(dump_json([Write(0x0210_0000, 5), illegal, Write(0x3FFF_FFFC, 1)]))
+    assert_says("disasm-output", output("disasm", "--json", dump))
+
+
+def test_what_a_register_dump_is() -> None:
+    dumps: list[Any] = [
+        json.loads(dump_json([Write(0x021A_0040, 5), BlockWrite(0, (1, 2))])),
+        [{"address": 64, "value": 5, "name": "ignored"}],
+        {"0x021A0040": "0x5", "64": 7},
+    ]
+    for dump in dumps:
+        assert problems("register-dump", dump) == []
+        assert output("disasm", "--json", "--format", "dump", "-", stdin=json.dumps(dump))
+    for wrong in (5, [5], [{"address": 1}], [{"address": -1, "value": 1}], {"0x5": 1 << 32}, {"here": 1}):
+        assert problems("register-dump", wrong)
+        done = CliRunner().invoke(app, ["disasm", "--format", "dump", "-"], input=json.dumps(wrong))
+        assert done.exit_code == 2
+
+
+def test_what_trace_decode_writes(tmp_path: Path) -> None:
+    path, chrome = tmp_path / "trace.txt", tmp_path / "trace.json"
+    words = [*CAPTURES["core"]["words"], *CAPTURES["memory"]["words"]]
+    path.write_text("\n".join(words) + "\n")
+    events = "core=" + ",".join(CAPTURES["core"]["events"])
+    found = output("trace", "decode", path, "--events", events, "--json", "--perfetto", chrome)
+    for unit in found["units"]:
+        assert unit["intervals"]
+    assert_says("trace-output", found)
+    records = json.loads(chrome.read_text(encoding="utf-8"))
+    assert problems("chrome-output", records) == []
+    few = list({(record["name"], record["ph"]): record for record in records}.values())
+    assert_says("chrome-output", few)
+    path.write_text("\n".join([*words[:9], *words[20:]]) + "\n")
+    done = CliRunner().invoke(app, ["trace", "decode", str(path), "--json"])
+    assert done.exit_code == 1
+    damaged = json.loads(done.stdout)
+    assert damaged["problems"]
+    assert_says("trace-output", damaged)
