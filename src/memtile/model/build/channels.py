@@ -36,7 +36,7 @@ def channels(tiles: Sequence[TileName], timing: Timing) -> tuple[Channels, Fifos
     }
     depths = [_buffer_depth(kind, d, timing) for kind, d in zip(kinds, direction, strict=True)]
     return (
-        at_rest(Channels, len(rows), **where),
+        at_rest(Channels, len(rows), **where, switch_port=NONE),
         at_rest(Fifos, len(rows), depth=depths, wrap=[ring_wrap(depth) for depth in depths]),
         at_rest(
             Walks,
