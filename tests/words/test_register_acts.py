@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pytest
 
 from memtile.arch.acts import Acts
+from memtile.arch.events import EVENT_MODULES
 from memtile.arch.register_map import BEYOND, TILE_MODULES, register_map
 from memtile.arch.registers import Access, ModuleName, Register
 from memtile.arch.tiles import TILE_KINDS, TileName
@@ -221,6 +222,12 @@ def test_registers_of_an_event_unit_are_about_the_unit_of_their_module(kind: Til
         for register in register_map(module).values():
             if register.acts is not Acts.HOLDS:
                 assert found[places[register.offset]] == units.get(module, 0), (module, register.name)
+
+
+def test_every_module_that_raises_events_has_an_event_unit() -> None:
+    tables = {module: register_map(module).values() for module in get_args(ModuleName)}
+    raising = {m for m, rows in tables.items() if any(r.acts is Acts.EVENT_GENERATE for r in rows)}
+    assert raising == set(EVENT_MODULES)
 
 
 # which ones only hold their value --------------------------------------------------------------------------
