@@ -11,6 +11,7 @@ import pytest
 from memtile.arch.tiles import TileName
 from memtile.model import column_clock, roster
 from memtile.model.build.rest import arrays_at_rest, at_rest
+from memtile.model.memory.windows import NOWHERE
 from memtile.model.state.columns import (
     Column,
     Ints,
@@ -197,3 +198,11 @@ def test_nothing_wakes_what_has_no_clock() -> None:
     assert {c: set(v.tolist()) for c, v in active.items()} == {c: {roster.OFF} for c in active}
     column_clock.start(state, 0)
     assert roster.OFF not in {value for v in active.values() for value in v.tolist()}
+
+
+@pytest.mark.parametrize("name", ["memory", "memory_v2"])
+def test_a_reset_tile_is_isolated_again(name: TileName) -> None:
+    state = Engine([Placed(name, east=1), Placed(name, 0, 2), Placed(name, west=1)]).state
+    assert state.memories.reach.tolist() == [[NOWHERE, 0, 1], [0, 1, 2], [1, 2, NOWHERE]]
+    reset_tile(state, 1)
+    assert state.memories.reach.tolist() == [[NOWHERE, 0, NOWHERE], [0, 1, 2], [NOWHERE, 2, NOWHERE]]

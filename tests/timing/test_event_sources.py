@@ -14,7 +14,7 @@ from memtile.arch.events import EVENT_UNITS
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import ModuleName
-from memtile.arch.tiles import MEMORY, WORD_BYTES
+from memtile.arch.tiles import INTERFACE, MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
@@ -167,6 +167,21 @@ def test_lock_selectors(selector: int) -> None:
     rig.request_lock(lock, 4, acquire=True)
     rig.step(1)
     assert f"{selector}_ACQ_EQ" in raised(unit, "LOCK_SEL")
+
+
+@FEATURE
+@pytest.mark.parametrize("selector", range(INTERFACE.lock_event_selectors))
+def test_lock_selectors_of_an_interface_tile_count_when_they_are_written(selector: int) -> None:
+    """They are registers of module noc, the unit whose events they select is that of module pl."""
+    rig = Rig("interface")
+    unit, lock = EventUnit(rig.door, "pl"), 15 - selector
+    unit.count(0, f"LOCK_{selector}_REL", f"LOCK_{selector}_REL")
+    register = register_named("noc", f"Locks_Event_Selection_{selector}")
+    rig.door.write32(register.offset, register.pack(Lock_Select=lock))
+    rig.request_lock(lock, 1, acquire=False)
+    rig.step(2)
+    assert raised(unit, "LOCK_") == {f"{selector}_REL"}
+    assert unit.read("Performance_Counter0") == 1
 
 
 @FEATURE

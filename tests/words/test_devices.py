@@ -7,6 +7,7 @@ import pytest
 from memtile.arch.devices import DEVICES, device
 from memtile.arch.grades import Grade
 from memtile.errors import DesignError
+from memtile.io.program.transaction_format import GENERATIONS
 from oracle_files import load
 
 ORACLE = load("devices")["devices"]
@@ -57,6 +58,16 @@ def test_kind_of_every_tile(name):
             + ["memory"] * facts["memory_tile_rows"]
             + ["compute"] * facts["compute_rows"]
         )
+
+
+def test_transactions_number_the_generation_as_the_driver_and_mlir_aie_do():
+    numbers = {name: [GENERATIONS[n] for n in DEVICES[name].transaction_generations] for name in DEVICES}
+    assert numbers == {
+        "xcve2802": ["AIE-ML"],
+        "xcve2302": ["AIE-ML"],
+        "npu1": ["AIE-ML", "NPU1"],
+        "xc2ve3858": [],  # no number is known
+    }
 
 
 @pytest.mark.parametrize("name", ["xcve2802", "xcve2302"])

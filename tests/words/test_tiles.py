@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.events import BROADCAST_CHANNELS, EVENT_UNITS
 from memtile.arch.ports import PORTS
-from memtile.arch.register_map import register_map
+from memtile.arch.register_map import register_map, register_named
+from memtile.arch.registers import ModuleName
 from memtile.arch.tiles import (
     COLUMN_SHIFT,
     GRANULE_WORDS,
@@ -29,7 +31,9 @@ REGISTERS = {
 }
 DMA_MODULE = {"memory": "memory_tile", "compute": "memory", "interface": "noc"}
 TILES = tuple(kinds_of("AIE-ML"))
-MODEL = Path(__file__).parents[2] / "src" / "memtile" / "model"
+SOURCE = Path(__file__).parents[2] / "src" / "memtile"
+MODEL = SOURCE / "model"
+OF_ONE_MODULE = re.compile(r'register_named\(\s*"memory_tile",\s*"(\w+)"\s*\)')
 OF_ONE_KIND = re.compile(r"\bMEMORY\.(\w+)(?:\[\"(\w+)\"\]\.(\w+))?")
 
 
@@ -187,3 +191,33 @@ def test_what_the_model_reads_from_one_kind_is_the_same_for_all():
         of_kind = [getattr(kind, fact) for kind in TILE_KINDS.values()]
         values = [getattr(value[key], part) for value in of_kind] if key else of_kind
         assert len(set(values)) == 1, (fact, key, dict(zip(TILE_KINDS, values, strict=True)))
+
+
+def in_a_memory_tile(name):
+    """The register of the memory tile that stands for one called ``name`` in another module."""
+    for other, ours in (
+        ("MM2S", "S2MM"),
+        ("Task_Queue", "Start_Queue"),
+        ("Performance_Ctrl", "Performance_Control"),
+    ):
+        name = name.replace(other, ours)
+    return "Tile_" + name if name.startswith("Control_Packet_") else name
+
+
+@pytest.mark.parametrize(
+    "module", [m for m in get_args(ModuleName) if m != "noc_v2"]
+)  # DEV-V2-9: not modelled
+def test_the_fields_that_the_model_reads_from_one_module_are_at_the_same_place_in_all(module):
+    """A narrower field will do: the bits above it are not kept. No model has module noc_v2 (DEV-V2-9)."""
+    files = [path for room in ("model", "sim", "io") for path in (SOURCE / room).rglob("*.py")]
+    names = {name for path in files for name in OF_ONE_MODULE.findall(path.read_text("utf-8"))}
+    assert {"DMA_S2MM_0_Ctrl", "Tile_Control", "Timer_Control", "Lock_Request"} <= names
+    compared = 0
+    for register in register_map(module).values():
+        if (name := in_a_memory_tile(register.name)) in names:
+            ours = {field.name: field for field in register_named("memory_tile", name).fields}
+            for field in (f for f in register.fields if f.name in ours):
+                compared += 1
+                assert field.lsb == ours[field.name].lsb, (register.name, field)
+                assert field.maximum <= ours[field.name].maximum, (register.name, field)
+    assert compared > 8

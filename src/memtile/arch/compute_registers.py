@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import ChannelFields, bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import (
     broadcast_registers,
@@ -64,7 +65,7 @@ def memory_table() -> Table:
         *timer_registers(MEMORY_MODULE),
         *broadcast_registers(MEMORY_MODULE, "Event_Broadcast{}", ("",)),
         *trace_registers(MEMORY_MODULE),
-        *array(Register("WatchPoint{}", 0x14100, fields(_WATCHPOINT)), 2),
+        *array(Register("WatchPoint{}", 0x14100, fields(_WATCHPOINT), acts=Acts.WATCHPOINT), 2),
         *status_registers(MEMORY_MODULE),
         *combination_registers(MEMORY_MODULE),
         *group_registers("memory"),
@@ -84,7 +85,7 @@ def core_table() -> Table:
         *status_registers(CORE_MODULE),
         *combination_registers(CORE_MODULE),
         *group_registers("core"),
-        Register("Tile_Control", 0x36030, flags(ISOLATION), reset=0xF),
+        Register("Tile_Control", 0x36030, flags(ISOLATION), reset=0xF, acts=Acts.TILE_CONTROL),
         *switch_registers("compute"),
         Register("Module_Clock_Control", 0x60000, fields(_CLOCKS), reset=0x37),
     )
@@ -92,11 +93,14 @@ def core_table() -> Table:
 
 def undescribed_core_table() -> Table:
     """Core registers that the driver uses and no public description covers (DEV-REG-9)."""
+    control, zeroisation = fields("Reset 1, Enable 0"), fields("Memory_Zeroisation 0 wo")
+    status = Register("Core_Status", 0x32004, fields("Reset 1 ro, Enable 0 ro"), 2, grade=Grade.DRIVER)
+    shown = status.offset
     return (
-        Register("Core_Control", 0x32000, fields("Reset 1, Enable 0"), reset=2, grade=Grade.DRIVER),
-        Register("Core_Status", 0x32004, fields("Reset 1 ro, Enable 0 ro"), reset=2, grade=Grade.DRIVER),
+        Register("Core_Control", 0x32000, control, 2, grade=Grade.DRIVER, acts=Acts.SHOWS, argument=shown),
+        status,
         Register("Accumulator_Control", 0x36060, fields("Outgoing 1, Incoming 0"), grade=Grade.DRIVER),
-        Register("Core_Memory_Control", 0x36070, fields("Memory_Zeroisation 0 wo"), grade=Grade.DRIVER),
+        Register("Core_Memory_Control", 0x36070, zeroisation, grade=Grade.DRIVER, acts=Acts.PROGRAM_CONTROL),
     )
 
 
@@ -104,10 +108,11 @@ def _memory() -> Iterator[Register]:
     ecc = fields("VALID 15, ECC_ERROR_DETECTION_ADDRESS 13:0")
     parity = fields("VALID 16, PARITY_ERROR_DETECTION_ADDRESS 15:0")
     granule_bits = 8 * COMPUTE.granule_bytes
-    data = fields(f"Data {granule_bits - 1}:0")
+    data, scrubbed = fields(f"Data {granule_bits - 1}:0"), fields("SCRUBBING_EVENT_NUMBER 6:0")
+    errors, zeroisation = flags(CHECKBIT_LANES), fields("Memory_Zeroisation 0 rwsc")
     yield Register("DataMemory", 0, data, width=granule_bits, span=COMPUTE.memory_bytes)
-    yield Register("CHECKBIT_ERROR_GENERATION", 0x12000, flags(CHECKBIT_LANES), grade=Grade.DRIVER)
-    yield Register("ECC_SCRUBBING_EVENT", 0x12110, fields("SCRUBBING_EVENT_NUMBER 6:0"), grade=Grade.DRIVER)
+    yield Register("CHECKBIT_ERROR_GENERATION", 0x12000, errors, grade=Grade.DRIVER, acts=Acts.CHECK_BITS)
+    yield Register("ECC_SCRUBBING_EVENT", 0x12110, scrubbed, grade=Grade.DRIVER, acts=Acts.SCRUBBING)
     yield Register("ECC_FAILING_ADDRESS", 0x12120, ecc, grade=Grade.DRIVER)
     yield Register("PARITY_FAILING_ADDRESS", 0x12124, parity, grade=Grade.DRIVER)
-    yield Register("Memory_Control", 0x16010, fields("Memory_Zeroisation 0 rwsc"))
+    yield Register("Memory_Control", 0x16010, zeroisation, acts=Acts.MEMORY_CONTROL)

@@ -29,6 +29,7 @@ class Device:
         memory_tile_rows: rows of memory tiles, above the interface row.
         noc_columns: columns whose interface tile has a DMA.
         generation: of the array.
+        transaction_generations: numbers by which headers of transactions name its generation.
         family: what AMD sells it as.
         first_column: physical number of design column 0.
         physical_columns: columns on the die that neighbour each other.
@@ -42,6 +43,7 @@ class Device:
     memory_tile_rows: int
     noc_columns: tuple[int, ...]
     generation: Generation
+    transaction_generations: tuple[int, ...]
     family: str
     first_column: int
     physical_columns: int
@@ -120,6 +122,8 @@ _ALL = Source("every column of the device belongs to the design", Grade.DRIVER)
 
 _VERSAL_2 = Source("mlir-aie device model of the VE3858 (pull request 3593)", Grade.DRIVER)
 
+_DRIVER, _NPU1 = 2, 3  # AIE-ML as the driver numbers the generations, and NPU1 as mlir-aie does
+
 _DEVICES = (
     Device(
         name="xcve2802",
@@ -128,6 +132,7 @@ _DEVICES = (
         memory_tile_rows=2,
         noc_columns=(2, 3, 6, 7, 14, 15, 22, 23, 30, 31, 34, 35),
         generation="AIE-ML",
+        transaction_generations=(_DRIVER,),
         family="Versal AI Edge",
         first_column=0,
         physical_columns=38,
@@ -141,6 +146,7 @@ _DEVICES = (
         memory_tile_rows=1,
         noc_columns=(2, 3, 6, 7, 10, 11),
         generation="AIE-ML",
+        transaction_generations=(_DRIVER,),
         family="Versal AI Edge",
         first_column=0,
         physical_columns=17,
@@ -154,6 +160,7 @@ _DEVICES = (
         memory_tile_rows=1,
         noc_columns=(0, 1, 2, 3),
         generation="AIE-ML",
+        transaction_generations=(_DRIVER, _NPU1),
         family="Ryzen AI NPU (Phoenix, Hawk Point)",
         first_column=1,
         physical_columns=5,
@@ -169,6 +176,7 @@ _DEVICES = (
         memory_tile_rows=2,
         noc_columns=(),
         generation="AIE-ML v2",
+        transaction_generations=(),
         family="Versal AI Edge Gen 2",
         first_column=0,
         physical_columns=36,

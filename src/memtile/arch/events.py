@@ -253,6 +253,11 @@ _CORE = _unit(
 EVENT_UNITS: Mapping[ModuleName, EventUnit] = MappingProxyType(
     {"memory_tile": _MEMORY_TILE, "memory": _MEMORY, "core": _CORE, "pl": _INTERFACE}
 )
+EVENT_MODULES: Mapping[ModuleName, ModuleName] = MappingProxyType(
+    {**{module: module for module in EVENT_UNITS}, "memory_tile_v2": "memory_tile", "memory_v2": "memory"}
+)
+"""Each module that has an event unit -> the one of AIE-ML whose unit it is taken for (DEV-V2-2)."""
+
 EVENTS: Mapping[ModuleName, Mapping[str, int]] = MappingProxyType(
     {module: unit.events for module, unit in EVENT_UNITS.items()}
 )

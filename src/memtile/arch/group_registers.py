@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from memtile.arch.acts import Acts
 from memtile.arch.events import BROADCAST_CHANNELS, GROUPS, PORT_SELECTORS
 from memtile.arch.registers import ModuleName, Register, flags
 from memtile.arch.tiles import COMPUTE, DIRECTIONS, INTERFACE, MEMORY
@@ -130,4 +131,5 @@ _BITS: Mapping[ModuleName, Mapping[str, Sequence[str]]] = MappingProxyType(
 def group_registers(module: ModuleName) -> Iterator[Register]:
     """The group enable registers of a module; all existing bits are set after reset."""
     for group, (name, bits) in zip(GROUPS[module], _BITS[module].items(), strict=True):
-        yield Register(f"Event_Group_{name}_Enable", group.register, flags(bits), group.mask)
+        register, enable = group.register, f"Event_Group_{name}_Enable"
+        yield Register(enable, register, flags(bits), group.mask, acts=Acts.EVENT_SELECTION)

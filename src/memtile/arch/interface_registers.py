@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import ChannelFields, bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import (
     broadcast_registers,
@@ -17,6 +18,7 @@ from memtile.arch.event_registers import (
     status_registers,
     timer_registers,
     trace_registers,
+    value_registers,
 )
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.grades import Grade
@@ -73,8 +75,8 @@ def noc_table() -> Table:
             for n in range(2, 6)
         ),
         Register("AIE_AXIMM_Config", 0x1E020, fields(_AXI_MASTER)),
-        Register("Mux_Config", 0x1F000, _attachments(MUX_BITS)),
-        Register("Demux_Config", 0x1F004, _attachments(DEMUX_BITS)),
+        Register("Mux_Config", 0x1F000, _attachments(MUX_BITS), acts=Acts.MULTIPLEXER),
+        Register("Demux_Config", 0x1F004, _attachments(DEMUX_BITS), acts=Acts.MULTIPLEXER),
     )
 
 
@@ -91,7 +93,7 @@ def pl_table() -> Table:
         *group_registers("pl"),
         *_first_level_interrupts("A", 0x35000),
         *_first_level_interrupts("B", 0x35030),
-        Register("Tile_Control", 0x36030, flags(ISOLATION), reset=0xF),
+        Register("Tile_Control", 0x36030, flags(ISOLATION), reset=0xF, acts=Acts.TILE_CONTROL),
         *switch_registers("interface"),
         *_clocks_and_resets(),
     )
@@ -104,8 +106,9 @@ def _attachments(bits: Mapping[str, tuple[int, int]]) -> tuple[Field, ...]:
 
 def _interrupt_lines(prefix: str, base: int, suffix: str, bits: str, field: str) -> Iterator[Register]:
     yield Register(f"{prefix}_mask{suffix}", base, fields(f"IRQ_Mask{field} {bits}", Access.RO))
-    yield Register(f"{prefix}_enable{suffix}", base + 0x4, fields(f"Enable{field} {bits}", Access.WO))
-    yield Register(f"{prefix}_disable{suffix}", base + 0x8, fields(f"Disable{field} {bits}", Access.WO))
+    on, off = fields(f"Enable{field} {bits}", Access.WO), fields(f"Disable{field} {bits}", Access.WO)
+    yield Register(f"{prefix}_enable{suffix}", base + 0x4, on, acts=Acts.SETS, argument=base)
+    yield Register(f"{prefix}_disable{suffix}", base + 0x8, off, acts=Acts.CLEARS, argument=base)
     yield Register(f"{prefix}_status{suffix}", base + 0xC, fields(f"Status{field} {bits}", Access.WTC))
 
 
@@ -122,9 +125,7 @@ def _first_level_interrupts(switch: str, base: int) -> Iterator[Register]:
     block = f"{prefix}_block_north_in_{switch}"
     yield Register(f"{prefix}_irq_no_{switch}", base + 0x10, fields(f"Irq_no_{switch} 3:0"))
     yield Register(f"{prefix}_irq_event_{switch}", base + 0x14, events)
-    yield Register(f"{block}_set", base + 0x18, fields("Set 15:0", Access.WO))
-    yield Register(f"{block}_clear", base + 0x1C, fields("Clear 15:0", Access.WO))
-    yield Register(f"{block}_value", base + 0x20, fields("Value 15:0", Access.RO))
+    yield from value_registers(base + 0x18, (f"{block}_set", f"{block}_clear", f"{block}_value"), "15:0")
 
 
 def _sizers() -> Iterator[Register]:
@@ -139,5 +140,5 @@ def _clocks_and_resets() -> Iterator[Register]:
     yield Register("Module_Clock_Control_1", 0xFFF04, fields("NoC_Module_Clock_Enable 0"), reset=1)
     yield Register("MODULE_RESET_CONTROL_0", 0xFFF10, fields(_RESETS), grade=Grade.DRIVER)
     yield Register("Module_Reset_Control_1", 0xFFF14, fields("NoC_Module_Reset 0"))
-    yield Register("Column_Clock_Control", 0xFFF20, fields("Clock_Buffer_Enable 0"))
-    yield Register("AIE_Tile_Column_Reset", 0xFFF28, fields("Reset 0"))
+    yield Register("Column_Clock_Control", 0xFFF20, fields("Clock_Buffer_Enable 0"), acts=Acts.COLUMN_CLOCK)
+    yield Register("AIE_Tile_Column_Reset", 0xFFF28, fields("Reset 0"), acts=Acts.COLUMN_CLOCK)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import ChannelFields, bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import (
     broadcast_registers,
@@ -64,7 +65,7 @@ def table() -> Table:
         *_events(),
         *bd_registers(MEMORY),
         *channel_registers(MEMORY, _CHANNELS),
-        Register("DMA_Event_Channel_Selection", 0xA06A0, fields(_EVENT_CHANNELS)),
+        Register("DMA_Event_Channel_Selection", 0xA06A0, fields(_EVENT_CHANNELS), acts=Acts.EVENT_SELECTION),
         *switch_registers("memory"),
         *lock_registers(MEMORY, "Lock_Select 21:16, Lock_Value 5:0"),
         Register("Module_Clock_Control", 0xFFF00, fields(_CLOCKS), reset=0x33),
@@ -79,15 +80,16 @@ def table() -> Table:
 
 def _memory() -> Iterator[Register]:
     failing = fields("VALID 19, ECC_ERROR_DETECTION_ADDRESS 18:0")
+    errors, scrubbed = flags(CHECKBIT_LANES), fields("SCRUBBING_EVENT_NUMBER 7:0")
     control = fields("Memory_Interleaving 1, Memory_Zeroisation 0 rwsc")
     granule_bits = 8 * MEMORY.granule_bytes
     data = fields(f"Data {granule_bits - 1}:0")
     yield Register("DataMemory", 0, data, width=granule_bits, span=MEMORY.memory_bytes)
-    yield Register("CHECKBIT_ERROR_GENERATION", 0x92000, flags(CHECKBIT_LANES), grade=Grade.DRIVER)
-    yield Register("ECC_SCRUBBING_EVENT", 0x92110, fields("SCRUBBING_EVENT_NUMBER 7:0"), grade=Grade.DRIVER)
+    yield Register("CHECKBIT_ERROR_GENERATION", 0x92000, errors, grade=Grade.DRIVER, acts=Acts.CHECK_BITS)
+    yield Register("ECC_SCRUBBING_EVENT", 0x92110, scrubbed, grade=Grade.DRIVER, acts=Acts.SCRUBBING)
     yield Register("ECC_FAILING_ADDRESS", 0x92120, failing, grade=Grade.DRIVER)
-    yield Register("Tile_Control", 0x96030, flags(ISOLATION), reset=0xF)
-    yield Register("Memory_Control", 0x96048, control, reset=0x2)
+    yield Register("Tile_Control", 0x96030, flags(ISOLATION), reset=0xF, acts=Acts.TILE_CONTROL)
+    yield Register("Memory_Control", 0x96048, control, reset=0x2, acts=Acts.MEMORY_CONTROL)
 
 
 def _events() -> Iterator[Register]:
@@ -95,7 +97,7 @@ def _events() -> Iterator[Register]:
     yield from timer_registers(MODULE)
     yield from broadcast_registers(MODULE, "Event_Broadcast{}", ("_A", "_B"))
     yield from trace_registers(MODULE)
-    yield from array(Register("WatchPoint{}", 0x94100, fields(_WATCHPOINT)), 4)
+    yield from array(Register("WatchPoint{}", 0x94100, fields(_WATCHPOINT), acts=Acts.WATCHPOINT), 4)
     yield from status_registers(MODULE)
     yield from combination_registers(MODULE)
     yield from group_registers("memory_tile")

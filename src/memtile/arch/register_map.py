@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 
 from memtile.arch import compute_registers, interface_registers, memory_tile_registers, registers_v2
-from memtile.arch.events import EVENT_UNITS, EventUnit
+from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EventUnit
 from memtile.arch.registers import ModuleName, Register, Table
 from memtile.arch.tiles import TILE_KINDS, Role, TileName
 from memtile.errors import Problem, RegisterError
@@ -36,6 +36,9 @@ _TABLES: Mapping[ModuleName, Callable[[], Table]] = MappingProxyType(
     }
 )
 
+OF_A_DMA: frozenset[ModuleName] = frozenset({"noc"})
+"""Modules that a tile without DMA lacks; who lacks ``noc_v2`` is not known (DEV-V2-5)."""
+
 BEYOND: Mapping[Role, Callable[[], Table]] = MappingProxyType(
     {
         "memory": tuple,
@@ -58,8 +61,8 @@ def event_modules(tile: TileName) -> tuple[tuple[ModuleName, EventUnit], ...]:
 
     The units of AIE-ML v2 are taken for those of AIE-ML (DEV-V2-2).
     """
-    shared = {module: module.removesuffix("_v2") for module in TILE_MODULES[tile]}
-    found = [(module, EVENT_UNITS[base]) for module, base in shared.items() if base in EVENT_UNITS]  # type: ignore[index]
+    bases = [(module, EVENT_MODULES[module]) for module in TILE_MODULES[tile] if module in EVENT_MODULES]
+    found = [(module, EVENT_UNITS[base]) for module, base in bases]
     return tuple(sorted(found, key=lambda pair: pair[0] != "core"))
 
 

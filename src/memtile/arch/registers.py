@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
+from memtile.arch.acts import Acts
 from memtile.arch.grades import Grade
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem, RegisterError, raise_if
@@ -78,6 +79,8 @@ class Register:
         width: bits of one access.
         span: bytes of address space that it answers to; ``width / 8`` unless it is a window.
         grade: manual; driver when only the driver's register header has it (DEV-REG-5).
+        acts: what it does beyond holding its value.
+        argument: which channel, lock or other thing it is about; :class:`Acts` says what it stands for.
     """
 
     name: str
@@ -87,6 +90,8 @@ class Register:
     width: int = WORD_BITS
     span: int = WORD_BYTES
     grade: Grade = Grade.MANUAL
+    acts: Acts = Acts.HOLDS
+    argument: int = 0
 
     @property
     def access(self) -> Access:
@@ -198,11 +203,15 @@ def _descending(unsorted: Iterable[Field]) -> tuple[Field, ...]:
 
 
 def array(first: Register, count: int, stride: int = WORD_BYTES) -> Iterator[Register]:
-    """``count`` registers like ``first``, ``stride`` bytes apart; ``{}`` in a name stands for the index."""
+    """``count`` registers like ``first``, ``stride`` bytes apart.
+
+    ``{}`` in a name stands for the index, and the argument of what they do counts with it.
+    """
     for n in range(count):
         yield replace(
             first,
             name=first.name.format(n),
             offset=first.offset + n * stride,
             fields=tuple(replace(field, name=field.name.format(n)) for field in first.fields),
+            argument=first.argument + n,
         )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from memtile.arch import compute_registers, interface_registers, memory_tile_registers
+from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import event_numbers
 from memtile.arch.events import EVENT_UNITS, MORE_COUNTERS_V2, EventUnit
@@ -26,6 +27,8 @@ _MEMORY_WATCHPOINT = """
 _CLOCKS = """
     DMA_Adaptive_Clock_Gate 5, Ctrl_Pkt_Tlast_Error_Enable 4,
     Memory_Module_Clock_Enable 1, Stream_Switch_Clock_Enable 0"""
+_MUX = "South7 15:14, South5 13:12, South3 11:10, South1 9:8"
+_DEMUX = "South5 11:10, South3 7:6, South2 5:4, South1 3:2"
 _UPPER_WORD = 16  # bits above those of a port's lower word in Parity_Injection
 _GATE = "Stream_Switch_Adaptive_Clock_Gate"
 _MM2S_STATUS = """
@@ -52,7 +55,7 @@ def memory_tile_table() -> Table:
         before.values(),
         _data_memory(kind),
         _more_counters(unit),
-        array(Register("WatchPoint{}", before["WatchPoint0"].offset, fields(_MEMORY_TILE_WATCHPOINT)), 4),
+        array(replace(before["WatchPoint0"], name="WatchPoint{}", fields=fields(_MEMORY_TILE_WATCHPOINT)), 4),
         [replace(conflicts, fields=conflicts.fields[-kind.banks :], reset=(1 << kind.banks) - 1)],
         bd_registers(kind),
         array(pad, kind.channels),
@@ -70,7 +73,7 @@ def memory_table() -> Table:
         before.values(),
         _data_memory(COMPUTE_V2),
         _more_counters(EVENT_UNITS["memory"]),
-        array(Register("WatchPoint{}", before["WatchPoint0"].offset, fields(_MEMORY_WATCHPOINT)), 2),
+        array(replace(before["WatchPoint0"], name="WatchPoint{}", fields=fields(_MEMORY_WATCHPOINT)), 2),
     )
 
 
@@ -83,8 +86,8 @@ def noc_table() -> Table:
         *lock_registers(INTERFACE_V2, interface_registers.LOCK_SELECTION),
         *_second_level_interrupts(),
         Register("AIE_AXIMM_Config", 0x2100, fields("DECERR_Block 3, SLVERR_Block 2")),
-        Register("Mux_Config", 0x2104, fields("South7 15:14, South5 13:12, South3 11:10, South1 9:8")),
-        Register("Demux_Config", 0x2108, fields("South5 11:10, South3 7:6, South2 5:4, South1 3:2")),
+        Register("Mux_Config", 0x2104, fields(_MUX)),  # leads to a DMA that no model has (DEV-V2-9)
+        Register("Demux_Config", 0x2108, fields(_DEMUX)),
         Register("AXI_MM_Outstanding_Transactions", 0x2120, fields("NoC_Module_To_NMU 0", Access.RO)),
         Register("SMID", 0x3000, fields("SMID 9:0")),
         *bd_registers(INTERFACE_V2),
@@ -121,10 +124,12 @@ def _more_counters(unit: EventUnit) -> Iterator[Register]:
     resets = [f"Cnt{first + n}_Reset_Event" for n in range(MORE_COUNTERS_V2)]
     for n, numbers in enumerate((names, resets)):
         offset = unit.counter_base + 0x0C + n * WORD_BYTES
-        yield Register(f"Performance_Control{control + n}", offset, event_numbers(unit, numbers))
+        fields_of_events = event_numbers(unit, numbers)
+        yield Register(f"Performance_Control{control + n}", offset, fields_of_events, acts=Acts.EVENT_SETUP)
     for n in range(first, first + MORE_COUNTERS_V2):
         offset = unit.counter_base + 0x20 + n * WORD_BYTES
-        yield Register(f"Performance_Counter{n}", offset, fields(f"Counter{n}_Value 31:0"))
+        counted = fields(f"Counter{n}_Value 31:0")
+        yield Register(f"Performance_Counter{n}", offset, counted)
 
 
 def _both_words(injection: Register) -> Register:
@@ -138,12 +143,16 @@ def _both_words(injection: Register) -> Register:
 
 def _second_level_interrupts() -> Iterator[Register]:
     prefix = "Interrupt_controller_2nd_level"
-    rows = (
-        ("mask", "IRQ_Mask", Access.RO),
-        ("enable", "Enable", Access.WO),
-        ("disable", "Disable", Access.WO),
+    mask, rows = (
+        0x1000,
+        (
+            ("mask", "IRQ_Mask", Access.RO, Acts.HOLDS),
+            ("enable", "Enable", Access.WO, Acts.SETS),
+            ("disable", "Disable", Access.WO, Acts.CLEARS),
+            ("status", "Status", Access.WTC, Acts.HOLDS),
+        ),
     )
-    for n, (name, field, access) in enumerate((*rows, ("status", "Status", Access.WTC))):
-        layout = fields(f"{field}_uC_Core 16, {field}_A 15:0", access)
-        yield Register(f"{prefix}_{name}", 0x1000 + n * WORD_BYTES, layout)
+    for n, (name, field, access, acts) in enumerate(rows):
+        layout, other = fields(f"{field}_uC_Core 16, {field}_A 15:0", access), mask if acts else 0
+        yield Register(f"{prefix}_{name}", mask + n * WORD_BYTES, layout, acts=acts, argument=other)
     yield Register(f"{prefix}_interrupt", 0x1010, fields("NoC_Interrupt 1:0"))

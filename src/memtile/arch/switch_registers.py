@@ -6,8 +6,9 @@ Ports and bases come from :mod:`memtile.arch.ports`; offsets below are bytes abo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from memtile.arch.acts import Acts
 from memtile.arch.events import PORT_SELECTORS
 from memtile.arch.ports import MERGE_ARBITERS, MERGE_POSITIONS, PORTS, SLOTS_PER_SLAVE, port_kind
 from memtile.arch.registers import Access, Field, Register, fields, flags
@@ -63,7 +64,8 @@ def switch_registers(tile: TileName) -> Iterator[Register]:
         yield from _merge_registers(arbiter, base + MERGE_OFFSET + arbiter * MERGE_STRIDE)
     yield from _event_ports(base + 0xF00)
     yield Register("Stream_Switch_Parity_Status", base + 0xF10, flags(names.parity.split(), Access.WTC))
-    yield Register("Stream_Switch_Parity_Injection", base + 0xF20, flags(names.injected.split()))
+    injected = flags(names.injected.split())
+    yield Register("Stream_Switch_Parity_Injection", base + 0xF20, injected, acts=Acts.PARITY_INJECTION)
     errors = ["First_Header_Parity_Error", "Second_Header_Parity_Error", "SLVERR_On_Access", "Tlast_Error"]
     yield Register(names.handler, base + 0xF30, flags(errors, Access.WTC))
     gate = "Stream_Switch_Adaptive_Clock_Gate"
@@ -76,15 +78,19 @@ def _port_registers(tile: TileName) -> Iterator[Register]:
     base = ports.base
     masters = [_title(name, "", traces) for name in ports.masters]
     slaves = [_title(name, "_", traces) for name in ports.slaves]
-    yield from _row("Stream_Switch_Master_Config_{}", base, masters, MASTER_CONFIG)
-    yield from _row("Stream_Switch_Slave_Config_{}", base + SLAVE_CONFIG_OFFSET, slaves, SLAVE_CONFIG)
+    port = Register("Stream_Switch_Master_Config_{}", base, MASTER_CONFIG, acts=Acts.SWITCH_PORT)
+    yield from _row(port, masters)
+    port = Register(
+        "Stream_Switch_Slave_Config_{}", base + SLAVE_CONFIG_OFFSET, SLAVE_CONFIG, acts=Acts.SWITCH_PORT
+    )
+    yield from _row(port, slaves)
     slots = [f"{slave}_Slot{n}" for slave in slaves for n in range(SLOTS_PER_SLAVE)]
-    yield from _row("Stream_Switch_Slave_{}", base + SLOT_OFFSET, slots, SLOT)
+    yield from _row(Register("Stream_Switch_Slave_{}", base + SLOT_OFFSET, SLOT), slots)
 
 
-def _row(pattern: str, base: int, names: Sequence[str], layout: tuple[Field, ...]) -> Iterator[Register]:
+def _row(first: Register, names: Sequence[str]) -> Iterator[Register]:
     for n, name in enumerate(names):
-        yield Register(pattern.format(name), base + n * WORD_BYTES, layout)
+        yield replace(first, name=first.name.format(name), offset=first.offset + n * WORD_BYTES)
 
 
 def _title(port: str, separator: str, traces: Sequence[str]) -> str:
@@ -104,8 +110,9 @@ def _merge_registers(arbiter: int, base: int) -> Iterator[Register]:
         layout = fields(
             f"Packet_Count_{high} 29:24, Slave_ID_{high} 20:16, Packet_Count_{low} 13:8, Slave_ID_{low} 4:0"
         )
-        yield Register(f"{name}_slave{low}_{high}", base + n * WORD_BYTES, layout)
-    yield Register(f"{name}_ctrl", base + 0x08, fields("Enable 0"))
+        slaves = f"{name}_slave{low}_{high}"
+        yield Register(slaves, base + n * WORD_BYTES, layout, acts=Acts.MERGE, argument=arbiter)
+    yield Register(f"{name}_ctrl", base + 0x08, fields("Enable 0"), acts=Acts.MERGE, argument=arbiter)
 
 
 def _event_ports(base: int) -> Iterator[Register]:
@@ -118,7 +125,8 @@ def _event_ports(base: int) -> Iterator[Register]:
                 Field(f"Port_{first + byte}_ID", 8 * byte + 4, 8 * byte),
             )
         ]
-        yield Register(f"Stream_Switch_Event_Port_Selection_{n}", base + n * WORD_BYTES, tuple(layout))
+        name = f"Stream_Switch_Event_Port_Selection_{n}"
+        yield Register(name, base + n * WORD_BYTES, tuple(layout), acts=Acts.EVENT_SELECTION)
 
 
 _PARITY_PORTS = {"Tile_Control": "CTRL0", "Core": "CORE0", "AIE_Trace": "TRACE0", "Shim_trace": "TRACE0"}

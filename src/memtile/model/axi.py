@@ -1,16 +1,16 @@
 """The memory-mapped AXI4 port of a tile: 1 MB of data memory, registers and windows (AM020, AM025).
 
-The register tables say which bits keep a write, which clear on a written 1 and which read back; a block
-handles the registers that do more. An address that nothing answers gives ``SLAVE_ERROR``, never a silent 0.
+The register tables say which bits keep a write, which clear on a written 1 and which read back, and what a
+register does beyond that (``arch.acts``). An address that nothing answers gives ``SLAVE_ERROR``, never a
+silent 0.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.acts import Acts
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model.cores import program_memory
@@ -18,8 +18,8 @@ from memtile.model.dma import registers as dma
 from memtile.model.dma import task_end, task_queue
 from memtile.model.events import registers as event_registers
 from memtile.model.events import setup as event_setup
-from memtile.model.events.registers import FIRST_EVENT_BLOCK
-from memtile.model.events.reports import memory_unit, signal
+from memtile.model.events.asserted import fold
+from memtile.model.events.reports import signal
 from memtile.model.memory import control as memory_control
 from memtile.model.memory import ecc, lock_port, lock_registers, scrubber, watchpoints, windows
 from memtile.model.state.columns import Ints
@@ -29,35 +29,6 @@ from memtile.model.state.state import Spec, State
 from memtile.model.streams import interface_mux, packet_switch, stream_parity, switch_config
 
 Bools = npt.NDArray[np.bool_]
-
-
-class Block(IntEnum):
-    """Which hardware block answers a register; ``RegisterMap.argument`` says which instance of it."""
-
-    PLAIN = 0  # a register that only holds its value
-    QUEUE = 1
-    CONTROL = 2
-    STATUS = 3
-    WRITE_COUNT = 4
-    LOCK_VALUE = 5
-    LOCK_REQUEST = 6
-    LOCK_OVERFLOW = 7
-    LOCK_UNDERFLOW = 8
-    MEMORY_CONTROL = 9
-    SWITCH = 10
-    MERGE = 11
-    COUNT_POP = 12
-    TILE_CONTROL = 13
-    SETS = 14  # sets bits of another register, ``argument``
-    CLEARS = 15
-    MUX = 16
-    PROGRAM_CONTROL = 17
-    SCRUBBING = 18
-    CHECK_BITS = 19
-    WATCHPOINT = 20
-    COLUMN_CLOCK = 21
-    PARITY_INJECTION = 22
-    SHOWN = 23  # another register, ``argument``, shows the same bits
 
 
 OKAY, SLAVE_ERROR = 0, -1
@@ -95,13 +66,19 @@ def refuse(st: State, tile: int) -> int:
 
 
 @jit
-def mirror(st: State, tile: int, block: int, register: int, value: int) -> None:
-    """Set or clear the written bits in another register of the tile."""
-    at = st.spec.tiles.register_base[tile] + register
-    if block == Block.SETS:
-        st.registers[at] |= value & st.spec.register_map.read_mask[st.spec.tiles.kind[tile], register]
-    else:
-        st.registers[at] &= ~value
+def set_bits(st: State, tile: int, offset: int, bits: int) -> None:
+    """Set bits of the register at byte ``offset``, which another one of the tile stands for."""
+    kind = st.spec.tiles.kind[tile]
+    register = st.spec.register_index[kind, offset // WORD_BYTES]
+    bits &= st.spec.register_map.read_mask[kind, register]
+    st.registers[st.spec.tiles.register_base[tile] + register] |= bits
+
+
+@jit
+def clear_bits(st: State, tile: int, offset: int, bits: int) -> None:
+    """Clear bits of the register at byte ``offset``, likewise."""
+    register = st.spec.register_index[st.spec.tiles.kind[tile], offset // WORD_BYTES]
+    st.registers[st.spec.tiles.register_base[tile] + register] &= ~bits
 
 
 @jit
@@ -123,15 +100,10 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
             return refuse(st, tile)
         st.program[word] = value
         return OKAY
-    kind = st.spec.tiles.kind[tile]
-    argument, block = (
-        st.spec.register_map.argument[kind, register],
-        st.spec.register_map.block[kind, register],
-    )
-    if block >= FIRST_EVENT_BLOCK:
-        event_registers.before_write(st, tile, block, argument)
-    at = store(st, tile, register, value)
-    act_on_write(st, tile, block, argument, at, value)
+    if st.spec.register_map.acts[st.spec.tiles.kind[tile], register] == Acts.HOLDS:
+        store(st, tile, register, value)
+    else:
+        act_on_write(st, tile, register, value)
     return OKAY
 
 
@@ -150,73 +122,64 @@ def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools)
 
 
 @jit
-def act_on_write(st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
-    """What the write does beyond keeping bits; ``at`` is the register's index in the state."""
-    ch = st.spec.tiles.channel_base[tile] + argument
-    if block == Block.QUEUE:
-        task_queue.push(st, ch, value & st.spec.kinds.queue_mask[st.spec.tiles.kind[tile]])
-    elif block == Block.CONTROL:
+def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # noqa: C901 - a flat table
+    """Write a register that does more than hold its value: a branch for each behaviour of the rows."""
+    tiles, kind = st.spec.tiles, st.spec.tiles.kind[tile]
+    acts, argument = st.spec.register_map.acts[kind, register], st.spec.register_map.argument[kind, register]
+    ch, lock = tiles.channel_base[tile] + argument, tiles.lock_base[tile] + argument
+    unit = tiles.first_unit[tile] + st.spec.register_map.unit[kind, register]
+    if acts in (Acts.EVENT_STATUS, Acts.EVENT_SELECTION, Acts.EVENT_GENERATE, Acts.TIMER_CONTROL):
+        fold(st, unit)  # before bits of the sticky status are cleared, or what it is made of changes
+    at = store(st, tile, register, value)
+    if acts == Acts.START_QUEUE:
+        task_queue.push(st, ch, value & st.spec.kinds.queue_mask[kind])
+    elif acts == Acts.CHANNEL_CONTROL:
         dma.write_control(st, ch, st.registers[at])
-    elif block == Block.STATUS:
+    elif acts == Acts.CHANNEL_STATUS:
         dma.clear_status(st, ch, value)
-    elif Block.LOCK_VALUE <= block <= Block.LOCK_UNDERFLOW:
-        write_lock(st, tile, block, argument, value)
-    elif block >= FIRST_EVENT_BLOCK:
-        event_registers.act_on_write(st, tile, block, argument, value)
-    elif block == Block.COLUMN_CLOCK:
-        st.clock.columns_written[0] = 1
-    elif block in (Block.SETS, Block.CLEARS):
-        mirror(st, tile, block, argument, value)
-    else:
-        act_on_tile(st, tile, block, argument, at, value)
-
-
-@jit
-def write_lock(st: State, tile: int, block: int, argument: int, value: int) -> None:
-    """Act on a write to a register of the locks; ``argument`` is the first lock it is about."""
-    lock = st.spec.tiles.lock_base[tile] + argument
-    if block == Block.LOCK_VALUE:
+    elif acts == Acts.LOCK_VALUE:
         lock_registers.set_value(st, lock, value)
-    elif block == Block.LOCK_OVERFLOW:
-        lock_registers.clear_flags(st.locks.overflow, lock, st.spec.tiles.locks[tile], value)
-    elif block == Block.LOCK_UNDERFLOW:
-        lock_registers.clear_flags(st.locks.underflow, lock, st.spec.tiles.locks[tile], value)
-
-
-@jit
-def act_on_tile(st: State, tile: int, block: int, argument: int, at: int, value: int) -> None:
-    """The same for the registers that concern the tile as a whole."""
-    if block == Block.MEMORY_CONTROL:
+    elif acts == Acts.LOCK_OVERFLOW:
+        lock_registers.clear_flags(st.locks.overflow, lock, tiles.locks[tile], value)
+    elif acts == Acts.LOCK_UNDERFLOW:
+        lock_registers.clear_flags(st.locks.underflow, lock, tiles.locks[tile], value)
+    elif acts == Acts.MEMORY_CONTROL:
         memory_control.write_control(st, tile, at)
-    elif block == Block.PROGRAM_CONTROL:
-        program_memory.write_control(st, tile, value)
-    elif block == Block.SCRUBBING:
-        scrubber.select(st, tile, st.registers[at])
-        event_setup.configure(st, memory_unit(st.spec, tile))
-    elif block == Block.SHOWN:
-        st.registers[st.spec.tiles.register_base[tile] + argument] = st.registers[at]
-    elif block == Block.CHECK_BITS:
+    elif acts == Acts.CHECK_BITS:
         ecc.generate_errors(st, tile, st.registers[at])
-    elif block == Block.WATCHPOINT:
+    elif acts == Acts.SCRUBBING:
+        scrubber.select(st, tile, st.registers[at])
+        event_setup.configure(st, unit)
+    elif acts == Acts.WATCHPOINT:
         watchpoints.configure(st, tile)
-    elif block == Block.TILE_CONTROL:
+    elif acts == Acts.PROGRAM_CONTROL:
+        program_memory.write_control(st, tile, value)
+    elif acts == Acts.SWITCH_PORT:
+        switch_config.configure(st, tile)
+    elif acts == Acts.MERGE:
+        packet_switch.restart_merge(st, tile, argument)
+    elif acts == Acts.PARITY_INJECTION:
+        stream_parity.inject(st, tile, value)
+    elif acts == Acts.MULTIPLEXER:
+        interface_mux.configure(st, tile)
+    elif acts == Acts.TILE_CONTROL:
         windows.set_isolation(st, tile, st.registers[at])
         lock_port.look_again(st)
-    else:
-        act_on_switch(st, tile, block, argument, value)
-
-
-@jit
-def act_on_switch(st: State, tile: int, block: int, argument: int, value: int) -> None:
-    """The same for the registers of its stream switch."""
-    if block == Block.SWITCH:
-        switch_config.configure(st, tile)
-    elif block == Block.MERGE:
-        packet_switch.restart_merge(st, tile, argument)
-    elif block == Block.MUX:
-        interface_mux.configure(st, tile)
-    elif block == Block.PARITY_INJECTION:
-        stream_parity.inject(st, tile, value)
+    elif acts == Acts.COLUMN_CLOCK:
+        st.clock.columns_written[0] = 1
+    elif acts == Acts.SETS:
+        set_bits(st, tile, argument, value)
+    elif acts == Acts.CLEARS:
+        clear_bits(st, tile, argument, value)
+    elif acts == Acts.SHOWS:
+        clear_bits(st, tile, argument, -1)
+        set_bits(st, tile, argument, st.registers[at])
+    elif acts in (Acts.EVENT_SETUP, Acts.EVENT_SELECTION, Acts.EVENT_STATUS):
+        event_setup.configure(st, unit)
+    elif acts == Acts.EVENT_GENERATE:
+        event_registers.generate(st, unit, value)
+    elif acts == Acts.TIMER_CONTROL:
+        event_registers.write_timer_control(st, unit, value)
 
 
 @jit
@@ -233,35 +196,38 @@ def read(st: State, tile: int, offset: int) -> int:
         word = program_memory.program_word(st.spec, tile, offset)
         return refuse(st, tile) if word < 0 else int(st.program[word])
     kind = st.spec.tiles.kind[tile]
-    block = st.spec.register_map.block[kind, register]
-    value = st.registers[st.spec.tiles.register_base[tile] + register]
-    if block != Block.PLAIN:
-        argument = st.spec.register_map.argument[kind, register]
-        if block >= FIRST_EVENT_BLOCK:
-            at = st.spec.tiles.register_base[tile] + register
-            value = event_registers.live_value(st, tile, block, argument, at)
-        else:
-            value = live_value(st, tile, block, argument, offset, value)
+    if st.spec.register_map.acts[kind, register] == Acts.HOLDS:
+        value = st.registers[st.spec.tiles.register_base[tile] + register]
+    else:
+        value = live_value(st, tile, register, offset)
     return int(value & st.spec.register_map.read_mask[kind, register])
 
 
 @jit
-def live_value(st: State, tile: int, block: int, argument: int, offset: int, stored: int) -> int:
-    """Value of a register that a hardware block drives; ``stored`` where the register itself holds it."""
-    ch = st.spec.tiles.channel_base[tile] + argument
-    lock = st.spec.tiles.lock_base[tile] + argument
-    if block == Block.STATUS:
+def live_value(st: State, tile: int, register: int, offset: int) -> int:  # noqa: C901 - a flat table
+    """Value of a register that does more than hold it, with the read's side effects."""
+    tiles, kind = st.spec.tiles, st.spec.tiles.kind[tile]
+    acts, argument = st.spec.register_map.acts[kind, register], st.spec.register_map.argument[kind, register]
+    ch, lock = tiles.channel_base[tile] + argument, tiles.lock_base[tile] + argument
+    unit = tiles.first_unit[tile] + st.spec.register_map.unit[kind, register]
+    if acts == Acts.CHANNEL_STATUS:
         return dma.status(st, ch)
-    if block == Block.WRITE_COUNT:
+    if acts == Acts.WRITE_COUNT:
         return int(st.channels.moved[ch])
-    if block == Block.COUNT_POP:
+    if acts == Acts.COUNT_POP:
         return task_end.pop_count(st, ch)
-    if block == Block.LOCK_VALUE:
+    if acts == Acts.LOCK_VALUE:
         return int(st.locks.value[lock])
-    if block == Block.LOCK_REQUEST:
+    if acts == Acts.LOCK_REQUEST:
         return lock_registers.request(st, tile, offset)
-    if block == Block.LOCK_OVERFLOW:
-        return lock_registers.flags(st.locks.overflow, lock, st.spec.tiles.locks[tile])
-    if block == Block.LOCK_UNDERFLOW:
-        return lock_registers.flags(st.locks.underflow, lock, st.spec.tiles.locks[tile])
-    return stored
+    if acts == Acts.LOCK_OVERFLOW:
+        return lock_registers.flags(st.locks.overflow, lock, tiles.locks[tile])
+    if acts == Acts.LOCK_UNDERFLOW:
+        return lock_registers.flags(st.locks.underflow, lock, tiles.locks[tile])
+    if acts == Acts.TIMER:
+        return event_registers.timer_half(st, unit, argument)
+    if acts == Acts.TRACE_STATUS:
+        return event_registers.trace_status(st, unit)
+    if acts == Acts.EVENT_STATUS:
+        fold(st, unit)
+    return int(st.registers[tiles.register_base[tile] + register])

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtile.arch.register_map import register_named
-from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.register_map import tile_register
+from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import ecc, lock_port, scrubber, watchpoints, windows
 from memtile.model.memory.control import set_interleaving
 from memtile.model.state.causes import CorePhase
@@ -17,9 +17,6 @@ from memtile.model.state.columns import Reset
 from memtile.model.state.rows import columns_of_tile, nodes_of, registers_of
 from memtile.model.state.state import State
 from memtile.model.streams import switch_config
-
-_ISOLATION = register_named("memory_tile", "Tile_Control").offset // WORD_BYTES
-_MEMORY = register_named("memory_tile", "Memory_Control").offset // WORD_BYTES
 
 
 def reset_tile(st: State, tile: int) -> None:
@@ -48,12 +45,12 @@ def _drop_broadcasts(st: State, tile: int) -> None:
 
 def _reset_memory(st: State, tile: int) -> None:
     """Bring what memory registers control in line with their reset values; no word changes."""
-    kind, first = st.spec.tiles.kind[tile], st.spec.tiles.register_base[tile]
+    kind = st.spec.tiles.kind[tile]
     scrubber.select(st, tile, 0)
     ecc.generate_errors(st, tile, 0)
     watchpoints.configure(st, tile)
     if st.spec.kinds.interleaves[kind]:
-        set_interleaving(st, tile, st.registers[first + st.spec.register_index[kind, _MEMORY]])
-        isolation = st.registers[first + st.spec.register_index[kind, _ISOLATION]]
-        windows.set_isolation(st, tile, isolation)
+        name = KIND_NAMES[kind]
+        set_interleaving(st, tile, tile_register(name, "Memory_Control").reset)
+        windows.set_isolation(st, tile, tile_register(name, "Tile_Control").reset)
         lock_port.look_again(st)

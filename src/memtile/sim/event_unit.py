@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import cast, get_args
 
-from memtile.arch.events import EVENT_UNITS, MORE_COUNTERS_V2
+from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, MORE_COUNTERS_V2
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import WORD_BYTES
@@ -21,7 +20,6 @@ from memtile.sim.door import Door
 _SOURCE = "AM020, events; names of AMD's driver"
 _SHOWN = 3
 _SLOTS_PER_REGISTER = SLOTS // len(EVENT_REGISTERS)
-_MODULES = [m for m in get_args(ModuleName) if m.removesuffix("_v2") in EVENT_UNITS]
 
 
 class EventUnit:
@@ -38,20 +36,20 @@ class EventUnit:
     def __init__(self, door: Door, module: ModuleName = "memory_tile") -> None:
         self.door = door
         self.module = module
-        if module not in _MODULES:
+        if module not in EVENT_MODULES:
             raise RegisterError(
                 Problem(
                     reason="event_module",
                     where="event unit",
                     field="module",
                     given=module,
-                    allowed=", ".join(_MODULES),
+                    allowed=", ".join(EVENT_MODULES),
                     source=_SOURCE,
                 )
             )
-        found = EVENT_UNITS[cast(ModuleName, module.removesuffix("_v2"))]  # DEV-V2-2
+        found = EVENT_UNITS[EVENT_MODULES[module]]
         self.events = found.events
-        self.counters = found.counters + (MORE_COUNTERS_V2 if module.endswith("_v2") else 0)
+        self.counters = found.counters + (MORE_COUNTERS_V2 if module not in EVENT_UNITS else 0)
 
     def register(self, name: str) -> Register:
         """The register called ``name``, as in a memory tile where interface tiles call it otherwise.

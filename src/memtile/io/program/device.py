@@ -13,7 +13,6 @@ from memtile.io.program.transaction_format import GENERATIONS
 
 DEFAULT = "npu1"
 _READ = {name: device for name, device in DEVICES.items() if device.generation == TABLES}
-_OF_GENERATION = {2: tuple(_READ), 3: ("npu1",)}  # by the number in a transaction's header
 _SOURCE = "transaction headers"
 
 
@@ -40,7 +39,8 @@ def device_of(programs: Sequence[Program], name: str | None = None) -> tuple[Dev
         where = ", ".join(program.name for program in programs if program.shape)
         raise _error(where, "array", given, "one array for all files", "name a --device")
     (program, *_) = (program for program in programs if program.shape)
-    fitting = [DEVICES[n] for n in _OF_GENERATION.get(program.generation, ()) if _fits(DEVICES[n], shapes[0])]
+    named = [device for device in _READ.values() if program.generation in device.transaction_generations]
+    fitting = [device for device in named if _fits(device, shapes[0])]
     if not fitting:
         generation = GENERATIONS.get(program.generation, "unknown")
         given = f"{_text(shapes[0])}, generation {program.generation} ({generation})"

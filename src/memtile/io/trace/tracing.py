@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memtile.arch.events import EVENT_MODULES
 from memtile.arch.ports import DMA_MASTERS
 from memtile.arch.registers import ModuleName
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
@@ -66,7 +67,7 @@ class _Unit:
     @property
     def base(self) -> ModuleName:
         """Its module, or the one of AIE-ML whose events it has."""
-        return next(m for m in _PACKET_TYPES if m == self.panel.module.removesuffix("_v2"))
+        return EVENT_MODULES[self.panel.module]
 
 
 class Tracing:

@@ -23,7 +23,6 @@ from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
 from memtile.jit.tables import table
 from memtile.model import register_tables
-from memtile.model.axi import Block
 from memtile.model.build import channels as channel_tables
 from memtile.model.build import cores as core_tables
 from memtile.model.build.events import EVENTS, event_facts
@@ -49,7 +48,7 @@ from memtile.model.state.events import (
 from memtile.model.state.memory import INTERFACES, Guards, Interfaces
 from memtile.model.state.state import Spec, State
 from memtile.model.state.streams import Arbiters, Controls
-from memtile.model.state.tiles import Gates, Kinds, Placed, RegisterMap, Tiles
+from memtile.model.state.tiles import Gates, Kinds, Placed, Tiles
 from memtile.model.state.time import Clock, timings
 
 _CLOCK = register_named("pl", "Column_Clock_Control")
@@ -176,21 +175,6 @@ def _kinds(maps: Ints) -> Kinds:
     )
 
 
-def _register_map() -> RegisterMap:
-    width = max(len(register_tables.registers_of(name)) for name in KIND_NAMES)
-    records = table(RegisterMap, len(KIND_NAMES), width)
-    for row, name in enumerate(KIND_NAMES):
-        special, noc = register_tables.blocks_of(name), register_tables.noc_offsets(name)
-        for index, register in enumerate(register_tables.registers_of(name)):
-            records.write_mask[row, index] = register.writable
-            records.clear_mask[row, index] = register.clearable
-            records.read_mask[row, index] = register.readable
-            block, argument = special.get(register.offset, (Block.PLAIN, 0))
-            records.block[row, index], records.argument[row, index] = block, argument
-            records.needs_dma[row, index] = register.offset in noc
-    return records
-
-
 @cache
 def _tables() -> dict[str, Any]:
     """The tables that every model shares; tiles and timing are put in by :func:`build`."""
@@ -202,7 +186,7 @@ def _tables() -> dict[str, Any]:
         "bd_parts": np.array([[_bd_parts(f) for f in layout] for layout in layouts], dtype=np.int64),
         "bd_encoding": np.array([[f.encoding if f else 0 for f in lay] for lay in layouts], dtype=np.int64),
         "register_index": maps,
-        "register_map": _register_map(),
+        "register_map": register_tables.records(KIND_NAMES),
         "protections": protections(registers),
         "watches": watches(registers),
     }

@@ -96,8 +96,9 @@ class RegisterMap(NamedTuple):
     write_mask: Ints  # bits that a write stores
     clear_mask: Ints  # write-1-to-clear bits
     read_mask: Ints  # bits that a read returns
-    block: Ints  # which hardware block answers, see axi.Block
-    argument: Ints  # channel or first lock within the block
+    acts: Ints  # arch.acts.Acts: what it does beyond holding its value
+    argument: Ints  # which channel, lock or other thing, as Acts says
+    unit: Ints  # event unit of the tile that it is about
     needs_dma: Ints
 
 
