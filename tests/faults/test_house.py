@@ -31,7 +31,7 @@ ROOMS = (
     {"cli"},
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-BESIDE = {"errors": -1, "testing": len(ROOMS), "__version__": -1}  # below all, above all
+BESIDE = {"errors": -1, "sheet": -1, "testing": len(ROOMS), "__version__": -1}  # below all, above all
 TOP = len(ROOMS)  # the package itself may offer names from every room
 HARDWARE = 0x1000  # hex literals from here on look like addresses
 MASKS = {0xFFFF, 0xFFFF_FFFF}
