@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,12 +31,19 @@ ROOMS = (
     {"cli"},
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
-BESIDE = {"errors": -1, "lazy": -1, "testing": len(ROOMS), "__version__": -1}  # below all, above all
+BESIDE = {
+    "errors": -1,
+    "lazy": -1,
+    "sheet": -1,
+    "testing": len(ROOMS),
+    "__version__": -1,
+}  # below all, above all
 TOP = len(ROOMS)  # the package itself may offer names from every room
 HARDWARE = 0x1000  # hex literals from here on look like addresses
 MASKS = {0xFFFF, 0xFFFF_FFFF}
 MODULE_LINES, FUNCTION_LINES = 500, 60
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|NotImplemented)\b")
+MODEL_FILES = 15  # directly in the room; the others stand with their hardware block
 HEAVY = {"numba", "llvmlite", "matplotlib", "numpy", "scipy", "hypothesis"}
 
 
@@ -109,6 +116,18 @@ def unfinished(module: str, text: str) -> Iterator[str]:
             yield f"{number}: {match[0]} in {module}"
 
 
+def state_and_spec(module: str, text: str) -> Iterator[str]:
+    """The state carries its spec: a function that takes both could be given two that differ."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            known = {a.arg for a in arguments} | {
+                ast.unparse(a.annotation) for a in arguments if a.annotation
+            }
+            if known & {"st", "state", "State"} and known & {"spec", "Spec"}:
+                yield f"{node.lineno}: a state and a spec in {module}"
+
+
 Rule = Callable[[str, str], Iterator[str]]
 LONG_BODY = "    pass\n" * FUNCTION_LINES
 BITES: dict[Rule, list[tuple[str, str]]] = {
@@ -133,6 +152,11 @@ BITES: dict[Rule, list[tuple[str, str]]] = {
         ("memtile.bd.codec", "x = 1  # TODO"),
         ("memtile.bd.codec", "raise NotImplementedError"),
     ],
+    state_and_spec: [
+        ("memtile.model.axi", "def read(spec: Spec, st: State, tile: int) -> int: ..."),
+        ("memtile.sim.engine", "def run(self, state, *, spec): ..."),
+        ("memtile.sim.engine", "run = lambda spec, st: 0"),
+    ],
 }
 PASSES: dict[Rule, list[tuple[str, str]]] = {
     upward_imports: [
@@ -156,6 +180,7 @@ PASSES: dict[Rule, list[tuple[str, str]]] = {
     long_functions: [("memtile.bd.codec", "def f():\n" + LONG_BODY.removesuffix("    pass\n"))],
     silent_modules: [("memtile.bd.codec", '"""One idea."""')],
     unfinished: [("memtile.bd.codec", "x = 'TODOS'")],
+    state_and_spec: [("memtile.model.axi", "def f(st: State, tile: int): ...\ndef g(spec: Spec): ...")],
 }
 RULES = pytest.mark.parametrize("rule", BITES, ids=lambda rule: rule.__name__)
 
@@ -173,6 +198,66 @@ def test_source_keeps_rule(rule: Rule) -> None:
         module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
         found += [f"{path.relative_to(SOURCE)}:{fault}" for fault in rule(module, path.read_text("utf-8"))]
     assert found == []
+
+
+Graph = dict[str, set[str]]
+
+
+def import_graph(texts: dict[str, str]) -> Graph:
+    """What each module imports, at its head or later in a function; not what is for typing alone."""
+    return {module: set(_running(ast.parse(text), texts.keys())) for module, text in texts.items()}
+
+
+def _running(tree: ast.Module, modules: Collection[str]) -> Iterator[str]:
+    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and _is_typing(node.test)]
+    unseen = {id(inner) for node in typing for line in node.body for inner in ast.walk(line)}
+    for node in ast.walk(tree):
+        if id(node) in unseen:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            yield from inner & set(modules) or {node.module} & set(modules)
+
+
+def _is_typing(test: ast.expr) -> bool:
+    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+
+
+def cycles(graph: Graph) -> list[list[str]]:
+    """Modules that reach each other, or themselves."""
+    behind: Graph = {}
+    for module in graph:
+        reached, rest = set[str](), [*graph[module]]
+        while rest:
+            if (found := rest.pop()) not in reached:
+                reached.add(found)
+                rest += graph.get(found, ())
+        behind[module] = reached
+    rings = {frozenset(m for m in behind[module] if module in behind[m]) for module in graph}
+    return sorted(sorted(ring) for ring in rings if ring)
+
+
+def test_cycle_rule_bites() -> None:
+    late = {"m.a": "def f():\n    from m.b import x", "m.b": "import m.c", "m.c": "from m import a"}
+    assert cycles(import_graph(late)) == [["m.a", "m.b", "m.c"]]
+    assert cycles(import_graph({"m.a": "from m.a import x"})) == [["m.a"]]
+    typed = {"m.a": "if TYPE_CHECKING:\n    from m.b import x", "m.b": "from m.a import y\nimport numpy"}
+    assert cycles(import_graph(typed)) == []
+    assert import_graph(typed) == {"m.a": set(), "m.b": {"m.a"}}
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    texts = {}
+    for path in SOURCE.rglob("*.py"):
+        module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        texts[module.removesuffix(".__init__")] = path.read_text("utf-8")
+    assert cycles(import_graph(texts)) == []
+
+
+def test_the_model_is_sorted_by_hardware_block() -> None:
+    assert len(list(SOURCE.glob("memtile/model/*.py"))) <= MODEL_FILES
 
 
 def test_every_room_has_its_level() -> None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from memtile.access.element_types import element_bits
 from memtile.access.layout import FLAT, Layout, broken_step
+from memtile.access.numpy_functions import FUNCTIONS
 from memtile.access.request import WORD_BITS, Axis, Request
 from memtile.access.strides import Loops, Move, cut_inner, element, merged, size_of, take
 from memtile.errors import Problem, TransferError
@@ -110,8 +111,6 @@ class View:
     def __array_function__(
         self, func: Callable[..., Any], _: Iterable[type], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
-        from memtile.access.numpy_functions import FUNCTIONS
-
         if func not in FUNCTIONS:
             allowed = ", ".join(sorted({f.__name__ for f in FUNCTIONS}))
             raise self.refusal("function", f"numpy.{func.__name__}", allowed, "a view has no data")

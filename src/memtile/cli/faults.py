@@ -60,7 +60,7 @@ def faults(
     else:
         from rich.console import Console
 
-        from memtile.explain.whole import print_whole
+        from memtile.sheet import print_whole
 
         print_whole(Console(highlight=False), result)
     if result.interrupted:

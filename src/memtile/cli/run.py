@@ -116,7 +116,7 @@ def _run_design(file: str, dump: WaveformFile, *, untimed: bool, as_json: bool, 
     else:
         from rich.console import Console
 
-        from memtile.explain.whole import print_whole
+        from memtile.sheet import print_whole
 
         print_whole(Console(highlight=False), result)
     return result

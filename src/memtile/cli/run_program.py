@@ -78,7 +78,7 @@ def run_files(
 def _show(done: ProgramResult, paths: dict[str, Path]) -> None:
     from rich.console import Console
 
-    from memtile.explain.whole import print_whole
+    from memtile.sheet import print_whole
 
     print_whole(Console(highlight=False), done.result)
     for buffer in done.buffers:

@@ -116,9 +116,9 @@ def decode(
 def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
     from rich.console import Console
 
-    from memtile.explain.whole import print_whole
     from memtile.io.trace.tables import trace_csv, trace_json
     from memtile.report.trace_table import trace_table, trace_title
+    from memtile.sheet import print_whole
 
     if shape == "csv":
         typer.echo(trace_csv(units, mhz), nl=False)

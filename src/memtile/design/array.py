@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import INTERFACE, TILE_KINDS
 from memtile.arch.timing import Timing
-from memtile.design.bench import MAX_CYCLES, Bench, Undo
+from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.buffers import Buffer
 from memtile.design.circuits import Circuits, End
 from memtile.design.memory_tile import MemoryTile
@@ -26,16 +26,16 @@ from memtile.design.packet_bus import PacketBus
 from memtile.design.router import Flow, Tree
 from memtile.design.saving import load, save
 from memtile.design.tile import Site, Tile
+from memtile.design.undo import Undo, undo_of
 from memtile.design.values import dtype_of
 from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
-from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
 from memtile.model.state.tiles import Placed
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.partition import UNMODELLED
-from memtile.sim.polling import go_on
+from memtile.sim.polling import run_to_next_poll
 
 _NO_TILE = -1
 Kind = TypeVar("Kind", bound=Tile)
@@ -276,26 +276,6 @@ class Array(Bench):
             self._configured += 1
         return MappingProxyType(self.circuits.trees)
 
-    def run(
-        self,
-        max_cycles: int = MAX_CYCLES,
-        *,
-        untimed: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> Result:
-        """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`.
-
-        Args:
-            max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
-            untimed: move the data without a clock.
-            progress: called now and then with the cycles, or untimed the words, done so far.
-
-        Raises:
-            DesignError: a stream that cannot be routed, or an object FIFO with an open end.
-        """
-        self.route()
-        return super().run(max_cycles, untimed=untimed, progress=progress)
-
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
         """Let the array run until the word at an absolute address has ``value`` under ``mask``.
 
@@ -317,7 +297,7 @@ class Array(Bench):
             nonlocal quiet
             if quiet or self.engine.now >= end:
                 return False
-            quiet = go_on(self.engine, end) is Stop.QUIET
+            quiet = run_to_next_poll(self.engine, end) is Stop.QUIET
             return True
 
         return self.door.poll(address, mask, value, advance)
@@ -418,8 +398,11 @@ class Array(Bench):
 
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()
-        names = self.fifo_names.copy()
-        yield lambda: self.fifo_names.intersection_update(names)
+        yield undo_of(self, "fifo_names")
+
+    def _prepare(self) -> None:
+        """Route what is not routed."""
+        self.route()
 
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 
 from memtile.arch.tiles import TileKind
+from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem
 
 
@@ -56,14 +57,9 @@ class BdPool:
         """Forget who has BDs, of those whose tasks have ended."""
         self._taken = {bd: name for bd, name in self._taken.items() if name not in names}
 
-    def remember(self) -> Callable[[], None]:
+    def remember(self) -> Undo:
         """What gives back the BDs taken from now on."""
-        kept = self._taken.copy()
-
-        def give_back() -> None:
-            self._taken = kept
-
-        return give_back
+        return undo_of(self, "_taken")
 
     def saved(self) -> list[list[int | str]]:
         """Who has which BD, as plain data."""

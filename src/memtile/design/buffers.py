@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple, SupportsIndex
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.design.undo import Undo, undo_of
 from memtile.design.values import dtype_of, shape_of
 from memtile.errors import DesignError, Problem, raise_if
 
@@ -139,14 +140,9 @@ class MemoryMap:
             self.reserved = kept
             raise
 
-    def remember(self) -> Callable[[], None]:
+    def remember(self) -> Undo:
         """What takes away the buffers placed from now on."""
-        kept = self._buffers.copy()
-
-        def give_back() -> None:
-            self._buffers = kept
-
-        return give_back
+        return undo_of(self, "_buffers")
 
     def saved(self) -> dict[str, Any]:
         """Buffers and what is reserved, as plain data."""

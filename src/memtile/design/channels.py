@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.design.chains import chain_words
 from memtile.design.stream_port import SIDES, Array, StreamPort
 from memtile.design.transfers import Transfer, link
+from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.state.causes import Phase
 
@@ -126,14 +127,9 @@ class Channel(StreamPort):
         idle = channels.phase[i] == Phase.IDLE and channels.queue_count[i] == 0
         return bool(idle and not channels.errors[i] and not self._posted)
 
-    def remember(self) -> Callable[[], None]:
+    def remember(self) -> Undo:
         """What gives back the channel as it is now."""
-        kept = self.claimed, self._begun, self._posted, self.packets
-
-        def give_back() -> None:
-            self.claimed, self._begun, self._posted, self.packets = kept
-
-        return give_back
+        return undo_of(self, "claimed", "_begun", "_posted", "packets")
 
     def saved(self) -> dict[str, Any]:
         """What it was given to do, and what is done with its output, as plain data."""

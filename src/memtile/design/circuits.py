@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memtile.arch.devices import Device
@@ -22,6 +22,7 @@ from memtile.design.channels import Channel
 from memtile.design.router import Flow, Tree, route
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.switch_graph import Port, SwitchGraph
+from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.array_door import ArrayDoor
 
@@ -126,14 +127,9 @@ class Circuits:
             self._taken.update(dict.fromkeys((flow.source, *tree), flow.owner))
         self._flows.clear()
 
-    def remember(self) -> Callable[[], None]:
+    def remember(self) -> Undo:
         """What forgets the flows asked for from now on."""
-        kept = self._flows.copy()
-
-        def give_back() -> None:
-            self._flows = kept
-
-        return give_back
+        return undo_of(self, "_flows")
 
     @property
     def waiting(self) -> tuple[Flow, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from memtile.arch.tiles import TileKind
 from memtile.bd.descriptor import Acquire, Release
 from memtile.bd.windows import DmaLock
 from memtile.design.buffers import Buffer
+from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem
 
 _SOURCE = "AM020: 64 locks per memory tile, 16 per compute and interface tile"
@@ -173,14 +174,9 @@ class LockTable:
         self.locks[lock_id] = lock
         return lock
 
-    def remember(self) -> Callable[[], None]:
+    def remember(self) -> Undo:
         """What gives back the locks taken from now on."""
-        kept = self.locks.copy()
-
-        def give_back() -> None:
-            self.locks = kept
-
-        return give_back
+        return undo_of(self, "locks")
 
     def saved(self) -> list[list[Any]]:
         """The locks as plain data."""

@@ -22,6 +22,7 @@ from memtile.design.channels import Channel
 from memtile.design.events import TileEvents
 from memtile.design.locks import Lock, LockTable, owner_text
 from memtile.design.transfers import Pattern, Transfer, transfer
+from memtile.design.undo import Undo
 from memtile.design.values import exactly
 from memtile.errors import DesignError, Problem
 from memtile.sim.upsets import Upset
@@ -293,7 +294,7 @@ class Tile:
         (words,) = chain_words(self, [number], [descriptor])
         self.door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
 
-    def remember(self) -> Callable[[], None]:
+    def remember(self) -> Undo:
         """What gives back all that is claimed of the tile from now on; see ``Bench.all_or_nothing``."""
         holders: tuple[Holder, ...] = (self._memory, self._locks, self.bd_pool, *self.s2mm, *self.mm2s)
         undo = [holder.remember() for holder in holders]

@@ -1,4 +1,4 @@
-"""What a run looks like from outside: names, errors, and what a blocked channel waits for."""
+"""What a DMA channel looks like from outside: its name, its errors, and what it waits for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import cache
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import Field
 from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
-from memtile.explain.lock_waits import chain, lock_seen, next_bd, wait_text
+from memtile.explain.bd_chains import chain, next_bd
+from memtile.explain.lock_waits import lock_seen, wait_text
 from memtile.explain.names import channel_name
 from memtile.explain.stream_waits import Waits, blocked_text
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -68,17 +69,26 @@ class ChannelView:
         return bool(running) and next_bd(self.engine, self.ch, running[-1]) >= 0
 
     @property
+    def idle(self) -> bool:
+        """Whether it has no task."""
+        return bool(self.engine.channels.phase[self.ch] == Phase.IDLE)
+
+    @property
+    def halted(self) -> bool:
+        """Whether an error has stopped it."""
+        return bool(self.engine.channels.phase[self.ch] == Phase.HALTED)
+
+    @property
     def at_rest(self) -> bool:
         """Idle, or at the start of a BD of an endless task: nothing is half done."""
-        c = self.engine.channels
-        if c.phase[self.ch] == Phase.IDLE:
+        if self.idle:
             return True
-        return self.endless and c.phase[self.ch] != Phase.HALTED and c.moved[self.ch] <= 0
+        return self.endless and not self.halted and bool(self.engine.channels.moved[self.ch] <= 0)
 
     def waits_for(self, waits: Waits) -> str:
         """One line: what the channel does in this cycle, what would let it go on, and words for it."""
-        c, words = self.engine.channels, waits.text(self.engine, self.ch)
-        if c.phase[self.ch] == Phase.IDLE:
+        words = waits.text(self.engine, self.ch)
+        if self.idle:
             return f"{self.name}: no task takes {words}"
         return "; ".join([self._state(), *([f"{words} are not taken"] if words else [])])
 
@@ -86,7 +96,7 @@ class ChannelView:
         c = self.engine.channels
         why = Cause(int(c.why[self.ch]))
         text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
-        if c.phase[self.ch] == Phase.HALTED:
+        if self.halted:
             return f"{text}: halted by {', '.join(self.errors)}{self._unanswered}; {self._way_out}"
         if why is Cause.LOCK_ACQUIRE:
             return f"{text}: {self._lock_wait()}"
@@ -116,6 +126,6 @@ class ChannelView:
         return wait_text(self.engine, self.tile, lock, operand, self.name)
 
 
-def views(engine: Engine) -> list[ChannelView]:
+def channel_views(engine: Engine) -> list[ChannelView]:
     """The channels that did or were asked anything."""
     return [ChannelView(engine, ch) for ch in engine.channels_in_use()]

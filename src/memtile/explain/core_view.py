@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memtile.explain.lock_waits import wait_text
+from memtile.explain.names import core_name
 from memtile.explain.results import CoreUse
 from memtile.model.state.causes import CORE_CAUSE_TEXT, CoreCause, CorePhase
 from memtile.sim.engine import Engine
-from memtile.sim.kernels import place
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class CoreView:
     @property
     def name(self) -> str:
         """``core (0, 2)``: column and row of its tile."""
-        return f"core {place(self.engine.spec, int(self.engine.state.cores.tile[self.core]))}"
+        return core_name(self.engine, self.core)
 
     @property
     def kernel(self) -> str:

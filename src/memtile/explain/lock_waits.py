@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from memtile.arch.tiles import MEMORY, TILE_KINDS, TileKind
 from memtile.bd.windows import place_of_lock
-from memtile.explain.names import channel_name
+from memtile.explain.bd_chains import bd_field, bds_to_come
+from memtile.explain.names import channel_name, core_name
 from memtile.jit.tables import plain
 from memtile.model.dma import bd_fields
-from memtile.model.dma.bd_fields import KIND_NAMES, read_field
-from memtile.model.dma.registers import QUEUE_START_BD_MASK
+from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import CorePhase
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import place
@@ -70,26 +70,6 @@ def lock_seen(engine: Engine, tile: int, dma_id: int) -> int | None:
     return None if there < 0 else int(engine.spec.tiles.lock_base[there]) + seen.local
 
 
-def chain(engine: Engine, ch: int) -> tuple[int, ...]:
-    """BD numbers of the running task's chain, each once; where it loops, up to the loop."""
-    return follow(engine, ch, int(engine.state.channels.task_bd[ch]))
-
-
-def follow(engine: Engine, ch: int, bd: int) -> tuple[int, ...]:
-    """BD numbers of the chain from ``bd`` on, as in :func:`chain`."""
-    seen: dict[int, None] = {}
-    while bd >= 0 and bd not in seen:
-        seen[bd] = None
-        bd = next_bd(engine, ch, bd)
-    return tuple(seen)
-
-
-def next_bd(engine: Engine, ch: int, bd: int) -> int:
-    """The BD after ``bd`` in its chain; -1 = none."""
-    linked = _field(engine, ch, bd, bd_fields.USE_NEXT_BD)
-    return _field(engine, ch, bd, bd_fields.NEXT_BD) if linked else -1
-
-
 def _name(engine: Engine, lock: int) -> str:
     """The name that a design gave to a lock, after its number."""
     name = engine.lock_names.get(lock)
@@ -110,30 +90,18 @@ def _chains(engine: Engine, lock: int, waiting: str) -> Iterator[str]:
     for ch in range(len(channels.tile)):
         name, tile = channel_name(engine, ch), int(channels.tile[ch])
         itself = " itself, after this wait" if name == waiting else ""
-        for bd, queued in _to_come(engine, ch):
-            gives = _field(engine, ch, bd, bd_fields.RELEASE_VALUE) > 0
-            if gives and lock_seen(engine, tile, _field(engine, ch, bd, bd_fields.RELEASE_ID)) == lock:
+        for bd, queued in bds_to_come(engine, ch):
+            gives = bd_field(engine, ch, bd, bd_fields.RELEASE_VALUE) > 0
+            if gives and lock_seen(engine, tile, bd_field(engine, ch, bd, bd_fields.RELEASE_ID)) == lock:
                 yield f"{name}{itself} (BD {bd}{', queued' if queued else ''})"
-
-
-def _to_come(engine: Engine, ch: int) -> Iterator[tuple[int, bool]]:
-    """BDs that a channel has still to end, in the order of their chains, and whether their task is queued."""
-    c = engine.channels
-    running = chain(engine, ch)
-    if running and not c.runs_left[ch]:
-        left = follow(engine, ch, int(c.bd[ch]))
-        running = tuple(bd for bd in running if bd in left)
-    yield from ((bd, False) for bd in running)
-    for word in c.queue[ch, : c.queue_count[ch]].tolist():
-        yield from ((bd, True) for bd in follow(engine, ch, word & QUEUE_START_BD_MASK) if bd not in running)
 
 
 def _kernels(engine: Engine, lock: int, waiting: str) -> Iterator[str]:
     """Kernels that have released the lock before."""
     for core, running in sorted(engine.cores.running.items()):
-        if lock in running.released and _core_name(engine, core) != waiting:
+        if lock in running.released and core_name(engine, core) != waiting:
             ended = ", which has ended" if engine.state.cores.phase[core] == CorePhase.DONE else ""
-            yield f"{_core_name(engine, core)} (kernel {running.kernel!r}{ended})"
+            yield f"{core_name(engine, core)} (kernel {running.kernel!r}{ended})"
 
 
 def _in_reach(engine: Engine, tile: int, waiting: str) -> Iterator[str]:
@@ -141,18 +109,9 @@ def _in_reach(engine: Engine, tile: int, waiting: str) -> Iterator[str]:
     cores = engine.state.cores
     for core, running in sorted(engine.cores.running.items()):
         seen = engine.spec.tiles.core_reach[cores.tile[core]]
-        if cores.phase[core] != CorePhase.DONE and tile in seen and _core_name(engine, core) != waiting:
-            yield f"{_core_name(engine, core)} (kernel {running.kernel!r})"
-
-
-def _core_name(engine: Engine, core: int) -> str:
-    return f"core {place(engine.spec, int(engine.state.cores.tile[core]))}"
+        if cores.phase[core] != CorePhase.DONE and tile in seen and core_name(engine, core) != waiting:
+            yield f"{core_name(engine, core)} (kernel {running.kernel!r})"
 
 
 def _kind(engine: Engine, tile: int) -> TileKind:
     return TILE_KINDS[KIND_NAMES[engine.spec.tiles.kind[tile]]]
-
-
-def _field(engine: Engine, ch: int, bd: int, field: int) -> int:
-    tile = int(engine.state.channels.tile[ch])
-    return int(read_field(engine.state, tile, bd, field))

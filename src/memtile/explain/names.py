@@ -1,10 +1,13 @@
-"""Names of channels, as results, messages and designs have them."""
+"""Names of channels, cores and switch ports, as results, messages and designs have them."""
 
 from __future__ import annotations
 
+from memtile.arch.ports import PORTS
 from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
+from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.sim.engine import Engine
+from memtile.sim.kernels import place
 
 
 def channel_name(engine: Engine, ch: int) -> str:
@@ -16,3 +19,17 @@ def channel_name(engine: Engine, ch: int) -> str:
     tile = int(c.tile[ch])
     kind = TILE_KINDS[KIND_NAMES[tiles.kind[tile]]]
     return f"{kind.name}({tiles.column[tile]},{tiles.row[tile]}) {port}"
+
+
+def core_name(engine: Engine, core: int) -> str:
+    """``core (0, 2)``: column and row of its tile."""
+    return f"core {place(engine.spec, int(engine.state.cores.tile[core]))}"
+
+
+def port_name(engine: Engine, port: int) -> str:
+    """``slave port DMA0 of tile (0, 1)``."""
+    switch, spec = plain(engine.state.switch), engine.spec
+    tile = int(switch.tile[port])
+    ports = PORTS[KIND_NAMES[spec.tiles.kind[tile]]]
+    side, names = ("master", ports.masters) if switch.is_master[port] else ("slave", ports.slaves)
+    return f"{side} port {names[switch.number[port]]} of tile {place(spec, tile)}"

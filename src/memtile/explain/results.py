@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.errors import DesignError, Problem
-from memtile.explain.whole import print_whole, uncut
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from memtile.sheet import Column, Sheet
 
 Array = npt.NDArray[Any]
-_TEXT_WIDTH = 118
 
 
 class Status(StrEnum):
@@ -191,12 +186,9 @@ class Result:
             "assumed": list(self.assumed),
         }
 
-    def __rich__(self) -> RenderableType:
-        """Table of the channels and the lines below it."""
-        from rich.console import Group
-        from rich.text import Text
-
-        return Group(self._table(), *(Text(line) for line in self._lines()))
+    def __rich__(self) -> Sheet:
+        """The sheet, for ``rich.print``."""
+        return self.sheet()
 
     def __repr__(self) -> str:
         exact = {True: ", bit-exact", False: ", NOT bit-exact", None: ""}[self.exact]
@@ -204,34 +196,29 @@ class Result:
         return f"Result({self.status}, {time}, {len(self.channels)} channels{exact})"
 
     def __str__(self) -> str:
-        """The same as plain text."""
-        from rich.console import Console
+        """The sheet as plain text."""
+        return str(self.sheet())
 
-        console = Console(file=io.StringIO(), width=_TEXT_WIDTH, no_color=True)
-        with console.capture() as capture:
-            print_whole(console, self)
-        return capture.get().rstrip("\n")
-
-    def _table(self) -> RenderableType:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-
+    def sheet(self) -> Sheet:
+        """The run for people: a row of cycles by cause for each channel, and lines below."""
         causes = [c for c in Cause if any(use.spent.get(c) for use in self.channels)]
         since = f", {self.before} of them before this run" if self.before else ""
-        title = f"{self.cycles} cycles{since}" if self.timed else "untimed: words moved"
-        table = Table(
-            title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left", title_style="bold"
+        share = [Column("busy", right=True, one_line=True)] if self.timed else []
+        return Sheet(
+            title=f"{self.cycles} cycles{since}" if self.timed else "untimed: words moved",
+            columns=(
+                Column("channel", one_line=True),
+                *(Column(CAUSE_TEXT[cause], right=True) for cause in causes),
+                *share,
+            ),
+            rows=tuple(self._row(use, causes) for use in self.channels),
+            below=tuple(self._lines()),
         )
-        table.add_column("channel", no_wrap=True)
-        for cause in causes:
-            table.add_column(CAUSE_TEXT[cause], justify="right")
-        if self.timed:
-            table.add_column("busy", justify="right", no_wrap=True)
-        for use in self.channels:
-            cells = [str(use.spent.get(c, 0) or "-") for c in causes]
-            share = [f"{use.spent.get(Cause.MOVING, 0) / max(self.cycles, 1):.1%}"] if self.timed else []
-            table.add_row(use.name, *cells, *share)
-        return uncut(table)
+
+    def _row(self, use: ChannelUse, causes: Sequence[Cause]) -> tuple[str, ...]:
+        cells = (str(use.spent.get(cause, 0) or "-") for cause in causes)
+        share = [f"{use.spent.get(Cause.MOVING, 0) / max(self.cycles, 1):.1%}"] if self.timed else []
+        return (use.name, *cells, *share)
 
     def _lines(self) -> list[str]:
         lines = []

@@ -11,17 +11,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memtile.arch.ports import ARBITERS, PORTS, SLOTS_PER_SLAVE
+from memtile.arch.ports import ARBITERS, SLOTS_PER_SLAVE
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.arch.tiles import S2MM, TILE_KINDS
-from memtile.explain.names import channel_name
+from memtile.explain.names import channel_name, port_name
 from memtile.jit.tables import plain
-from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.streams import PAIR
 from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
 from memtile.sim.engine import Engine
-from memtile.sim.kernels import place
 
 _BEAT = max(kind.stream_words for kind in TILE_KINDS.values())  # words
 _ENABLE, _ARBITER, _MSEL = (field_of(SLOT, name) for name in ("enable", "arbit", "msel"))
@@ -103,15 +101,6 @@ def blocked_text(engine: Engine, ch: int) -> str:
         verb = "does" if len(takers) == 1 else "do"
         return f"{', '.join(channel_name(engine, taker) for taker in takers)} {verb} not take it"
     return "; ".join(f"nobody takes it at {port_name(engine, end)}" for end in dead)
-
-
-def port_name(engine: Engine, port: int) -> str:
-    """``slave port DMA0 of tile (0, 1)``."""
-    switch, spec = plain(engine.state.switch), engine.spec
-    tile = int(switch.tile[port])
-    ports = PORTS[KIND_NAMES[spec.tiles.kind[tile]]]
-    side, names = ("master", ports.masters) if switch.is_master[port] else ("slave", ports.slaves)
-    return f"{side} port {names[switch.number[port]]} of tile {place(spec, tile)}"
 
 
 def _words(count: int) -> str:

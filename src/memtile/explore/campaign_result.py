@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memtile.explain.whole import print_whole, uncut
 from memtile.model.memory.ecc import Fate
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-_TEXT_WIDTH = 118
+from memtile.sheet import Column, Sheet
 
 
 class Outcome(StrEnum):
@@ -116,21 +110,9 @@ class CampaignResult:
             "interrupted": self.interrupted,
         }
 
-    def __rich__(self) -> RenderableType:
-        """Table of the outcomes and the lines around it."""
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        table.add_column("upsets", no_wrap=True)
-        for header in ("while it ran", "in the read-back"):
-            table.add_column(header, justify="right", no_wrap=True)
-        for outcome in reversed(Outcome):
-            table.add_row(outcome.text, str(self.running[outcome]), str(self.read_back[outcome]))
-        table.add_row("sum", str(sum(self.running.values())), str(sum(self.read_back.values())))
-        return Group(Text(self._head()), uncut(table), *(Text(line) for line in self._lines()))
+    def __rich__(self) -> Sheet:
+        """The sheet, for ``rich.print``."""
+        return self.sheet()
 
     def __repr__(self) -> str:
         found = ", ".join(f"{n} {o}" for o in Outcome if (n := self.count(o)))
@@ -138,13 +120,26 @@ class CampaignResult:
         return f"CampaignResult({self.struck} upsets of {self.bits} bits: {found}; {exact})"
 
     def __str__(self) -> str:
-        """The same as plain text."""
-        from rich.console import Console
+        """The sheet as plain text."""
+        return str(self.sheet())
 
-        console = Console(file=io.StringIO(), width=_TEXT_WIDTH, no_color=True)
-        with console.capture() as capture:
-            print_whole(console, self)
-        return capture.get().rstrip("\n")
+    def sheet(self) -> Sheet:
+        """The campaign for people: a row of upsets for each outcome, and lines around."""
+        outcomes = (
+            (outcome.text, str(self.running[outcome]), str(self.read_back[outcome]))
+            for outcome in reversed(Outcome)
+        )
+        total = ("sum", str(sum(self.running.values())), str(sum(self.read_back.values())))
+        return Sheet(
+            columns=(
+                Column("upsets", one_line=True),
+                Column("while it ran", right=True, one_line=True),
+                Column("in the read-back", right=True, one_line=True),
+            ),
+            rows=(*outcomes, total),
+            above=(self._head(),),
+            below=tuple(self._lines()),
+        )
 
     def _head(self) -> str:
         each = "1 bit" if self.bits == 1 else f"{self.bits} bits"

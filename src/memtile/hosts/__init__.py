@@ -1,1 +1,1 @@
-"""Other people's runtimes that run on the twin."""
+"""Other people's runtimes that use the twin as their device: the addresses and sockets that they expect."""

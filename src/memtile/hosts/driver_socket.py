@@ -17,7 +17,7 @@ from pathlib import Path
 
 from memtile.errors import InputFileError, MemtileError, Problem, RegisterError
 from memtile.hosts.address_space import AddressSpace
-from memtile.hosts.simulator_lines import NO_ANSWER, expects_reply, parse, reply
+from memtile.hosts.driver_protocol import NO_ANSWER, expects_reply, parse, reply
 
 PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
 """Where the driver looks for the port number, from its working directory."""
@@ -26,7 +26,7 @@ LOOPBACK = "127.0.0.1"
 _CHUNK = 1 << 14  # bytes taken at once; bounds what one client keeps the others waiting for
 _LONGEST = 64  # bytes of a line that are looked at; a request is shorter
 _SHOWN = 60  # bytes of a malformed line in the log
-_TOLD = 20  # problems of one client that are logged; the others are counted
+_MOST_LOGGED = 20  # problems of one client; the others are only counted
 _SOURCE = "simulator protocol of the open driver"
 
 Log = Callable[[str], None]
@@ -68,7 +68,7 @@ class _Client(asyncio.BufferedProtocol):
         self._rest = b""
         self._addresses: list[int] = []
         self._values: list[int] = []
-        self._told = 0
+        self._problems = 0
         self.transport: asyncio.Transport | None = None
         self.counts = Counts()
 
@@ -109,7 +109,7 @@ class _Client(asyncio.BufferedProtocol):
         request = parse(line)
         if request is None:
             self.counts.malformed += 1
-            self._tell(f"malformed line {line[:_SHOWN]!r}")
+            self._log_problem(f"malformed line {line[:_SHOWN]!r}")
             return NO_ANSWER if expects_reply(line) else None
         if request.value is None:
             return self._read(request.address)
@@ -135,13 +135,13 @@ class _Client(asyncio.BufferedProtocol):
 
     def _refused(self, error: RegisterError) -> None:
         self.counts.refused += 1
-        self._tell(str(error))
+        self._log_problem(str(error))
 
-    def _tell(self, text: str) -> None:
-        self._told += 1
-        if self._told <= _TOLD:
+    def _log_problem(self, text: str) -> None:
+        self._problems += 1
+        if self._problems <= _MOST_LOGGED:
             self._log(f"client {self._number}: {text}")
-        if self._told == _TOLD:
+        if self._problems == _MOST_LOGGED:
             self._log(f"client {self._number}: further problems are only counted")
 
 

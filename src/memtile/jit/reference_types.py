@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import typeof
@@ -17,7 +17,9 @@ from numba.extending import (
 )
 
 from memtile.jit.decorators import entry
-from memtile.jit.reference import Room
+
+if TYPE_CHECKING:
+    from memtile.jit.reference import Room
 
 
 class Reference(types.Type):

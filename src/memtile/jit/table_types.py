@@ -15,7 +15,7 @@ from numba.core import cgutils, types
 from numba.extending import lower_getattr_generic, models, register_model, typeof_impl
 from numba.np import numpy_support
 
-from memtile.jit.tables import Records
+from memtile.jit.records import Records
 
 
 class Table(types.Array):

@@ -8,12 +8,9 @@ from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type
 import numpy as np
 
 from memtile.jit.decorators import ENABLED
+from memtile.jit.records import Records
 
 T = TypeVar("T")
-
-
-class Records(np.recarray[Any, Any]):
-    """The records of a table."""
 
 
 def table(columns: type[T], *shape: int, **values: Any) -> T:

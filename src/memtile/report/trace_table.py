@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from memtile.explain.whole import uncut
 from memtile.io.trace.decoder import Trace
 from memtile.io.trace.names import NamedUnit
+from memtile.sheet import unclipped
 
 _NS_PER_US = 1000
 _RIGHT = ("slot", "times", "cycles", "first", "last", "ns asserted")
@@ -28,7 +28,7 @@ def trace_table(units: Sequence[NamedUnit], clock_mhz: float) -> Table:
     for unit in units:
         for row in _rows(unit, clock_mhz):
             table.add_row(*row)
-    return uncut(table)
+    return unclipped(table)
 
 
 def _rows(unit: NamedUnit, clock_mhz: float) -> Iterator[tuple[str, ...]]:

@@ -23,13 +23,13 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Operation(IntEnum):
-    """What :func:`operate` does."""
+    """What :func:`carry_out` does, and what its numbers ``x y z`` and arrays ``a b c flags`` are then."""
 
-    RUN = 0
-    READ = 1
-    WRITE = 2
-    WRITE_MANY = 3
-    EXECUTE = 4
+    RUN = 0  # x: cycle to reach
+    READ = 1  # x: tile, y: offset
+    WRITE = 2  # x: tile, y: offset, z: word
+    WRITE_MANY = 3  # a: tiles, b: offsets, c: words, flags: what was written
+    EXECUTE = 4  # x: limit, a: orders, b: room, c: log
     SETTLE = 5
 
 
@@ -40,71 +40,52 @@ _state_in = found_in(State)
 
 @jit
 def carry_out(
-    st: State,
-    operation: int,
-    tile: int,
-    at: int,
-    value: int,
-    tiles: Ints,
-    places: Ints,
-    values: Ints,
-    done: Bools,
+    st: State, operation: int, x: int, y: int, z: int, a: Ints, b: Ints, c: Ints, flags: Bools
 ) -> int:
-    """Carry out one operation; which arguments it uses, the functions below say."""
+    """Carry out one :class:`Operation`, which says what it takes; the functions below give names to that."""
     if operation == Operation.RUN:
-        return clock.run(st, at)
+        return clock.run(st, x)
     if operation == Operation.READ:
-        return axi.read(st, tile, at)
+        return axi.read(st, x, y)
     if operation == Operation.WRITE:
-        return axi.write(st, tile, at, value)
+        return axi.write(st, x, y, z)
     if operation == Operation.WRITE_MANY:
-        return axi.write_many(st, tiles, places, values, done)
+        return axi.write_many(st, a, b, c, flags)
     if operation == Operation.EXECUTE:
-        return 1 if executions.advance(st, places, values, tiles, at) else 0
+        return 1 if executions.advance(st, a, b, c, x) else 0
     if operation == Operation.SETTLE:
         clock.settle(st)
     return 0
 
 
 @entry
-def operate(
-    st: Room,
-    operation: int,
-    tile: int,
-    at: int,
-    value: int,
-    tiles: Ints,
-    places: Ints,
-    values: Ints,
-    done: Bools,
-) -> int:
+def operate(st: Room, operation: int, x: int, y: int, z: int, a: Ints, b: Ints, c: Ints, flags: Bools) -> int:
     """The same for the room of the state."""
-    return carry_out(_state_in(st), operation, tile, at, value, tiles, places, values, done)
+    return carry_out(_state_in(st), operation, x, y, z, a, b, c, flags)
 
 
 def ask(
     st: State,
-    operation: int,
-    tile: int = 0,
-    at: int = 0,
-    value: int = 0,
-    tiles: Ints = _NONE,
-    places: Ints = _NONE,
-    values: Ints = _NONE,
-    done: Bools = _NOTHING,
+    operation: Operation,
+    x: int = 0,
+    y: int = 0,
+    z: int = 0,
+    *,
+    arrays: tuple[Ints, Ints, Ints] = (_NONE, _NONE, _NONE),
+    flags: Bools = _NOTHING,
 ) -> int:
-    """Have an operation carried out, compiled or not."""
+    """Have an operation carried out, compiled or not; what it does not take can be left out."""
     if not ENABLED:
-        return carry_out(st, operation, tile, at, value, tiles, places, values, done)
-    return operate(room_of(st), operation, tile, at, value, tiles, places, values, done)
+        return carry_out(st, operation, x, y, z, *arrays, flags)
+    return operate(room_of(st), operation, x, y, z, *arrays, flags)
 
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
     """Advance to cycle ``until`` at most; why the clock stopped. What rests is booked if ``settled``."""
-    stop = ask(st, Operation.RUN, at=int(until))
+    stop = ask(st, Operation.RUN, int(until))
     while st.clock.columns_written[0]:
         column_clock.follow(st)
-        stop = ask(st, Operation.RUN, at=int(until))
+        stop = ask(st, Operation.RUN, int(until))
     if settled:
         settle(st)
     return clock.Stop(stop)
@@ -138,14 +119,15 @@ def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools)
     first = 0
     while first < len(values):
         rest = slice(first, None)
-        first += ask(st, Operation.WRITE_MANY, 0, 0, 0, tiles[rest], offsets[rest], values[rest], done[rest])
+        words = tiles[rest], offsets[rest], values[rest]
+        first += ask(st, Operation.WRITE_MANY, arrays=words, flags=done[rest])
         if st.clock.columns_written[0]:
             column_clock.follow(st)
 
 
 def execute(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
     """Rounds of whole BD executions, see ``executions.advance``."""
-    went_on = bool(ask(st, Operation.EXECUTE, at=limit, tiles=log, places=orders, values=room))
+    went_on = bool(ask(st, Operation.EXECUTE, limit, arrays=(orders, room, log)))
     if st.clock.columns_written[0]:
         column_clock.follow(st)
     return went_on

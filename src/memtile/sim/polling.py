@@ -9,7 +9,7 @@ from memtile.sim.engine import Engine, Progress
 POLL_CYCLES = 100  # between two reads of a polled register
 
 
-def go_on(engine: Engine, end: int, progress: Progress | None = None) -> Stop:
+def run_to_next_poll(engine: Engine, end: int, progress: Progress | None = None) -> Stop:
     """Let ``POLL_CYCLES`` cycles pass, to cycle ``end`` at most.
 
     ``Stop.QUIET`` when nothing can move any more, and no timer or counter has been set to a cycle before

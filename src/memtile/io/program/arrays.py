@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -12,24 +14,15 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES
 from memtile.errors import InputFileError, MemtileError, Problem, raise_if
-from memtile.io.program.array_names import (
-    Address,
-    Argument,
-    Given,
-    Name,
-    Own,
-    Stream,
-    TileMemory,
-    Wanted,
-    parse_name,
-)
+from memtile.io.program import array_problems as problem
+from memtile.io.program.array_names import Given, Name, Stream, TileMemory, Wanted, parse_name
+from memtile.io.program.array_regions import Asked, find_regions, fixed_by_address, nbytes
 from memtile.io.program.external_regions import Region, regions_of
 from memtile.io.program.external_uses import ExternalUse
 from memtile.io.program.operations import ArrayShape
 
 Words = npt.NDArray[np.uint32]
 LARGEST = 1 << 28  # bytes of a buffer that the user does not bring
-_SOURCE = "the program"
 
 
 @dataclass(eq=False)
@@ -105,217 +98,167 @@ def bind(
     Raises:
         InputFileError: a name that means nothing, a missing array, a wrong size; all problems at once.
     """
-    return _Binder(uses, arguments, given, wanted, shape).bound()
+    wrong: list[Problem] = []
+    asked = [*_parsed(given, shape, wrong), *_parsed(wanted, shape, wrong)]
+    wrong += [*_twice(given, "--in"), *_twice(wanted, "--out")]
+    dtype = _common_type(given)
+    regions = regions_of(uses, fixed_by_address(uses, asked, dtype), arguments)
+    meant, unclear = find_regions(regions, asked)
+    wrong += unclear
+
+    result, buffers = BoundArrays(tuple(arguments)), dict[str, ExternalArray]()
+    for region in regions:
+        arrays = [each.array for each in asked if meant.get(each.name) is region]
+        with _refusals_in(wrong):
+            if array := _external(region, arrays, dtype):
+                buffers[region.title] = array
+    result.externals += buffers.values()
+    for each in asked:
+        with _refusals_in(wrong):
+            if isinstance(each.array, Given):
+                _put(result, each.name, each.array, shape)
+            elif source := _source(each.name, meant, buffers):
+                result.outputs.append(_output(each.array, source, given, dtype, shape))
+    raise_if(wrong, InputFileError)
+    return result
 
 
-class _Binder:
-    def __init__(
-        self,
-        uses: Sequence[ExternalUse],
-        arguments: Sequence[int],
-        given: Sequence[Given],
-        wanted: Sequence[Wanted],
-        shape: ArrayShape,
-    ) -> None:
-        self._uses, self._arguments, self._shape = uses, tuple(arguments), shape
-        self._problems: list[Problem] = []
-        self._given = [(name, each) for each in given if (name := self._parse(each.name))]
-        self._wanted = [(name, each) for each in wanted if (name := self._parse(each.name))]
-        self._twice([each.name for each in given], "--in")
-        self._twice([each.name for each in wanted], "--out")
-        kinds = {each.array.dtype for each in given}
-        self._dtype = kinds.pop() if len(kinds) == 1 else np.dtype(np.uint32)
-        self._regions = regions_of(uses, list(self._fixed()), arguments)
-        self._of_name: dict[Name, Region] = {}
-
-    def bound(self) -> BoundArrays:
-        result = BoundArrays(self._arguments)
-        self._find_regions()
-        arrays = {region.title: array for region in self._regions if (array := self._external(region))}
-        result.externals += arrays.values()
-        for name, each in self._given:
-            if isinstance(name, TileMemory):
-                self._in_memory(name, each.name, each.array.nbytes)
-            if isinstance(name, TileMemory | Stream):
-                self._put(result, name, each)
-        for name, want in self._wanted:
-            region = self._of_name.get(name)
-            source = arrays.get(region.title) if region else name
-            if isinstance(source, ExternalArray | TileMemory | Stream):
-                result.outputs += self._output(want, source)
-        raise_if(self._problems, InputFileError)
-        return result
-
-    def _parse(self, text: str) -> Name | None:
-        try:
-            return parse_name(text, self._shape)
-        except MemtileError as error:
-            self._problems += error.problems
-            return None
-
-    def _twice(self, names: list[str], option: str) -> None:
-        for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-            self._fault("array_twice", name, "name", f"{names.count(name)} times", f"once with {option}")
-
-    def _fault(self, reason: str, name: str, what: str, given: str, allowed: str, step: str = "") -> None:
-        self._problems.append(
-            Problem(
-                reason=reason,
-                where=f"array {name}",
-                field=what,
-                given=given,
-                allowed=allowed,
-                source=_SOURCE,
-                next_step=step,
-            )
-        )
-
-    def _fixed(self) -> Iterator[tuple[int, int]]:
-        """First byte and end of the buffers that are named by address."""
-        sizes = {name.byte: each.array.nbytes for name, each in self._given if isinstance(name, Address)}
-        for name, want in self._wanted:
-            if isinstance(name, Address) and name.byte not in sizes:
-                sizes[name.byte] = self._wanted_bytes(want) or 0
-        known = [(byte, byte + size) for byte, size in sizes.items() if size]
-        yield from known
-        for byte in (byte for byte, size in sizes.items() if not size):
-            ends = [r.end for r in regions_of(self._uses, known) if r.argument is None and byte in _span(r)]
-            if ends:
-                yield byte, ends[0]
-
-    def _wanted_bytes(self, want: Wanted) -> int | None:
-        return None if want.shape is None else prod(want.shape) * (want.dtype or self._dtype).itemsize
-
-    def _find_regions(self) -> None:
-        """Which region each name means; names of the user's own take what is left, in order."""
-        names = [(n, e, False) for n, e in self._given] + [(n, e, True) for n, e in self._wanted]
-        holders: dict[tuple[str, bool], str] = {}
-        for own in (False, True):
-            for name, each, writes in names:
-                if isinstance(name, Own) is own and not isinstance(name, TileMemory | Stream):
-                    region = self._of_name.get(name) or self._region(name, writes)
-                    if region is None:
-                        self._unknown(each.name, writes)
-                        continue
-                    self._of_name[name] = region
-                    holder = holders.setdefault((region.title, writes), each.name)
-                    if holder != each.name:
-                        self._fault("array_twice", each.name, "buffer", region.title, f"not that of {holder}")
-
-    def _region(self, name: Name, writes: bool) -> Region | None:
-        if isinstance(name, Address):
-            return next((r for r in self._regions if r.argument is None and r.first == name.byte), None)
-        if isinstance(name, Argument):
-            arguments = {r.argument: r for r in self._regions if r.argument is not None}
-            return (arguments or dict[int | None, Region](enumerate(self._regions))).get(name.number)
-        taken = [id(region) for region in self._of_name.values()]
-        open_ones = [r for r in self._regions if (r.writes if writes else r.reads) and id(r) not in taken]
-        one_way = [r for r in open_ones if not (r.reads and r.writes)]
-        return next(iter(one_way or open_ones), None)
-
-    def _unknown(self, name: str, writes: bool) -> None:
-        what, verb = ("output", "writes") if writes else ("input", "reads")
-        there = [region.text for region in self._regions if (region.writes if writes else region.reads)]
-        allowed = "; ".join(there) or f"none: the program {verb} no external memory"
-        self._fault("array_unknown", name, what, repr(name), allowed)
-
-    def _external(self, region: Region) -> ExternalArray | None:
-        """The buffer of a region, filled with what is given or with zeros."""
-        names = [name for name, meant in self._of_name.items() if meant is region]
-        given = next((each for name, each in self._given if name in names), None)
-        want = next((each for name, each in self._wanted if name in names), None)
-        label = given.name if given else want.name if want else region.title
-        if given is not None:
-            words = self._words(given, region.needed, region.text)
-            return None if words is None else ExternalArray(label, region, words, given=True)
-        size = max(region.needed, (want and self._wanted_bytes(want)) or 0)
-        if region.reads and not region.writes:
-            self._problems.append(_missing(region, want.name if want else "NAME"))
-        elif want and not 0 < size <= LARGEST:
-            allowed, step = f"1..{LARGEST} bytes", "" if size else f"say how much: {label}:int32:16x8"
-            self._fault("array_size", label, "size", f"{size} bytes", allowed, step)
-        elif 0 < size <= LARGEST:
-            words = np.zeros(-(-size // WORD_BYTES), dtype=np.uint32)
-            return ExternalArray(label, region, words, given=False)
-        return None
-
-    def _words(self, given: Given, needed: int, why: str) -> Words | None:
-        """A copy of a given array as words; None when its size is wrong."""
-        size = given.array.nbytes
-        if size == 0 or size % WORD_BYTES:
-            self._fault("array_size", given.name, "size", f"{size} bytes", "whole 32-bit words")
-        elif size < needed:
-            self._fault("array_size", given.name, "size", f"{size} bytes", f"{needed} bytes or more ({why})")
-        else:
-            raw = np.ascontiguousarray(given.array).reshape(-1).view(np.uint8)
-            return raw.view(np.uint32).copy()
-        return None
-
-    def _put(self, result: BoundArrays, name: TileMemory | Stream, given: Given) -> None:
-        if isinstance(name, Stream) and name.direction != S2MM:
-            self._fault("array_direction", given.name, "stream", "MM2S", "S2MM with --in")
-        words = self._words(given, 0, "")
-        if words is None:
-            return
-        if isinstance(name, TileMemory):
-            result.memories.append((name, words))
-        else:
-            result.feeds.append((name, words))
-
-    def _in_memory(self, place: TileMemory, name: str, size: int) -> None:
-        kind = self._shape.tile(place.column, place.row)
-        most = TILE_KINDS[kind].memory_bytes if kind else 0
-        if place.offset % WORD_BYTES or place.offset + size > most:
-            given = f"{size} bytes from {place.offset:#x}"
-            self._fault("array_place", name, "tile memory", given, f"whole words within {most:#x} bytes")
-
-    def _output(self, want: Wanted, source: Source) -> Iterator[Output]:
-        """How to take a wanted array from where it comes."""
-        dtype, shape = want.dtype or self._dtype, want.shape
-        if isinstance(source, Stream):
-            if source.direction != MM2S:
-                self._fault("array_direction", want.name, "stream", "S2MM", "MM2S with --out")
-        elif isinstance(source, TileMemory):
-            if shape is None:
-                step = f"say how much: {want.name}:int32:16x8"
-                self._fault("array_shape", want.name, "shape", "none", "a shape", step)
-                return
-            self._in_memory(source, want.name, self._wanted_bytes(want) or 0)
-        else:
-            like = next((e.array for name, e in self._given if e.name == source.name), None)
-            if like is not None and want.dtype is None and shape is None:
-                dtype, shape = like.dtype, like.shape
-            shape = self._fitting(want, source, dtype, shape)
-        yield Output(want.name, source, dtype, shape or ())
-
-    def _fitting(
-        self, want: Wanted, source: ExternalArray, dtype: np.dtype[Any], shape: tuple[int, ...] | None
-    ) -> tuple[int, ...]:
-        """The shape of an external output: the given one if it fits, else flat."""
-        size = source.words.nbytes if source.given else source.region.needed
-        if shape is None:
-            if size % dtype.itemsize:
-                allowed, step = f"a multiple of {dtype.itemsize} bytes, as {dtype} needs", "name a type"
-                self._fault("array_size", want.name, "size", f"{size} bytes", allowed, step)
-            return (size // dtype.itemsize,)
-        asked = prod(shape) * dtype.itemsize
-        if asked < source.region.needed or (source.given and asked > size):
-            allowed = f"{size} bytes ({source.region.text})"
-            self._fault("array_size", want.name, "shape", f"{asked} bytes", allowed)
-        return shape
+@contextmanager
+def _refusals_in(wrong: list[Problem]) -> Iterator[None]:
+    """A step that may be refused; why is put among what is ``wrong``, and the next step follows."""
+    try:
+        yield
+    except MemtileError as error:
+        wrong += error.problems
 
 
-def _span(region: Region) -> range:
-    return range(region.first, region.end)
+def _parsed(arrays: Iterable[Given | Wanted], shape: ArrayShape, wrong: list[Problem]) -> Iterator[Asked]:
+    """What the names of arrays say, of those that say anything."""
+    for array in arrays:
+        with _refusals_in(wrong):
+            yield Asked(parse_name(array.name, shape), array)
 
 
-def _missing(region: Region, name: str) -> Problem:
-    return Problem(
-        reason="array_missing",
-        where="memtile run",
-        field=f"buffer {region.title}",
-        given="no array",
-        allowed=region.text.removeprefix(f"{region.title}, "),
-        source=_SOURCE,
-        next_step=f"give --in {name}=FILE.npy",
-    )
+def _twice(arrays: Iterable[Given | Wanted], option: str) -> Iterator[Problem]:
+    for name, times in Counter(array.name for array in arrays).items():
+        if times > 1:
+            yield problem.name_twice(name, times, option)
+
+
+def _common_type(given: Sequence[Given]) -> np.dtype[Any]:
+    """The type of all given arrays; words if they differ, or there are none."""
+    kinds = {each.array.dtype for each in given}
+    return kinds.pop() if len(kinds) == 1 else np.dtype(np.uint32)
+
+
+def _external(region: Region, arrays: Sequence[Given | Wanted], dtype: np.dtype[Any]) -> ExternalArray | None:
+    """The buffer of a region, filled with what is given or with zeros; None if nobody needs it.
+
+    Args:
+        region: of external memory.
+        arrays: of the user, that mean it.
+        dtype: of wanted arrays that name no type.
+
+    Raises:
+        InputFileError: nothing is given that the program only reads; a wrong size.
+    """
+    given = next((array for array in arrays if isinstance(array, Given)), None)
+    want = next((array for array in arrays if isinstance(array, Wanted)), None)
+    if given is not None:
+        raise_if([*_size_problems(given, region)], InputFileError)
+        return ExternalArray(given.name, region, _words(given), given=True)
+    if region.reads and not region.writes:
+        raise InputFileError(problem.missing(region, want.name if want else "NAME"))
+    name = want.name if want else region.title
+    size = max(region.needed, nbytes(want, dtype) if want else 0)
+    if 0 < size <= LARGEST:
+        zeros = np.zeros(-(-size // WORD_BYTES), dtype=np.uint32)
+        return ExternalArray(name, region, zeros, given=False)
+    if want:
+        raise InputFileError(problem.not_to_be_made(name, size, LARGEST))
+    return None
+
+
+def _size_problems(given: Given, region: Region | None = None) -> Iterator[Problem]:
+    size = given.array.nbytes
+    if size == 0 or size % WORD_BYTES:
+        yield problem.not_words(given.name, size)
+    elif region and size < region.needed:
+        yield problem.too_small(given.name, size, region)
+
+
+def _words(given: Given) -> Words:
+    """A copy of a given array as words."""
+    raw = np.ascontiguousarray(given.array).reshape(-1).view(np.uint8)
+    return raw.view(np.uint32).copy()
+
+
+def _put(result: BoundArrays, name: Name, given: Given, shape: ArrayShape) -> None:
+    """Add what is given for a tile memory or a stream.
+
+    Raises:
+        InputFileError: a size or place that is not there, a stream that sends.
+    """
+    if isinstance(name, TileMemory):
+        wrong = [*_place_problems(name, given.name, given.array.nbytes, shape), *_size_problems(given)]
+        raise_if(wrong, InputFileError)
+        result.memories.append((name, _words(given)))
+    elif isinstance(name, Stream):
+        sends = [] if name.direction == S2MM else [problem.not_a_receiver(given.name)]
+        raise_if([*sends, *_size_problems(given)], InputFileError)
+        result.feeds.append((name, _words(given)))
+
+
+def _place_problems(place: TileMemory, name: str, size: int, shape: ArrayShape) -> Iterator[Problem]:
+    kind = shape.tile(place.column, place.row)
+    most = TILE_KINDS[kind].memory_bytes if kind else 0
+    if place.offset % WORD_BYTES or place.offset + size > most:
+        yield problem.outside_memory(name, place, size, most)
+
+
+def _source(name: Name, meant: Mapping[Name, Region], buffers: Mapping[str, ExternalArray]) -> Source | None:
+    """Where a wanted array comes from; None = nowhere, and it is said why."""
+    if isinstance(name, TileMemory | Stream):
+        return name
+    return buffers.get(meant[name].title) if name in meant else None
+
+
+def _output(
+    want: Wanted, source: Source, given: Sequence[Given], dtype: np.dtype[Any], shape: ArrayShape
+) -> Output:
+    """How to take a wanted array from where it comes.
+
+    Raises:
+        InputFileError: a stream that receives; a shape that is missing or not there.
+    """
+    own = want.dtype or dtype
+    if isinstance(source, Stream):
+        raise_if([] if source.direction == MM2S else [problem.not_a_sender(want.name)], InputFileError)
+        return Output(want.name, source, own, want.shape or ())
+    if isinstance(source, ExternalArray):
+        like = next((each.array for each in given if each.name == source.name), None)
+        if like is not None and want.dtype is None and want.shape is None:
+            want = replace(want, dtype=like.dtype, shape=like.shape)
+            own = like.dtype
+        return Output(want.name, source, own, _fitting(want, source, own))
+    if want.shape is None:
+        raise InputFileError(problem.no_shape(want.name))
+    raise_if([*_place_problems(source, want.name, nbytes(want, dtype), shape)], InputFileError)
+    return Output(want.name, source, own, want.shape)
+
+
+def _fitting(want: Wanted, source: ExternalArray, dtype: np.dtype[Any]) -> tuple[int, ...]:
+    """The shape of an external output: the one that is wanted if it fits, flat if none is.
+
+    Raises:
+        InputFileError: it does not fit, or its type does not.
+    """
+    size = source.words.nbytes if source.given else source.region.needed
+    if want.shape is None:
+        if size % dtype.itemsize:
+            raise InputFileError(problem.not_elements(want.name, size, dtype))
+        return (size // dtype.itemsize,)
+    asked = prod(want.shape) * dtype.itemsize
+    if asked < source.region.needed or (source.given and asked > size):
+        raise InputFileError(problem.shape_does_not_fit(want.name, asked, size, source.region))
+    return want.shape

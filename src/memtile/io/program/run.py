@@ -23,7 +23,7 @@ from memtile.io.program.register_writes import Advance, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
-from memtile.sim.polling import go_on
+from memtile.sim.polling import run_to_next_poll
 from memtile.sim.untimed import run_untimed
 
 _CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
@@ -54,7 +54,7 @@ class _Host:
 
     Args:
         array: the model.
-        end: cycle at which patience ends.
+        end: cycle at which it gives up waiting.
         untimed: move data without a clock.
         progress: called now and then with the cycles done, or the words that an untimed run moved.
     """
@@ -67,7 +67,7 @@ class _Host:
 
     @property
     def left(self) -> int:
-        """Cycles of patience left."""
+        """Cycles until it gives up waiting."""
         return self._end - self._array.engine.now
 
     def poll(self, address: int, mask: int, value: int, _advance: Advance, /) -> bool:
@@ -75,7 +75,7 @@ class _Host:
         return self.until(lambda: self._array.door.read32(address) & mask == value)
 
     def until(self, met: Callable[[], bool]) -> bool:
-        """Let the array run until ``met``; False when that cannot be any more, or patience ends."""
+        """Let the array run until ``met``; False when that cannot be any more, or at the limit of cycles."""
         quiet, engine = False, self._array.engine
         while not met():
             if quiet or self.left <= 0:
@@ -83,7 +83,7 @@ class _Host:
             if self._untimed:
                 self.stop = run_untimed(engine, self._progress)
             else:
-                self.stop = go_on(engine, self._end, self._progress)
+                self.stop = run_to_next_poll(engine, self._end, self._progress)
             quiet = self._untimed or self.stop is Stop.QUIET
         return True
 

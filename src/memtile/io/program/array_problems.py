@@ -1,0 +1,106 @@
+"""What can be wrong with the arrays that a user brings to a program, or wants from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from memtile.errors import Problem
+from memtile.io.program.array_names import TileMemory
+from memtile.io.program.external_regions import Region
+
+_SOURCE = "the program"
+
+
+def _problem(reason: str, name: str, field: str, given: str, allowed: str, next_step: str = "") -> Problem:
+    return Problem(
+        reason=reason,
+        where=f"array {name}",
+        field=field,
+        given=given,
+        allowed=allowed,
+        source=_SOURCE,
+        next_step=next_step,
+    )
+
+
+def name_twice(name: str, times: int, option: str) -> Problem:
+    """One name, several arrays with the same ``option``."""
+    return _problem("array_twice", name, "name", f"{times} times", f"once with {option}")
+
+
+def buffer_twice(name: str, region: Region, holder: str) -> Problem:
+    """A buffer that another name, ``holder``, means too."""
+    return _problem("array_twice", name, "buffer", region.title, f"not that of {holder}")
+
+
+def unknown(name: str, regions: Sequence[Region], *, wanted: bool) -> Problem:
+    """A name that means none of the ``regions`` that the program writes (``wanted``) or reads."""
+    what, verb = ("output", "writes") if wanted else ("input", "reads")
+    there = [region.text for region in regions if (region.writes if wanted else region.reads)]
+    allowed = "; ".join(there) or f"none: the program {verb} no external memory"
+    return _problem("array_unknown", name, what, repr(name), allowed)
+
+
+def missing(region: Region, name: str) -> Problem:
+    """A buffer that the program only reads, without contents."""
+    return Problem(
+        reason="array_missing",
+        where="memtile run",
+        field=f"buffer {region.title}",
+        given="no array",
+        allowed=region.text.removeprefix(f"{region.title}, "),
+        source=_SOURCE,
+        next_step=f"give --in {name}=FILE.npy",
+    )
+
+
+def not_to_be_made(name: str, size: int, largest: int) -> Problem:
+    """A wanted buffer of ``size`` bytes, none or too many."""
+    step = "" if size else f"say how much: {name}:int32:16x8"
+    return _problem("array_size", name, "size", f"{size} bytes", f"1..{largest} bytes", step)
+
+
+def not_words(name: str, size: int) -> Problem:
+    """An array of ``size`` bytes that are no words."""
+    return _problem("array_size", name, "size", f"{size} bytes", "whole 32-bit words")
+
+
+def too_small(name: str, size: int, region: Region) -> Problem:
+    """An array that the program reaches beyond."""
+    allowed = f"{region.needed} bytes or more ({region.text})"
+    return _problem("array_size", name, "size", f"{size} bytes", allowed)
+
+
+def not_a_receiver(name: str) -> Problem:
+    """An array for a stream that only sends."""
+    return _problem("array_direction", name, "stream", "MM2S", "S2MM with --in")
+
+
+def not_a_sender(name: str) -> Problem:
+    """An array from a stream that only receives."""
+    return _problem("array_direction", name, "stream", "S2MM", "MM2S with --out")
+
+
+def outside_memory(name: str, place: TileMemory, size: int, memory_bytes: int) -> Problem:
+    """Bytes that a tile's memory does not have, or that are no words."""
+    given, allowed = f"{size} bytes from {place.offset:#x}", f"whole words within {memory_bytes:#x} bytes"
+    return _problem("array_place", name, "tile memory", given, allowed)
+
+
+def no_shape(name: str) -> Problem:
+    """Tile memory is wanted, and nobody says how much."""
+    return _problem("array_shape", name, "shape", "none", "a shape", f"say how much: {name}:int32:16x8")
+
+
+def not_elements(name: str, size: int, dtype: np.dtype[Any]) -> Problem:
+    """A buffer of ``size`` bytes that are no elements of the type."""
+    allowed = f"a multiple of {dtype.itemsize} bytes, as {dtype} needs"
+    return _problem("array_size", name, "size", f"{size} bytes", allowed, "name a type")
+
+
+def shape_does_not_fit(name: str, asked: int, size: int, region: Region) -> Problem:
+    """A shape of ``asked`` bytes for a buffer of ``size``."""
+    return _problem("array_size", name, "shape", f"{asked} bytes", f"{size} bytes ({region.text})")

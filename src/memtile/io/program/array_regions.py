@@ -1,0 +1,93 @@
+"""Which buffer in external memory the user means by the name of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from memtile.errors import Problem
+from memtile.io.program.array_names import Address, Argument, Given, Name, Own, Stream, TileMemory, Wanted
+from memtile.io.program.array_problems import buffer_twice, unknown
+from memtile.io.program.external_regions import Region, regions_of
+from memtile.io.program.external_uses import ExternalUse
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An array that the user brings or wants, and what its name says."""
+
+    name: Name
+    array: Given | Wanted
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the program is to write it."""
+        return isinstance(self.array, Wanted)
+
+
+def nbytes(want: Wanted, dtype: np.dtype[Any]) -> int:
+    """Size of what is wanted, in elements of ``dtype`` if it names no type; 0 = it has no shape."""
+    return 0 if want.shape is None else prod(want.shape) * (want.dtype or dtype).itemsize
+
+
+def fixed_by_address(
+    uses: Sequence[ExternalUse], asked: Sequence[Asked], dtype: np.dtype[Any]
+) -> Iterator[tuple[int, int]]:
+    """First byte and end of the buffers that are named by address.
+
+    One whose size nobody says ends where the uses that it would be joined with end.
+    """
+    sizes: dict[int, int] = {}
+    for each in asked:
+        if isinstance(each.name, Address):
+            array = each.array
+            size = nbytes(array, dtype) if isinstance(array, Wanted) else array.array.nbytes
+            sizes.setdefault(each.name.byte, size)
+    known = [(byte, byte + size) for byte, size in sizes.items() if size]
+    yield from known
+    for byte in (byte for byte, size in sizes.items() if not size):
+        joined = [r for r in regions_of(uses, known) if r.argument is None and r.first <= byte < r.end]
+        if joined:
+            yield byte, joined[0].end
+
+
+def find_regions(
+    regions: Sequence[Region], asked: Sequence[Asked]
+) -> tuple[dict[Name, Region], list[Problem]]:
+    """Which region each name means; names of the user's own take what is left, in order.
+
+    Returns:
+        The region of each name that means one, and what is wrong with the others.
+    """
+    meant: dict[Name, Region] = {}
+    holders: dict[tuple[str, bool], str] = {}
+    problems = []
+    external = [each for each in asked if not isinstance(each.name, TileMemory | Stream)]
+    for each in sorted(external, key=lambda each: isinstance(each.name, Own)):
+        text = each.array.name
+        region = meant.get(each.name) or _region(each, regions, meant.values())
+        if region is None:
+            problems.append(unknown(text, regions, wanted=each.wanted))
+            continue
+        meant[each.name] = region
+        holder = holders.setdefault((region.title, each.wanted), text)
+        if holder != text:
+            problems.append(buffer_twice(text, region, holder))
+    return meant, problems
+
+
+def _region(asked: Asked, regions: Sequence[Region], taken: Collection[Region]) -> Region | None:
+    if isinstance(asked.name, Address):
+        first = asked.name.byte
+        return next((r for r in regions if r.argument is None and r.first == first), None)
+    if isinstance(asked.name, Argument):
+        arguments = {r.argument: r for r in regions if r.argument is not None}
+        return (arguments or dict[int | None, Region](enumerate(regions))).get(asked.name.number)
+    used = [r for r in regions if (r.writes if asked.wanted else r.reads)]
+    free = [r for r in used if not any(r is other for other in taken)]
+    one_way = [r for r in free if not (r.reads and r.writes)]
+    return next(iter(one_way or free), None)

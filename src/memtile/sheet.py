@@ -1,0 +1,107 @@
+"""Lines of text around a table: data for whoever computes a result, laid out here for whoever reads it.
+
+A sheet is printed whole: no number and no name is cut where the terminal, or none, is narrow.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+_TEXT_WIDTH = 118  # characters of a line of plain text, if its table needs no more
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column of a table.
+
+    Attributes:
+        head: its text.
+        right: cells are set to the right, as numbers are.
+        one_line: the head is never broken into several lines.
+    """
+
+    head: str
+    right: bool = False
+    one_line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a result says, as data; ``str`` and ``rich.print`` lay it out.
+
+    Attributes:
+        columns: heads of the table.
+        rows: its cells, as many in each row as there are columns.
+        title: line above the heads; none if empty.
+        above: lines before the table.
+        below: lines after it.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+    above: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+
+    def __rich__(self) -> RenderableType:
+        """The sheet for a terminal of any width."""
+        from rich.console import Group
+        from rich.text import Text
+
+        above, below = map(Text, self.above), map(Text, self.below)
+        return Group(*above, unclipped(self._table()), *below)
+
+    def __str__(self) -> str:
+        """The sheet as plain text, without the blanks at its end."""
+        from rich.console import Console
+
+        console = Console(file=io.StringIO(), width=_TEXT_WIDTH, no_color=True)
+        with console.capture() as capture:
+            print_whole(console, self)
+        return capture.get().rstrip("\n")
+
+    def _table(self) -> Table:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        table = Table(
+            title=self.title or None,
+            box=SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+            title_justify="left",
+            title_style="bold",
+        )
+        for column in self.columns:
+            table.add_column(
+                column.head, justify="right" if column.right else "left", no_wrap=column.one_line
+            )
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+
+def unclipped(table: Table) -> Table:
+    """The finished table: columns never get narrower than their cells, and the words of their heads."""
+    for column in table.columns:
+        heads = [column.header] if column.no_wrap else str(column.header).split()
+        column.min_width = max(len(str(text)) for text in (*heads, *column.cells))
+    return table
+
+
+def print_whole(console: Console, report: RenderableType) -> None:
+    """Print a sheet or a table, in longer lines than the console has where a table needs them."""
+    while (needed := _longest_line(console, report)) > console.width:
+        console.width = needed
+    console.print(report)
+
+
+def _longest_line(console: Console, report: RenderableType) -> int:
+    from rich.segment import Segment
+
+    return max(Segment.get_line_length(line) for line in Segment.split_lines(console.render(report)))

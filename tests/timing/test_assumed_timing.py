@@ -1,0 +1,29 @@
+"""Is it settled for every timing constant of grade ``assumed`` which runs depended on it?"""
+
+from __future__ import annotations
+
+from memtile.arch.grades import Grade
+from memtile.arch.timing import sources
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.windows import OWN
+from memtile.explain.assumed import DEPENDED_ON, assumed
+from memtile.testing.rig import Rig
+
+
+def test_every_assumed_constant_has_its_row() -> None:
+    assert DEPENDED_ON.keys() == {name for name, source in sources().items() if source.grade is Grade.ASSUMED}
+
+
+def test_a_run_that_did_nothing_depended_on_none() -> None:
+    rig = Rig()
+    rig.step(10)
+    assert assumed(rig.engine) == []
+
+
+def test_a_run_names_what_it_depended_on_with_its_value() -> None:
+    rig = Rig()
+    rig.write_bd(0, Descriptor("memory", 8, OWN.address(0)))
+    rig.issue(rig.s2mm(), 0)
+    rig.feed(rig.s2mm(), 8)
+    rig.step(30)
+    assert assumed(rig.engine) == ["task_start = 4"]
