@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED, entry, jit
-from memtile.jit.reference import Room, found_in, room_of
+from memtile.jit.structs import Pointer, dereference, pointer_to
 from memtile.model import axi, column_clock
 from memtile.model.dma import executions
 from memtile.model.state.columns import Ints
@@ -35,7 +35,7 @@ class Operation(IntEnum):
 
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING = np.zeros(0, dtype=np.bool_)
-_state_in = found_in(State)
+_state_in = dereference(State)
 
 
 @jit
@@ -68,7 +68,7 @@ def carry_out(
 
 @entry
 def operate(
-    st: Room,
+    st: Pointer,
     operation: int,
     tile: int,
     at: int,
@@ -78,7 +78,7 @@ def operate(
     values: Ints,
     done: Bools,
 ) -> int:
-    """The same for the room of the state."""
+    """The same for a pointer to the state."""
     return carry_out(_state_in(st), operation, tile, at, value, tiles, places, values, done)
 
 
@@ -96,7 +96,7 @@ def ask(
     """Have an operation carried out, compiled or not."""
     if not ENABLED:
         return carry_out(st, operation, tile, at, value, tiles, places, values, done)
-    return operate(room_of(st), operation, tile, at, value, tiles, places, values, done)
+    return operate(pointer_to(st), operation, tile, at, value, tiles, places, values, done)
 
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
