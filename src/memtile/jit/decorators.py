@@ -19,7 +19,7 @@ from memtile.jit.cache import cache_directory, forget_old
 F = TypeVar("F", bound=Callable[..., Any])
 
 ENABLED = os.environ.get("MEMTILE_JIT", "1") != "0"
-_OPT_LEVEL = 1  # LLVM level 1 runs the clock loop as fast as level 3 and compiles in less time
+_OPT_LEVEL = 3  # LLVM level 1 runs the clock loop as fast as level 3 and compiles in less time
 # The engine allocates nothing, so reference counting of its arguments would only cost time.
 _OPTIONS = {"error_model": "numpy", "_nrt": False}
 
