@@ -2,9 +2,9 @@
 
 Numba could take them for arrays. But then each access finds out how long and how far apart the rows are, and
 looks for negative indices; and as LLVM has to assume that any two arrays overlap, each store makes it load
-again what it knew of the others. For a :class:`ColumnType` the size of a row and the place in it are constants, so
-an element is one address computation away, and loads and stores say which column they are about: LLVM is told
-(``tbaa``) that different ones never overlap. ``structs`` has arrays that own what they show, which makes it true.
+again what it knew of the others. For a :class:`ColumnType` the size of a row and the place in it are
+constants, so an element is one address computation away, and loads and stores say which column they are
+about: LLVM is told (``tbaa``) that different ones never overlap. ``structs`` refuses arrays that do.
 
 As in C, an index is not checked: a negative one does not count from the end.
 """
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, signature
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
 from numba.extending import (
     infer_getattr,
     lower_builtin,
@@ -27,7 +27,6 @@ from numba.extending import (
     models,
     register_model,
 )
-from numba.core.typing.templates import infer_global
 from numba.np import numpy_support
 
 _INDICES = (types.Integer, types.IntegerLiteral, types.IntEnumMember)
@@ -86,7 +85,7 @@ register_model(ColumnType)(ArrayModel)
 
 
 def load_array(context: Any, builder: Any, kind: Any, place: Any) -> Any:
-    """What a struct has of an array: nobody writes to the struct, so once loaded it may stay in a register."""
+    """What a struct has of an array; nobody writes to the struct, so it may stay in a register."""
     array = cgutils.create_struct_proxy(kind)(context, builder)
     nothing = builder.module.add_metadata([])
     first = builder.load(builder.bitcast(place, cgutils.voidptr_t.as_pointer()))
@@ -109,8 +108,8 @@ class TableColumns(AttributeTemplate):
         if name not in table.dtype.names:
             return None
         dtype, offset = table.dtype.fields[name][:2]
-        size = dtype.base.itemsize
-        return ColumnType(f"{table.place}.{name}", dtype, table.ndim, table.dtype.itemsize // size, offset // size)
+        size, row = dtype.base.itemsize, table.dtype.itemsize
+        return ColumnType(f"{table.place}.{name}", dtype, table.ndim, row // size, offset // size)
 
 
 @lower_getattr_generic(TableType)
@@ -133,7 +132,7 @@ class ColumnAttributes(AttributeTemplate):
 def _shape(context: Any, builder: Any, column: ColumnType, value: Any) -> list[Any]:
     """Lengths of all dimensions."""
     array = cgutils.create_struct_proxy(column)(context, builder, value)
-    return cgutils.unpack_tuple(builder, array.shape) + [cgutils.intp_t(n) for n in column.inner]
+    return [*cgutils.unpack_tuple(builder, array.shape), *map(cgutils.intp_t, column.inner)]
 
 
 @lower_getattr(ColumnType, "shape")
@@ -144,9 +143,15 @@ def shape(context: Any, builder: Any, column: ColumnType, value: Any) -> Any:
 
 def _of_one_element(column: ColumnType, index: Any) -> bool:
     """Whether ``index`` names one element; slices and whole rows are nothing that compiled code has."""
-    indices = tuple(index) if isinstance(index, types.BaseTuple) else (index,)
+    indices = _kinds(index)
     whole = len(indices) == column.ndim + len(column.inner)
     return whole and all(isinstance(one, _INDICES) for one in indices)
+
+
+def _kinds(index: Any) -> tuple[Any, ...]:
+    """Types of the indices that an index has."""
+    indices: Any = index
+    return tuple(indices) if isinstance(index, types.BaseTuple) else (index,)
 
 
 @infer_global(operator.getitem)
@@ -184,9 +189,8 @@ def _linear(builder: Any, indices: list[Any], lengths: list[Any]) -> Any:
 
 def _address(context: Any, builder: Any, column: ColumnType, value: Any, kind: Any, index: Any) -> Any:
     """Address of an element."""
-    several = isinstance(kind, types.BaseTuple)
-    kinds, given = (tuple(kind), cgutils.unpack_tuple(builder, index)) if several else ((kind,), [index])
-    indices = [context.cast(builder, i, k, types.intp) for i, k in zip(given, kinds, strict=True)]
+    given = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
+    indices = [context.cast(builder, i, k, types.intp) for i, k in zip(given, _kinds(kind), strict=True)]
     lengths, n = _shape(context, builder, column, value), column.ndim
     outer = _linear(builder, indices[:n], lengths[:n])
     inner = builder.add(_linear(builder, indices[n:], lengths[n:]), cgutils.intp_t(column.first))

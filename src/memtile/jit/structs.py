@@ -9,6 +9,7 @@ in the interpreter (where the tuple itself is handed on) and compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +22,9 @@ T = TypeVar("T")
 
 
 class Struct:
-    """Base of a NamedTuple of arrays, tables and structs; one with other fields (``_replace``) is laid out anew.
+    """Base of a NamedTuple of arrays, tables and structs.
+
+    One with other fields (``_replace``) has a pointer of its own.
 
     Attributes:
         pointer: where compiled code finds its arrays, None until it needs them; valid as long as the tuple.
@@ -49,6 +52,7 @@ class Layout(NamedTuple):
 
     Attributes:
         kind: name of the NamedTuple.
+        name: of the field that it is of another struct, empty if of none.
         fields: in order: arrays, tables and structs.
     """
 
@@ -76,14 +80,34 @@ def _layout(name: str, value: Any) -> Field | Layout:
     return Field(name, value.dtype, value.ndim)
 
 
-def _words(fields: tuple[Any, ...]) -> Iterator[int]:
-    """What compiled code finds behind the pointer, see ``Layout.words``."""
+class Place(NamedTuple):
+    """Where an array is.
+
+    Attributes:
+        first: address of its first byte.
+        behind: address behind its last byte.
+        shape: its shape.
+    """
+
+    first: int
+    behind: int
+    shape: tuple[int, ...]
+
+
+def _places(fields: tuple[Any, ...]) -> Iterator[Place]:
+    """Those of all arrays, in order."""
     for value in fields:
         if isinstance(value, tuple):
-            yield from _words(value)
+            yield from _places(value)
         else:
-            yield value.__array_interface__["data"][0]
-            yield from value.shape
+            first = value.__array_interface__["data"][0]
+            yield Place(first, first + value.nbytes, value.shape)
+
+
+def _overlap(places: list[Place]) -> bool:
+    """Whether two arrays have a byte in common; compiled code relies on it that none do."""
+    taken = sorted(place for place in places if place.first < place.behind)
+    return any(one.behind > next_.first for one, next_ in pairwise(taken))
 
 
 def layout_of(kind: type) -> Layout:
@@ -96,7 +120,7 @@ def pointer_to(struct: Any) -> Pointer:
 
     Raises:
         TypeError: an array has another type or number of dimensions than in the other structs of the kind,
-            or is not contiguous, aligned and writable.
+            is not contiguous, aligned and writable, or overlaps another one.
     """
     pointer: Pointer | None = struct.pointer
     if pointer is None:
@@ -104,7 +128,11 @@ def pointer_to(struct: Any) -> Pointer:
         layout = _layout("", struct)
         if layout != _layouts.setdefault(kind, layout):  # type: ignore[arg-type]
             raise TypeError(f"{kind.__name__}: arrays of another type or layout than before")
-        pointer = struct.pointer = np.fromiter(_words(struct), np.uint64)
+        places = list(_places(struct))
+        if _overlap(places):
+            raise TypeError(f"{kind.__name__}: arrays that overlap")
+        words = [word for place in places for word in (place.first, *place.shape)]
+        pointer = struct.pointer = np.array(words, np.uint64)
     return pointer
 
 

@@ -19,7 +19,7 @@ def table(columns: type[T], *shape: int, **values: Any) -> T:
     Compiled code gets one record array, so that a call passes one argument and not thirty; the interpreter
     gets the columns as a tuple of views, because attribute access of a record array is slow there.
     """
-    records = np.zeros(shape, dtype=_records(columns))
+    records = np.zeros(shape, dtype=_records(cast(Any, columns)))
     for name, value in values.items():
         records[name] = value
     if ENABLED:
@@ -28,7 +28,7 @@ def table(columns: type[T], *shape: int, **values: Any) -> T:
 
 
 @cache
-def _records(columns: type) -> np.dtype[Any]:
+def _records(columns: type[Any]) -> np.dtype[Any]:
     """The type of a row; one object for each class, so that the types of two tables are quickly compared."""
     hints = get_type_hints(columns, include_extras=True)
     dtype = np.dtype([(name, np.int64, _shape(hint)) for name, hint in hints.items()], align=True)

@@ -33,6 +33,9 @@ class Operation(IntEnum):
     SETTLE = 5
 
 
+COMPILED = ("arch", "model", "sim/clock.py", "sim/machine.py")
+"""What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
+
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING = np.zeros(0, dtype=np.bool_)
 _state_in = dereference(State)
@@ -66,7 +69,7 @@ def carry_out(
     return 0
 
 
-@entry
+@entry(COMPILED)
 def operate(
     st: Pointer,
     operation: int,
