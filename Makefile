@@ -5,7 +5,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 SETUP := .venv/.complete
 
-.PHONY: setup demo test bench lint docs clean
+.PHONY: setup demo test oldest bench lint docs clean
 
 setup: $(SETUP)
 
@@ -22,6 +22,17 @@ demo: $(SETUP)
 
 test: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# The demo and the timing rules with the oldest versions that pyproject.toml allows.
+oldest: .venv-oldest/.complete
+	.venv-oldest/bin/memtile run examples/halo_tiling.py
+	.venv-oldest/bin/python -m pytest -n $(WORKERS) tests/timing
+
+.venv-oldest/.complete: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e ".[test]"
+	.venv-oldest/bin/python -m memtile.sim.warmup
+	@touch $@
 
 bench: $(SETUP)
 	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds

@@ -105,10 +105,18 @@ def test_a_struct_with_another_array_has_its_own_pointer() -> None:
 
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
-def test_a_table_of_another_type_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (np.zeros(4, np.int32), "Outer: arrays of another type or layout than before"),
+        (np.zeros((4, 1), np.int64), "Outer: arrays of another type or layout than before"),
+        (np.arange(8)[::2], "first: an array that is not contiguous, not aligned or not writable"),
+    ],
+)
+def test_an_array_of_another_type_is_refused(other: np.ndarray, why: str) -> None:
     work(tables(), 1)
-    with pytest.raises(TypeError, match="Outer: arrays of another type or layout than before"):
-        pointer_to(tables()._replace(first=np.arange(8)[::2]))
+    with pytest.raises(TypeError, match=why):
+        pointer_to(tables()._replace(first=other))
     assert work(tables(), 1) == by_hand(tables(), 1)
 
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
-# What is called or overridden: module, name, and its parameters.
+# What is called or overridden: module, name, and the parameters that it needs.
 _FUNCTIONS = (
     ("codegen", "CPUCodegen._function_pass_manager", ("self",)),
     ("codegen", "JITCodeLibrary._optimize_functions", ("self", "ll_module")),
@@ -20,7 +20,7 @@ _FUNCTIONS = (
     ("codegen", "JITCodeLibrary.enable_object_caching", ("self",)),
     ("codegen", "JITCodeLibrary.finalize", ("self",)),
     ("compiler", "Compiler.define_pipelines", ("self",)),
-    ("compiler_machinery", "PassManager.add_pass", ("self", "pss", "description")),
+    ("compiler_machinery", "PassManager.add_pass", ("self", "pss")),
     ("dispatcher", "Dispatcher.add_overload", ("self", "cres")),
     ("dispatcher", "_FunctionCompiler.compile", ("self", "args", "return_type")),
     ("dispatcher", "_FunctionCompiler.fold_argument_types", ("self", "args", "kws")),
@@ -57,12 +57,20 @@ def _found(module: str, name: str) -> Any:
     return found
 
 
+def _needed(function: Any) -> tuple[str, ...] | None:
+    """Names of the parameters without which a function cannot be called; None if there is no function."""
+    if function is None:
+        return None
+    parameters = signature(function).parameters.values()
+    named = (p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+    return tuple(p.name for p in named if p.default is p.empty)
+
+
 @cache
 def missing_hook() -> str | None:
     """The first hook that this Numba lacks or has in another form, None if all are as needed."""
     for module, name, parameters in _FUNCTIONS:
-        function = _found(module, name)
-        if function is None or tuple(signature(function).parameters) != parameters:
+        if _needed(_found(module, name)) != parameters:
             return f"numba.core.{module}.{name}({', '.join(parameters[1:])})"
     for module, names in _PASSES.items():
         for name in names:
