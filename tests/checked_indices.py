@@ -1,8 +1,8 @@
 """pytest plugin (``-p checked_indices``): indices into the state count from 0, or the test fails.
 
-Compiled code has no negative indices that count from the end, and checks none. The interpreter (``MEMTILE_JIT=0``)
-would take them, so here every array and column of the state is of a class that refuses them. What lies behind
-the end, NumPy refuses itself. Slices and lists of rows are Python's alone and free.
+Compiled code has no negative indices that count from the end, and checks none. The interpreter
+(``MEMTILE_JIT=0``) would take them, so here every array and column of the state is of a class that refuses
+them. What lies behind the end, NumPy refuses itself. Slices and lists of rows are Python's alone and free.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from checked_indices import CheckedArray
 
 TESTS = Path(__file__).parents[1]

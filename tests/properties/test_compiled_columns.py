@@ -67,17 +67,18 @@ def work(m: Many, a: int, b: int, value: int) -> int:
 
 
 if ENABLED:
-    from memtile.jit.linking import EntryCompiler
+    from memtile.jit.parts import compiled_entry
 
     many_at = dereference(Many)
 
-    @numba.njit(pipeline_class=EntryCompiler)
-    def compiled(pointer: Pointer, a: int, b: int, value: int) -> int:
+    def work_behind_a_pointer(pointer: Pointer, a: int, b: int, value: int) -> int:
         return work(many_at(pointer), a, b, value)
 
-    @numba.njit(pipeline_class=EntryCompiler)
-    def a_whole_row(pointer: Pointer) -> int:
+    def row_behind_a_pointer(pointer: Pointer) -> int:
         return many_at(pointer).plane[0].shape[0]
+
+    compiled = compiled_entry(work_behind_a_pointer, on_disk=False)
+    a_whole_row = compiled_entry(row_behind_a_pointer, on_disk=False)
 
 
 def many() -> Many:
@@ -114,8 +115,8 @@ def test_loads_and_stores_say_which_column_they_are_about() -> None:
     """What lets LLVM keep in registers what a store to another column cannot have changed."""
     compiled(pointer_to(many()), 0, 0, 1)
     code = next(iter(work.compiled.overloads.values())).library.get_llvm_str()  # type: ignore[attr-defined]
-    stores = [line for line in code.splitlines() if "store i" in line and "retptr" not in line]
-    loads = [line for line in code.splitlines() if "load i" in line]
+    stores = [line for line in code.splitlines() if "store i64" in line and "retptr" not in line]
+    loads = [line for line in code.splitlines() if "load i64" in line]
     assert min(len(stores), len(loads)) > 5
     assert [line for line in stores if "!tbaa" not in line] == []
     assert [line for line in loads if "!tbaa" not in line and "!invariant.load" not in line] == []

@@ -49,9 +49,9 @@ def type_of_part(part: Part, _context: Any) -> types.Dispatcher:
     return types.Dispatcher(part.compiled)
 
 
-def compiled_entry(function: Callable[..., Any]) -> Any:
-    """A function that Python calls, and may call in several threads; what comes out is kept on disk."""
-    options = {"cache": True, "nogil": True, **_ALWAYS}
+def compiled_entry(function: Callable[..., Any], *, on_disk: bool = True) -> Any:
+    """A function that Python calls, and may call in several threads, compiled; kept on disk or not."""
+    options = {"cache": on_disk, "nogil": True, **_ALWAYS}
     if missing_hook() is None:
         from memtile.jit.linking import EntryCompiler
 
