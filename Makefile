@@ -30,7 +30,7 @@ oldest: .venv-oldest/.complete
 
 .venv-oldest/.complete: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e ".[test]"
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e ".[routing,test]"
 	.venv-oldest/bin/python -m memtile.sim.warmup
 	@touch $@
 
