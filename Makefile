@@ -10,7 +10,7 @@ PAGES := .cache/pages
 USED := examples docs/pictures.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
-.PHONY: setup demo test bench lint docs clean
+.PHONY: setup demo test oldest bench lint docs clean
 
 setup: $(SETUP)
 
@@ -27,6 +27,17 @@ demo: $(SETUP)
 
 test: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# The demo and the timing rules with the oldest versions that pyproject.toml allows.
+oldest: .venv-oldest/.complete
+	.venv-oldest/bin/memtile run examples/halo_tiling.py
+	.venv-oldest/bin/python -m pytest -n $(WORKERS) tests/timing
+
+.venv-oldest/.complete: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e ".[routing,test]"
+	.venv-oldest/bin/python -m memtile.sim.warmup
+	@touch $@
 
 bench: $(SETUP)
 	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds

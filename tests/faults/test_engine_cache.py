@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -18,24 +19,32 @@ from memtile.bd.windows import OWN
 from memtile.errors import MemtileError
 from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
+from memtile.sim import machine
 from memtile.testing.rig import Rig
+
+SOURCES = ("model", "sim/clock.py")
+
+
+def forget_what_was_found() -> None:
+    jit_cache.cache_directory.cache_clear()
+    jit_cache.source_hash.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _asked_anew() -> Iterator[None]:
-    jit_cache.cache_directory.cache_clear()
+    forget_what_was_found()
     yield
-    jit_cache.cache_directory.cache_clear()
+    forget_what_was_found()
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The package as installed somewhere without a checkout around it."""
     package = tmp_path / "lib" / "site-packages" / "memtile"
-    for room in ("arch", "jit", "model", "sim"):
+    for room in ("jit", "model", "sim"):
         (package / room).mkdir(parents=True)
-    for name in ("clock.py", "machine.py"):
-        (package / "sim" / name).touch()
+    for name in ("jit/parts.py", "model/locks.py", "sim/clock.py", "sim/engine.py"):
+        (package / name).touch()
     monkeypatch.setattr(jit_cache, "_PACKAGE", package)
     monkeypatch.delenv("MEMTILE_CACHE", raising=False)
     return tmp_path
@@ -43,7 +52,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_a_variable_names_the_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path / "mine"))
-    directory = jit_cache.cache_directory()
+    directory = jit_cache.cache_directory(SOURCES)
     assert directory.is_dir()
     assert directory.parent == tmp_path / "mine" / "jit"
 
@@ -53,7 +62,7 @@ def test_a_place_that_cannot_be_written_is_an_error(monkeypatch: pytest.MonkeyPa
     place.touch()
     monkeypatch.setenv("MEMTILE_CACHE", str(place))
     with pytest.raises(MemtileError) as caught:
-        jit_cache.cache_directory()
+        jit_cache.cache_directory(SOURCES)
     assert str(caught.value) == (
         f"environment: MEMTILE_CACHE: {place} given, "
         "a directory that can be written allowed (compiled engine)"
@@ -62,7 +71,7 @@ def test_a_place_that_cannot_be_written_is_an_error(monkeypatch: pytest.MonkeyPa
 
 def test_an_installed_package_uses_the_users_cache(monkeypatch: pytest.MonkeyPatch, installed: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "user"))
-    assert jit_cache.cache_directory().is_relative_to(installed / "user" / "memtile")
+    assert jit_cache.cache_directory(SOURCES).is_relative_to(installed / "user" / "memtile")
     assert list((installed / "lib").rglob("*cache*")) == []
 
 
@@ -72,38 +81,65 @@ def test_without_a_users_cache_the_temporary_one_serves(
     (installed / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "file"))
     monkeypatch.setattr(jit_cache.tempfile, "gettempdir", lambda: str(installed / "temporary"))
-    assert jit_cache.cache_directory().is_relative_to(installed / "temporary")
+    assert jit_cache.cache_directory(SOURCES).is_relative_to(installed / "temporary")
 
 
-def test_another_source_is_another_directory(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("sim/clock.py", True), ("model/locks.py", True), ("jit/parts.py", True), ("sim/engine.py", False)],
+)
+def test_another_source_is_another_directory(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, name: str, counts: bool
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "user"))
-    before = jit_cache.cache_directory()
-    jit_cache.cache_directory.cache_clear()
-    (installed / "lib" / "site-packages" / "memtile" / "sim" / "clock.py").write_text("x = 1", "utf-8")
-    assert jit_cache.cache_directory() != before
+    before = jit_cache.cache_directory(SOURCES)
+    forget_what_was_found()
+    (installed / "lib" / "site-packages" / "memtile" / name).write_text("x = 1", "utf-8")
+    assert (jit_cache.cache_directory(SOURCES) != before) == counts
+
+
+def test_another_numba_is_another_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = jit_cache.cache_directory(SOURCES)
+    forget_what_was_found()
+    monkeypatch.setattr(numba, "__version__", "0.61.0")
+    assert jit_cache.cache_directory(SOURCES) != before
+
+
+def test_everything_compiled_counts_as_a_source() -> None:
+    """Each module with a compiled function, and ``arch``, whose numbers are constants in the code."""
+    package = Path(jit.__file__).parents[1]
+    marked = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"^@(jit|inlined|entry)\b", path.read_text("utf-8"), re.MULTILINE)
+    }
+    counted = {path.relative_to(package).as_posix() for path in jit_cache.files_of(machine.COMPILED)}
+    assert "arch/tiles.py" in counted
+    assert len(marked) > 30
+    assert marked - counted == set()
 
 
 def test_only_the_last_engines_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path))
-    mine = jit_cache.cache_directory()
+    mine = jit_cache.cache_directory(SOURCES)
     for age in range(8):
         other = mine.parent / f"other{age}"
         (other / "sim").mkdir(parents=True)
         os.utime(other, (1e9 - age, 1e9 - age))
-    jit_cache.forget_old()
+    jit_cache.forget_old(mine)
     kept = {mine.name, "other0", "other1", "other2"}
     assert {directory.name for directory in mine.parent.iterdir()} == kept
 
 
 def test_one_notice_when_and_only_when_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     forgotten: list[bool] = []
-    monkeypatch.setattr(jit, "forget_old", lambda: forgotten.append(True))
+    monkeypatch.setattr(jit, "forget_old", lambda _directory: forgotten.append(True))
     one, two = numba.njit(lambda x: x + 1), numba.njit(lambda x: x + 2)
     said: list[str] = []
-    with jit.compiling(said.append):
+    with jit.compiling(said.append, SOURCES):
         one(1), two(1)
     assert said == ["memtile: compiling the engine (once; it is kept for the next time) ..."]
-    with jit.compiling(said.append):
+    with jit.compiling(said.append, SOURCES):
         one(1), two(1)
     assert (len(said), forgotten) == (1, [True])
 

@@ -29,6 +29,7 @@ from memtile.design.router import Flow
 from memtile.design.switch_end import SwitchEnd
 from memtile.errors import DesignError, InputFileError, Problem, cannot_write, raise_if
 from memtile.jit.cache import source_hash
+from memtile.sim.machine import COMPILED
 from memtile.sim.snapshot import Snapshot, put_back, take
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def save(design: Design, path: Path | str) -> None:
     snapshot = take(design.engine)
     header = {
         "format": FORMAT,
-        "sources": source_hash(),
+        "sources": source_hash(COMPILED),
         "device": design.device.name,
         "columns": design.columns,
         "timing": asdict(design.engine.timing),
@@ -221,9 +222,9 @@ def _read(path: Path) -> dict[str, Array]:
         raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         raise InputFileError(f"{path}: not an array that memtile saved: {error}") from None
-    if found != (FORMAT, source_hash()):
+    if found != (FORMAT, source_hash(COMPILED)):
         raise InputFileError(
             f"{path}: saved by other sources of memtile ({found[0]}, {found[1]}; these are {FORMAT}, "
-            f"{source_hash()}), whose columns may mean other things. Build the design again."
+            f"{source_hash(COMPILED)}), whose columns may mean other things. Build the design again."
         )
     return arrays

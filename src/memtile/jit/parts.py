@@ -1,221 +1,59 @@
-"""How Numba compiles the parts of the engine: each once, and into machine code only with the whole.
+"""Functions of the model as Numba gets them: parts and entries, with what Numba is asked to do with each.
 
-By itself Numba optimises every function together with all that it calls, and turns it into machine code, so
-that the innermost function would go through LLVM once for each of its callers, their callers, and so on. A
-part is only translated; the functions that Python calls (entries) are optimised and compiled with all their
-parts. Every caller of a part is a part or an entry.
+Compiled by ``linking`` where this Numba has what it needs, else by Numba alone, which takes minutes: it
+optimises every function together with all that it calls, and turns each into machine code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, update_wrapper
+from functools import update_wrapper
 from typing import Any
 
-from llvmlite.binding import Linkage
 from numba import njit
 from numba.core import types
-from numba.core.codegen import CodeLibrary, JITCodeLibrary
-from numba.core.compiler import Compiler, Flags
-from numba.core.compiler_machinery import PassManager
-from numba.core.typed_passes import (
-    IRLegalization,
-    NativeLowering,
-    NoPythonBackend,
-    NopythonTypeInference,
-    PreLowerStripPhis,
-)
-from numba.core.untyped_passes import (
-    DeadBranchPrune,
-    FixupArgs,
-    GenericRewrites,
-    IRProcessing,
-    ReconstructSSA,
-    RewriteSemanticConstants,
-    TranslateByteCode,
-)
-from numba.extending import models, register_model, typeof_impl
+from numba.extending import typeof_impl
 
-# Numba's passes but those for what no part has: closures, context managers, array expressions, overloads to
-# be inlined, literal_unroll. A pass takes its time whether it finds something or not.
-_PASSES = (
-    TranslateByteCode,
-    FixupArgs,
-    IRProcessing,
-    RewriteSemanticConstants,
-    DeadBranchPrune,
-    GenericRewrites,
-    ReconstructSSA,
-    NopythonTypeInference,
-    PreLowerStripPhis,
-    IRLegalization,
-    NativeLowering,
-    NoPythonBackend,
-)
+from memtile.jit.hooks import missing_hook
 
-
-class NoEnvironment:
-    """What a part asks of the code generator once it is lowered, and does not need: it calls no Python."""
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Part of Numba's interface: the part has no code yet that could keep an environment."""
-
-
-class PartLibrary(JITCodeLibrary):
-    """The code of one part, to be linked into the function that Python calls and nothing else."""
-
-    codegen = NoEnvironment()
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        """Shorten the part before it is linked; nothing is to be done to what it calls."""
-        ll_module.data_layout = self._codegen._data_layout
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
-                passes.run(function, builder)
-
-    def finalize(self) -> None:
-        """Leave linking and machine code to the function that Python calls."""
-        self._finalized = True
-
-    def _get_module_for_linking(self) -> Any:
-        """This part's code; the whole may have it more than once."""
-        if self._shared_module is None:
-            for function in self._final_module.functions:
-                if not function.is_declaration and function.linkage == Linkage.external:
-                    function.linkage = "linkonce_odr"
-            self._shared_module = self._final_module
-        return self._shared_module
-
-
-class EntryLibrary(JITCodeLibrary):
-    """The code of a function that Python calls, with all parts that it calls, each once."""
-
-    def add_linking_library(self, library: CodeLibrary) -> None:
-        """Link with ``library`` and with all that it calls."""
-        waiting = [library]
-        while waiting:
-            called = waiting.pop()
-            if called not in self._linking_libraries:
-                super().add_linking_library(called)
-                if isinstance(called, PartLibrary):
-                    waiting += called._linking_libraries
-
-
-class SettledFlags(Flags):
-    """Flags that nobody changes any more, hashed once: Numba looks up each call of a part by them."""
-
-    __slots__ = ("_hash",)
-
-    def __init__(self, flags: Flags) -> None:
-        super().__init__(flags)
-        self._hash = super().__hash__()
-
-    def copy(self) -> SettledFlags:
-        """Nobody changes them."""
-        return self
-
-    def __hash__(self) -> int:
-        return int(self._hash)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other if isinstance(other, SettledFlags) else bool(super().__eq__(other))
-
-
-@cache
-def settled(flags: Flags) -> SettledFlags:
-    """The one object for all flags equal to ``flags``."""
-    return SettledFlags(flags)
-
-
-class KnownCalls:
-    """Numba's typing context, which finds out once what ``+`` of two integers is, and not for each ``+``."""
-
-    def __init__(self, context: Any) -> None:
-        self.context = context
-        self.signatures: dict[Any, Any] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.context, name)
-
-    def resolve_function_type(self, func: Any, args: tuple[Any, ...], kws: Any) -> Any:
-        """Signature of a call."""
-        if kws or isinstance(func, types.Dispatcher):
-            return self.context.resolve_function_type(func, args, kws)
-        call = func, args
-        if call not in self.signatures:
-            self.signatures[call] = self.context.resolve_function_type(func, args, kws)
-        return self.signatures[call]
-
-
-known_calls = cache(KnownCalls)
-
-
-class PartCompiler(Compiler):
-    """Numba's compiler with the passes that the model needs, and with libraries of its own for the code."""
-
-    library: type[JITCodeLibrary] = PartLibrary
-
-    def define_pipelines(self) -> Any:
-        """Those of ``_PASSES``."""
-        codegen = self.state.targetctx.codegen()
-        self.state.library = self.library(codegen, self.state.func_id.func_qualname)
-        self.state.typingctx = known_calls(self.state.typingctx)
-        passes = PassManager("part")
-        for one in _PASSES:
-            passes.add_pass(one, one.name())
-        passes.finalize()
-        return [passes]
-
-    def _compile_core(self) -> Any:
-        self.state.flags = settled(self.state.flags)
-        return super()._compile_core()
-
-
-class EntryCompiler(PartCompiler):
-    """The compiler of a function that Python calls; its code is kept on disk."""
-
-    library = EntryLibrary
-
-    def define_pipelines(self) -> Any:
-        """Those of a part."""
-        pipelines = super().define_pipelines()
-        self.state.library.enable_object_caching()
-        return pipelines
+# What is compiled allocates nothing, so reference counting of its arguments would only cost time.
+_ALWAYS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_njit: Any = njit  # its stubs do not know all switches
 
 
 class Part:
-    """A function of the model: the compiled code calls it compiled, Python calls it as it is."""
+    """A function that compiled code calls compiled; Python calls it as it is."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, inline: bool) -> None:
         update_wrapper(self, function)
         self.function = function
-        compile_part: Any = njit  # its stubs do not know the switches for entries from Python and from C
-        self.compiled = compile_part(
-            pipeline_class=PartCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options
-        )(function)
+        options = {"forceinline": inline, "no_cpython_wrapper": True, **_ALWAYS}
+        if missing_hook() is None:
+            from memtile.jit.linking import PartCompiler
+
+            options["pipeline_class"] = PartCompiler
+        self.compiled = _njit(**options)(function)
 
     def __call__(self, *args: Any) -> Any:
         """The function in the interpreter."""
         return self.function(*args)
 
 
-class PartType(types.Dispatcher):
-    """A part is compiled for the types of its arguments, not once more for each constant."""
-
-    def get_call_type(self, _context: Any, args: Any, kws: Any) -> Any:
-        """Signature of the call; without the bookkeeping that Numba does for functions that Python calls."""
-        part: Any = self.dispatcher
-        pysig, given = part._compiler.fold_argument_types(tuple(types.unliteral(a) for a in args), kws)
-        if given not in part.overloads:
-            part.add_overload(part._compiler.compile(given, None))
-        return part.overloads[given].signature.replace(pysig=pysig)
-
-
-register_model(PartType)(models.OpaqueModel)
-
-
 @typeof_impl.register(Part)
-def type_of_part(part: Part, _context: Any) -> PartType:
+def type_of_part(part: Part, _context: Any) -> types.Dispatcher:
     """What compiled code takes a part for."""
-    return PartType(part.compiled)
+    if missing_hook() is None:
+        from memtile.jit.linking import PartType
+
+        return PartType(part.compiled)
+    return types.Dispatcher(part.compiled)
+
+
+def compiled_entry(function: Callable[..., Any], *, on_disk: bool = True) -> Any:
+    """A function that Python calls, and may call in several threads, compiled; kept on disk or not."""
+    options = {"cache": on_disk, "nogil": True, **_ALWAYS}
+    if missing_hook() is None:
+        from memtile.jit.linking import EntryCompiler
+
+        options["pipeline_class"] = EntryCompiler
+    return _njit(**options)(function)

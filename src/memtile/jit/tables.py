@@ -1,14 +1,14 @@
-"""Tables of integers: record arrays for Numba, tuples of columns for the interpreter."""
+"""Tables of integers: record arrays for compiled code, tuples of columns for the interpreter."""
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from memtile.jit.decorators import ENABLED
-from memtile.jit.records import Records
 
 T = TypeVar("T")
 
@@ -16,18 +16,23 @@ T = TypeVar("T")
 def table(columns: type[T], *shape: int, **values: Any) -> T:
     """A table of ``shape`` with the columns of class ``columns``; zero where no value is given.
 
-    Numba gets one record array, so that a call passes one argument and not thirty; the interpreter gets the
-    columns as a tuple of views, because attribute access of a record array is slow there.
+    Compiled code gets one record array, so that a call passes one argument and not thirty; the interpreter
+    gets the columns as a tuple of views, because attribute access of a record array is slow there.
     """
-    hints = get_type_hints(columns, include_extras=True)
-    shapes = {name: _shape(hint) for name, hint in hints.items()}
-    dtype = np.dtype([(name, np.int64, shapes[name]) for name in hints], align=True)
-    records = np.zeros(shape, dtype=dtype)
+    records = np.zeros(shape, dtype=_records(cast(Any, columns)))
     for name, value in values.items():
         records[name] = value
     if ENABLED:
-        return cast(T, records.view(Records))
-    return columns(**{name: records[name] for name in hints})
+        return cast(T, records.view(np.recarray))
+    return columns(**{name: records[name] for name in records.dtype.names or ()})
+
+
+@cache
+def _records(columns: type[Any]) -> np.dtype[Any]:
+    """The type of a row; one object for each class, so that the types of two tables are quickly compared."""
+    hints = get_type_hints(columns, include_extras=True)
+    dtype = np.dtype([(name, np.int64, _shape(hint)) for name, hint in hints.items()], align=True)
+    return np.dtype((np.record, dtype))
 
 
 def _shape(hint: Any) -> tuple[int, ...]:
@@ -42,7 +47,3 @@ def plain(records: T) -> T:
         return records
     rows: Any = np.asarray(records)
     return cast(T, SimpleNamespace(**{name: rows[name] for name in rows.dtype.names}))
-
-
-if ENABLED:
-    import memtile.jit.table_types as _known_to_numba  # noqa: F401

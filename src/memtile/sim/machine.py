@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED, entry, jit
-from memtile.jit.reference import Room, found_in, room_of
+from memtile.jit.structs import Pointer, dereference, pointer_to
 from memtile.model import axi, column_clock
 from memtile.model.dma import executions
 from memtile.model.state.columns import Ints
@@ -33,9 +33,12 @@ class Operation(IntEnum):
     SETTLE = 5
 
 
+COMPILED = ("arch", "model", "sim/clock.py", "sim/machine.py")
+"""What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
+
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING = np.zeros(0, dtype=np.bool_)
-_state_in = found_in(State)
+_state_in = dereference(State)
 
 
 @jit
@@ -58,9 +61,11 @@ def carry_out(
     return 0
 
 
-@entry
-def operate(st: Room, operation: int, x: int, y: int, z: int, a: Ints, b: Ints, c: Ints, flags: Bools) -> int:
-    """The same for the room of the state."""
+@entry(COMPILED)
+def operate(
+    st: Pointer, operation: int, x: int, y: int, z: int, a: Ints, b: Ints, c: Ints, flags: Bools
+) -> int:
+    """The same for a pointer to the state."""
     return carry_out(_state_in(st), operation, x, y, z, a, b, c, flags)
 
 
@@ -77,7 +82,7 @@ def ask(
     """Have an operation carried out, compiled or not; what it does not take can be left out."""
     if not ENABLED:
         return carry_out(st, operation, x, y, z, *arrays, flags)
-    return operate(room_of(st), operation, x, y, z, *arrays, flags)
+    return operate(pointer_to(st), operation, x, y, z, *arrays, flags)
 
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:

@@ -23,7 +23,7 @@ def warm_up() -> float:
         return 0.0
     start = time.perf_counter()
     state = build([Placed(MEMORY.name)])
-    with jit.compiling(jit.to_stderr):
+    with jit.compiling(jit.to_stderr, machine.COMPILED):
         machine.run(state, 1)
     return time.perf_counter() - start
 
@@ -31,7 +31,7 @@ def warm_up() -> float:
 def main() -> None:
     """Warm up and say how long it took."""
     if jit.ENABLED:
-        print(f"engine ready after {warm_up():.1f} s, kept in {cache_directory()}")
+        print(f"engine ready after {warm_up():.1f} s, kept in {cache_directory(machine.COMPILED)}")
     else:
         print("MEMTILE_JIT=0: the engine runs in the interpreter, nothing to compile")
 

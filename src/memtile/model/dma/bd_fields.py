@@ -11,6 +11,8 @@ KIND_NAMES = tuple(TILE_KINDS)
 FIELD_NAMES = tuple(dict.fromkeys(name for kind in TILE_KINDS.values() for name in kind.bd_fields))
 MAX_PARTS = max(len(f.parts) for kind in TILE_KINDS.values() for f in kind.bd_fields.values())
 
+WORD, LSB, BITS = range(3)  # entries of a row of Spec.bd_parts
+
 BASE_ADDRESS = FIELD_NAMES.index("Base_Address")
 BUFFER_LENGTH = FIELD_NAMES.index("Buffer_Length")
 STEP = tuple(FIELD_NAMES.index(f"D{d}_Stepsize") for d in range(4))
@@ -48,12 +50,13 @@ def bd_register(spec: Spec, tile: int, bd: int) -> int:
 @jit
 def read_field(st: State, tile: int, bd: int, field: int) -> int:
     """Logical value of a descriptor field; 0 where the tile kind lacks it."""
-    kind = st.spec.tiles.kind[tile]
+    kind, parts = st.spec.tiles.kind[tile], st.spec.bd_parts
     first = bd_register(st.spec, tile, bd)
     raw = 0
     shift = 0
-    for part in range(st.spec.bd_parts.shape[2]):
-        word, lsb, bits = st.spec.bd_parts[kind, field, part]
+    for part in range(parts.shape[2]):
+        word, lsb = parts[kind, field, part, WORD], parts[kind, field, part, LSB]
+        bits = parts[kind, field, part, BITS]
         raw |= ((st.registers[first + word] >> lsb) & ((1 << bits) - 1)) << shift
         shift += bits
     if shift == 0:
@@ -69,8 +72,7 @@ def read_field(st: State, tile: int, bd: int, field: int) -> int:
 @jit
 def write_field(st: State, tile: int, bd: int, field: int, value: int) -> None:
     """Store a raw (register-form) value into a descriptor field of one part."""
-    kind = st.spec.tiles.kind[tile]
-    word, lsb, bits = st.spec.bd_parts[kind, field, 0]
-    at = bd_register(st.spec, tile, bd) + word
-    mask = ((1 << bits) - 1) << lsb
+    kind, parts = st.spec.tiles.kind[tile], st.spec.bd_parts
+    at, lsb = bd_register(st.spec, tile, bd) + parts[kind, field, 0, WORD], parts[kind, field, 0, LSB]
+    mask = ((1 << parts[kind, field, 0, BITS]) - 1) << lsb
     st.registers[at] = (st.registers[at] & ~mask) | ((value << lsb) & mask)

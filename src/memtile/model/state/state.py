@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from memtile.jit.reference import Kept
+from memtile.jit.structs import Struct
 from memtile.model.state.columns import (
     BOOKS,
     BUILT,
@@ -68,7 +68,7 @@ class SpecTables(NamedTuple):
     nodes: Nodes
 
 
-class Spec(SpecTables, Kept):
+class Spec(SpecTables, Struct):
     """Everything that is fixed once the device is built."""
 
 
@@ -166,5 +166,5 @@ class StateTables(NamedTuple):
     in_flight: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS), Owner.MODEL]
 
 
-class State(StateTables, Kept):
+class State(StateTables, Struct):
     """Everything that a cycle may change."""

@@ -1,0 +1,144 @@
+"""How Numba compiles parts and entries: each part once, and into machine code only with the whole entry.
+
+By itself Numba optimises every function together with all that it calls, and turns it into machine code, so
+that the innermost function would go through LLVM once for each of its callers, their callers, and so on. A
+part is only translated; the functions that Python calls (entries) are optimised and compiled with all their
+parts. Every caller of a part is a part or an entry.
+
+Numba has no public interface for this; ``hooks`` lists what is used of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite.binding import Linkage
+from numba.core import types
+from numba.core.codegen import CodeLibrary, JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
+from numba.extending import models, register_model
+
+# Numba's passes but those for what no part has: closures, context managers, array expressions, overloads to
+# be inlined, literal_unroll. A pass takes its time whether it finds something or not.
+_PASSES = (
+    TranslateByteCode,
+    FixupArgs,
+    IRProcessing,
+    RewriteSemanticConstants,
+    DeadBranchPrune,
+    GenericRewrites,
+    ReconstructSSA,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+)
+
+
+class NoEnvironment:
+    """What a part asks of the code generator once it is lowered, and does not need: it calls no Python."""
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Part of Numba's interface: the part has no code yet that could keep an environment."""
+
+
+class PartLibrary(JITCodeLibrary):
+    """The code of one part, to be linked into the function that Python calls and nothing else."""
+
+    codegen = NoEnvironment()
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Shorten the part before it is linked; nothing is to be done to what it calls."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+    def finalize(self) -> None:
+        """Leave linking and machine code to the function that Python calls."""
+        self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        """This part's code; the whole may have it more than once."""
+        if self._shared_module is None:
+            for function in self._final_module.functions:
+                if not function.is_declaration and function.linkage == Linkage.external:
+                    function.linkage = "linkonce_odr"
+            self._shared_module = self._final_module
+        return self._shared_module
+
+
+class EntryLibrary(JITCodeLibrary):
+    """The code of a function that Python calls, with all parts that it calls, each once."""
+
+    def add_linking_library(self, library: CodeLibrary) -> None:
+        """Link with ``library`` and with all that it calls."""
+        waiting = [library]
+        while waiting:
+            called = waiting.pop()
+            if called not in self._linking_libraries:
+                super().add_linking_library(called)
+                if isinstance(called, PartLibrary):
+                    waiting += called._linking_libraries
+
+
+class PartCompiler(Compiler):
+    """Numba's compiler with the passes that the model needs, and with libraries of its own for the code."""
+
+    library: type[JITCodeLibrary] = PartLibrary
+
+    def define_pipelines(self) -> Any:
+        """Those of ``_PASSES``."""
+        codegen = self.state.targetctx.codegen()
+        self.state.library = self.library(codegen, self.state.func_id.func_qualname)
+        passes = PassManager("part")
+        for one in _PASSES:
+            passes.add_pass(one, one.name())
+        passes.finalize()
+        return [passes]
+
+
+class EntryCompiler(PartCompiler):
+    """The compiler of a function that Python calls; its code is kept on disk."""
+
+    library = EntryLibrary
+
+    def define_pipelines(self) -> Any:
+        """Those of a part."""
+        pipelines = super().define_pipelines()
+        self.state.library.enable_object_caching()
+        return pipelines
+
+
+class PartType(types.Dispatcher):
+    """A part is compiled for the types of its arguments, not once more for each constant."""
+
+    def get_call_type(self, _context: Any, args: Any, kws: Any) -> Any:
+        """Signature of the call; without the bookkeeping that Numba does for functions that Python calls."""
+        part: Any = self.dispatcher
+        pysig, given = part._compiler.fold_argument_types(tuple(types.unliteral(a) for a in args), kws)
+        if given not in part.overloads:
+            part.add_overload(part._compiler.compile(given, None))
+        return part.overloads[given].signature.replace(pysig=pysig)
+
+
+register_model(PartType)(models.OpaqueModel)

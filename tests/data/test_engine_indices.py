@@ -1,0 +1,42 @@
+"""Does the model find everything by indices that count from 0, as compiled code needs it?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from checked_indices import CheckedArray
+
+TESTS = Path(__file__).parents[1]
+DESIGNS = ["timing/test_neighbours.py"]
+
+
+@pytest.mark.parametrize("index", [-1, np.int64(-1), (0, -2), (slice(None), -1)])
+def test_an_index_from_the_end_is_refused(index: object) -> None:
+    array = np.zeros((3, 3)).view(CheckedArray)
+    with pytest.raises(IndexError, match="counts from the end"):
+        array[index]
+    with pytest.raises(IndexError, match="counts from the end"):
+        array[index] = 1
+    with pytest.raises(IndexError, match="out of bounds"):
+        array[0, 3]
+    assert array[2, 2] == 0
+    assert isinstance(array[0], CheckedArray)
+
+
+def test_no_design_has_an_index_from_the_end() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "checked_indices", *DESIGNS],
+        cwd=TESTS,
+        env=os.environ | {"MEMTILE_JIT": "0", "PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-2000:]
+    assert " passed" in run.stdout
