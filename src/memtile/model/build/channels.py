@@ -32,7 +32,6 @@ def channels(tiles: Sequence[TileName], timing: Timing) -> tuple[Channels, Fifos
         "direction": direction,
         "number": number,
         "external": external,
-        "switch_port": NONE,
     }
     depths = [_buffer_depth(kind, d, timing) for kind, d in zip(kinds, direction, strict=True)]
     return (
