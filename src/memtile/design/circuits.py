@@ -91,6 +91,7 @@ class Circuits:
                         given=f"{slave} to {name}",
                         allowed="circuits of the switch",
                         source=_SOURCE,
+                        says=f"the switch cannot join slave {slave} to master {name}",
                     )
                 )
             owner = self._taken.get(master)
@@ -103,7 +104,7 @@ class Circuits:
                         given=slave,
                         allowed="a master without another slave",
                         source=_SOURCE,
-                        next_step=f"it has {owner}",
+                        says=f"master {name} cannot have slave {slave}: it has {owner}",
                     )
                 )
         raise_if(problems, DesignError)
@@ -228,7 +229,8 @@ class Circuits:
                 given=repr(end),
                 allowed="channels of tiles",
                 source=_SOURCE,
-                next_step="such as tile.mm2s[0] and tile.s2mm[0]",
+                next_step="Give channels such as tile.mm2s[0] and tile.s2mm[0].",
+                says=f"an end of the flow is {end!r}; it must be a channel of a tile",
             )
         elif end.tile.bench is not self._design and end.tile.place is not None:
             yield Problem(
@@ -238,6 +240,7 @@ class Circuits:
                 given=f"{end.name} of another array",
                 allowed="channels of this array's tiles",
                 source=_SOURCE,
+                says=f"{end.name} belongs to another array",
             )
 
     def _wrong(self, flow: Flow, source: End, targets: Sequence[End]) -> Iterator[Problem]:
@@ -250,6 +253,7 @@ class Circuits:
                 given=flow.name,
                 allowed=allowed,
                 source=_SOURCE,
+                says=f"the flow is {flow.name}; it must go from {allowed}",
             )
         for port in (flow.source, *flow.targets):
             if _is_interface(port) and _is_dma(port) and not self._device.has_interface_dma(port.column):
@@ -261,6 +265,7 @@ class Circuits:
                     given=port.place,
                     allowed=f"columns {columns}",
                     source=self._device.source.text,
+                    says=f"{flow} needs the DMA of {port.place}, which has none; columns {columns} have one",
                 )
 
     def _shared(self, flow: Flow) -> Iterator[Problem]:
@@ -269,9 +274,6 @@ class Circuits:
         owners |= self._taken
         for port in (flow.source, *flow.targets):
             if owners.get(port, flow.bus) != flow.bus:
-                step = f"it has {owners[port]}"
-                if port == flow.source:
-                    step += "; name all destinations in one call"
                 yield Problem(
                     reason="port_taken",
                     where="router",
@@ -279,7 +281,8 @@ class Circuits:
                     given=str(port),
                     allowed="a port of its own",
                     source=_SOURCE,
-                    next_step=step,
+                    next_step="Name all destinations in one call." if port == flow.source else "",
+                    says=f"{flow} cannot have {port}: it has {owners[port]}",
                 )
 
 
@@ -303,6 +306,8 @@ def port_of(channel: End) -> Port:
             given="a tile alone",
             allowed="tiles of an array",
             source=_SOURCE,
+            next_step="Take the tile from an Array.",
+            says=f"{channel.port} is of a tile that stands alone, where no switch joins it to others",
         )
         raise DesignError(problem)
     if isinstance(channel, SwitchEnd):

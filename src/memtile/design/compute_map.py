@@ -41,6 +41,7 @@ def _sizes(where: str, stack: int, heap: int) -> list[Problem]:
             given=f"{nbytes} bytes",
             allowed="0 bytes or more",
             source=_SOURCE,
+            says=f"the {name} is {nbytes} bytes; it must be 0 bytes or more",
         )
         for name, nbytes in (("stack", stack), ("heap", heap))
         if nbytes < 0
@@ -58,6 +59,7 @@ def _heap(where: str, given: int, computed: int | None) -> list[Problem]:
             given=f"{computed} bytes computed",
             allowed=f"at most the {given} bytes given",
             source=_SOURCE,
-            next_step=f"give a heap of {computed} bytes, or none",
+            next_step=f"Give a heap of {computed} bytes, or none.",
+            says=f"the code needs a heap of {computed} bytes; the heap given has {given}",
         )
     ]

@@ -75,7 +75,7 @@ def cache_directory() -> Path:
             field=_VARIABLE,
             given=str(override),
             allowed="a directory that can be written",
-            source="compiled engine",
+            source="the compiled engine is kept there",
         )
     )
 

@@ -45,7 +45,7 @@ class EventUnit:
                     where="event unit",
                     field="module",
                     given=module,
-                    allowed=", ".join(_MODULES),
+                    allowed=f"one of {', '.join(_MODULES)}",
                     source=_SOURCE,
                 )
             )
@@ -91,7 +91,7 @@ class EventUnit:
                     given=event,
                     allowed=f"one of {len(self.events)} events",
                     source=_SOURCE,
-                    next_step=f"did you mean {' or '.join(near)}?" if near else "",
+                    next_step=f"Did you mean {' or '.join(near)}?" if near else "",
                 )
             )
         return self.events[event]
@@ -179,6 +179,7 @@ class EventUnit:
                     given=str(len(events)),
                     allowed=f"at most {SLOTS}",
                     source=_SOURCE,
+                    says=f"there are {len(events)} events; a module can trace at most {SLOTS}",
                 )
             )
         for n, event in enumerate(events):

@@ -94,7 +94,10 @@ def lower(
     raise_if(_walk_problems(descriptors, site.kind), TransferError)
     certificate = certify(asked, descriptors, chain.runs, address)
     if not certificate.holds:
-        raise TransferError(f"word {certificate.difference} of the lowered stream is wrong; please report it")
+        raise TransferError(
+            f"Word {certificate.difference} of the lowered stream is wrong. This is a fault of memtile: "
+            "please report it with the tiling."
+        )
     return Lowering(request, site.kind, clipped, items or (), descriptors, chain.runs, certificate)
 
 

@@ -11,7 +11,7 @@ from memtile.access.request import BYTE_BITS, WORD_BITS, Request
 from memtile.arch.tiles import TILE_KINDS, TileKind
 from memtile.errors import Problem
 
-_FORWARD = "the hardware only steps forward: walk the other way round"
+_FORWARD = "The hardware only steps forward: walk the other way round."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ def padding_problems(request: Request, site: Site) -> Iterator[Problem]:
                 given=f"elements {low}..{high}",
                 allowed=f"elements 0..{size - 1}",
                 source="UG1603: zero padding only for memory tile reads",
-                next_step="keep the tiles inside the buffer, or pad on a memory tile MM2S channel",
+                next_step="Keep the tiles inside the buffer, or pad on a memory tile MM2S channel.",
+                says=f"the tiles cover elements {low}..{high} of dimension {d}, allowed are 0..{size - 1}",
             )
 
 
@@ -59,6 +60,7 @@ def step_problems(items: Sequence[Item], request: Request, site: Site) -> Iterat
             allowed=f"1..{limit} words",
             source=f"AM025: Dn_Stepsize has {field.bits} bits",
             next_step=_way_out(step, request, site) if step > limit else _FORWARD,
+            says=f"a loop has a step of {step} words, allowed are 1..{limit}",
         )
 
 
@@ -73,20 +75,24 @@ def size_problems(request: Request, site: Site) -> Iterator[Problem]:
             given=f"{needed // BYTE_BITS} bytes",
             allowed=f"at most {available // BYTE_BITS} bytes",
             source="AM020 ch. 5: memory that the DMA can address",
-            next_step="use a smaller buffer or element type, or keep it behind the interface tile",
+            next_step="Use a smaller buffer or element type, or keep it behind the interface tile.",
+            says=f"the buffer has {needed // BYTE_BITS} bytes, the DMA can address {available // BYTE_BITS}",
         )
 
 
 def count_problem(needed: int | None, available: int, site: Site) -> Problem:
     """More descriptors than one channel has."""
+    given = "too many to count" if needed is None else str(needed)
     return Problem(
         reason="bds",
         where=site.where,
         field="descriptors",
-        given="too many to count" if needed is None else str(needed),
+        given=given,
         allowed=f"at most {available}",
         source=f"AM020: BDs that one channel of the {site.kind.title} reaches",
-        next_step="split the transfer over channels, or use fewer tiles per transfer",
+        next_step="Split the transfer over channels, or use fewer tiles per transfer.",
+        says=f"the transfer needs {'too many' if needed is None else given} descriptors"
+        f"{' to count' * (needed is None)}, a channel reaches {available}",
     )
 
 
@@ -100,7 +106,7 @@ def _steps(items: Sequence[Item]) -> Iterator[int]:
 
 
 def _way_out(step: int, request: Request, site: Site) -> str:
-    ways = ["split the loop into separate tilings"]
+    ways = ["Split the loop into separate tilings"]
     limit = max(Fields(site.kind).step)
     bits = request.element_bits
     while bits > 1 and step * bits > limit * request.element_bits:
@@ -111,4 +117,4 @@ def _way_out(step: int, request: Request, site: Site) -> str:
         same_array = kind.generation == site.kind.generation
         if same_array and kind is not site.kind and max(Fields(kind).step) >= step:
             ways.append(f"move it from the {kind.title} (1..{max(Fields(kind).step)} words)")
-    return " or ".join(ways)
+    return f"{', or '.join(ways)}."

@@ -155,9 +155,13 @@ class _Binder:
 
     def _twice(self, names: list[str], option: str) -> None:
         for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-            self._fault("array_twice", name, "name", f"{names.count(name)} times", f"once with {option}")
+            given, allowed = f"{names.count(name)} times", f"once with {option}"
+            says = f"the array is given {given} with {option}; it must be given once"
+            self._fault("array_twice", name, "name", given, allowed, says=says)
 
-    def _fault(self, reason: str, name: str, what: str, given: str, allowed: str, step: str = "") -> None:
+    def _fault(
+        self, reason: str, name: str, what: str, given: str, allowed: str, step: str = "", says: str = ""
+    ) -> None:
         self._problems.append(
             Problem(
                 reason=reason,
@@ -167,6 +171,7 @@ class _Binder:
                 allowed=allowed,
                 source=_SOURCE,
                 next_step=step,
+                says=says,
             )
         )
 
@@ -200,7 +205,9 @@ class _Binder:
                     self._of_name[name] = region
                     holder = holders.setdefault((region.title, writes), each.name)
                     if holder != each.name:
-                        self._fault("array_twice", each.name, "buffer", region.title, f"not that of {holder}")
+                        says = f"the buffer {region.title} is that of array {holder} already"
+                        allowed = f"not that of {holder}"
+                        self._fault("array_twice", each.name, "buffer", region.title, allowed, says=says)
 
     def _region(self, name: Name, writes: bool) -> Region | None:
         if isinstance(name, Address):
@@ -217,7 +224,9 @@ class _Binder:
         what, verb = ("output", "writes") if writes else ("input", "reads")
         there = [region.text for region in self._regions if (region.writes if writes else region.reads)]
         allowed = "; ".join(there) or f"none: the program {verb} no external memory"
-        self._fault("array_unknown", name, what, repr(name), allowed)
+        says = f"no {what} is called {name!r}; "
+        says += f"the {what}s are {allowed}" if there else f"the program {verb} no external memory"
+        self._fault("array_unknown", name, what, repr(name), allowed, says=says)
 
     def _external(self, region: Region) -> ExternalArray | None:
         """The buffer of a region, filled with what is given or with zeros."""
@@ -232,8 +241,8 @@ class _Binder:
         if region.reads and not region.writes:
             self._problems.append(_missing(region, want.name if want else "NAME"))
         elif want and not 0 < size <= LARGEST:
-            allowed, step = f"1..{LARGEST} bytes", "" if size else f"say how much: {label}:int32:16x8"
-            self._fault("array_size", label, "size", f"{size} bytes", allowed, step)
+            step = "" if size else f"Say how much: {label}:int32:16x8."
+            self._fault("array_size", label, "size", f"{size} bytes", f"1..{LARGEST} bytes", step)
         elif 0 < size <= LARGEST:
             words = np.zeros(-(-size // WORD_BYTES), dtype=np.uint32)
             return ExternalArray(label, region, words, given=False)
@@ -243,9 +252,12 @@ class _Binder:
         """A copy of a given array as words; None when its size is wrong."""
         size = given.array.nbytes
         if size == 0 or size % WORD_BYTES:
-            self._fault("array_size", given.name, "size", f"{size} bytes", "whole 32-bit words")
+            says = f"size is {size} bytes; it must be whole 32-bit words, at least one"
+            self._fault("array_size", given.name, "size", f"{size} bytes", "whole 32-bit words", says=says)
         elif size < needed:
-            self._fault("array_size", given.name, "size", f"{size} bytes", f"{needed} bytes or more ({why})")
+            says = f"size is {size} bytes; the buffer needs at least {needed}: {why}"
+            allowed = f"{needed} bytes or more ({why})"
+            self._fault("array_size", given.name, "size", f"{size} bytes", allowed, says=says)
         else:
             raw = np.ascontiguousarray(given.array).reshape(-1).view(np.uint8)
             return raw.view(np.uint32).copy()
@@ -253,7 +265,8 @@ class _Binder:
 
     def _put(self, result: BoundArrays, name: TileMemory | Stream, given: Given) -> None:
         if isinstance(name, Stream) and name.direction != S2MM:
-            self._fault("array_direction", given.name, "stream", "MM2S", "S2MM with --in")
+            says = "an MM2S stream leaves the tile; --in needs an S2MM stream"
+            self._fault("array_direction", given.name, "stream", "MM2S", "S2MM with --in", says=says)
         words = self._words(given, 0, "")
         if words is None:
             return
@@ -266,19 +279,26 @@ class _Binder:
         kind = self._shape.tile(place.column, place.row)
         most = TILE_KINDS[kind].memory_bytes if kind else 0
         if place.offset % WORD_BYTES or place.offset + size > most:
-            given = f"{size} bytes from {place.offset:#x}"
-            self._fault("array_place", name, "tile memory", given, f"whole words within {most:#x} bytes")
+            given, allowed = f"{size} bytes from {place.offset:#x}", f"whole words within {most:#x} bytes"
+            says = f"the array covers bytes {place.offset:#x}..{place.offset + max(size, 1) - 1:#x}; "
+            says += (
+                f"they must be whole words in 0x0..{most - 1:#x}" if most else "the tile has no data memory"
+            )
+            self._fault("array_place", name, "tile memory", given, allowed, says=says)
 
     def _output(self, want: Wanted, source: Source) -> Iterator[Output]:
         """How to take a wanted array from where it comes."""
         dtype, shape = want.dtype or self._dtype, want.shape
         if isinstance(source, Stream):
             if source.direction != MM2S:
-                self._fault("array_direction", want.name, "stream", "S2MM", "MM2S with --out")
+                says = "an S2MM stream enters the tile; --out needs an MM2S stream"
+                self._fault("array_direction", want.name, "stream", "S2MM", "MM2S with --out", says=says)
         elif isinstance(source, TileMemory):
             if shape is None:
-                step = f"say how much: {want.name}:int32:16x8"
-                self._fault("array_shape", want.name, "shape", "none", "a shape", step)
+                step = f"Say how much: {want.name}:int32:16x8."
+                self._fault(
+                    "array_shape", want.name, "shape", "none", "a shape", step, "the shape is missing"
+                )
                 return
             self._in_memory(source, want.name, self._wanted_bytes(want) or 0)
         else:
@@ -295,13 +315,14 @@ class _Binder:
         size = source.words.nbytes if source.given else source.region.needed
         if shape is None:
             if size % dtype.itemsize:
-                allowed, step = f"a multiple of {dtype.itemsize} bytes, as {dtype} needs", "name a type"
-                self._fault("array_size", want.name, "size", f"{size} bytes", allowed, step)
+                allowed = f"a multiple of {dtype.itemsize} bytes, as {dtype} needs"
+                self._fault("array_size", want.name, "size", f"{size} bytes", allowed, "Name another type.")
             return (size // dtype.itemsize,)
         asked = prod(shape) * dtype.itemsize
         if asked < source.region.needed or (source.given and asked > size):
+            says = f"the shape takes {asked} bytes; the buffer has {size}: {source.region.text}"
             allowed = f"{size} bytes ({source.region.text})"
-            self._fault("array_size", want.name, "shape", f"{asked} bytes", allowed)
+            self._fault("array_size", want.name, "shape", f"{asked} bytes", allowed, says=says)
         return shape
 
 
@@ -317,5 +338,6 @@ def _missing(region: Region, name: str) -> Problem:
         given="no array",
         allowed=region.text.removeprefix(f"{region.title}, "),
         source=_SOURCE,
-        next_step=f"give --in {name}=FILE.npy",
+        next_step=f"Give --in {name}=FILE.npy.",
+        says=f"the program needs an array for buffer {region.text}",
     )

@@ -59,6 +59,7 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
             given=f"{len(operation.payload)} bytes",
             allowed="a size that is known",
             source=_SOURCE,
+            says=f"the {PATCH} has {len(operation.payload)} bytes, which is no known size",
         )
         return
     column, row, offset = locate(pointer.register)
@@ -72,6 +73,8 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
             given=f"{pointer.register:#010x}",
             allowed="lower halves of Base_Address in interface tile descriptors",
             source=_SOURCE,
+            says=f"the patch is for {pointer.register:#010x}; it must be for the lower half of "
+            "Base_Address in a descriptor of an interface tile",
         )
     if pointer.offset % WORD_BYTES:
         yield Problem(
@@ -79,6 +82,6 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
             where=operation.place,
             field="argument offset",
             given=f"{pointer.offset} bytes",
-            allowed=f"multiples of {WORD_BYTES}",
+            allowed=f"a multiple of {WORD_BYTES}",
             source=_SOURCE,
         )

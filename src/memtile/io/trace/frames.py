@@ -11,7 +11,7 @@ from memtile.errors import Problem
 from memtile.io.trace.packets import Gap, Packet
 
 _SOURCE = "AM020, trace; frames as decoded by mlir-aie"
-_LATER = "the rest of the word is skipped; times after it are lower bounds"
+_LATER = "The rest of the word is skipped; times after it are lower bounds."
 
 
 def _beginning(byte: int) -> FrameFormat | None:
@@ -100,6 +100,7 @@ def _unreadable(format: FrameFormat | None, data: bytearray, at: int, where: str
             allowed="a frame of event-time mode",
             source=_SOURCE,
             next_step=_LATER,
+            says=f"no frame of event-time mode begins with byte {data[at]:#04x}",
         )
     if format.bytes > WORD_BYTES:
         return Problem(
@@ -109,6 +110,8 @@ def _unreadable(format: FrameFormat | None, data: bytearray, at: int, where: str
             given=f"{len(data) - at} of {format.bytes} bytes of {format.name}",
             allowed="the whole frame",
             source=_SOURCE,
+            says=f"the trace ends within a {format.name} frame: "
+            f"{len(data) - at} of its {format.bytes} bytes are there",
         )
     room = WORD_BYTES - at % WORD_BYTES
     return Problem(
@@ -119,6 +122,8 @@ def _unreadable(format: FrameFormat | None, data: bytearray, at: int, where: str
         allowed=f"{room} bytes to the end of the word",
         source=_SOURCE,
         next_step=_LATER,
+        says=f"a {format.name} frame of {format.bytes} bytes crosses the end of its word, "
+        f"which is {room} byte{'s' * (room != 1)} away",
     )
 
 
@@ -130,5 +135,5 @@ def _not_event_time(where: str) -> Problem:
         given="event-PC",
         allowed="event-time",
         source=_SOURCE,
-        next_step="nothing of this unit is decoded from here on; set mode 0 in Trace_Control0",
+        next_step="Nothing of this unit is decoded from here on. Set mode 0 in Trace_Control0.",
     )

@@ -79,7 +79,7 @@ def _named(unit: UnitTrace, setup: Sequence[TracedUnit], column_shift: int) -> N
 def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) -> list[Problem]:
     """Units of a trace about which a setup that was given says nothing, and what it does say."""
     tiles = [f"{unit.module} of ({unit.tile[0]}, {unit.tile[1]})" for unit in setup if unit.tile]
-    told = ", ".join(tiles) or ", ".join(unit.module for unit in setup) or "no trace unit"
+    traced = ", ".join(tiles) or ", ".join(unit.module for unit in setup) or "no trace unit"
     return [
         Problem(
             reason="trace_unit",
@@ -87,11 +87,13 @@ def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) 
             field="trace unit",
             given=f"{unit.kind} of tile ({unit.trace.sender.column}, {unit.trace.sender.row}), "
             f"packet type {unit.trace.sender.packet_type}, id {unit.trace.sender.stream_id}",
-            allowed=f"those set up: {told}",
+            allowed=f"those set up: {traced}",
             source="Trace_Event0, Trace_Event1 and Trace_Control1, AM025",
-            next_step=(
-                "its events are shown by slot; a design may be loaded columns further right: --column-shift"
-            ),
+            next_step="Its events are shown by slot. If the design was loaded some columns further right, "
+            "say so with --column-shift.",
+            says=f"the setup does not have the {unit.kind} of tile "
+            f"({unit.trace.sender.column}, {unit.trace.sender.row}), packet type "
+            f"{unit.trace.sender.packet_type}, id {unit.trace.sender.stream_id}; it has {traced}",
         )
         for unit in units
         if not unit.known

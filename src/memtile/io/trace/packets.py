@@ -116,7 +116,9 @@ def _no_header(name: str, at: int, word: int, skipped: int) -> Problem:
         given=f"{word:#010x}",
         allowed="odd parity, and 0 in the bits without a field",
         source=_AM020,
-        next_step=f"{skipped} words skipped; times after them are lower bounds",
+        next_step=f"{skipped} word{'s' * (skipped != 1)} skipped; times after that are lower bounds.",
+        says=f"the word {word:#010x} is not a packet header, "
+        "which has odd parity and 0 in the bits without a field",
     )
 
 
@@ -128,7 +130,8 @@ def _cut(name: str, at: int, words: int) -> Problem:
         given=f"{words} words",
         allowed=f"{PACKET_WORDS} words",
         source=_AM020,
-        next_step="the stream ends in the middle of it; a larger trace buffer keeps the rest",
+        next_step="A larger trace buffer keeps the rest.",
+        says=f"the stream ends within a packet: {words} of its {PACKET_WORDS} words are there",
     )
 
 

@@ -120,7 +120,7 @@ def traced_as(text: str) -> list[TracedUnit]:
     if colon and not (len(coordinates) == 2 and all(item.isdecimal() for item in coordinates)):
         problems.append(_flag("tile", repr(place), "COLUMN,ROW"))
     if module is None:
-        problems.append(_flag("module", repr(alias.strip()), ", ".join(ALIASES)))
+        problems.append(_flag("module", repr(alias.strip()), f"one of {', '.join(ALIASES)}"))
     else:
         problems += _event_problems(module, events)
     if module is None or problems:
@@ -141,13 +141,16 @@ def _no_module(events: list[str]) -> Iterator[Problem]:
         if all(any(_event_problems(module, [event])) for module in modules):
             everything = {name for module in modules for name in EVENTS[module]}
             yield _unknown(event, "an event of core, mem, shim or memtile", everything)
-    allowed = f"at most {SLOTS}, all of one module"
-    yield _flag("events", ",".join(events), allowed, "give --events MODULE=... once for each module")
+    allowed, says = f"at most {SLOTS}, all of one module", f"no module has all of {', '.join(events)}"
+    says += f" in at most {SLOTS} slots" if len(events) > SLOTS else ""
+    step = "Give --events MODULE=... once for each module."
+    yield _flag("events", ",".join(events), allowed, step, says)
 
 
 def _event_problems(module: ModuleName, events: list[str]) -> Iterator[Problem]:
     if len(events) > SLOTS:
-        yield _flag("events", f"{len(events)} events", f"at most {SLOTS}")
+        says = f"there are {len(events)} events; a module can trace at most {SLOTS}"
+        yield _flag("events", f"{len(events)} events", f"at most {SLOTS}", says=says)
     most = (1 << EVENT_UNITS[module].number_bits) - 1
     for event in events:
         if event.isdecimal():
@@ -159,10 +162,10 @@ def _event_problems(module: ModuleName, events: list[str]) -> Iterator[Problem]:
 
 def _unknown(event: str, allowed: str, names: Iterable[str]) -> Problem:
     near = get_close_matches(event.upper(), sorted(names), 3)
-    return _flag("event", repr(event), allowed, f"did you mean {' or '.join(near)}?" if near else "")
+    return _flag("event", repr(event), allowed, f"Did you mean {' or '.join(near)}?" if near else "")
 
 
-def _flag(field: str, given: str, allowed: str, advice: str = "") -> Problem:
+def _flag(field: str, given: str, allowed: str, advice: str = "", says: str = "") -> Problem:
     return Problem(
         reason="trace_events",
         where="traced events",
@@ -171,4 +174,5 @@ def _flag(field: str, given: str, allowed: str, advice: str = "") -> Problem:
         allowed=allowed,
         source="AM020, events",
         next_step=advice,
+        says=says,
     )

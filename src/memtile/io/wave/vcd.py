@@ -54,7 +54,8 @@ def choose(signals: Iterable[Signal], patterns: Sequence[str]) -> list[Signal]:
             field="pattern",
             given=repr(pattern),
             allowed=f"one that matches in {scopes}",
-            source="glob",
+            source="glob patterns",
+            says=f"the pattern {pattern!r} matches no signal; there are signals in {scopes}",
         )
         for pattern, found in matched.items()
         if not found
@@ -158,7 +159,9 @@ def load_pyvcd() -> Any:
     try:
         from vcd import VCDWriter
     except ModuleNotFoundError:
-        raise MemtileError("value change dumps need pyvcd: pip install 'memtile[vcd]'") from None
+        raise MemtileError(
+            'Value change dumps need pyvcd, which is not installed: pip install "memtile[vcd]".'
+        ) from None
     return VCDWriter
 
 
