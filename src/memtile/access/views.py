@@ -386,7 +386,7 @@ class View:
                 "whole turns of its loops",
                 AFFINE,
                 "Slice before the reshape.",
-                says=f"the slice {cut} of axis {k} cuts through its loops of {sizes}; it must take whole turns",
+                says=f"the slice {cut} of axis {k} must take whole turns of its loops of {sizes}",
             )
         return taken
 
