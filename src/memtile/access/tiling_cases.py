@@ -162,7 +162,7 @@ def parse_tiling(data: object, tile: TileName | None = None, access: Access | No
 
 
 class _Reader:
-    """Takes a case apart; whatever has the wrong shape becomes a problem and gets a stand-in."""
+    """Takes a case apart; whatever has the wrong shape becomes a problem and is replaced by a default."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data

@@ -40,7 +40,7 @@ ORACLE_KEYS = frozenset(
 """Keys that an oracle file carries beside the descriptor; they are ignored."""
 
 _SOURCE = "descriptor schema"
-_STAND_IN = 1  # for a missing number: no field refuses it, so that it gives no problem of its own
+_DEFAULT = 1  # for a missing number: no field refuses it, so that it gives no problem of its own
 
 
 class Case(NamedTuple):
@@ -161,7 +161,7 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
     reader.check_keys("", {key: data[key] for key in data if key not in ORACLE_KEYS}, _KEYS, _REQUIRED)
     last = kind.dimensions - 1
     dims = reader.pairs("dims", "[step, wrap]")
-    if dims is None:  # stand-ins that give no problems of their own
+    if dims is None:  # defaults that give no problems of their own
         dims = [(1, 1)] * last
     descriptor = Descriptor(
         tile=kind.name,
@@ -228,7 +228,7 @@ class _Reader:
             return None
         self.check_keys(f"{key}.", value, frozenset(fields), [f for f in fields if f not in part.defaults])
         values = {**part.defaults, **value}
-        return part.make(**{f: values.get(f, _STAND_IN) for f in fields})
+        return part.make(**{f: values.get(f, _DEFAULT) for f in fields})
 
     def _add(
         self, reason: str, field: str, given: str, allowed: str, next_step: str = "", says: str = ""

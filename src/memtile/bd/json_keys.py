@@ -19,7 +19,7 @@ class WrongKey(NamedTuple):
     next_step: str = ""
 
     def says(self, prefix: str) -> str:
-        """The sentence about the key, whose object stands below ``prefix``."""
+        """The sentence about the key, whose object is below ``prefix``."""
         name = prefix + self.key
         return (
             f"{name} is missing"

@@ -52,7 +52,7 @@ def check(d: Descriptor, bd: int | None = None) -> list[Problem]:
 
 
 def shown(value: object) -> str:
-    """A value as it would stand in a JSON file."""
+    """A value as a JSON file has it."""
     return str(int(value)) if is_whole(value) else json.dumps(value, default=str)
 
 

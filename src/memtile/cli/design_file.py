@@ -72,7 +72,7 @@ def guarded(file: str, call: Callable[[], T]) -> T:
         line = _line(Path(file), error)
         if line is None:
             raise
-        raise InputFileError(f"{file}, line {line}: {_told(error)}") from None
+        raise InputFileError(f"{file}, line {line}: {_described(error)}") from None
 
 
 def _execute(module: ModuleType, file: str) -> Callable[[], Any]:
@@ -98,7 +98,7 @@ def _guarded(path: Path, call: Callable[[], Any]) -> Any:
     except Exception as error:
         line = _line(path, error)
         place = str(path) if line is None else f"{path}, line {line}"
-        raise InputFileError(f"{place}: {_told(error)}") from None
+        raise InputFileError(f"{place}: {_described(error)}") from None
 
 
 def _line(path: Path, error: Exception) -> int | None:
@@ -108,6 +108,6 @@ def _line(path: Path, error: Exception) -> int | None:
     return own[-1] if own else None
 
 
-def _told(error: Exception) -> str:
+def _described(error: Exception) -> str:
     """The error in one line, and which kernel it is from."""
     return "; ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])

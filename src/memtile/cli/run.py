@@ -68,7 +68,7 @@ def run(
     A design is a Python file with a design() function. Other files are transactions, CDO files or register
     dumps, done one after another as one program. NAME is a kernel argument (0; without pointer patches the
     buffers are counted by address), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a
-    stream (memory(0,1) MM2S 0), or your own: such names stand in order for the buffers that are read (--in)
+    stream (memory(0,1) MM2S 0), or your own: these name in order the buffers that are read (--in)
     or written (--out).
 
     A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for

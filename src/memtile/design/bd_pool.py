@@ -61,10 +61,10 @@ class BdPool:
 
     def remember(self) -> Callable[[], None]:
         """What gives back the BDs taken from now on."""
-        kept = self._taken.copy()
+        before = self._taken.copy()
 
         def give_back() -> None:
-            self._taken = kept
+            self._taken = before
 
         return give_back
 

@@ -72,8 +72,8 @@ class Buffer:
         return f"Buffer({self.name}: {size} {self.dtype}, {self.nbytes} bytes at {self.offset:#x})"
 
 
-class Piece(NamedTuple):
-    """Bytes of data memory kept for something else than buffers; None = at the lowest free place."""
+class Reserved(NamedTuple):
+    """Bytes of data memory that are not for buffers; None = at the lowest free place."""
 
     name: str
     nbytes: int
@@ -123,28 +123,28 @@ class MemoryMap:
         self._buffers.sort(key=lambda b: b.offset)
         return buffer
 
-    def reserve(self, pieces: Sequence[Piece]) -> None:
-        """Keep bytes for what is no buffer, instead of those that were kept before.
+    def reserve(self, pieces: Sequence[Reserved]) -> None:
+        """Reserve bytes for what is no buffer, instead of those that were reserved before.
 
         Raises:
             DesignError: as for buffers; then all stays as it was.
         """
-        kept, self.reserved = self.reserved, ()
+        before, self.reserved = self.reserved, ()
         try:
             for piece in sorted(pieces, key=lambda piece: piece.at is None):
                 if piece.nbytes:
                     made = self._placed(piece.name, (piece.nbytes,), np.dtype(np.uint8), piece.at, None)
                     self.reserved = (*self.reserved, made)
         except DesignError:
-            self.reserved = kept
+            self.reserved = before
             raise
 
     def remember(self) -> Callable[[], None]:
         """What takes away the buffers placed from now on."""
-        kept = self._buffers.copy()
+        before = self._buffers.copy()
 
         def give_back() -> None:
-            self._buffers = kept
+            self._buffers = before
 
         return give_back
 

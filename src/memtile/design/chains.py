@@ -68,7 +68,7 @@ def _checked_words(
                 says=f"the descriptor is for tile kind {descriptor.tile}, the tile is a {tile.kind.name}",
             )
         )
-    raise_if(_strange_locks(tile, descriptor, where), DescriptorError)
+    raise_if(_foreign_locks(tile, descriptor, where), DescriptorError)
     words = encode(descriptor, number)
     walks = [Walk.of(descriptor, run) for run in range(descriptor.iteration.different)]
     raise_if([p for walk in walks for p in check_walk(walk, tile.kind, where)][:1], DescriptorError)
@@ -98,7 +98,7 @@ def _locks(tile: Tile, descriptor: Descriptor) -> Iterator[Use]:
             yield field, f"lock id {lock}", (place.window,)
 
 
-def _strange_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Problem]:
+def _foreign_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Problem]:
     """Locks of another tile, by whose number this tile's DMA would find one of its own."""
     used = {"acquire": descriptor.acquire, "release": descriptor.release}
     return [

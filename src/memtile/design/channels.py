@@ -133,10 +133,10 @@ class Channel(StreamPort):
 
     def remember(self) -> Callable[[], None]:
         """What gives back the channel as it is now."""
-        kept = self.claimed, self._begun, self._posted, self.packets
+        before = self.claimed, self._begun, self._posted, self.packets
 
         def give_back() -> None:
-            self.claimed, self._begun, self._posted, self.packets = kept
+            self.claimed, self._begun, self._posted, self.packets = before
 
         return give_back
 
@@ -224,10 +224,10 @@ class Channel(StreamPort):
 
     def _transfers(self, work: Sequence[Transfer | Descriptor]) -> list[Transfer]:
         """Work as transfers; anything else is refused with what would make one of it."""
-        raise_if([problem for piece in work for problem in self._strange(piece)], DesignError)
+        raise_if([problem for piece in work for problem in self._unsuitable(piece)], DesignError)
         return [piece if isinstance(piece, Transfer) else Transfer((piece,)) for piece in work]
 
-    def _strange(self, piece: object) -> Iterator[Problem]:
+    def _unsuitable(self, piece: object) -> Iterator[Problem]:
         """Why a piece of work is none for this channel: of another type, for another tile, or a way round."""
         verb = "write" if self.receives else "read"
         if not isinstance(piece, Transfer | Descriptor):

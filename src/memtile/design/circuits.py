@@ -59,7 +59,7 @@ class Circuits:
             DesignError: a channel of the wrong direction, of another array, or that is part of another flow;
                 no interface DMA.
         """
-        raise_if([p for end in (source, *targets) for p in self._strange(end)], DesignError)
+        raise_if([p for end in (source, *targets) for p in self._foreign_ends(end)], DesignError)
         flow = Flow(
             f"{source.name} -> {', '.join(target.name for target in targets)}",
             port_of(source),
@@ -129,10 +129,10 @@ class Circuits:
 
     def remember(self) -> Callable[[], None]:
         """What forgets the flows asked for from now on."""
-        kept = self._flows.copy()
+        before = self._flows.copy()
 
         def give_back() -> None:
-            self._flows = kept
+            self._flows = before
 
         return give_back
 
@@ -219,7 +219,7 @@ class Circuits:
         asked = {end: flow.owner for flow in self._flows for end in (flow.source, *flow.targets)}
         return asked.get(port) or self._taken.get(port, "")
 
-    def _strange(self, end: object) -> Iterator[Problem]:
+    def _foreign_ends(self, end: object) -> Iterator[Problem]:
         """Ends that are none of this array."""
         if not isinstance(end, End):
             yield Problem(
@@ -307,7 +307,7 @@ def port_of(channel: End) -> Port:
             allowed="tiles of an array",
             source=_SOURCE,
             next_step="Take the tile from an Array.",
-            says=f"{channel.port} is of a tile that stands alone, where no switch joins it to others",
+            says=f"{channel.port} is of a tile alone, which no switch joins to others",
         )
         raise DesignError(problem)
     if isinstance(channel, SwitchEnd):

@@ -179,10 +179,10 @@ class LockTable:
 
     def remember(self) -> Callable[[], None]:
         """What gives back the locks taken from now on."""
-        kept = self.locks.copy()
+        before = self.locks.copy()
 
         def give_back() -> None:
-            self.locks = kept
+            self.locks = before
 
         return give_back
 

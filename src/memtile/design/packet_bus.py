@@ -224,7 +224,7 @@ class PacketBus:
         self, hops: Mapping[tuple[Port, int], set[Port]], arbiters: list[str]
     ) -> Iterator[tuple[int, int]]:
         groups = _groups(hops.values())
-        problems = self._room(hops, groups, arbiters)
+        problems = self._too_little(hops, groups, arbiters)
         raise_if(problems, DesignError)
         numbers = range(len(arbiters), len(arbiters) + len(groups))
         arbiters += [self.name] * len(groups)
@@ -241,7 +241,7 @@ class PacketBus:
         for slave in slots:
             yield _slave(slave)
 
-    def _room(
+    def _too_little(
         self, hops: Mapping[tuple[Port, int], set[Port]], groups: Sequence[set[Port]], arbiters: Sequence[str]
     ) -> list[Problem]:
         problems = []

@@ -20,7 +20,7 @@ def usable_windows(demand: Demand, windows: Sequence[str], kind: TileKind) -> li
     """Windows in which a demand may lie: the one it names, or all that its channels reach."""
     if demand.window or demand.at is not None:
         return [demand.window or "own"]
-    return [w for w in windows if w == "own" or not _short_armed(demand, kind)]
+    return [w for w in windows if w == "own" or not _out_of_reach(demand, kind)]
 
 
 def demand_problems(demands: Sequence[Demand], windows: Sequence[str], kind: TileKind) -> Iterator[Problem]:
@@ -128,7 +128,7 @@ def _own_problems(demand: Demand, windows: Sequence[str], kind: TileKind) -> Ite
             allowed=" or ".join(windows),
             source=_WINDOWS,
         )
-    elif demand.window not in (None, "own") and (short := _short_armed(demand, kind)):
+    elif demand.window not in (None, "own") and (short := _out_of_reach(demand, kind)):
         yield Problem(
             reason="reach",
             where=where,
@@ -213,13 +213,13 @@ def _wider(task: Task, index: int) -> str:
     demand, kind = task.demands[index], task.kind
     if demand.nbytes > kind.memory_bytes:
         return ". A buffer cannot lie in two tiles"
-    pinned = demand.window or demand.at is not None or _short_armed(demand, kind)
+    pinned = demand.window or demand.at is not None or _out_of_reach(demand, kind)
     return (
         "" if pinned or len(task.areas[index]) > 1 else ". Its channels reach the neighbours: allow windows"
     )
 
 
-def _short_armed(demand: Demand, kind: TileKind) -> list[str]:
+def _out_of_reach(demand: Demand, kind: TileKind) -> list[str]:
     """Channels of a demand that do not reach the neighbours."""
     return [c for c in demand.channels if _channels(kind).get(c) not in kind.neighbour_channels]
 

@@ -26,7 +26,7 @@ LOOPBACK = "127.0.0.1"
 _CHUNK = 1 << 14  # bytes taken at once; bounds what one client keeps the others waiting for
 _LONGEST = 64  # bytes of a line that are looked at; a request is shorter
 _SHOWN = 60  # bytes of a malformed line in the log
-_TOLD = 20  # problems of one client that are logged; the others are counted
+_LOGGED = 20  # problems of one client that are logged; the others are counted
 _SOURCE = "simulator protocol of the open driver"
 
 Log = Callable[[str], None]
@@ -68,7 +68,7 @@ class _Client(asyncio.BufferedProtocol):
         self._rest = b""
         self._addresses: list[int] = []
         self._values: list[int] = []
-        self._told = 0
+        self._problems_logged = 0
         self.transport: asyncio.Transport | None = None
         self.counts = Counts()
 
@@ -138,10 +138,10 @@ class _Client(asyncio.BufferedProtocol):
         self._tell(str(error))
 
     def _tell(self, text: str) -> None:
-        self._told += 1
-        if self._told <= _TOLD:
+        self._problems_logged += 1
+        if self._problems_logged <= _LOGGED:
             self._log(f"client {self._number}: {text}")
-        if self._told == _TOLD:
+        if self._problems_logged == _LOGGED:
             self._log(f"client {self._number}: further problems are only counted")
 
 

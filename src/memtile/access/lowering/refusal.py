@@ -1,4 +1,4 @@
-"""Why a request has no legal descriptors: every reason at once, with the field that stands in the way."""
+"""Why a request has no legal descriptors: every reason at once, with the field that is too small."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORWARD = "The hardware only steps forward: walk the other way round."
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class DmaSide:
     """Where a request is lowered: the tile kind, the direction, and what to call it in messages."""
 
     kind: TileKind
@@ -27,7 +27,7 @@ class Site:
         return f"{self.kind.title}, {'write (S2MM)' if self.writes else 'read (MM2S)'}"
 
 
-def padding_problems(request: Request, site: Site) -> Iterator[Problem]:
+def padding_problems(request: Request, site: DmaSide) -> Iterator[Problem]:
     """Accesses outside the data where the hardware cannot fill in zeros."""
     if site.kind.has_padding and not site.writes:
         return
@@ -46,7 +46,7 @@ def padding_problems(request: Request, site: Site) -> Iterator[Problem]:
             )
 
 
-def step_problems(items: Sequence[Item], request: Request, site: Site) -> Iterator[Problem]:
+def step_problems(items: Sequence[Item], request: Request, site: DmaSide) -> Iterator[Problem]:
     """Loops whose step the step field cannot hold, each named once."""
     fields = Fields(site.kind)
     limit = max(fields.step)
@@ -64,7 +64,7 @@ def step_problems(items: Sequence[Item], request: Request, site: Site) -> Iterat
         )
 
 
-def size_problems(request: Request, site: Site) -> Iterator[Problem]:
+def size_problems(request: Request, site: DmaSide) -> Iterator[Problem]:
     """A buffer that the addresses of the DMA do not span."""
     needed, available = request.capacity * request.element_bits, site.kind.dma_address_words * WORD_BITS
     if needed > available:
@@ -80,7 +80,7 @@ def size_problems(request: Request, site: Site) -> Iterator[Problem]:
         )
 
 
-def count_problem(needed: int | None, available: int, site: Site) -> Problem:
+def count_problem(needed: int | None, available: int, site: DmaSide) -> Problem:
     """More descriptors than one channel has."""
     given = "too many to count" if needed is None else str(needed)
     return Problem(
@@ -105,7 +105,7 @@ def _steps(items: Sequence[Item]) -> Iterator[int]:
             yield from _steps(item.items)
 
 
-def _way_out(step: int, request: Request, site: Site) -> str:
+def _way_out(step: int, request: Request, site: DmaSide) -> str:
     ways = ["Split the loop into separate tilings"]
     limit = max(Fields(site.kind).step)
     bits = request.element_bits

@@ -23,7 +23,7 @@ from memtile.io.program.array_names import (
     Wanted,
     parse_name,
 )
-from memtile.io.program.external_regions import Region, regions_of
+from memtile.io.program.external_regions import ExternalRegion, regions_of
 from memtile.io.program.external_uses import ExternalUse
 from memtile.io.program.operations import ArrayShape
 
@@ -44,7 +44,7 @@ class ExternalArray:
     """
 
     name: str
-    region: Region
+    region: ExternalRegion
     words: Words
     given: bool
 
@@ -126,7 +126,7 @@ class _Binder:
         kinds = {each.array.dtype for each in given}
         self._dtype = kinds.pop() if len(kinds) == 1 else np.dtype(np.uint32)
         self._regions = regions_of(uses, list(self._fixed()), arguments)
-        self._of_name: dict[Name, Region] = {}
+        self._of_name: dict[Name, ExternalRegion] = {}
 
     def bound(self) -> BoundArrays:
         result = BoundArrays(self._arguments)
@@ -209,12 +209,12 @@ class _Binder:
                         allowed = f"not that of {holder}"
                         self._fault("array_twice", each.name, "buffer", region.title, allowed, says=says)
 
-    def _region(self, name: Name, writes: bool) -> Region | None:
+    def _region(self, name: Name, writes: bool) -> ExternalRegion | None:
         if isinstance(name, Address):
             return next((r for r in self._regions if r.argument is None and r.first == name.byte), None)
         if isinstance(name, Argument):
             arguments = {r.argument: r for r in self._regions if r.argument is not None}
-            return (arguments or dict[int | None, Region](enumerate(self._regions))).get(name.number)
+            return (arguments or dict[int | None, ExternalRegion](enumerate(self._regions))).get(name.number)
         taken = [id(region) for region in self._of_name.values()]
         open_ones = [r for r in self._regions if (r.writes if writes else r.reads) and id(r) not in taken]
         one_way = [r for r in open_ones if not (r.reads and r.writes)]
@@ -228,7 +228,7 @@ class _Binder:
         says += f"the {what}s are {allowed}" if there else f"the program {verb} no external memory"
         self._fault("array_unknown", name, what, repr(name), allowed, says=says)
 
-    def _external(self, region: Region) -> ExternalArray | None:
+    def _external(self, region: ExternalRegion) -> ExternalArray | None:
         """The buffer of a region, filled with what is given or with zeros."""
         names = [name for name, meant in self._of_name.items() if meant is region]
         given = next((each for name, each in self._given if name in names), None)
@@ -326,11 +326,11 @@ class _Binder:
         return shape
 
 
-def _span(region: Region) -> range:
+def _span(region: ExternalRegion) -> range:
     return range(region.first, region.end)
 
 
-def _missing(region: Region, name: str) -> Problem:
+def _missing(region: ExternalRegion, name: str) -> Problem:
     return Problem(
         reason="array_missing",
         where="memtile run",

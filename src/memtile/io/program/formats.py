@@ -90,7 +90,7 @@ def _is_hex_words(data: bytes) -> bool:
 
 
 def _hex_words(data: bytes, name: str) -> bytes:
-    """The bytes that lines of words stand for; raises :class:`InputFileError` with all wrong lines."""
+    """The bytes of lines of words; raises :class:`InputFileError` with all wrong lines."""
     problems: list[Problem] = []
     words: list[int] = []
     for number, line in enumerate(data.splitlines(), 1):

@@ -1,7 +1,7 @@
 """Register dumps: addresses and values as text or as JSON, read and written.
 
 Text: one access a line, an address and one value, or several for consecutive words; ``#`` begins a comment,
-and a colon, comma or equals sign may stand between the numbers. JSON: a list of objects with ``address`` and
+and a colon, comma or equals sign may separate the numbers. JSON: a list of objects with ``address`` and
 ``value``, or one object of address to value. Numbers are decimal or hexadecimal with ``0x``.
 """
 

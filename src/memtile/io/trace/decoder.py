@@ -16,7 +16,7 @@ import numpy as np
 from memtile.arch.trace import FILLER, REPEATS, SLOTS, START, STOP, SYNC, SYNC_CYCLES
 from memtile.errors import InputFileError, Problem
 from memtile.io.trace.frames import Frame, Loss, frames
-from memtile.io.trace.packets import Gap, Packet, Sender, packets, senders
+from memtile.io.trace.packets import Gap, Sender, TracePacket, packets, senders
 from memtile.io.trace.words import Words
 
 _SOURCE = "mlir-aie's decoder"
@@ -137,7 +137,9 @@ def decode(words: Words | Sequence[int], name: str = "trace") -> Trace:
         raise InputFileError(_empty(name, plain))
     units = tuple(_unit(sender, items, name, problems) for sender, items in by_sender.items())
     ordered = sorted(problems, key=lambda problem: int(problem.where.rpartition(" ")[2]))
-    return Trace(name, units, tuple(ordered), len(plain), sum(isinstance(item, Packet) for item in found))
+    return Trace(
+        name, units, tuple(ordered), len(plain), sum(isinstance(item, TracePacket) for item in found)
+    )
 
 
 def _empty(name: str, words: Sequence[int]) -> Problem:
@@ -155,11 +157,11 @@ def _empty(name: str, words: Sequence[int]) -> Problem:
     )
 
 
-def _unit(sender: Sender, items: list[Packet | Gap], name: str, problems: list[Problem]) -> UnitTrace:
+def _unit(sender: Sender, items: list[TracePacket | Gap], name: str, problems: list[Problem]) -> UnitTrace:
     reader = _Reader(name, problems)
     for frame in frames(items, name, problems):
         reader.read(frame)
-    return UnitTrace(sender, sum(isinstance(item, Packet) for item in items), reader.segments)
+    return UnitTrace(sender, sum(isinstance(item, TracePacket) for item in items), reader.segments)
 
 
 class _Reader:
@@ -169,7 +171,7 @@ class _Reader:
         self.segments: list[Segment] = []
         self._name = name
         self._problems = problems
-        self._now = 0  # the last cycle that is told
+        self._now = 0  # the last cycle that is known
         self._last: tuple[int, int] | None = None  # delta and slots of the last frame
 
     def read(self, frame: Frame | Loss) -> None:

@@ -60,7 +60,7 @@ def named(trace: Trace, setup: Sequence[TracedUnit], column_shift: int = 0) -> l
 
     Args:
         trace: as decoded.
-        setup: what units were told to trace; the first that fits counts, one of a tile before one of any.
+        setup: what units were set up to trace; the first that fits counts, one of a tile before one of any.
         column_shift: is added to columns of ``setup``: a design is loaded as many columns further right.
     """
     fixed_first = sorted(setup, key=lambda unit: unit.tile is None)
@@ -69,7 +69,7 @@ def named(trace: Trace, setup: Sequence[TracedUnit], column_shift: int = 0) -> l
 
 
 def _named(unit: UnitTrace, setup: Sequence[TracedUnit], column_shift: int) -> NamedUnit:
-    found = next((told for told in setup if told.sent(unit.sender, column_shift)), None)
+    found = next((unit_setup for unit_setup in setup if unit_setup.sent(unit.sender, column_shift)), None)
     if found is not None:
         return NamedUnit(unit, found.module, found.names, True)
     slots = tuple(f"slot {n}" for n in range(SLOTS))

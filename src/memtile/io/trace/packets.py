@@ -1,7 +1,7 @@
 """Trace packets in a stream of words: found by their headers, sorted by the unit that sent them.
 
 Packets of several units are interleaved as the stream switches merged them. A header is a word of odd parity
-whose unused bits are 0; zeros where a header should stand are memory that nobody wrote. Anything else there
+whose unused bits are 0; zeros in the place of a header are memory that was never written. Anything else there
 is skipped up to the next word that a packet can begin with, and reported.
 """
 
@@ -35,11 +35,11 @@ class Sender(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Packet:
+class TracePacket:
     """One packet.
 
     Attributes:
-        at: word of the stream where its header stands.
+        at: word of the stream where its header is.
         sender: from its header.
         payload: the words after the header; fewer than seven only if the stream ends.
     """
@@ -51,7 +51,7 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Words of the stream that belong to no packet: what stood there is lost, whoever sent it."""
+    """Words of the stream that belong to no packet: what was there is lost, whoever sent it."""
 
     at: int
     words: int
@@ -64,11 +64,11 @@ def sender_of(word: int) -> Sender | None:
     return Sender(_COLUMN.get(word), _ROW.get(word), _TYPE.get(word), _ID.get(word))
 
 
-def packets(words: Sequence[int], name: str, problems: list[Problem]) -> Iterator[Packet | Gap]:
-    """The packets of a stream in order, and where something else stood.
+def packets(words: Sequence[int], name: str, problems: list[Problem]) -> Iterator[TracePacket | Gap]:
+    """The packets of a stream in order, and the places of everything else.
 
     Args:
-        words: the stream; trailing zeros are memory that nobody wrote.
+        words: the stream; trailing zeros are memory that was never written.
         name: of the stream, for messages.
         problems: what is wrong is appended here, with its word.
     """
@@ -88,7 +88,7 @@ def packets(words: Sequence[int], name: str, problems: list[Problem]) -> Iterato
         payload = tuple(words[at + 1 : min(at + PACKET_WORDS, end)])
         if len(payload) < PACKET_WORDS - 1:
             problems.append(_cut(name, at, 1 + len(payload)))
-        yield Packet(at, sender, payload)
+        yield TracePacket(at, sender, payload)
         at += PACKET_WORDS
 
 
@@ -135,9 +135,9 @@ def _cut(name: str, at: int, words: int) -> Problem:
     )
 
 
-def senders(found: Iterable[Packet | Gap]) -> dict[Sender, list[Packet | Gap]]:
+def senders(found: Iterable[TracePacket | Gap]) -> dict[Sender, list[TracePacket | Gap]]:
     """The packets of each sender in order of first appearance, with every gap that its packets may miss."""
-    sorted_: dict[Sender, list[Packet | Gap]] = {}
+    sorted_: dict[Sender, list[TracePacket | Gap]] = {}
     gaps: list[Gap] = []
     for item in found:
         if isinstance(item, Gap):

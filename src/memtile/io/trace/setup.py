@@ -1,4 +1,4 @@
-"""What trace units were told to trace: event numbers by tile and module, from register writes or flags."""
+"""What trace units were set up to trace: event numbers by tile and module, from register writes or flags."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TracedUnit:
         module: whose unit it is.
         events: number of the event in each slot.
         tile: column and row; None = in any tile.
-        packet: packet type and stream id that it was told to send; None = not told.
+        packet: packet type and stream id that it was set up to send; None = not known.
     """
 
     module: ModuleName
@@ -75,7 +75,8 @@ def traced_by(operations: Iterable[Operation], shape: ArrayShape) -> list[Traced
                 module, name = registers[tile][offset]
                 unit = values.setdefault((column, row, module), {})
                 unit[name] = (unit.get(name, 0) & ~word.mask) | (word.value & word.mask)
-    return [_traced(*where, told) for where, told in values.items() if told.keys() & set(EVENT_REGISTERS)]
+    traced = {where: written for where, written in values.items() if written.keys() & set(EVENT_REGISTERS)}
+    return [_traced(*where, written) for where, written in traced.items()]
 
 
 def _trace_registers(modules: Iterable[ModuleName]) -> dict[int, tuple[ModuleName, str]]:
@@ -84,15 +85,15 @@ def _trace_registers(modules: Iterable[ModuleName]) -> dict[int, tuple[ModuleNam
     return {register_named(m, name).offset: (m, name) for m in traced for name in names}
 
 
-def _traced(column: int, row: int, module: ModuleName, told: Mapping[str, int]) -> TracedUnit:
+def _traced(column: int, row: int, module: ModuleName, written: Mapping[str, int]) -> TracedUnit:
     events = [
-        field.get(told.get(name, 0))
+        field.get(written.get(name, 0))
         for name in EVENT_REGISTERS
         for field in reversed(register_named(module, name).fields)
     ]
     packet = None
-    if _CONTROL in told:
-        fields = register_named(module, _CONTROL).unpack(told[_CONTROL])
+    if _CONTROL in written:
+        fields = register_named(module, _CONTROL).unpack(written[_CONTROL])
         packet = (fields["Packet_Type"], fields["ID"])
     return TracedUnit(module, tuple(events), (column, row), packet)
 

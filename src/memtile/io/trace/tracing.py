@@ -55,7 +55,7 @@ class _Unit:
         return f"TRACE{list(self.tile.events.units).index(self.panel.module)}"
 
     @property
-    def told(self) -> TracedUnit:
+    def as_traced(self) -> TracedUnit:
         """As the decoder wants to know it."""
         kind = _PACKET_TYPES[self.base]
         slots = tuple(event.number for event in self.events)
@@ -137,7 +137,7 @@ class Tracing:
 
     def units(self) -> list[NamedUnit]:
         """What each unit recorded, with the names of the events."""
-        return named(self.decode(), [unit.told for unit in self._units])
+        return named(self.decode(), [unit.as_traced for unit in self._units])
 
     def save_perfetto(self, path: Path | str, clock_mhz: float = ARRAY_CLOCK_MHZ) -> None:
         """Write a file for ui.perfetto.dev: Chrome's JSON to ``.json``, else Perfetto's own format.

@@ -1,7 +1,7 @@
 """Value change dumps of chosen signals, for waveform viewers (needs the ``vcd`` extra).
 
 Who samples gives a table of signals and, cycle by cycle, the values that changed. Time is in picoseconds of a
-stated clock. Names are hierarchical: what stands before the last dot is the scope.
+stated clock. Names are hierarchical: what is before the last dot is the scope.
 """
 
 from __future__ import annotations
