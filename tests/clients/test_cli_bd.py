@@ -66,7 +66,7 @@ def test_a_refused_case_is_an_answer_not_a_failure() -> None:
         "error": {
             "reason": "next_bd",
             "field": "Next_BD",
-            "message": "memory tile, BD 2: Next_BD: next 48 given, 0..47 allowed (AM020: 48 BDs)",
+            "message": "memory tile, BD 2: Next_BD (next) is 48, allowed are 0..47 (AM020: 48 BDs).",
         }
     }
 

@@ -184,8 +184,8 @@ def test_errors_are_messages_with_exit_code_2(tmp_path: Path) -> None:
     done = run(FILES[0], cut)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error: {cut}, byte 0x000c: total size: 56 bytes given, 55, the length of the file allowed "
-        "(aie-rt and mlir-aie transaction format)\n"
+        f"error: {cut}, byte 0x000c: the header says a total size of 56 bytes, the file has 55 (aie-rt "
+        "and mlir-aie transaction format).\n"
     )
     missing = run(tmp_path / "none.bin")
     assert (missing.exit_code, missing.stderr) == (

@@ -164,7 +164,7 @@ def test_events_from_a_flag(tmp_path: Path, text: str, names: list[str]) -> None
         ),
         (
             "core=1,2,3,4,5,6,7,8,9",
-            "error: traced events: events: 9 events given, at most 8 allowed (AM020, events)\n",
+            ("error: traced events: there are 9 events; a module can trace at most 8 (AM020, events).\n"),
         ),
         (
             "LOCK_STAL,PORT_IDLE_0",
@@ -174,7 +174,10 @@ def test_events_from_a_flag(tmp_path: Path, text: str, names: list[str]) -> None
         ),
         (
             "LOCK_STALL,CONFLICT_DM_BANK_15",
-            f"error: traced events: events: LOCK_STALL,CONFLICT_DM_BANK_15 given, {ONE_MODULE}\n",
+            (
+                "error: traced events: no module has all of LOCK_STALL, CONFLICT_DM_BANK_15 (AM020, "
+                "events). Give --events MODULE=... once for each module.\n"
+            ),
         ),
     ],
 )

@@ -162,8 +162,8 @@ def test_a_port_in_use_is_an_error_of_one_line(server: Server, tmp_path: Path) -
     done = CliRunner().invoke(app, ["serve", "--port", port, "--port-file", str(tmp_path / "port")])
     assert done.exit_code == 2
     assert done.stderr == (
-        f"error: memtile serve: port: 127.0.0.1:{port} (Address already in use) given, a free port of this"
-        " machine; 0 takes any allowed (simulator protocol of the open driver)\n"
+        "error: memtile serve: 127.0.0.1:45137 cannot be used: Address already in use. It must be a "
+        "free port of this machine; 0 takes any (simulator protocol of the open driver).\n"
     )
 
 

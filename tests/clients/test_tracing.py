@@ -72,8 +72,8 @@ def test_a_lock_of_another_design_is_not_watched() -> None:
     with pytest.raises(DesignError) as caught:
         MemoryTile().events.event("REL", lock)
     assert str(caught.value) == (
-        "memory tile: event REL: theirs given, a channel, lock or port of the same tile allowed "
-        "(AM020, events; names of AMD's driver)"
+        "memory tile: event REL cannot be of theirs, which belongs to another tile (AM020, events; "
+        "names of AMD's driver)."
     )
 
 
@@ -87,7 +87,8 @@ def test_events_that_both_modules_of_a_compute_tile_have() -> None:
     with pytest.raises(DesignError) as caught:
         tile.events.event("TRUE", module="pl")
     assert str(caught.value) == (
-        "compute tile (0,2): module: pl given, core, memory allowed (AM020, events; names of AMD's driver)"
+        "compute tile (0,2): module is pl; it must be one of core, memory (AM020, events; names of "
+        "AMD's driver)."
     )
 
 
@@ -97,9 +98,7 @@ def test_the_counters_that_v2_adds_are_given_out_too() -> None:
     counters = [tile.events.count("TRUE") for _ in range(6)]
     tile.engine.run(1)
     assert [counter.value for counter in counters] == [1] * 6
-    assert "counters of module memory_tile_v2: one more given, 6, all" in refused(
-        lambda: tile.events.count("TRUE")
-    )
+    assert "all 6 counters of module memory_tile_v2 are in use" in refused(lambda: tile.events.count("TRUE"))
 
 
 @pytest.mark.feature("F24")
@@ -256,7 +255,7 @@ def test_what_is_refused_is_told() -> None:
     tile, other = MemoryTile(), MemoryTile()
     events = tile.events
     assert refused(lambda: events.event("CONFLICT_DM_BANK")).startswith(
-        f"memory tile: event: CONFLICT_DM_BANK given, one of 161 events allowed {SOURCE}; did you mean CONFL"
+        "memory tile: event is CONFLICT_DM_BANK; it must be one of 161 events"
     )
     assert refused(lambda: events.event("STALLED", tile.s2mm[0])).endswith(
         f" allowed {SOURCE}; did you mean STALLED_LOCK?"
@@ -287,7 +286,7 @@ def test_what_cannot_be_traced_is_told() -> None:
     tile = MemoryTile()
     nine = [tile.events.event(f"CONFLICT_DM_BANK_{n}") for n in range(9)]
     assert refused(lambda: Tracing(tile, nine)) == (
-        f"tracing: events of module memory_tile: 9 given, at most 8 of a module allowed {source}"
+        f"tracing: there are 9 events of module memory_tile; a module can trace at most 8 {source}."
     )
     assert refused(lambda: Tracing(tile, [])) == f"tracing: events: none given, 1 or more allowed {source}"
     assert refused(lambda: Tracing(MemoryTile(), nine[:1])) == (
@@ -315,8 +314,8 @@ def test_what_cannot_be_traced_is_told() -> None:
 def test_what_an_event_unit_does_not_have_is_told() -> None:
     door = MemoryTile().door
     assert refused(lambda: EventUnit(door, "memtile")) == (  # type: ignore[arg-type]
-        "event unit: module: memtile given, memory_tile, memory, core, pl, memory_tile_v2, memory_v2 allowed "
-        f"{SOURCE}"
+        "event unit: module is memtile; it must be one of memory_tile, memory, core, pl, "
+        f"memory_tile_v2, memory_v2 {SOURCE}."
     )
     assert refused(lambda: EventUnit(door).trace(["TRUE"] * 9, "TRUE", "NONE")) == (
         f"module memory_tile: traced events: 9 given, at most 8 allowed {SOURCE}"

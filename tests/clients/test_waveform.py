@@ -107,8 +107,9 @@ def test_patterns_that_match_nothing_are_all_told() -> None:
         choose(map(Signal, NAMES), ["tile9*", "*.cause", "mm2s"])
     scopes = "tile0_1.s2mm0, tile0_1.mm2s0, tile1_1.mm2s0"
     assert str(caught.value) == (
-        f"signals: pattern: 'tile9*' given, one that matches in {scopes} allowed (glob)\n"
-        f"signals: pattern: 'mm2s' given, one that matches in {scopes} allowed (glob)"
+        f"signals: the pattern 'tile9*' matches no signal; there are signals in {scopes} (glob "
+        f"patterns).\nsignals: the pattern 'mm2s' matches no signal; there are signals in {scopes} (glob "
+        "patterns)."
     )
 
 

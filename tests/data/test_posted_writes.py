@@ -26,7 +26,10 @@ def test_a_write_that_met_no_clock_stays_refused() -> None:
     errors = post(space, (CLOCK, 0), (MEMORY + 0x40, 111), (CLOCK, 1), (MEMORY + 0x40, 222))
     assert space.read32(MEMORY + 0x40) == 222
     (error,) = errors
-    assert error.startswith("memory tile: column 1: access to 0x00040 given, only its interface tile, while")
+    assert error.startswith(
+        "memory tile: 0x00040 does not answer: while the clock of column 1 is off or its reset is on, "
+        "only its interface tile does"
+    )
 
 
 def test_a_status_that_was_cleared_after_a_refused_write_stays_clear() -> None:

@@ -87,9 +87,9 @@ def test_a_column_whose_clock_the_program_stops_is_told_with_the_place() -> None
         with pytest.raises(InputFileError) as caught:
             do(array)
         assert str(caught.value) == (
-            "f, byte 0x0028, memory tile: column 1: access to 0x00044 given, only its interface tile, while "
-            "the clock of column 1 is off or its reset is on allowed (AM025, DEV-CLK-2); write 1 to "
-            "Column_Clock_Control, 0 to AIE_Tile_Column_Reset"
+            "f, byte 0x0028, memory tile: 0x00044 does not answer: while the clock of column 1 is off "
+            "or its reset is on, only its interface tile does (AM025, DEV-CLK-2). Write 1 to "
+            "Column_Clock_Control and 0 to AIE_Tile_Column_Reset."
         )
         array.door.write32(column, 1)
         assert array.door.block_read32(address_of(1, 1, 0x40), 2).tolist() == [7, 0]

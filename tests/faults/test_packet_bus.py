@@ -26,7 +26,7 @@ def test_more_streams_than_slots_of_a_slave() -> None:
     targets = [array.compute_tile(column, row).s2mm[0] for row in range(2, 5) for column in (0, 1)]
     array.packet_bus("b", *((array.memory_tile(0).mm2s[0], [target]) for target in targets))
     text = refused(array.route)
-    assert text.startswith("packet bus b: memory(0,1) slave DMA0: 6 streams given, 4 slots allowed ")
+    assert text.startswith("packet bus b: memory(0,1) slave DMA0 needs 6 streams; it has 4 slots")
     assert text.splitlines()[0].endswith("(AM020 chapter 2: packet-switched streams); use two buses")
 
 
@@ -36,7 +36,7 @@ def test_more_streams_than_ids() -> None:
     routes = [(channel, [array.memory_tile(0).s2mm[0]]) for tile in tiles for channel in tile.mm2s]
     routes.append((array.memory_tile(1).mm2s[0], [array.memory_tile(0).s2mm[0]]))
     assert refused(lambda: array.packet_bus("b", *routes)) == (
-        "packet bus b: streams: 33 streams given, 32 ids allowed (AM020 chapter 2: packet-switched streams)"
+        "packet bus b: there are 33 streams, but only 32 ids (AM020 chapter 2: packet-switched streams)."
     )
 
 
@@ -48,8 +48,14 @@ def test_a_port_that_the_bus_does_not_have() -> None:
     tilings = [TilingParameters((16,), (8,), packet_port_id=n) for n in (0, 1, -1)]
     rule = "0..0 allowed (AM020 chapter 2: packet-switched streams)"
     assert refused(lambda: bus.split(buffer, tilings)).splitlines() == [
-        f"packet bus b: tiling 1: packet_port_id 1 given, {rule}",
-        f"packet bus b: tiling 2: packet_port_id -1 given, {rule}",
+        (
+            "packet bus b: the packet_port_id of tiling 1 is 1, allowed are 0..0 (AM020 chapter 2: "
+            "packet-switched streams)."
+        ),
+        (
+            "packet bus b: the packet_port_id of tiling 2 is -1, allowed are 0..0 (AM020 chapter 2: "
+            "packet-switched streams)."
+        ),
     ]
 
 
@@ -98,7 +104,8 @@ def test_two_streams_with_one_id() -> None:
     rule = "(AM020 chapter 2: packet-switched streams)"
     _, (first, second) = two_streams()
     assert refused(lambda: two_streams(4, 4)) == (
-        f"packet bus b: {second}: id 4 given, an id of its own allowed {rule}; id 4 is {first}"
+        f"packet bus b: the id of {second} is 4, which is that of {first} {rule}. Give each stream "
+        "an id of its own."
     )
     assert refused(lambda: two_streams(32, -1)).splitlines() == [
         f"packet bus b: {first}: id 32 given, 0..31 allowed {rule}",
@@ -116,9 +123,15 @@ def test_packets_of_another_stream_are_told_before_they_go_astray() -> None:
     memory.mm2s[0].start(stream.packets(memory.read(buffer)))
     rule = "(AM020 chapter 2: packet-switched streams)"
     assert refused(array.run).splitlines() == [
-        f"packet bus b: memory(0,1) MM2S 0: packets of id 0 given, ids 9 allowed {rule}",
-        f"packet bus b: memory(0,1) MM2S 1: words without a header given, ids 5 allowed {rule}",
-        f"packet bus b: memory(0,1) MM2S 1: packets of id 9 given, ids 5 allowed {rule}; id 9 is {first}",
+        (f"packet bus b: memory(0,1) MM2S 0 sends packets of id 0; it must send packets of ids 9 {rule}."),
+        (
+            "packet bus b: memory(0,1) MM2S 1 sends words without a header; it must send packets of "
+            f"ids 5 {rule}."
+        ),
+        (
+            "packet bus b: memory(0,1) MM2S 1 sends packets of id 9; it must send packets of ids 5 "
+            f"{rule}. Id 9 is that of {first}."
+        ),
     ]
 
 

@@ -32,9 +32,9 @@ def test_a_buffer_that_spans_across_a_missing_neighbour() -> None:
     across_east = Descriptor("memory", 16, DmaAddress(EAST.address(0) - 8))
     all_three = Descriptor("memory", 30, WEST.address(0), dims=(Dim(MEMORY.memory_words, 3), Dim(1)))
     assert refused(lambda: left.mm2s[0].start(across_west)) == (
-        "memory tile (0,1), BD 0: address walk: words 0x1fff8 to 0x20007, west and own windows, given, "
-        f"windows with a tile behind them: own, east allowed {WINDOWS}; "
-        "no memory tile is west of memory tile (0,1)"
+        "memory tile (0,1), BD 0: address walk is words 0x1fff8 to 0x20007, in the west and own "
+        f"windows, but no memory tile is west of memory tile (0,1) {WINDOWS}. Stay in the windows that "
+        "have a tile: own, east."
     )
     assert refused(lambda: right.s2mm[3].start(across_east)) == (
         "memory tile (1,1), BD 24: address walk: words 0x3fff8 to 0x40007, own and east windows, given, "
@@ -45,7 +45,8 @@ def test_a_buffer_that_spans_across_a_missing_neighbour() -> None:
         lambda: left.mm2s[0].start(all_three)
     )
     assert refused(lambda: MemoryTile().mm2s[0].start(across_west)).endswith(
-        f"windows with a tile behind them: own allowed {WINDOWS}; no memory tile is west of memory tile"
+        "acquire is lock id 3, in the west window, but no memory tile is west of memory tile "
+        f"{WINDOWS}. Stay in the windows that have a tile: own."
     )
     assert left.bd_pool.free(0) == 24
     left.mm2s[0].start(across_east)
@@ -59,8 +60,9 @@ def test_channels_4_and_5_have_no_neighbours() -> None:
     buffer, lock = right.buffer("b", 16), right.lock(0, "full")
     for n in (4, 5):
         assert refused(lambda n=n: left.mm2s[n].start(left.read(buffer))) == (
-            f"memory tile (0,1), BD {24 * (n % 2)}: address walk: words 0x40000 to 0x4000f, east window, "
-            f"given, the own window for MM2S {n} allowed {WINDOWS}; channels 0 to 3 reach memory tile (1,1)"
+            "memory tile (0,1), BD 0: address walk is words 0x40000 to 0x4000f, in the east window, "
+            f"but MM2S {n} reaches the own window only {WINDOWS}. Use channels 0..3, which reach memory "
+            "tile (1,1)."
         )
     mine = left.write(left.buffer("mine", 16))
     assert refused(lambda: left.s2mm[4].start(mine.guarded(left.seen(lock).acquire()))) == (
@@ -89,7 +91,10 @@ def test_locks_of_a_missing_neighbour_are_told_with_all_else_that_is_missing() -
 
 @pytest.mark.feature("F28")
 def test_a_kernel_names_its_core_and_the_tile_whose_buffer_or_lock_it_cannot_see() -> None:
-    seen = "south (0, 2), north (0, 4), own (0, 3) allowed"
+    seen = (
+        "the core does not reach buffer 'theirs' in tile (0, 5); it reaches south (0, 2), north (0, "
+        "4), own (0, 3)"
+    )
     rule = "(AM020 chapter 4: a core reaches its own, north, south and west data memory)"
     for touch in ("buffer", "lock"):
         array = Array("npu1", columns=2)
@@ -105,7 +110,9 @@ def test_a_kernel_names_its_core_and_the_tile_whose_buffer_or_lock_it_cannot_see
         array.compute_tile(0, 3).run_kernel(curious)
         what = "buffer 'theirs'" if touch == "buffer" else "lock 0"
         assert refused(array.run) == (
-            f"core (0, 3), kernel 'curious': {what}: in tile (0, 5) given, {seen} {rule}"
+            f"core (0, 3), kernel 'curious': the core does not reach {what} in tile (0, 5); it "
+            f"reaches {seen} (0, 2), north (0, 4), own (0, 3) (AM020 chapter 4: a core reaches its "
+            "own, north, south and west data memory)."
         )
 
 

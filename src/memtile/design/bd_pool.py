@@ -49,8 +49,8 @@ class BdPool:
                 source=self._rule(bank),
                 next_step=self._way_out(channel, count),
                 says=f"the work needs {count} more BD{'s' * (count != 1)}, "
-                f"of BDs {bank.start}..{bank.stop - 1} {len(numbers) or 'none'} "
-                f"{'are' if len(numbers) > 1 else 'is'} free",
+                f"but only {len(numbers)} of BDs {bank.start}..{bank.stop - 1} "
+                f"{'is' if len(numbers) == 1 else 'are'} free",
             )
             raise DesignError(problem)
         return tuple(numbers[:count])

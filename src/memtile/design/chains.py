@@ -65,7 +65,7 @@ def _checked_words(
                 given=descriptor.tile,
                 allowed=tile.kind.name,
                 source="AM025: BDs differ by tile kind",
-                says=f"the descriptor is for tile kind {descriptor.tile}, the tile is a {tile.kind.name}",
+                says=f"the descriptor is for kind {descriptor.tile}, the tile is of kind {tile.kind.name}",
             )
         )
     raise_if(_foreign_locks(tile, descriptor, where), DescriptorError)
@@ -86,7 +86,7 @@ def _memory(tile: Tile, walks: Sequence[Walk]) -> Iterator[Use]:
             lowest = min(box.address for box in boxes(walk))
             places = (place_of_address(tile.kind, address) for address in (lowest, highest))
             windows = dict.fromkeys(place.window for place in places if place)
-            yield "address walk", f"words {lowest:#x} to {highest:#x}", tuple(windows)
+            yield "address walk", f"words {lowest:#x}..{highest:#x}", tuple(windows)
 
 
 def _locks(tile: Tile, descriptor: Descriptor) -> Iterator[Use]:
@@ -124,7 +124,8 @@ def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Prob
     there = [name for name in tile.kind.memory_windows if tile.behind(name) is not None]
     beside = [name for name in windows if name != "own"]
     place = f"{given}, {' and '.join(windows)} window{'s' * (len(windows) > 1)}"
-    says = f"{field} is {given}, in the {' and '.join(windows)} window{'s' * (len(windows) > 1)}"
+    verb = "covers" if given.startswith("words") else "names"
+    says = f"{field} {verb} {given}, in the {' and '.join(windows)} window{'s' * (len(windows) > 1)}"
     for name in beside:
         if name not in there:
             yield Problem(

@@ -288,7 +288,7 @@ class ObjectFifo:
             says = f"{verb} cannot take {end.channel.name}: it needs {allowed}"
             problems.append(_problem(self.name, verb, repr(end.channel.name), allowed, says))
         if parts is not None and len(parts) != count:
-            says = f"{verb} has {len(parts)} parts; it needs {count}, one for each tile"
+            says = f"the number of parts to {verb} is {len(parts)}; it must be {count}, one for each tile"
             given, allowed = f"{len(parts)} parts", f"{count}, one for each tile"
             problems.append(_problem(self.name, verb, given, allowed, says))
         for part in parts or ():
@@ -298,7 +298,7 @@ class ObjectFifo:
                 problems.append(_problem(self.name, verb, given, f"tilings of {whole}", says))
         if parts is None and (count < 1 or self.shape[0] % count):
             allowed = f"a divisor of the first axis, {self.shape[0]}"
-            says = f"{verb} makes {count} parts; their number must be {allowed}"
+            says = f"the number of parts to {verb} is {count}; it must be {allowed}"
             problems.append(_problem(self.name, verb, f"{count} parts", allowed, says))
         raise_if(problems, DesignError)
         if parts is not None:

@@ -45,7 +45,7 @@ def device_of(programs: Sequence[Program], name: str | None = None) -> tuple[Dev
     if not fitting:
         generation = GENERATIONS.get(program.generation, "unknown")
         given = f"{_text(shapes[0])}, generation {program.generation} ({generation})"
-        known = ", ".join(f"{d.name} {_text(ArrayShape.of(d))}" for d in _READ.values())
+        known = ", ".join(f"{d.name} with {_text(ArrayShape.of(d))}" for d in _READ.values())
         says = f"the array has {given}, which fits no known device: {known}"
         step = "Name a --device to run it on."
         raise _error(program.name, "array", given, f"parts of {known}", step, says)
@@ -59,7 +59,8 @@ def _fits(device: Device, shape: ArrayShape) -> bool:
 
 
 def _text(shape: ArrayShape) -> str:
-    return f"{shape.columns} x {shape.rows} tiles with {shape.memory_tile_rows} memory tile rows"
+    rows = f"{shape.memory_tile_rows} memory tile row{'s' * (shape.memory_tile_rows != 1)}"
+    return f"{shape.columns} x {shape.rows} tiles with {rows}"
 
 
 def _error(where: str, what: str, given: str, allowed: str, step: str, says: str) -> InputFileError:
