@@ -141,7 +141,7 @@ def test_explain_says_what_is_not_legal() -> None:
     done = run("bd", "explain", "--bd", "3", "16", "0x20000", "0", "0", "0", "0", "0", "0x800080C8")
     assert done.exit_code == 0
     assert "waits until lock 200 (beyond every window) == 0" in done.stdout
-    assert "not legal: memory tile, BD 3: Lock_Acq_ID: acquire.id 200 given, 0..191 allowed" in done.stdout
+    assert "not legal: memory tile, BD 3: Lock_Acq_ID (acquire.id) is 200, allowed are 0..191" in done.stdout
 
 
 BAD_FILES = {
@@ -152,7 +152,7 @@ BAD_FILES = {
     ),
     "empty.json": (b"", "empty.json, line 1, column 1: not JSON: Expecting value"),
     "latin.json": (b'{"tile": "\xff"}', "latin.json: not UTF-8 text, see byte 10"),
-    "twice.json": (b'{"length": 1, "length": 2}', 'twice.json: key "length" is given twice in one object'),
+    "twice.json": (b'{"length": 1, "length": 2}', 'twice.json: an object has the key "length" twice.'),
     "deep.json": (b"[" * 200_000, "deep.json: not JSON that can be read: nested too deeply"),
     "digits.json": (b"9" * 5000, "digits.json: not JSON that can be read: a number of 5000 digits"),
 }
@@ -200,10 +200,10 @@ def test_errors_are_messages_not_tracebacks(tmp_path: Path) -> None:
     assert (folder.returncode, folder.stderr) == (2, f"error: {tmp_path}: cannot be read: Is a directory\n")
     words = shell("bd", "explain", "1", "2", "x")
     assert words.returncode == 2
-    assert words.stderr.startswith('error: memory tile, BD 0: word 2: "x" given, a number or')
+    assert words.stderr.startswith('error: memory tile, BD 0: word 2 is "x"; it must be a number or')
     two = shell("bd", "explain", "--bd", "48", "1", "2", "x")
     assert two.stderr.startswith(
-        "2 errors:\n  memory tile, BD 48: bd: 48 given, 0..47 allowed (AM020: 48 BDs)\n  memory"
+        "2 errors:\n  memory tile, BD 48: bd is 48, allowed are 0..47 (AM020: 48 BDs).\n  memory"
     )
 
 

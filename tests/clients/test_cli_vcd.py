@@ -112,7 +112,7 @@ def test_programs_of_register_writes_have_waveforms(tmp_path: Path) -> None:
         ),
         (
             ["--vcd", "run.vcd", "--signals", "tile9*"],
-            "signals: pattern: 'tile9*' given, one that matches in ",
+            "signals: the pattern 'tile9*' matches no signal; there are signals in ",
         ),
     ],
     ids=["no file", "untimed", "no directory", "no signal"],

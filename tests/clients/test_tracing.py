@@ -258,26 +258,27 @@ def test_what_is_refused_is_told() -> None:
         "memory tile: event is CONFLICT_DM_BANK; it must be one of 161 events"
     )
     assert refused(lambda: events.event("STALLED", tile.s2mm[0])).endswith(
-        f" allowed {SOURCE}; did you mean STALLED_LOCK?"
+        "event is STALLED; it must be one of START_TASK, FINISHED_BD, FINISHED_TASK, STALLED_LOCK, "
+        f"STREAM_STARVATION, MEMORY_BACKPRESSURE {SOURCE}. Did you mean STALLED_LOCK?"
     )
     assert refused(lambda: events.event("REL", other.s2mm[0])) == (
-        f"memory tile: event REL: S2MM 0 given, a channel, lock or port of the same tile allowed {SOURCE}"
+        f"memory tile: event REL cannot be of S2MM 0, which belongs to another tile {SOURCE}."
     )
     for n in range(2):
         events.event("FINISHED_BD", tile.s2mm[n])
     assert refused(lambda: events.event("FINISHED_BD", tile.s2mm[2])) == (
-        f"memory tile: S2MM channel selectors: one more given, 2, all in use allowed {SOURCE}"
+        f"memory tile: all 2 S2MM channel selectors are in use {SOURCE}."
     )
     assert refused(lambda: events.event("EQUAL_TO_VALUE", tile.lock(), value=99)) == (
-        f"memory tile: event EQUAL_TO_VALUE: value: 99 given, 0..63 allowed {SOURCE}"
+        f"memory tile: the value of event EQUAL_TO_VALUE is 99, allowed are 0..63 {SOURCE}."
     )
     for _ in range(4):
         events.count("TRUE", until="NONE")
     assert refused(lambda: events.count("TRUE")) == (
-        f"memory tile: counters of module memory_tile: one more given, 4, all in use allowed {SOURCE}"
+        f"memory tile: all 4 counters of module memory_tile are in use {SOURCE}."
     )
     assert refused(lambda: SwitchEnd(tile, "EAST0")).startswith(
-        "memory tile, stream switch: slave: EAST0 given, DMA0, "
+        "memory tile, stream switch: slave is 'EAST0'; it must be one of DMA0, "
     )
 
 
@@ -288,26 +289,26 @@ def test_what_cannot_be_traced_is_told() -> None:
     assert refused(lambda: Tracing(tile, nine)) == (
         f"tracing: there are 9 events of module memory_tile; a module can trace at most 8 {source}."
     )
-    assert refused(lambda: Tracing(tile, [])) == f"tracing: events: none given, 1 or more allowed {source}"
+    assert refused(lambda: Tracing(tile, [])) == f"tracing: there are no events to trace {source}."
     assert refused(lambda: Tracing(MemoryTile(), nine[:1])) == (
-        f"tracing: CONFLICT_DM_BANK_0: of another design given, events of this design allowed {source}"
+        f"tracing: CONFLICT_DM_BANK_0 is an event of another design {source}."
     )
     into = tile.s2mm[0], tile.buffer("trace", 64)
     assert refused(lambda: Tracing(tile, nine[:1], into=into)) == (
-        f"tracing: into: S2MM 0 given, a channel of an array allowed {source}"
+        f"tracing: into is S2MM 0; it must be a channel of an array {source}."
     )
     array, events = moving()
     assert refused(lambda: Tracing(array, events, start="user_event_0")) == (
-        f"module memory_tile: event: user_event_0 given, one of 161 events allowed {SOURCE}; "
-        "did you mean USER_EVENT_0 or USER_EVENT_1 or GROUP_USER_EVENT?"
+        f"module memory_tile: event is user_event_0; it must be one of 161 events {SOURCE}. "
+        "Did you mean USER_EVENT_0 or USER_EVENT_1 or GROUP_USER_EVENT?"
     )
     assert refused(lambda: Tracing(array, events, out="SOUTH2")) == (
-        f"tracing: out: SOUTH2 given, a South port that is not one of the DMA allowed {source}"
+        f"tracing: out is SOUTH2; it must be a South port that is not one of the DMA {source}."
     )
     worker = array.compute_tile(1, 3)
     assert refused(lambda: worker.events.count("START_TASK", worker.s2mm[0], until="LOCK_STALL")) == (
-        "compute tile (1,3): LOCK_STALL: of module core given, an event of module memory allowed "
-        "(AM020, events; names of AMD's driver)"
+        "compute tile (1,3): LOCK_STALL is an event of module core; it cannot stop a counter of module "
+        "memory (AM020, events; names of AMD's driver)."
     )
 
 
@@ -318,10 +319,10 @@ def test_what_an_event_unit_does_not_have_is_told() -> None:
         f"memory_tile_v2, memory_v2 {SOURCE}."
     )
     assert refused(lambda: EventUnit(door).trace(["TRUE"] * 9, "TRUE", "NONE")) == (
-        f"module memory_tile: traced events: 9 given, at most 8 allowed {SOURCE}"
+        f"module memory_tile: there are 9 events; a module can trace at most 8 {SOURCE}."
     )
     assert refused(lambda: EventUnit(door).count(4, "TRUE", "NONE")) == (
-        f"module memory_tile: counter: 4 given, 0..3 allowed {SOURCE}"
+        f"module memory_tile: counter is 4, allowed are 0..3 {SOURCE}."
     )
     assert refused(lambda: EventUnit(door).read("Ecc_Scrubbing_Event")).endswith(
         "did you mean ECC_SCRUBBING_EVENT?"

@@ -108,8 +108,8 @@ def test_patterns_that_match_nothing_are_all_told() -> None:
     scopes = "tile0_1.s2mm0, tile0_1.mm2s0, tile1_1.mm2s0"
     assert str(caught.value) == (
         f"signals: the pattern 'tile9*' matches no signal; there are signals in {scopes} (glob "
-        f"patterns).\nsignals: the pattern 'mm2s' matches no signal; there are signals in {scopes} (glob "
-        "patterns)."
+        "patterns).\n"
+        f"signals: the pattern 'mm2s' matches no signal; there are signals in {scopes} (glob patterns)."
     )
 
 

@@ -46,7 +46,7 @@ def test_blocks_of_data_memory_and_of_registers() -> None:
 @pytest.mark.parametrize(("offset", "hole"), [(0x7FFF8, 0x80000), (0x90000, 0x90000)])
 def test_a_block_with_a_word_that_nothing_answers_is_refused_whole(offset: int, hole: int) -> None:
     rig = Rig()
-    with pytest.raises(RegisterError, match=f"^memory tile: offset: {hole:#x} given, "):
+    with pytest.raises(RegisterError, match=f"^memory tile: nothing is at offset {hole:#x}, "):
         rig.door.block_write32(offset, [1, 2, 3, 4])
     assert rig.door.block_read32(0x7FFF8, 2).tolist() == [0, 0]
     status, bit = slave_error_status("memory")
@@ -79,11 +79,13 @@ def test_an_address_that_is_no_number(given: Any) -> None:
     ):
         with pytest.raises(RegisterError, match=tile):
             access(rig.door)
-        with pytest.raises(RegisterError, match=f"^array: address: {given!r} given, whole numbers allowed"):
+        with pytest.raises(RegisterError, match=f"^array: address is {given!r}; it must be a whole number"):
             access(array.door)
     with pytest.raises(
         RegisterError,
-        match=f"^memory tile: the bytes written are {given!r}, allowed are those of data memory, 0x0..0x7ffff",
+        match=(
+            f"^memory tile: the bytes written are {given!r}, allowed are those of data memory, 0x0..0x7ffff"
+        ),
     ):
         rig.door.write_bytes(given, b"1")
 

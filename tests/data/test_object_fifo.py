@@ -117,10 +117,12 @@ def test_object_fifos_that_make_no_sense() -> None:
     ]
     fifo = array.object_fifo("in", workers[0], memory, shape=(6, 4))
     assert refused(array.route) == (
-        f"object FIFO in: memory(0,1) S2MM 0: nothing on the other side given, split or gather allowed {rule}"
+        "object FIFO in: memory(0,1) S2MM 0 has nothing on the other side; split or gather must "
+        f"join it {rule}."
     )
     assert refused(lambda: fifo.split("p", workers)) == (
-        f"object FIFO in: split: 4 parts given, a divisor of the first axis, 6 allowed {rule}"
+        "object FIFO in: the number of parts to split is 4; it must be a divisor of the first "
+        f"axis, 6 {rule}."
     )
     fifo.split("p", workers[:3])
     assert refused(lambda: fifo.split("q", workers[:3])).startswith("object FIFO in: split: ")

@@ -76,7 +76,7 @@ def test_what_cannot_be_started_out_of_order() -> None:
     )
     two = type(place)(place.descriptors * 2)
     assert refused(lambda: shared.s2mm[0].start_out_of_order(two, packets=1)) == (
-        "memory tile (0,1), S2MM 0: work: a transfer of several descriptors given, "
-        "one descriptor for each place allowed (AM020: the header names one BD)"
+        "memory tile (0,1), S2MM 0: a transfer has several descriptors; out of order each place has "
+        "one (AM020: the header names one BD)."
     )
     assert shared.bd_pool.free(0) == 24

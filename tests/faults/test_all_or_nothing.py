@@ -62,7 +62,7 @@ def test_an_object_fifo_without_locks_or_channels(array: Array) -> None:
         other.free_channel(receives=True)
     before = [claimed(tile) for tile in (source, other)]
     assert refused(lambda: array.object_fifo("f", source, other, shape=4)) == (
-        "compute tile (0,4): S2MM channels: one more given, 2, all in use allowed (AM020)"
+        "compute tile (0,4): all 2 S2MM channels are in use (AM020)."
     )
     assert [claimed(tile) for tile in (source, other)] == before
 

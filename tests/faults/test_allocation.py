@@ -105,7 +105,10 @@ def test_everything_that_cannot_be_guarded_is_told_at_once() -> None:
         "protocol q: transfer 1 has 3 runs; it must have one (AM025 DMA_BDn_7: one acquire and one "
         "release per BD). Lower it without iteration.",
     ]
-    assert "1 given, at least one channel per side" in refused(lambda: one_writer(tile, "q", [runs], []))[0]
+    assert (
+        "the channels have 1 transfers; each side needs at least one channel, and each channel one "
+        "transfer for each buffer"
+    ) in refused(lambda: one_writer(tile, "q", [runs], []))[0]
 
 
 def test_one_channel_per_ring() -> None:
@@ -198,7 +201,7 @@ def test_windows_groups_and_solvers_have_names() -> None:
         ),
     ]
     assert refused(lambda: place_buffers(one, solver="best")) == [  # type: ignore[arg-type]
-        "placement: solver: best given, auto or cp-sat or greedy allowed (OR-tools CP-SAT)"
+        "placement: solver is 'best'; it must be auto or cp-sat or greedy (OR-tools CP-SAT)."
     ]
 
 
@@ -353,8 +356,8 @@ def test_a_name_stands_for_one_thing() -> None:
         "already (results are found by name). Give this one a name of its own."
     ]
     assert refused(lambda: tile.lock(0, "full")) == [
-        "memory tile, lock full: name: 'full' given, a name of its own allowed "
-        "(AM020: 64 locks per memory tile, 16 per compute and interface tile); full is lock 0"
+        "memory tile, lock full: lock 0 has the name 'full' already (results are found by name). Give "
+        "this one a name of its own."
     ]
     tile.lock()
     tile.lock(0, "lock1")  # that the other one is called so is nobody's choice
@@ -363,8 +366,8 @@ def test_a_name_stands_for_one_thing() -> None:
     array.object_fifo("a", *ends, shape=8)
     back = tuple(reversed(ends))
     assert refused(lambda: array.object_fifo("a", *back, shape=8)) == [
-        "object FIFO a: name: 'a' given, a name of its own allowed "
-        "(object FIFO: buffers and two counting locks per end)"
+        "object FIFO a: another object FIFO has the name 'a' already "
+        "(object FIFO: buffers and two counting locks per end)."
     ]
     array.object_fifo("b", *back, shape=8)
 

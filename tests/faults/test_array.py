@@ -23,14 +23,13 @@ def test_tiles_and_columns_that_are_not_there() -> None:
         "array npu1: columns is 5, allowed are 1..4 (mlir-aie device model)."
     )
     assert refused(lambda: array.tile(2, 0)) == (
-        "array npu1: column: 2 given, 0..1 allowed (mlir-aie device model)"
+        "array npu1: column is 2, allowed are 0..1 (mlir-aie device model)."
     )
     assert (
-        refused(lambda: array.tile(0, 6)) == "array npu1: row: 6 given, 0..5 allowed (mlir-aie device model)"
+        refused(lambda: array.tile(0, 6)) == "array npu1: row is 6, allowed are 0..5 (mlir-aie device model)."
     )
     assert refused(lambda: array.compute_tile(0, 1)) == (
-        "array npu1, ComputeTile: row: row 1, which has a memory tile, given, rows 2..5 allowed "
-        "(mlir-aie device model)"
+        "array npu1, ComputeTile: row 1 has a memory tile, allowed are rows 2..5 (mlir-aie device model)."
     )
 
 
@@ -108,7 +107,7 @@ def test_messages_of_a_tile_say_where_it_is() -> None:
     assert refused(lambda: tile.buffer("big", 1 << 14)).startswith("compute tile (2,3), buffer big: place:")
     assert refused(lambda: tile.lock(id=16)).startswith("compute tile (2,3): lock:")
     assert refused(lambda: tile.mm2s[1].start(*[tile.read(buffer)] * 17)).startswith(
-        "compute tile (2,3), MM2S 1: descriptors: 17 more given, 16 free of BDs 0..15"
+        "compute tile (2,3), MM2S 1: the work needs 17 more BDs, but only 16 of BDs 0..15 are free"
     )
     assert repr(tile) == "ComputeTile(npu1 (2,3): 1 buffers, 64 of 65536 bytes, 0 locks, 0 cycles run)"
     assert repr(array) == "Array(npu1: 4 x 6 tiles, 1 in use, 0 cycles run)"
@@ -127,8 +126,8 @@ def test_flows_have_a_direction_and_ends_of_their_own() -> None:
     ) in refused(lambda: array.connect(memory.mm2s[0]))
     array.connect(memory.mm2s[0], compute.s2mm[0])
     assert refused(lambda: array.connect(other.mm2s[0], compute.s2mm[0])) == (
-        "router: compute(1,2) MM2S 0 -> compute(0,2) S2MM 0: compute(0,2) master DMA0 given, a port of its "
-        "own allowed (AM020 chapter 2: stream switch); it has memory(0,1) MM2S 0 -> compute(0,2) S2MM 0"
+        "router: compute(1,2) MM2S 0 -> compute(0,2) S2MM 0 cannot have compute(0,2) master DMA0: it has "
+        "memory(0,1) MM2S 0 -> compute(0,2) S2MM 0 (AM020 chapter 2: stream switch)."
     )
     text = refused(lambda: array.connect(memory.mm2s[0], other.s2mm[0]))
     assert text.endswith("-> compute(0,2) S2MM 0; name all destinations in one call")
@@ -152,8 +151,7 @@ def test_two_slaves_for_one_master_and_circuits_that_no_switch_has() -> None:
         "NORTH1 (AM020 chapter 2: stream switch)."
     )
     assert refused(lambda: array.circuit(0, 1, "SOUTH2", "NORTH3")) == (
-        "memory(0,1): circuit: SOUTH2 to NORTH3 given, circuits of the switch allowed "
-        "(AM020 chapter 2: stream switch)"
+        "memory(0,1): the switch cannot join slave SOUTH2 to master NORTH3 (AM020 chapter 2: stream switch)."
     )
 
 
@@ -217,7 +215,9 @@ def test_memory_that_two_external_buffers_would_write_back() -> None:
         "the buffer all."
     )
     text = refused(lambda: array.memory_tile(0).read(array.external("other", np.zeros(8, np.int32))))
-    assert "buffer other given, what is in a window: west or own or east allowed" in text
+    assert (
+        "buffer other belongs to another tile, which this tile does not see; its windows are west, own, east"
+    ) in text
 
 
 def test_external_memory_is_an_array() -> None:

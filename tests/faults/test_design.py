@@ -58,7 +58,7 @@ def test_running_out_of_descriptors_names_the_half_and_the_other_one() -> None:
     tile = MemoryTile()
     tile.s2mm[2].start(*[words(8, 8 * n) for n in range(20)])
     text = refused(lambda: tile.mm2s[4].start(*[words(8)] * 5))
-    assert "5 more given" in text
+    assert "needs 5 more BDs" in text
     assert "4 free of BDs 0..23" in text
     assert text.endswith("a channel of the other parity has 24 free")
 
@@ -69,8 +69,8 @@ def test_repeat_and_ring_contradict_each_other() -> None:
         lambda: tile.s2mm[0].start(words(8), repeat=257)
     )
     text = refused(lambda: tile.s2mm[0].start(words(8), repeat=2, loop=True))
-    assert "1 (a ring never ends) allowed" in text
-    assert "nothing given" in refused(lambda: tile.s2mm[0].start())
+    assert "the number of runs is 2; it must be 1, because a ring never ends" in text
+    assert "there is no work" in refused(lambda: tile.s2mm[0].start())
 
 
 def test_a_walk_that_leaves_the_address_space_is_refused() -> None:
@@ -84,7 +84,7 @@ def test_a_walk_that_leaves_the_address_space_is_refused() -> None:
 def test_ports_have_a_direction_and_take_whole_words() -> None:
     tile = MemoryTile()
     assert "feed is for S2MM channels" in refused(lambda: tile.mm2s[1].feed(np.zeros(4, np.int32)))
-    assert "S2MM 1 given, MM2S channels allowed" in refused(lambda: tile.s2mm[1].collect())
+    assert "collect is for MM2S channels" in refused(lambda: tile.s2mm[1].collect())
     assert "a Single2 frame of 3 bytes crosses the end of its word, which is 2 bytes away" in refused(
         lambda: tile.s2mm[1].feed(np.zeros(3, np.int8))
     )
@@ -95,7 +95,7 @@ def test_lock_values_and_numbers_are_six_bits_and_sixty_four() -> None:
     lock = tile.lock(63, "credits", id=5)
     assert "acquire is 64, allowed are 1..63" in refused(lambda: lock.acquire(64))
     assert "release is 0, allowed are 1..63" in refused(lambda: lock.release(0))
-    assert "64 given, 0..63 allowed" in refused(lambda: tile.lock(64))
+    assert "is 64, allowed are 0..63" in refused(lambda: tile.lock(64))
     assert "lock 5 is taken: it is ping.free" in refused(lambda: tile.lock(id=5))
 
 
@@ -202,16 +202,16 @@ def test_a_channel_takes_transfers_and_a_transfer_takes_tilings() -> None:
         for piece in (buffer, 7)
     ]
     assert refused(lambda: tile.read(buffer, 5)) == (
-        "buffer b: read: 5 given, TilingParameters, or a view allowed (UG1603: tiling parameters); "
-        "such as memtile.view(shape, dtype)[:5]"
+        "buffer b: the pattern to read is 5; it must be TilingParameters, or a view "
+        "(UG1603: tiling parameters). Give a view such as memtile.view(shape, dtype)[:5]."
     )
     assert refused(lambda: tile.write(buffer, view((4, 8)))) == (
-        "buffer b: write: View(shape=(4, 8), 32-bit elements of a buffer of 32) given, "
-        "a view of 16 elements of 32 bits allowed (UG1603: tiling parameters)"
+        "buffer b: the pattern to write is View(shape=(4, 8), 32-bit elements of a buffer of 32); "
+        "it must be a view of 16 elements of 32 bits (UG1603: tiling parameters)."
     )
     assert refused(lambda: tile.read("b")) == (
-        "memory tile: read: 'b' given, a buffer allowed (a DMA moves words of memory); "
-        "make one with tile.buffer(name, shape)"
+        "memory tile: the argument of read is 'b'; it must be a buffer (a DMA moves words of memory). "
+        "Make one with tile.buffer(name, shape)."
     )
     assert tile.bd_pool.free(1) == 24
 
@@ -234,7 +234,7 @@ def test_long_elements_do_not_go_as_two_words_by_accident() -> None:
     assert refused(lambda: tile.s2mm[0].feed(np.arange(4))) == text
     told = text.replace("S2MM 0: feed", "MM2S 0: expect")
     assert refused(lambda: tile.mm2s[0].expect(np.arange(4))) == told
-    assert "float64 given" in refused(lambda: tile.s2mm[0].feed([1.5]))
+    assert "the data is float64" in refused(lambda: tile.s2mm[0].feed([1.5]))
     assert "dtype is object; it must be a NumPy type of numbers" in refused(
         lambda: tile.s2mm[0].feed(np.array([None]))
     )
@@ -249,10 +249,11 @@ def test_what_a_buffer_should_hold_has_its_shape_and_fits_its_type() -> None:
         "Convert them yourself."
     )
     assert refused(lambda: tile.expect(buffer, np.zeros(8, np.int8))) == (
-        "memory tile, buffer b: data: (8,) given, (4,) allowed (NumPy shapes)"
+        "memory tile, buffer b: the data has shape (8,); it must have (4,) (NumPy shapes)."
     )
     assert refused(lambda: tile.bench.expect_array("x", np.zeros(2, np.int8), [1, 200])) == (
-        "array x: data: int64 given, values that int8 holds exactly allowed (NumPy); convert them yourself"
+        "array x: the data is int64 with values that int8 does not hold exactly (NumPy). Convert "
+        "them yourself."
     )
     tile.store(buffer, range(4))
     tile.expect(buffer, range(4))
@@ -303,10 +304,10 @@ def test_padding_with_a_constant_is_for_the_second_generation() -> None:
     )
     tile = MemoryTile("xc2ve3858")
     assert refused(lambda: tile.mm2s[0].pad_with(-1)) == (
-        "AIE-ML v2 memory tile, MM2S 0: pad_with: -1 given, 0..4294967295 allowed "
-        "(AM029 DMA_MM2S_n_Constant_Pad_Value)"
+        "AIE-ML v2 memory tile, MM2S 0: the word to pad with is -1, allowed are 0..4294967295 (AM029 "
+        "DMA_MM2S_n_Constant_Pad_Value)."
     )
-    assert "S2MM 0 given, MM2S channels allowed" in refused(lambda: tile.s2mm[0].pad_with(1))
+    assert "pad_with is for MM2S channels" in refused(lambda: tile.s2mm[0].pad_with(1))
 
 
 @pytest.mark.parametrize("direction", ["s2mm", "S2MM 0", ""])

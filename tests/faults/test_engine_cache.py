@@ -55,9 +55,8 @@ def test_a_place_that_cannot_be_written_is_an_error(monkeypatch: pytest.MonkeyPa
     with pytest.raises(MemtileError) as caught:
         jit_cache.cache_directory()
     assert str(caught.value) == (
-        "environment: MEMTILE_CACHE is "
-        "/tmp/pytest-of-root/pytest-13/popen-gw1/test_a_place_that_cannot_be_wr0/file; it must be a "
-        "directory that can be written (the compiled engine is kept there)."
+        f"environment: MEMTILE_CACHE is {place}; it must be a directory that can be written "
+        "(the compiled engine is kept there)."
     )
 
 

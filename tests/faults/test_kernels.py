@@ -134,7 +134,9 @@ def test_a_kernel_needs_a_core_of_its_own() -> None:
             engine.attach_kernel(tile, idle)
     engine.attach_kernel(0, idle)
     engine.run(100)
-    with pytest.raises(DesignError, match=r"^core \(1, 2\): kernel 'idle': kernel 'idle' still runs given"):
+    with pytest.raises(
+        DesignError, match=(r"^core \(1, 2\): kernel 'idle' cannot start: kernel 'idle' still runs")
+    ):
         engine.attach_kernel(0, idle)
 
 

@@ -23,8 +23,7 @@ READS, WRITES = 0x1_0000_0000, 0x2_0000_0000
 WORDS = np.arange(16, dtype=np.int32)
 READ = "0x100000000, 64 bytes, read by interface(2,0) MM2S 0, BD 0"
 WRITTEN = "0x200000000, 64 bytes, written by interface(2,0) S2MM 1, BD 1"
-WITHIN = "whole words within 0x80000 bytes allowed"
-LARGEST = "bytes given, 1..268435456 bytes allowed"
+LARGEST = "bytes, allowed are 1..268435456 bytes"
 
 
 def program() -> Program:
@@ -109,7 +108,7 @@ def test_a_larger_array_is_no_mistake() -> None:
     ("want", "message"),
     [
         (Wanted("y", np.dtype(np.int32), (15,)), f"the shape takes 60 bytes; the buffer has 64: {WRITTEN}"),
-        (Wanted("y", np.dtype("c16"), (1 << 25,)), f"size: {1 << 29} {LARGEST}"),
+        (Wanted("y", np.dtype("c16"), (1 << 25,)), f"size is {1 << 29} {LARGEST}"),
         (
             Wanted("memory(0,1)+0x7fffc", shape=(2,)),
             (
@@ -194,10 +193,7 @@ def test_a_part_of_a_buffer_by_address_leaves_the_rest_missing() -> None:
     assert [(b.name, b.region.needed) for b in whole.buffers] == [("x", 64)]
     with pytest.raises(
         InputFileError,
-        match=(
-            "^memtile run: the program needs an array for buffer 0x100000020, 32 bytes, read by "
-            "interface(2,0) MM2S 0, BD 1"
-        ),
+        match=r"^memtile run: the program needs an array for buffer 0x100000020, 32 bytes, read",
     ):
         run_program(made.operations, Array(), [Given("0x100000000", WORDS[:8])])
     apart = [Given("0x100000020", WORDS[:8]), Given("0x100000000", WORDS[8:])]

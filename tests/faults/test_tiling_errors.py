@@ -68,10 +68,10 @@ def test_an_empty_tile_means_the_whole_buffer_whatever_the_rank_of_the_offset() 
 @pytest.mark.parametrize("number", [1 << 31, -(1 << 31) - 1, 1 << 63, 10**99])
 def test_members_are_numbers_of_32_bits(number: int) -> None:
     tiling = TilingParameters((64,), (64,), (number,), (TraversingParameters(0, number, 1),))
-    limits = "-2147483648..2147483647 allowed (UG1603, tiling parameters)"
+    limits = "allowed are -2147483648..2147483647 (UG1603, tiling parameters)."
     assert messages(tiling) == [
-        f"tiling: offset: {number} given, {limits}",
-        f"tiling: tile_traversal[0].stride: {number} given, {limits}",
+        f"tiling: offset is {number}, {limits}",
+        f"tiling: tile_traversal[0].stride is {number}, {limits}",
     ]
 
 
@@ -110,8 +110,6 @@ def test_padding_is_for_memory_tile_reads(tile: str, access: str, where: str) ->
 def test_sub_word_runs_name_the_dimension_and_the_nearest_shape() -> None:
     tiling = TilingParameters((16, 4), (6, 1), (2, 0), (TraversingParameters(0, 5, 2),))
     where = "8-bit elements: dimension 0,"
-    limit = "multiples of 4 elements (one 32-bit word) allowed (AM020 ch. 5: all DMA addresses are 32-bit)"
-    both = "the nearest legal values are 4 and 8"
     assert messages(tiling, bits=8) == [
         (
             f"{where} tile size is 6 elements; it must be a multiple of 4, one 32-bit word (AM020 ch. "
@@ -165,6 +163,6 @@ def test_members_of_another_type_are_told() -> None:
     ]
     loops = [(0, 4, 2)]
     assert messages(TilingParameters((4, 4), (2, 4), tile_traversal=loops)) == [  # type: ignore[arg-type]
-        "tiling: tile_traversal[0]: (0, 4, 2) given, TraversingParameters(dimension, stride, wrap) allowed "
-        "(UG1603, tiling parameters)"
+        "tiling: tile_traversal[0] is (0, 4, 2); it must be TraversingParameters(dimension, stride, "
+        "wrap) (UG1603, tiling parameters)."
     ]

@@ -129,8 +129,8 @@ def test_no_packet_at_all(words, given):
     with pytest.raises(InputFileError) as caught:
         decode(words, "t")
     assert str(caught.value) == (
-        f"t: trace: {given} of them not 0 given, at least one trace packet allowed (mlir-aie's decoder); "
-        "nothing was traced: check the start event, the route of the packets and the trace buffer"
+        f"t: nothing was traced: in {given} of them not 0, there is no trace packet (mlir-aie's "
+        "decoder). Check the start event, the route of the packets and the trace buffer."
     )
 
 
@@ -166,8 +166,9 @@ def test_formats_are_told_apart(data):
             b"1\nxyz\n\n123456789",
             (
                 "t, line 2: word is 'xyz'; it must be one to eight hexadecimal digits (trace file "
-                "conventions of mlir-aie).\nt, line 4: word is '123456789'; it must be one to eight "
-                "hexadecimal digits (trace file conventions of mlir-aie)."
+                "conventions of mlir-aie).\n"
+                "t, line 4: word is '123456789'; it must be one to eight hexadecimal digits (trace file "
+                "conventions of mlir-aie)."
             ),
         ),
         (

@@ -43,7 +43,7 @@ def test_a_second_guard_of_a_kind_is_not_dropped() -> None:
         "acquire and one release per BD). Take the other lock with a transfer before or after this one."
     )
     both = whole.guarded(release=second.release())
-    assert "a second release given" in refused(lambda: both.guarded(release=first.release()))
+    assert "the transfer has a release already" in refused(lambda: both.guarded(release=first.release()))
 
 
 def test_guards_are_lock_operations_of_their_kind() -> None:

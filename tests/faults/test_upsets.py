@@ -40,13 +40,15 @@ def test_cells_that_a_word_does_not_have() -> None:
         "the wrong bits are 33, allowed are one or more of 0..32"
         in messages([Upset(0, 0, 0x1000, (33,))], parity)[0]
     )
-    assert "bits: 32 given, 0..31" in messages([Upset(0, 0, 0, (32,))], plain)[0]
-    assert "bits: none given" in messages([Upset(0, 0, 0, ())])[0]
+    assert ("the wrong bits are 32, allowed are one or more of 0..31") in messages(
+        [Upset(0, 0, 0, (32,))], plain
+    )[0]
+    assert "no bits are named" in messages([Upset(0, 0, 0, ())])[0]
 
 
 def test_a_tile_that_is_not_there_or_has_no_memory() -> None:
     assert "tile is 1, allowed are 0..0" in messages([Upset(0, 1, 0, (1,))])[0]
-    assert "word: 0x0 given, a tile with data memory" in messages([Upset(0, 0, 0, (1,))], Rig("interface"))[0]
+    assert "the tile has no data memory" in messages([Upset(0, 0, 0, (1,))], Rig("interface"))[0]
 
 
 def test_a_buffers_upset_names_buffer_and_word() -> None:
@@ -93,5 +95,7 @@ def test_a_campaign_needs_words_to_hit() -> None:
         DesignError, match=r"number is 2, allowed are 1\.\.1, one for each word to choose from"
     ):
         campaign(one_word, 2)
-    with pytest.raises(DesignError, match="ndarray given, a MemoryTile or an Array allowed"):
+    with pytest.raises(
+        DesignError, match=("the design is of type ndarray; it must be a MemoryTile or an Array")
+    ):
         campaign(lambda: np.zeros(3), 1)  # type: ignore[arg-type, return-value]

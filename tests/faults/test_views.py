@@ -86,10 +86,11 @@ def test_a_reshape_that_cuts_a_loop_names_the_axis() -> None:
         "Reshape before slicing, or split the transfer."
     )
     assert message(lambda: X.reshape(5, -1)) == (
-        "view of (8, 8): reshape: (5, -1) given, a shape of 64 elements allowed (NumPy)"
+        "view of (8, 8): the new shape is (5, -1); it must have 64 elements (NumPy)."
     )
-    assert "order 'F', copy=None given, order 'C' without copy allowed" in message(
-        lambda: np.reshape(X, 64, order="F")
+    assert (
+        "reshape has order 'F', copy=None; a view can only be reshaped in order 'C' and without a copy"
+        in message(lambda: np.reshape(X, 64, order="F"))
     )
 
 
@@ -138,7 +139,7 @@ def test_windows_and_broadcasts_that_do_not_fit() -> None:
         "view of (8, 8): the window has a size of 9, allowed are 1..8, the size of axis 1 (NumPy)."
     )
     assert message(lambda: sliding_window_view(X, 3)) == (
-        "view of (8, 8): sliding_window_view: 1 windows for 2 axes given, one window per axis allowed (NumPy)"
+        "view of (8, 8): sliding_window_view has 1 windows for 2 axes; it needs one for each (NumPy)."
     )
     assert message(lambda: memtile.sliding_window_view(X[0], 0)) == (
         "view of (8,): sliding_window_view: a window of 0 given, 1..8, the size of axis 0 allowed (NumPy)"
@@ -147,7 +148,7 @@ def test_windows_and_broadcasts_that_do_not_fit() -> None:
         "view of (8, 8): sliding_window_view: 2 windows for 1 axes given, one window per axis allowed (NumPy)"
     )
     assert message(lambda: np.broadcast_to(X, (3, 8))) == (
-        "view of (8, 8): broadcast_to: (3, 8) given, a shape that (8, 8) broadcasts to allowed (NumPy)"
+        "view of (8, 8): the view cannot be broadcast to (3, 8) (NumPy)."
     )
 
 
@@ -165,9 +166,11 @@ def test_what_needs_values_is_refused() -> None:
         "view of (8, 8): a view cannot become an array; NumPy functions of the shape alone work on "
         "it (a view has no data)."
     )
-    assert "numpy.concatenate given, broadcast_to, expand_dims, flip, " in message(
-        lambda: np.concatenate([X, X])
-    )
+    assert (
+        "numpy.concatenate does not work on a view; these functions do: broadcast_to, expand_dims, "
+        "flip, fliplr, flipud, moveaxis, ndim, pad, ravel, reshape, rollaxis, shape, size, "
+        "sliding_window_view, squeeze, swapaxes, transpose"
+    ) in message(lambda: np.concatenate([X, X]))
     with pytest.raises(TypeError, match="unsupported operand"):
         X + 1
 
@@ -187,7 +190,6 @@ def test_orders_that_take_words_apart(array: View, step: int) -> None:
 
 @pytest.mark.feature("F43")
 def test_parts_of_words_name_the_offset_and_the_size() -> None:
-    limit = "multiples of 4 elements (one 32-bit word) allowed (AM020 ch. 5: all DMA addresses are 32-bit)"
     assert message(lambda: lower(BYTES[:, 2:6].request())) == (
         "8-bit elements: dimension 0, offset is 2 elements; it must be a multiple of 4, one 32-bit "
         "word (AM020 ch. 5: all DMA addresses are 32-bit). The nearest legal value is 4."
@@ -219,8 +221,8 @@ def test_buffers_and_types_that_do_not_exist() -> None:
     )
     for name in ("int3", "nonsense", "U"):
         assert message(lambda name=name: view(4, name)) == (
-            f"view: dtype: {name} given, a NumPy type of 2^n bits, or int4, bfloat16, cint16 and the like "
-            "allowed (UG1079, data types)"
+            f"view: dtype is {name}; it must be a NumPy type of 2^n bits, or int4, bfloat16, cint16 and "
+            "the like (UG1079, data types)."
         )
 
 
@@ -280,5 +282,6 @@ def test_dimension_lists_are_read_strictly() -> None:
         "aie.dma_bd)."
     )
     assert message(lambda: dma_dimensions((4, 8), "[<4, 8>, <8, 1>]", "[<1, 1>]")) == (
-        "access pattern: pad_dimensions: 1 pairs given, 2, one per dimension allowed (mlir-aie, aie.dma_bd)"
+        "access pattern: pad_dimensions has 1 pairs, dimensions has 2; it needs one for each "
+        "(mlir-aie, aie.dma_bd)."
     )

@@ -160,14 +160,14 @@ def test_bursts_of_512_bytes_and_no_smid_in_the_descriptor():
     assert encode(d)[4] >> 30 == 3
     assert decode("interface_v2", encode(d)) == d
     with pytest.raises(
-        DescriptorError, match="Burst_Length (axi.burst) is 512 bytes, allowed are 64, 128, 256 bytes"
+        DescriptorError, match=r"Burst_Length \(axi\.burst\) is 512 bytes, allowed are 64, 128, 256 bytes"
     ):
         encode(d.but(tile="interface"))
     with pytest.raises(DescriptorError) as caught:
         encode(d.but(axi=Axi(smid=3)))
     assert str(caught.value) == (
-        "AIE-ML v2 interface tile: smid: axi.smid 3 given, none on the AIE-ML v2 interface tile allowed"
-        " (AM029: register SMID)"
+        "AIE-ML v2 interface tile: axi.smid is 3, but BDs of the AIE-ML v2 interface tile have no SMID "
+        "(AM029: register SMID)."
     )
 
 

@@ -356,7 +356,7 @@ class View:
         named = sum(item is not None and item is not ... for item in items)
         dots = [place for place, item in enumerate(items) if item is ...]
         if named > self.ndim or len(dots) > 1:
-            allowed = f"at most {self.ndim} indices and one ..."
+            allowed = f"at most {self.ndim} indices and one ellipsis"
             says = f"the index is {key}; it can have {allowed}"
             raise self.refusal("index", str(key), allowed, BASIC, says=says)
         place = dots[0] if dots else len(items)

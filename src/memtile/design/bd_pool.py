@@ -86,7 +86,9 @@ class BdPool:
     def _way_out(self, channel: int, count: int) -> str:
         """Who has how many of the channel's half, and which channels could take ``count``."""
         takers = Counter(self._taken[n] for n in self._kind.bd_bank(channel) if n in self._taken)
-        steps = [", ".join(f"{name} has {taken}" for name, taken in takers.items())] if takers else []
+        steps = []
+        if takers:
+            steps.append(f"Of these, {', '.join(f'{name} has {taken}' for name, taken in takers.items())}")
         fitting = [str(n) for n in range(self._kind.channels) if self.free(n) >= count]
         if fitting:
             free = self.free(int(fitting[0]))

@@ -65,7 +65,7 @@ def channel_problems(groups: Sequence[Collection[str]], kind: TileKind) -> list[
             given=c,
             allowed=f"S2MM 0..{last} and MM2S 0..{last}",
             source="AM020: DMA channels",
-            says=f"the tile has no channel {c}, allowed are S2MM 0..{last} and MM2S 0..{last}",
+            says=f"the tile has no channel {c}; it has S2MM 0..{last} and MM2S 0..{last}",
         )
         for c in unknown
     ]

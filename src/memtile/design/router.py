@@ -138,10 +138,10 @@ def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
     """Only ports that others have for good lead to the target, or none at all."""
     near = {port: owner for port, owner in taken.items() if _close(port, flow.source) or _close(port, target)}
     holders = sorted({f"{port} has {owner}" for port, owner in near.items()})
-    step = f"{'; '.join(holders[:_SHOWN])}."
+    step = f"Taken near it: {'; '.join(holders[:_SHOWN])}."
     if not holders:
         masters = ", ".join(leads_to(flow.source))
-        step = f"{flow.source} is joined to {masters} only, and no way goes on from there."
+        step = f"The {flow.source} is joined to {masters} only, and no way goes on from there."
     return Problem(
         reason="no_path",
         where="router",

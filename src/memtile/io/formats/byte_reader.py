@@ -24,7 +24,7 @@ class ByteReader:
         """Raise :class:`InputFileError` unless ``size`` bytes follow at byte ``at``."""
         left = len(self.data) - at
         if size > left:
-            says = f"the file ends within the {what}: {left} bytes are left, it has {size}"
+            says = f"the file ends within the {what}, of which {left} of {size} bytes are there"
             raise self.error("truncated", at, what, f"{left} bytes left", f"{size} bytes", says=says)
 
     def place(self, at: int) -> str:

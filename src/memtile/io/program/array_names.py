@@ -130,7 +130,7 @@ def _check_tile(text: str, kind: str, column: int, row: int, shape: ArrayShape) 
             f"column {column}, row {row}",
             f"columns 0..{shape.columns - 1}, rows 0..{shape.rows - 1}",
         )
-        says = f"there is no tile at {place}, allowed are {size}"
+        says = f"there is no tile at {place}; the array has {size}"
         if there:
             says = f"the tile at {place} is not of kind {kind}, but of kind {there}"
         raise _error(text, "tile", f"{kind} at {place}", there or size, says)

@@ -54,7 +54,7 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     if pointer is None:
         yield Problem(
             reason="operation_size",
-            where=operation.place,
+            where=operation.place or "program",
             field=PATCH,
             given=f"{len(operation.payload)} bytes",
             allowed="a size that is known",
@@ -68,7 +68,7 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     if not inside or not 0 <= bd < INTERFACE.bds or rest != _FIRST_WORD * WORD_BYTES:
         yield Problem(
             reason="patch",
-            where=operation.place,
+            where=operation.place or "program",
             field="register",
             given=f"{pointer.register:#010x}",
             allowed="lower halves of Base_Address in interface tile descriptors",
@@ -79,7 +79,7 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     if pointer.offset % WORD_BYTES:
         yield Problem(
             reason="alignment",
-            where=operation.place,
+            where=operation.place or "program",
             field="argument offset",
             given=f"{pointer.offset} bytes",
             allowed=f"a multiple of {WORD_BYTES}",

@@ -27,7 +27,7 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
         allowed = f"1 or more columns and rows, and direction {S2MM} or {MM2S}"
         yield Problem(
             reason="token",
-            where=operation.place,
+            where=operation.place or "program",
             field=WAIT,
             given=given or "nothing that is known",
             allowed=allowed,
@@ -41,7 +41,7 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
         if said["channel"] >= channels:
             yield Problem(
                 reason="token",
-                where=operation.place,
+                where=operation.place or "program",
                 field=WAIT,
                 given=f"channel {said['channel']} of the tile at column {column}, row {row}",
                 allowed="channels of the array",
@@ -78,7 +78,7 @@ class TokenHost:
             raise SimulationError(
                 Problem(
                     reason="token",
-                    where=operation.place,
+                    where=operation.place or "program",
                     field=WAIT,
                     given=f"{missing} that never came",
                     allowed="all of them",

@@ -152,8 +152,8 @@ def _empty(name: str, words: Sequence[int]) -> Problem:
         allowed="at least one trace packet",
         source=_SOURCE,
         next_step="Check the start event, the route of the packets and the trace buffer.",
-        says=f"nothing was traced: {len(written) or 'none'} of {len(words)} words "
-        f"{'is' if len(written) == 1 else 'are'} not 0, and there is no trace packet",
+        says=f"nothing was traced: in {len(words)} word{'s' * (len(words) != 1)}, "
+        f"{len(written) or 'none'} of them not 0, there is no trace packet",
     )
 
 
