@@ -382,7 +382,7 @@ def test_shapes_are_whole_numbers_of_one_or_more(shape: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["int33", object, "U4", "S4", "datetime64[s]", [("a", object)]])
 def test_memory_holds_numbers(dtype: type) -> None:
-    assert "a NumPy type of numbers allowed" in refused(lambda: MemoryTile().buffer("x", 4, dtype))[0]
+    assert "it must be a NumPy type of numbers" in refused(lambda: MemoryTile().buffer("x", 4, dtype))[0]
 
 
 def test_a_place_is_a_byte_or_a_bank() -> None:

@@ -32,7 +32,7 @@ def test_a_buffer_that_spans_across_a_missing_neighbour() -> None:
     across_east = Descriptor("memory", 16, DmaAddress(EAST.address(0) - 8))
     all_three = Descriptor("memory", 30, WEST.address(0), dims=(Dim(MEMORY.memory_words, 3), Dim(1)))
     assert refused(lambda: left.mm2s[0].start(across_west)) == (
-        "memory tile (0,1), BD 0: address walk is words 0x1fff8 to 0x20007, in the west and own "
+        "memory tile (0,1), BD 0: address walk covers words 0x1fff8..0x20007, in the west and own "
         f"windows, but no memory tile is west of memory tile (0,1) {WINDOWS}. Stay in the windows that "
         "have a tile: own, east."
     )
@@ -60,7 +60,7 @@ def test_channels_4_and_5_have_no_neighbours() -> None:
     buffer, lock = right.buffer("b", 16), right.lock(0, "full")
     for n in (4, 5):
         assert refused(lambda n=n: left.mm2s[n].start(left.read(buffer))) == (
-            "memory tile (0,1), BD 0: address walk is words 0x40000 to 0x4000f, in the east window, "
+            "memory tile (0,1), BD 0: address walk covers words 0x40000..0x4000f, in the east window, "
             f"but MM2S {n} reaches the own window only {WINDOWS}. Use channels 0..3, which reach memory "
             "tile (1,1)."
         )
@@ -79,14 +79,16 @@ def test_locks_of_a_missing_neighbour_are_told_with_all_else_that_is_missing() -
     lonely = Descriptor("memory", 4, EAST.address(5), **locks)
     lines = refused(lambda: tile.mm2s[4].start(lonely)).splitlines()
     assert [line.split(" window, but ")[0].removeprefix("memory tile, BD 0: ") for line in lines] == [
-        "address walk: words 0x40005 to 0x40008, east window,",
-        "address walk: words 0x40005 to 0x40008, east window,",
-        "acquire: lock id 3, west window,",
-        "acquire: lock id 3, west window,",
-        "release: lock id 129, east window,",
-        "release: lock id 129, east window,",
+        "address walk covers words 0x40005..0x40008, in the east",
+        "address walk covers words 0x40005..0x40008, in the east",
+        "acquire names lock id 3, in the west",
+        "acquire names lock id 3, in the west",
+        "release names lock id 129, in the east",
+        "release names lock id 129, in the east",
     ]
-    assert lines[1].endswith(f"own window for MM2S 4 allowed {WINDOWS}; channels 0 to 3 reach neighbours")
+    assert lines[1].endswith(
+        f"MM2S 4 reaches the own window only {WINDOWS}. Use channels 0..3, which reach neighbours."
+    )
 
 
 @pytest.mark.feature("F28")

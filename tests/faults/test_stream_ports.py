@@ -49,7 +49,7 @@ def test_numpy_booleans_are_zeros_and_ones() -> None:
 @pytest.mark.parametrize("dtype", ["int33", object, "U4", 3.0])
 def test_types_of_no_numbers_are_refused(dtype: type) -> None:
     tile = MemoryTile()
-    assert "a NumPy type of numbers allowed" in refused(lambda: tile.mm2s[0].collect(dtype))
+    assert "it must be a NumPy type of numbers" in refused(lambda: tile.mm2s[0].collect(dtype))
 
 
 @pytest.mark.parametrize("order", ["circuit first", "circuit last"])

@@ -123,7 +123,7 @@ def test_zeros_between_packets_are_memory_nobody_wrote():
 
 
 @pytest.mark.parametrize(
-    ("words", "given"), [([], "0 words, none"), ([0] * 9, "9 words, none"), ([5], "1 words, 1")]
+    ("words", "given"), [([], "0 words, none"), ([0] * 9, "9 words, none"), ([5], "1 word, 1")]
 )
 def test_no_packet_at_all(words, given):
     with pytest.raises(InputFileError) as caught:
@@ -140,7 +140,6 @@ def npy(array):
     return file.getvalue()
 
 
-DIGITS = "one to eight hexadecimal digits allowed (trace file conventions of mlir-aie)"
 WORDS = np.array([0x220001, 0xF0000000, 0xFFFFFFFF], dtype=np.uint32)
 
 

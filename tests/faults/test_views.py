@@ -19,7 +19,7 @@ from memtile.errors import TransferError
 X = view((8, 8))
 BYTES = view((8, 8), np.int8)
 LOOPS = "(AM020 ch. 5: descriptors walk loops of fixed steps)"
-INDEX = "integers, slices, ... and None allowed (NumPy basic indexing); use one view per piece"
+INDEX = "a view takes integers, slices, ... and None (NumPy basic indexing). Use one view for each piece."
 
 
 def message(act: Callable[[], Any]) -> str:
@@ -33,37 +33,25 @@ def message(act: Callable[[], Any]) -> str:
     [
         (
             lambda: X[[0, 2]],
-            (
-                "the index has an item of type list; a view takes integers, slices, ... and None (NumPy "
-                "basic indexing). Use one view for each piece."
-            ),
+            f"the index has an item of type list; {INDEX}",
         ),
         (
             lambda: X[np.ones((8, 8), bool)],
-            (
-                "the index has an item of type ndarray; a view takes integers, slices, ... and None (NumPy "
-                "basic indexing). Use one view for each piece."
-            ),
+            f"the index has an item of type ndarray; {INDEX}",
         ),
         (
             lambda: X[True],
-            (
-                "the index has an item of type bool; a view takes integers, slices, ... and None (NumPy "
-                "basic indexing). Use one view for each piece."
-            ),
+            f"the index has an item of type bool; {INDEX}",
         ),
         (
             lambda: X[1.5],
-            (
-                "the index has an item of type float; a view takes integers, slices, ... and None (NumPy "
-                "basic indexing). Use one view for each piece."
-            ),
+            f"the index has an item of type float; {INDEX}",
         ),
         (lambda: X[8], "the index of axis 0 is 8, allowed are -8..7 (NumPy basic indexing)."),
         (lambda: X[:, -9], "the index of axis 1 is -9, allowed are -8..7 (NumPy basic indexing)."),
         (
             lambda: X[0, 0, 0],
-            "the index is (0, 0, 0); it can have at most 2 indices and one ... (NumPy basic indexing).",
+            "the index is (0, 0, 0); it can have at most 2 indices and one ellipsis (NumPy basic indexing).",
         ),
         (
             lambda: X[3:3],
@@ -77,7 +65,7 @@ def message(act: Callable[[], Any]) -> str:
     ],
 )
 def test_indices_that_are_no_view(act: Callable[[], Any], text: str) -> None:
-    assert message(act).partition(": index: ")[2] == text
+    assert message(act).partition(": ")[2] == text
 
 
 def test_a_reshape_that_cuts_a_loop_names_the_axis() -> None:
