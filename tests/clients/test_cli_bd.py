@@ -145,16 +145,16 @@ def test_explain_says_what_is_not_legal() -> None:
 
 
 BAD_FILES = {
-    "text.json": (b"length 5", "text.json, line 1, column 1: not JSON: Expecting value"),
+    "text.json": (b"length 5", "text.json, line 1, column 1: this is not JSON: Expecting value."),
     "comma.json": (
         b'[{"tile": "memory"},\n {"tile" 4}]',
-        "comma.json, line 2, column 10: not JSON: Expecting ':' delimiter",
+        "comma.json, line 2, column 10: this is not JSON: Expecting ':' delimiter.",
     ),
-    "empty.json": (b"", "empty.json, line 1, column 1: not JSON: Expecting value"),
-    "latin.json": (b'{"tile": "\xff"}', "latin.json: not UTF-8 text, see byte 10"),
+    "empty.json": (b"", "empty.json, line 1, column 1: this is not JSON: Expecting value."),
+    "latin.json": (b'{"tile": "\xff"}', "latin.json: byte 10 is not UTF-8 text."),
     "twice.json": (b'{"length": 1, "length": 2}', 'twice.json: an object has the key "length" twice.'),
-    "deep.json": (b"[" * 200_000, "deep.json: not JSON that can be read: nested too deeply"),
-    "digits.json": (b"9" * 5000, "digits.json: not JSON that can be read: a number of 5000 digits"),
+    "deep.json": (b"[" * 200_000, "deep.json: this JSON cannot be read: it is nested too deeply."),
+    "digits.json": (b"9" * 5000, "digits.json: this JSON cannot be read: a number has 5000 digits."),
 }
 
 
@@ -171,7 +171,7 @@ def test_a_bad_file_is_named_with_the_place(tmp_path: Path, command: str, name: 
 
 def test_standard_input_is_called_so() -> None:
     done = CliRunner().invoke(main.app, ["bd", "encode", "-"], input=b"\xff")
-    assert done.stderr == "error: standard input: not UTF-8 text, see byte 0\n"
+    assert done.stderr == "error: standard input: byte 0 is not UTF-8 text.\n"
 
 
 @pytest.mark.parametrize("command", [["bd", "encode"], ["lower", "-"]])
@@ -195,9 +195,14 @@ def test_words_of_thousands_of_digits_are_no_words() -> None:
 def test_errors_are_messages_not_tracebacks(tmp_path: Path) -> None:
     missing = shell("bd", "encode", str(tmp_path / "none.json"))
     assert (missing.returncode, missing.stdout) == (2, "")
-    assert missing.stderr == f"error: {tmp_path / 'none.json'}: cannot be read: No such file or directory\n"
+    assert missing.stderr == (
+        f"error: {tmp_path / 'none.json'}: the file cannot be read: No such file or directory.\n"
+    )
     folder = shell("bd", "decode", str(tmp_path))
-    assert (folder.returncode, folder.stderr) == (2, f"error: {tmp_path}: cannot be read: Is a directory\n")
+    assert (folder.returncode, folder.stderr) == (
+        2,
+        (f"error: {tmp_path}: the file cannot be read: Is a directory.\n"),
+    )
     words = shell("bd", "explain", "1", "2", "x")
     assert words.returncode == 2
     assert words.stderr.startswith('error: memory tile, BD 0: word 2 is "x"; it must be a number or')

@@ -145,7 +145,7 @@ def test_data_memory_and_unknown_addresses_are_one_line_each() -> None:
 def test_words_that_are_no_descriptor_say_why() -> None:
     text = "0x02040000 0\n" + "".join(f"{0x0221D000 + 4 * n:#x} {1 << 31}\n" for n in range(6))
     (descriptor,) = data("-", stdin=text)["operations"][-1]["descriptors"]
-    assert "reserved bits 0x80000000 set" in descriptor["error"]
+    assert "word 0 sets the reserved bits 0x80000000" in descriptor["error"]
     assert any("not a descriptor: compute tile, BD 0: word 0" in line for line in lines("-", stdin=text))
 
 
@@ -190,7 +190,7 @@ def test_errors_are_messages_with_exit_code_2(tmp_path: Path) -> None:
     missing = run(tmp_path / "none.bin")
     assert (missing.exit_code, missing.stderr) == (
         2,
-        f"error: {tmp_path / 'none.bin'}: cannot be read: No such file or directory\n",
+        f"error: {tmp_path / 'none.bin'}: the file cannot be read: No such file or directory.\n",
     )
     forced = run("--format", "cdo", FILES[0])
     assert forced.exit_code == 2

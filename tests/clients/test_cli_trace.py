@@ -320,11 +320,14 @@ def test_problems_are_told_and_the_rest_is_shown(capture: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (["--json", "--csv"], "--json or --csv, not both"),
+        (["--json", "--csv"], "--json and --csv exclude each other."),
         (["--time", "cycles"], "it is for --perfetto FILE.json"),
         (["--time", "cycles", "--perfetto", "x.pftrace"], "it is for --perfetto FILE.json"),
-        (["--perfetto", "no/where.json"], "no/where.json: cannot be written: no such folder"),
-        (["--program", "no/where.bin"], "no/where.bin: cannot be read: No such file or directory"),
+        (
+            ["--perfetto", "no/where.json"],
+            ("no/where.json: the file cannot be written: there is no such folder."),
+        ),
+        (["--program", "no/where.bin"], "no/where.bin: the file cannot be read: No such file or directory."),
     ],
 )
 def test_options_that_cannot_be(capture: Path, args: list[str], text: str) -> None:
@@ -334,7 +337,7 @@ def test_options_that_cannot_be(capture: Path, args: list[str], text: str) -> No
 def test_outputs_without_a_place_are_refused_before_the_trace_is_read(tmp_path: Path) -> None:
     good = tmp_path / "a.json"
     done = run(tmp_path / "none.txt", "--perfetto", good, "--vcd", tmp_path, code=2)
-    assert done.stderr == f"error: {tmp_path}: cannot be written: it is a folder\n"
+    assert done.stderr == f"error: {tmp_path}: the file cannot be written: it is a folder.\n"
     assert (done.stdout, good.exists()) == ("", False)
 
 
@@ -342,7 +345,7 @@ def test_a_file_that_cannot_be_written_is_a_message(capture: Path, tmp_path: Pat
     target = tmp_path / "a.json"
     target.symlink_to(tmp_path / "none" / "a.json")  # found out only by writing
     done = run(capture, "--perfetto", target, code=2)
-    assert done.stderr == f"error: {target}: cannot be written: No such file or directory\n"
+    assert done.stderr == f"error: {target}: the file cannot be written: No such file or directory.\n"
 
 
 @pytest.mark.parametrize(
@@ -351,10 +354,15 @@ def test_a_file_that_cannot_be_written_is_a_message(capture: Path, tmp_path: Pat
         (
             "perfetto",
             "--perfetto",
-            "error: Perfetto's format needs the perfetto package: pip install 'memtile[perfetto]'; a file "
-            "that ends in .json needs none and opens in the same viewer\n",
+            "error: Perfetto's format needs the perfetto package, which is not installed: "
+            'pip install "memtile[perfetto]". '
+            "A file that ends in .json does not need it and opens in the same viewer.\n",
         ),
-        ("vcd", "--vcd", "error: value change dumps need pyvcd: pip install 'memtile[vcd]'\n"),
+        (
+            "vcd",
+            "--vcd",
+            'error: Value change dumps need pyvcd, which is not installed: pip install "memtile[vcd]".\n',
+        ),
     ],
 )
 def test_missing_extras(

@@ -193,7 +193,7 @@ def test_byte_enables_in_an_array() -> None:
     place = door.address(1, 1, 0x40)
     door.write_bytes(place + 3, b"\x11\x22")
     assert door.block_read32(place, 2).tolist() == [0x11000000, 0x22]
-    with pytest.raises(RegisterError, match="array: address: 0x10000000 "):
+    with pytest.raises(RegisterError, match="array: address 0x10000000 "):
         door.write_bytes(8 << 25, b"")
 
 
@@ -201,7 +201,7 @@ def test_byte_enables_in_an_array() -> None:
 def test_byte_enables_elsewhere(offset: int) -> None:
     rig = Rig()
     text = (
-        rf"^memory tile: the bytes written are {offset:#07x}\.\.{offset + 1:#07x}, allowed are those of "
+        rf"^memory tile: the bytes written are {offset:#x}\.\.{offset + 1:#x}, allowed are those of "
         r"data memory, 0x0\.\.0x7ffff \(AM025 memory map\)\. Registers take whole 32-bit words\.$"
     )
     with pytest.raises(RegisterError, match=text):

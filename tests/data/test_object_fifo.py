@@ -125,7 +125,7 @@ def test_object_fifos_that_make_no_sense() -> None:
         f"axis, 6 {rule}."
     )
     fifo.split("p", workers[:3])
-    assert refused(lambda: fifo.split("q", workers[:3])).startswith("object FIFO in: split: ")
+    assert refused(lambda: fifo.split("q", workers[:3])).startswith("object FIFO in: split cannot take ")
     assert refused(lambda: fifo.gather("q", workers[:3])).startswith("object FIFO in: gather: ")
 
 

@@ -86,8 +86,8 @@ def test_parts_that_are_not_the_objects(array: Array) -> None:
     cores = [array.compute_tile(0, row) for row in (2, 3)]
     before = claimed(shared)
     assert refused(lambda: fifo.split("half", cores, parts=[view((4, 8))])) == (
-        "object FIFO f: split has 1 parts; it needs 2, one for each tile (object FIFO: buffers and two "
-        "counting locks per end)."
+        "object FIFO f: the number of parts to split is 1; it must be 2, one for each tile "
+        "(object FIFO: buffers and two counting locks per end)."
     )
     text = refused(lambda: fifo.split("half", cores, parts=[view((4, 8)), view((2, 8))]))
     assert "buffer f.0: read: View(shape=(2, 8)" in text
@@ -99,7 +99,7 @@ def test_a_packet_bus_with_an_end_that_another_has(array: Array) -> None:
     array.connect(shared.mm2s[1], other.s2mm[0])
     routes = [(shared.mm2s[0], [worker.s2mm[0]]), (shared.mm2s[0], [other.s2mm[0]])]
     text = refused(lambda: array.packet_bus("b", *routes))
-    assert text.endswith("it has memory(0,1) MM2S 1 -> compute(0,3) S2MM 0")
+    assert ": it has memory(0,1) MM2S 1 -> compute(0,3) S2MM 0 (" in text
     array.connect(shared.mm2s[0], worker.s2mm[0])
     assert len(array.route()) == 2
 

@@ -38,9 +38,9 @@ def test_a_full_half_names_its_takers_and_the_channels_that_have_room() -> None:
     tile.mm2s[2].start(*chain(4))
     tile.s2mm[1].start(*chain(3))
     assert refused(lambda: tile.s2mm[4].start(*chain(6))) == [
-        "memory tile, S2MM 4: the work needs 6 more BDs, of BDs 0..23 4 are free (AM020: 24 BDs per "
-        "channel, by channel parity). S2MM 0 has 16, MM2S 2 has 4. Move to channel 1, 3, 5: a channel "
-        "of the other parity has 21 free."
+        "memory tile, S2MM 4: the work needs 6 more BDs, but only 4 of BDs 0..23 are free (AM020: 24 BDs "
+        "per channel, by channel parity). Of these, S2MM 0 has 16, MM2S 2 has 4. Move to channel 1, 3, 5: "
+        "a channel of the other parity has 21 free."
     ]
 
 
@@ -49,7 +49,7 @@ def test_two_full_halves_leave_no_channel_to_move_to() -> None:
     tile.s2mm[0].start(*chain(23))
     tile.s2mm[1].start(*chain(23))
     assert refused(lambda: tile.mm2s[3].start(*chain(2)))[0].endswith(
-        "S2MM 1 has 23; a channel of the other parity has 1 free"
+        "Of these, S2MM 1 has 23. A channel of the other parity has 1 free."
     )
 
 
@@ -58,8 +58,10 @@ def test_a_compute_tile_has_one_pool_for_all_channels() -> None:
     pool = BdPool(COMPUTE)
     pool.take(0, 10, "S2MM 0")
     text = refused(lambda: pool.take(1, 7, "MM2S 1"))[0]
-    assert "the work needs 7 more BDs, of BDs 0..15 6 are free (AM020: 16 BDs for all channels)" in text
-    assert text.endswith("; S2MM 0 has 10")
+    assert (
+        "the work needs 7 more BDs, but only 6 of BDs 0..15 are free (AM020: 16 BDs for all channels)"
+    ) in text
+    assert text.endswith(" Of these, S2MM 0 has 10.")
 
 
 def test_a_failed_start_takes_nothing() -> None:
@@ -76,7 +78,9 @@ def test_a_lock_that_is_taken_has_a_name() -> None:
         "memory tile: lock 5 is taken: it is ping.free (AM020: 64 locks per memory tile, 16 per "
         "compute and interface tile). 63 of 64 locks are free."
     ]
-    assert refused(lambda: tile.lock(id=64))[0].endswith("; locks are 0..63")
+    assert refused(lambda: tile.lock(id=64))[0].startswith(
+        "memory tile: the number of the lock is 64, allowed are 0..63 ("
+    )
 
 
 def test_when_all_locks_are_taken_the_first_are_named() -> None:
@@ -151,7 +155,7 @@ def test_cpsat_says_the_same_of_what_cannot_fit() -> None:
     demands = [Demand(f"b{n}", 200 * KB, ("S2MM 4",)) for n in range(3)]
     (text,) = refused(lambda: place_buffers(demands, solver="cp-sat"))
     assert "buffer b2: the buffer has 204800 bytes; the largest gap where it may lie has 114688" in text
-    assert text.endswith("; 90112 bytes are missing")
+    assert text.endswith(" 90112 bytes are missing.")
 
 
 def test_all_that_contradicts_the_tile_is_told_at_once() -> None:
@@ -183,10 +187,7 @@ def test_all_that_contradicts_the_tile_is_told_at_once() -> None:
         "east memory).",
         "placement, buffer e: bytes 0x20..0x5f overlap b, which takes 0x18..0x57 (AM020 chapter 5: "
         "memory tile memory).",
-        (
-            "placement: the tile has no channel S2MM 6, allowed are S2MM 0..5 and MM2S 0..5 (AM020: "
-            "DMA channels)."
-        ),
+        ("placement: the tile has no channel S2MM 6; it has S2MM 0..5 and MM2S 0..5 (AM020: DMA channels)."),
     ]
 
 
@@ -195,10 +196,7 @@ def test_windows_groups_and_solvers_have_names() -> None:
     assert refused(lambda: place_buffers(one, [{"MM2S 9"}], windows=("own", "up"))) == [
         "placement: one of the windows is up; it must be west or own or east (AM020 chapter 5: west, "
         "own and east memory).",
-        (
-            "placement: the tile has no channel MM2S 9, allowed are S2MM 0..5 and MM2S 0..5 (AM020: "
-            "DMA channels)."
-        ),
+        ("placement: the tile has no channel MM2S 9; it has S2MM 0..5 and MM2S 0..5 (AM020: DMA channels)."),
     ]
     assert refused(lambda: place_buffers(one, solver="best")) == [  # type: ignore[arg-type]
         "placement: solver is 'best'; it must be auto or cp-sat or greedy (OR-tools CP-SAT)."
@@ -218,7 +216,7 @@ def test_memory_in_pieces_says_how_large_the_largest_is() -> None:
     tile = MemoryTile()
     tile.buffer("middle", 64 * KB, at=128 * KB)
     text = refused(lambda: tile.buffer("more", 40 * KB, np.int64))[0]
-    assert text.endswith("262144 bytes are not taken yet, at most 131072 of them in one piece")
+    assert text.endswith("262144 bytes are free, at most 131072 of them in one piece.")
 
 
 def test_descriptors_of_tasks_that_have_ended_are_used_again() -> None:
@@ -312,7 +310,9 @@ def test_stack_and_heap_are_part_of_the_64_kilobytes() -> None:
     ]
     tile.buffer("rest", 62 * KB // 4)
     assert "Buffer(stack: 1024 uint8" in refused(lambda: tile.buffer("over", 4, at=1020))[0]
-    assert "buffer heap: place: 1024 bytes" in refused(lambda: tile.reserve(stack=2048))[0]
+    assert ("buffer heap: the buffer takes bytes 0x10000..0x103ff") in refused(
+        lambda: tile.reserve(stack=2048)
+    )[0]
     assert [b.nbytes for b in tile.reserved] == [KB, KB]
 
 

@@ -418,7 +418,7 @@ def test_an_unknown_key_is_met_with_the_nearest_known_one() -> None:
         "compression, dims, iteration, length, next, ooo_id, packet, pad, release, tile, "
         "tlast_suppress, valid"
     )
-    assert first.endswith("did you mean length?")
+    assert first.endswith("Did you mean length?")
 
 
 def test_all_problems_come_at_once_in_order() -> None:

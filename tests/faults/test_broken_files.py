@@ -100,7 +100,8 @@ def test_unknown_opcodes_are_refused_with_their_place(header: Header) -> None:
 def test_messages_of_broken_transactions() -> None:
     good = transaction_bytes(Transaction(DRIVER, OPERATIONS[:1]))
     assert message_of(lambda: read_transaction(b"\0\1\2", "f")) == (
-        "f, byte 0x0000: the file ends within the header: 3 bytes are left, it has 16 (the file's format)."
+        "f, byte 0x0000: the file ends within the header, of which 3 of 16 bytes are there (the "
+        "file's format)."
     )
     assert message_of(lambda: read_transaction(b"\0\2" + good[2:] + b"\0", "f")) == (
         f"f, byte 0x0000: version is 0.2; it must be 0.1 or 1.0 {SOURCE}.\n"

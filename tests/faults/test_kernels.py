@@ -241,7 +241,7 @@ def test_an_action_that_is_made_and_not_yielded_is_told_at_the_next_one() -> Non
         yield core.cycles(3)
 
     text = "core.acquire(2, -2) was made, but not yielded (kernels of memtile)"
-    assert refused(add) == f"action: {text}; write yield core.acquire(2, -2)"
+    assert refused(add) == f"{text}. Write yield core.acquire(2, -2)."
 
 
 def test_an_action_that_is_forgotten_at_the_end_is_told_there() -> None:
@@ -278,7 +278,7 @@ def test_a_kernel_without_yield_is_told_what_it_must_be() -> None:
 
 def test_an_operation_of_a_descriptor_is_no_lock() -> None:
     text = told(lambda core: core.acquire(Acquire()))  # type: ignore[arg-type]
-    assert text.startswith("lock: Acquire(")
+    assert text.startswith("lock is Acquire(")
     assert text.endswith(
         "lock is Acquire(id=0, value=0, enable=False); it must be a lock or its number (AM020: "
         "locks). Give the lock itself: core.acquire(lock, -1)."

@@ -260,17 +260,19 @@ def test_a_tiling_called_bad_that_is_good_is_a_bad_result() -> None:
 def test_a_bad_file_is_a_message(tmp_path: Path) -> None:
     missing = subprocess.run([SCRIPT, "lower", tmp_path / "none"], capture_output=True, text=True, timeout=60)
     assert (missing.returncode, missing.stdout) == (2, "")
-    assert missing.stderr == f"error: {tmp_path / 'none'}: cannot be read: No such file or directory\n"
+    assert missing.stderr == (
+        f"error: {tmp_path / 'none'}: the file cannot be read: No such file or directory.\n"
+    )
     bad = tmp_path / "bad.json"
     bad.write_text("[1,")
-    assert run(str(bad)).stderr == f"error: {bad}, line 1, column 4: not JSON: Expecting value\n"
+    assert run(str(bad)).stderr == f"error: {bad}, line 1, column 4: this is not JSON: Expecting value.\n"
 
 
 @pytest.mark.parametrize(
     ("args", "text"),
     [
         (["-", "--elements"], "--elements needs --json"),
-        (["-", "--picture", "a.jpg"], "a.jpg: the name of a picture ends in .svg, .png, .html"),
+        (["-", "--picture", "a.jpg"], "a.jpg: the name of a picture must end in one of .svg, .png, .html"),
         (["-", "--tile", "shim"], "'shim' is not one of"),
         ([], "Missing argument 'FILE.json|-'"),
     ],
@@ -285,7 +287,9 @@ def test_a_wrong_stream_of_ours_is_an_answer_like_others(monkeypatch: pytest.Mon
     """An error of one sentence, without a problem of the input."""
     wrong = Certificate(words=64, pads=0, difference=3)
     monkeypatch.setattr(lowering, "certify", lambda *_: wrong)
-    text = "word 3 of the lowered stream is wrong; please report it"
+    text = (
+        "Word 3 of the lowered stream is wrong. This is a fault of memtile: please report it with the tiling."
+    )
     done = run("-", "--json", stdin=[SOUND, 7])
     assert done.exit_code == 1
     first, second = json.loads(done.stdout)
@@ -300,14 +304,14 @@ def test_a_picture_that_cannot_be_written_is_a_message(tmp_path: Path, suffix: s
     target.symlink_to(tmp_path / "none" / "a")  # found out only by writing
     done = run("-", "--picture", str(target), stdin=SOUND)
     assert done.exit_code == 2
-    assert done.stderr == f"error: {target}: cannot be written: No such file or directory\n"
+    assert done.stderr == f"error: {target}: the file cannot be written: No such file or directory.\n"
 
 
 def test_a_picture_without_a_place_is_refused_before_the_work(tmp_path: Path) -> None:
     target = tmp_path / "none" / "a.html"
     done = run("-", "--picture", str(target), stdin=SOUND)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {target}: cannot be written: no such folder\n"
+    assert done.stderr == f"error: {target}: the file cannot be written: there is no such folder.\n"
 
 
 def test_every_picture_of_a_list_has_a_place_or_none_is_drawn(tmp_path: Path) -> None:
@@ -315,7 +319,7 @@ def test_every_picture_of_a_list_has_a_place_or_none_is_drawn(tmp_path: Path) ->
     second.mkdir()
     done = run("-", "--picture", str(tmp_path / "a.html"), stdin=[SOUND, SOUND])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {second}: cannot be written: it is a folder\n"
+    assert done.stderr == f"error: {second}: the file cannot be written: it is a folder.\n"
     assert list(tmp_path.iterdir()) == [second]
 
 
@@ -333,7 +337,7 @@ def test_without_matplotlib_a_picture_says_how_to_get_it(
     done = run("-", "--picture", str(tmp_path / "a.svg"), stdin=SOUND)
     assert done.exit_code == 2
     assert done.stderr == (
-        'error: pictures need matplotlib, which is not installed: pip install "memtile[plots]"; '
-        "an animated picture (.html) does not need it\n"
+        'error: Pictures need matplotlib, which is not installed: pip install "memtile[plots]". '
+        "An animated picture (.html) does not need it.\n"
     )
     assert run("-", "--picture", str(tmp_path / "a.html"), stdin=SOUND).exit_code == 0

@@ -20,7 +20,7 @@ from memtile.io.program.transaction_format import Header
 
 WHOLE, PART = Header((0, 1), 2, 11, 38, 2), Header((0, 1), 2, 11, 4, 2)
 BD, CLOCK = 0x1D000, 0xFFF20
-NO_DMA = "interface tile at column {}, row 0, which has no DMA (device table)"
+NO_DMA = "interface tile at column {}, row 0, which has no DMA (device table)."
 
 
 def written(header: Header, operations: Sequence[Operation]) -> bytes:

@@ -52,8 +52,8 @@ NEEDED = (
 
 
 def test_a_missing_array() -> None:
-    assert problems() == [f"{NEEDED} (the program); give --in NAME=FILE.npy"]
-    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program); give --in 0=FILE.npy"]
+    assert problems() == [f"{NEEDED} (the program). Give --in NAME=FILE.npy."]
+    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program). Give --in 0=FILE.npy."]
 
 
 def test_unknown_names_are_told_with_what_there_is() -> None:
@@ -77,7 +77,7 @@ def test_names_that_are_none() -> None:
         "array x(: name is 'x('; it must be an argument (0), an external address (0x100000000), a tile "
         "memory (memory(0,1)+0x0), a stream (memory(0,1) MM2S 0), or a name of your own without "
         "brackets (names of arrays).",
-        "array compute(4,2)+0x0: there is no tile at column 4, row 2, allowed are columns 0..3, rows "
+        "array compute(4,2)+0x0: there is no tile at column 4, row 2; the array has columns 0..3, rows "
         "0..5 (names of arrays).",
         "array memory(0,1)+0x0: the shape is missing (the program). Say how much: "
         "memory(0,1)+0x0:int32:16x8.",
@@ -111,20 +111,17 @@ def test_a_larger_array_is_no_mistake() -> None:
         (Wanted("y", np.dtype("c16"), (1 << 25,)), f"size is {1 << 29} {LARGEST}"),
         (
             Wanted("memory(0,1)+0x7fffc", shape=(2,)),
-            (
-                "the array covers bytes 0x7fffc..0x80003; they must be whole words in 0x0..0x7ffff (the "
-                "program)."
-            ),
+            "the array covers bytes 0x7fffc..0x80003; they must be whole words in 0x0..0x7ffff",
         ),
         (
             Wanted("memory(0,1)+2", shape=(2,)),
-            "the array covers bytes 0x2..0x9; they must be whole words in 0x0..0x7ffff (the program).",
+            "the array covers bytes 0x2..0x9; they must be whole words in 0x0..0x7ffff",
         ),
         (Wanted("memory(0,1) S2MM 0"), "an S2MM stream enters the tile; --out needs an MM2S stream"),
     ],
 )
 def test_an_output_that_cannot_be(want: Wanted, message: str) -> None:
-    assert problems([Given("x", WORDS)], [want]) == [f"array {want.name}: {message} (the program)"]
+    assert problems([Given("x", WORDS)], [want]) == [f"array {want.name}: {message} (the program)."]
 
 
 def test_a_type_that_does_not_divide_the_buffer() -> None:
@@ -227,11 +224,11 @@ def test_problems_of_program_and_arrays_come_together() -> None:
         "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1; there is "
         "neither data memory nor a register",
         "f, byte 0x0040: the operation LOADPDI is no register access",
-        ": argument offset is 2 bytes; it must be a multiple of 4",
+        "program: argument offset is 2 bytes; it must be a multiple of 4",
         "f, byte 0x0050: the DDR_PATCH has 8 bytes, which is no known size",
-        ": the TOKEN_WAIT names channel 2 of the tile at column 3, row 5, which has 2 channels",
-        ": the TOKEN_WAIT says direction 2, row 1, column 3, rows 1, columns 1, channel 0; it must say "
-        "1 or more columns and rows, and direction 0 or 1",
+        "program: the TOKEN_WAIT names channel 2 of the tile at column 3, row 5, which has 2 channels",
+        "program: the TOKEN_WAIT says direction 2, row 1, column 3, rows 1, columns 1, channel 0; it must "
+        "say 1 or more columns and rows, and direction 0 or 1",
         (
             "array x: size is 12 bytes; the buffer needs at least 64: 0x100000000, 64 bytes, read by "
             "interface(2,0) MM2S 0, BD 0"
@@ -280,25 +277,21 @@ def test_the_device_follows_from_the_header_or_is_named() -> None:
 
 def test_a_header_that_fits_no_device() -> None:
     known = (
-        "the array has 8 x 6 tiles with 1 memory tile rows, generation 4 (NPU2), which fits no known "
-        "device: xcve2802 38 x 11 tiles with 2 memory tile rows, xcve2302 17 x 4 tiles with 1 memory "
-        "tile rows, npu1 4 x 6 tiles with 1 memory tile rows (transaction headers). Name a --device to "
-        "run it on."
+        "which fits no known device: xcve2802 with 38 x 11 tiles with 2 memory tile rows, xcve2302 with "
+        "17 x 4 tiles with 1 memory tile row, npu1 with 4 x 6 tiles with 1 memory tile row "
+        "(transaction headers). Name a --device to run it on."
     )
     assert message(lambda: device_of([read(8, 6, 1, 4)])) == (
-        "f: the array has 8 x 6 tiles with 1 memory tile rows, generation 4 (NPU2), which fits no "
-        "known device: xcve2802 38 x 11 tiles with 2 memory tile rows, xcve2302 17 x 4 tiles with "
-        "1 memory tile rows, npu1 4 x 6 tiles with 1 memory tile rows (transaction headers). Name "
-        "a --device to run it on."
+        f"f: the array has 8 x 6 tiles with 1 memory tile row, generation 4 (NPU2), {known}"
     )
     for shape in ((5, 6, 1, 2), (4, 6, 1, 1), (4, 6, 2, 3), (0, 6, 1, 2), (4, 6, 1, 9)):
         assert message(lambda shape=shape: device_of([read(*shape)])).endswith(known)
     both = [read(4, 6, 1, 2), read(4, 11, 2, 2)]
     assert message(lambda: device_of(both)).startswith(
-        "f, f: array: 4 x 6 tiles with 1 memory tile rows and 4 x 11"
+        "f, f: the files are for different arrays: 4 x 6 tiles with 1 memory tile row and 4 x 11"
     )
     assert device_of(both, "npu1")[0].name == "npu1"
-    assert "did you mean npu1?" in message(lambda: device_of(both, "npu11"))
+    assert "Did you mean npu1?" in message(lambda: device_of(both, "npu11"))
 
 
 def test_a_device_of_another_generation_than_the_tables() -> None:

@@ -34,8 +34,8 @@ def test_a_descriptor_of_another_tile_kind_is_refused(method: str) -> None:
     with pytest.raises(DescriptorError) as caught:
         tile.write_bd(0, other) if method == "write_bd" else tile.mm2s[0].start(other)
     assert str(caught.value) == (
-        "memory tile, BD 0: the descriptor is for tile kind compute, the tile is a memory (AM025: "
-        "BDs differ by tile kind)."
+        "memory tile, BD 0: the descriptor is for kind compute, the tile is of kind memory "
+        "(AM025: BDs differ by tile kind)."
     )
 
 

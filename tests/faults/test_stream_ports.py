@@ -92,4 +92,4 @@ def test_a_circuit_stays_in_its_array() -> None:
         "an end of the flow is MemoryTile(npu1 (0,1): 0 buffers, 0 of 524288 bytes, 0 locks, 0 cycles "
         "run); it must be a channel of a tile"
     ) in text
-    assert text.splitlines()[0].endswith("; such as tile.mm2s[0] and tile.s2mm[0]")
+    assert text.splitlines()[0].endswith("Give channels such as tile.mm2s[0] and tile.s2mm[0].")

@@ -29,16 +29,13 @@ def messages(words):
 
 PULSE = (0b0000_0001, FILL, FILL, FILL)  # slot 0 after one cycle
 FRAMES = "(AM020, trace; frames as decoded by mlir-aie)"
-SKIPPED = "the rest of the word is skipped; times after it are lower bounds"
+SKIPPED = "The rest of the word is skipped; times after it are lower bounds."
 
 
 def test_a_byte_that_begins_no_frame():
     words = packet(*PULSE, 0b11110111, 1, 1, 1, *PULSE)
     assert messages(words) == [
-        (
-            f"t, word 4: no frame of event-time mode begins with byte 0xf7 {FRAMES}; frames as decoded "
-            "by mlir-aie). The rest of the word is skipped; times after it are lower bounds."
-        )
+        f"t, word 4: no frame of event-time mode begins with byte 0xf7 {FRAMES}. {SKIPPED}"
     ]
     first, second = decode(words).units[0].segments
     assert (first.exact, second.exact, second.origin) == (True, False, Origin.LOSS)
@@ -49,8 +46,7 @@ def test_a_frame_across_words():
     words = packet(FILL, FILL, 0b10100000, 1, 1, FILL, FILL, FILL)
     assert messages(words) == [
         "t, word 3: a Single2 frame of 3 bytes crosses the end of its word, which is 2 bytes away "
-        f"{FRAMES}; frames as decoded by mlir-aie). The rest of the word is skipped; times after it are "
-        "lower bounds."
+        f"{FRAMES}. {SKIPPED}"
     ]
 
 
@@ -193,5 +189,5 @@ def test_files_that_are_no_words(data, message):
 
 
 def test_a_broken_numpy_array():
-    with pytest.raises(InputFileError, match=r"^t: not a NumPy array: "):
+    with pytest.raises(InputFileError, match=r"^t: the file is not a NumPy array: "):
         read_words(npy(WORDS)[:40], "t")

@@ -83,7 +83,7 @@ def test_a_read_is_for_mm2s_and_a_write_for_s2mm() -> None:
         "memory tile, S2MM 0: the work is a read of a buffer; this channel writes (AM020: S2MM writes "
         "memory, MM2S reads it). Make one with tile.write(buffer)."
     )
-    assert "make one with tile.read(buffer)" in refused(lambda: tile.mm2s[0].start(tile.write(frame)))
+    assert "Make one with tile.read(buffer)." in refused(lambda: tile.mm2s[0].start(tile.write(frame)))
     tile.mm2s[0].start(*tile.write(frame).descriptors)  # of which nobody says what they are for
 
 
@@ -95,8 +95,8 @@ def test_two_tiles_alone_are_two_designs() -> None:
         "memory tile, MM2S 0: the transfer was made for another tile of another design (AM020 chapter "
         "5: DMA windows). Make one with read(buffer) of this tile."
     )
-    assert refused(lambda: mine.read(theirs)).endswith("it belongs to another tile of another design")
-    assert refused(lambda: mine.store(theirs, [0] * 64)).endswith("another tile of another design")
+    assert "buffer theirs belongs to another tile of another design" in refused(lambda: mine.read(theirs))
+    assert "another tile of another design" in refused(lambda: mine.store(theirs, [0] * 64))
     assert "lock gate" in refused(lambda: mine.mm2s[0].start(mine.read(buffer).guarded(lock.acquire())))
     assert "lock gate" in refused(lambda: mine.lock_value(lock))
     assert (mine.read(buffer), buffer) == (other.read(theirs), mine.buffers[0])

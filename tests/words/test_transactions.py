@@ -230,7 +230,7 @@ def test_custom_operations_keep_their_meaning_or_are_refused(
         return
     with pytest.raises(InputFileError) as caught:
         transaction_bytes(transaction)
-    assert str(caught.value).startswith(f"f, byte 0x0010: operation: {text}")
+    assert str(caught.value).startswith(f"f, byte 0x0010: {text}")
 
 
 def test_mask_writes_of_28_bytes_as_mlir_aie_stores_them() -> None:

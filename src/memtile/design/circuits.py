@@ -253,7 +253,7 @@ class Circuits:
                 given=flow.name,
                 allowed=allowed,
                 source=_SOURCE,
-                says=f"the flow is {flow.name}; it must go from {allowed}",
+                says=f"the flow is {flow.name}{'' if targets else 'nothing'}; it must go from {allowed}",
             )
         for port in (flow.source, *flow.targets):
             if _is_interface(port) and _is_dma(port) and not self._device.has_interface_dma(port.column):
