@@ -201,7 +201,7 @@ def test_errors_are_messages_not_tracebacks(tmp_path: Path) -> None:
     folder = shell("bd", "decode", str(tmp_path))
     assert (folder.returncode, folder.stderr) == (
         2,
-        (f"error: {tmp_path}: the file cannot be read: Is a directory.\n"),
+        f"error: {tmp_path}: the file cannot be read: Is a directory.\n",
     )
     words = shell("bd", "explain", "1", "2", "x")
     assert words.returncode == 2

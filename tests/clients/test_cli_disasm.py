@@ -194,7 +194,7 @@ def test_errors_are_messages_with_exit_code_2(tmp_path: Path) -> None:
     )
     forced = run("--format", "cdo", FILES[0])
     assert forced.exit_code == 2
-    assert "identification: 0x" in forced.stderr
+    assert "identification is 0x" in forced.stderr
     for args in (["--base", "x", FILES[0]], ["--format", "elf", FILES[0]], []):
         assert run(*args).exit_code == 2
     assert "error: device table: device: 'npu9'" in run("--device", "npu9", FILES[0]).stderr

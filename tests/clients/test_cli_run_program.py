@@ -176,7 +176,7 @@ def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> No
         ([TRANSPOSE, "--in", "x"], "error: memtile run: --in is 'x'; it must be NAME=FILE.npy (form of"),
         (
             [TRANSPOSE, "--in", "x=none.npy"],
-            ("error: none.npy: the file cannot be read: No such file or directory."),
+            "error: none.npy: the file cannot be read: No such file or directory.",
         ),
         ([TRANSPOSE, "--in", f"x={folder}/text.npy"], "text.npy: the file is not a NumPy file of numbers: "),
         (
@@ -184,11 +184,11 @@ def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> No
             "objects.npy: the file is not a NumPy file of ",
         ),
         ([TRANSPOSE, "--in", f"x={folder}/letters.npy"], "not a NumPy file of numbers: its type is <U1"),
-        ([TRANSPOSE, *x, "--out", f"y:{'9' * 5000}=y.npy"], "error: array y: type: '99999"),
+        ([TRANSPOSE, *x, "--out", f"y:{'9' * 5000}=y.npy"], "error: array y: type is '99999"),
         ([TRANSPOSE, *x, "--out", "y:,=y.npy"], "error: array y: type is ','; it must be one such as int8"),
         (
             [TRANSPOSE, *x, "--out", "y=none/y.npy"],
-            ("none/y.npy: the file cannot be written: there is no such folder."),
+            "none/y.npy: the file cannot be written: there is no such folder.",
         ),
         ([TRANSPOSE, "--out", "y:object=y.npy"], "error: array y: type is 'object'; it must be one such"),
         (

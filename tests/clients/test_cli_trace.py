@@ -162,7 +162,7 @@ def test_events_from_a_flag(tmp_path: Path, text: str, names: list[str]) -> None
         ),
         (
             "core=1,2,3,4,5,6,7,8,9",
-            ("error: traced events: there are 9 events; a module can trace at most 8 (AM020, events).\n"),
+            "error: traced events: there are 9 events; a module can trace at most 8 (AM020, events).\n",
         ),
         (
             "LOCK_STAL,PORT_IDLE_0",
@@ -321,11 +321,11 @@ def test_problems_are_told_and_the_rest_is_shown(capture: Path) -> None:
     ("args", "text"),
     [
         (["--json", "--csv"], "--json and --csv exclude each other."),
-        (["--time", "cycles"], "it is for --perfetto FILE.json"),
-        (["--time", "cycles", "--perfetto", "x.pftrace"], "it is for --perfetto FILE.json"),
+        (["--time", "cycles"], "it needs --perfetto FILE.json."),
+        (["--time", "cycles", "--perfetto", "x.pftrace"], "it needs --perfetto FILE.json."),
         (
             ["--perfetto", "no/where.json"],
-            ("no/where.json: the file cannot be written: there is no such folder."),
+            "no/where.json: the file cannot be written: there is no such folder.",
         ),
         (["--program", "no/where.bin"], "no/where.bin: the file cannot be read: No such file or directory."),
     ],

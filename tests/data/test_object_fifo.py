@@ -126,7 +126,7 @@ def test_object_fifos_that_make_no_sense() -> None:
     )
     fifo.split("p", workers[:3])
     assert refused(lambda: fifo.split("q", workers[:3])).startswith("object FIFO in: split cannot take ")
-    assert refused(lambda: fifo.gather("q", workers[:3])).startswith("object FIFO in: gather: ")
+    assert refused(lambda: fifo.gather("q", workers[:3])).startswith("object FIFO in: gather cannot take ")
 
 
 def test_a_tile_without_a_free_channel_says_so() -> None:

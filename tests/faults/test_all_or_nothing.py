@@ -90,7 +90,7 @@ def test_parts_that_are_not_the_objects(array: Array) -> None:
         "(object FIFO: buffers and two counting locks per end)."
     )
     text = refused(lambda: fifo.split("half", cores, parts=[view((4, 8)), view((2, 8))]))
-    assert "buffer f.0: read: View(shape=(2, 8)" in text
+    assert "buffer f.0: the pattern to read is View(shape=(2, 8)" in text
     assert claimed(shared) == before
 
 

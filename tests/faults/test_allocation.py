@@ -169,7 +169,7 @@ def test_all_that_contradicts_the_tile_is_told_at_once() -> None:
         Demand("f", 64, window="north"),
     ]
     assert refused(lambda: place_buffers(demands, windows=("own", "west"))) == [
-        ("placement, buffer f: 2 buffers have this name; there must be one (names tell buffers apart)."),
+        "placement, buffer f: 2 buffers have this name; there must be one (names tell buffers apart).",
         "placement, buffer a: size is 7 bytes; it must be a positive number of whole 32-bit words "
         "(AM020 chapter 5: memory tile memory).",
         "placement, buffer b: at is 0x18; it must be a multiple of 0x10 (AM020 chapter 5: 128-bit "
@@ -187,7 +187,7 @@ def test_all_that_contradicts_the_tile_is_told_at_once() -> None:
         "east memory).",
         "placement, buffer e: bytes 0x20..0x5f overlap b, which takes 0x18..0x57 (AM020 chapter 5: "
         "memory tile memory).",
-        ("placement: the tile has no channel S2MM 6; it has S2MM 0..5 and MM2S 0..5 (AM020: DMA channels)."),
+        "placement: the tile has no channel S2MM 6; it has S2MM 0..5 and MM2S 0..5 (AM020: DMA channels).",
     ]
 
 
@@ -196,7 +196,7 @@ def test_windows_groups_and_solvers_have_names() -> None:
     assert refused(lambda: place_buffers(one, [{"MM2S 9"}], windows=("own", "up"))) == [
         "placement: one of the windows is up; it must be west or own or east (AM020 chapter 5: west, "
         "own and east memory).",
-        ("placement: the tile has no channel MM2S 9; it has S2MM 0..5 and MM2S 0..5 (AM020: DMA channels)."),
+        "placement: the tile has no channel MM2S 9; it has S2MM 0..5 and MM2S 0..5 (AM020: DMA channels).",
     ]
     assert refused(lambda: place_buffers(one, solver="best")) == [  # type: ignore[arg-type]
         "placement: solver is 'best'; it must be auto or cp-sat or greedy (OR-tools CP-SAT)."

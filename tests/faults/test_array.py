@@ -82,7 +82,7 @@ def test_a_lock_of_another_tile_is_used_through_its_window() -> None:
     far = array.memory_tile(3)
     assert "lock theirs belongs to memory tile (0,1)" in refused(lambda: far.seen(theirs))
     through_east = west.seen(east.lock(0, "eastern"))
-    assert "it belongs to memory tile (1,1)" in refused(
+    assert "lock eastern belongs to memory tile (1,1)" in refused(
         lambda: far.mm2s[0].start(far.read(far.buffer("c", 4)).guarded(through_east.acquire()))
     )
     assert "take tile.seen(lock)" in refused(
@@ -131,7 +131,7 @@ def test_flows_have_a_direction_and_ends_of_their_own() -> None:
         "memory(0,1) MM2S 0 -> compute(0,2) S2MM 0 (AM020 chapter 2: stream switch)."
     )
     text = refused(lambda: array.connect(memory.mm2s[0], other.s2mm[0]))
-    assert text.endswith("-> compute(0,2) S2MM 0; name all destinations in one call")
+    assert text.endswith("(AM020 chapter 2: stream switch). Name all destinations in one call.")
 
 
 def test_an_interface_tile_without_dma_is_named_with_the_columns_that_have_one() -> None:

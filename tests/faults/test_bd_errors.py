@@ -128,7 +128,7 @@ RANGES: list[tuple[Case, Case, str, str]] = [
         COMPUTE,
         {"dims": [[1, 2], [1, 2], [1, 2]]},
         "wrap_d2",
-        ("dims[2].wrap is 2; it must be 0, because D2 has no wrap field (AM025: compute tile BD fields)."),
+        "dims[2].wrap is 2; it must be 0, because D2 has no wrap field (AM025: compute tile BD fields).",
     ),
     (
         MEMORY,
@@ -174,7 +174,7 @@ RANGES: list[tuple[Case, Case, str, str]] = [
         MEMORY,
         {"axi": {"burst": 128}},
         "axi_unsupported",
-        ("axi is given, but BDs of the memory tile have no AXI properties (AM025: interface tile BDs only)."),
+        "axi is given, but BDs of the memory tile have no AXI properties (AM025: interface tile BDs only).",
     ),
     (
         MEMORY,
@@ -194,7 +194,7 @@ RANGES: list[tuple[Case, Case, str, str]] = [
         MEMORY,
         {"iteration": {"step": 1, "wrap": 1, "current": 64}},
         "iteration_current",
-        ("Iteration_Current (iteration.current) is 64, allowed are 0..63 (AM025 DMA_BDn_6: 6-bit field)."),
+        "Iteration_Current (iteration.current) is 64, allowed are 0..63 (AM025 DMA_BDn_6: 6-bit field).",
     ),
     (MEMORY, {"next": 48}, "next_bd", "Next_BD (next) is 48, allowed are 0..47 (AM020: 48 BDs)."),
     (
@@ -223,7 +223,7 @@ RANGES: list[tuple[Case, Case, str, str]] = [
         MEMORY,
         {"release": {"id": 64, "value": 64}},
         "release_value",
-        ("Lock_Rel_Value (release.value) is 64, allowed are -64..63 (AM025 DMA_BDn_7: 7-bit field, signed)."),
+        "Lock_Rel_Value (release.value) is 64, allowed are -64..63 (AM025 DMA_BDn_7: 7-bit field, signed).",
     ),
     (
         MEMORY,

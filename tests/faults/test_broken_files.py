@@ -269,7 +269,7 @@ def test_a_program_that_the_array_cannot_do_is_refused_as_a_whole() -> None:
             "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1; there "
             "is neither data memory nor a register (AM025 memory map)."
         ),
-        ("program: the value for 0x021a0000 is 0x100000000, allowed are 0x0..0xffffffff (AM025 memory map)."),
+        "program: the value for 0x021a0000 is 0x100000000, allowed are 0x0..0xffffffff (AM025 memory map).",
         "program: the operation DDR_PATCH is no register access (the model takes register accesses). "
         "Run what this operation asks for yourself.",
     ]

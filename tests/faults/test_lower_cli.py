@@ -128,7 +128,7 @@ BAD: dict[str, tuple[dict[str, Any], list[str]]] = {
     "rank mismatch": (
         {"tiling_dimension": [4], "offset": [0, 0, 0]},
         [
-            (f"tiling: tiling_dimension has 1 dimension; it must have 2, as buffer_dimension has {UG1603}."),
+            f"tiling: tiling_dimension has 1 dimension; it must have 2, as buffer_dimension has {UG1603}.",
             f"tiling: offset has 3 dimensions; it must have 2, as buffer_dimension has {UG1603}.",
         ],
     ),
@@ -243,7 +243,7 @@ def test_text_names_the_tiling_and_every_problem() -> None:
     assert done.exit_code == 1
     assert done.stdout.splitlines()[-6:] == [
         "b: read 8 x 8 elements of 32 bits in tiles of 1 x 0",
-        (f"  refused: tiling: offset has 1 dimension; it must have 2, as buffer_dimension has {UG1603}."),
+        f"  refused: tiling: offset has 1 dimension; it must have 2, as buffer_dimension has {UG1603}.",
         f"  refused: tiling: tiling_dimension[1] is 0; it must be 1 or more {UG1603}.",
         "",
         "1 of 2 tilings lowered, every walk checked",

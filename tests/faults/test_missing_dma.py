@@ -33,7 +33,7 @@ def test_a_tile_without_dma_refuses_the_file_as_a_whole(operation: Operation) ->
     program = read_program(written(WHOLE, [Write(first, 7), operation, Write(last, 8)]), "f")
     assert program.shape is not None
     (problem,) = check(program.operations, program.shape)
-    text = f"f, byte 0x0028: address: offset 0x1d000 of the {NO_DMA.format(0)}"
+    text = f"f, byte 0x0028: nothing answers at offset 0x1d000 of the {NO_DMA.format(0)}"
     assert problem.message == text
     array = Array("xcve2802", columns=4)
     for do in (

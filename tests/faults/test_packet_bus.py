@@ -125,7 +125,7 @@ def test_packets_of_another_stream_are_told_before_they_go_astray() -> None:
     memory.mm2s[0].start(stream.packets(memory.read(buffer)))
     rule = "(AM020 chapter 2: packet-switched streams)"
     assert refused(array.run).splitlines() == [
-        (f"packet bus b: memory(0,1) MM2S 0 sends packets of id 0; it must send packets of ids 9 {rule}."),
+        f"packet bus b: memory(0,1) MM2S 0 sends packets of id 0; it must send packets of ids 9 {rule}.",
         (
             "packet bus b: memory(0,1) MM2S 1 sends words without a header; it must send packets of "
             f"ids 5 {rule}."

@@ -61,7 +61,7 @@ def test_unknown_names_are_told_with_what_there_is() -> None:
     wanted = [Wanted("out"), Wanted("more"), Wanted("0x300000000")]
     assert problems(given, wanted) == [
         f"array 7: no input is called '7'; the inputs are {READ} (the program).",
-        (f"array 0x300000000: no output is called '0x300000000'; the outputs are {WRITTEN} (the program)."),
+        f"array 0x300000000: no output is called '0x300000000'; the outputs are {WRITTEN} (the program).",
         f"array b: no input is called 'b'; the inputs are {READ} (the program).",
         f"array more: no output is called 'more'; the outputs are {WRITTEN} (the program).",
     ]

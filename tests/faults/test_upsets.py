@@ -25,7 +25,7 @@ def test_all_problems_of_all_upsets_are_told_at_once() -> None:
     rig = Rig()
     rig.step(3)
     assert messages([Upset(2, 0, 1, (0,)), Upset(5, 0, 0x20000, (0,)), Upset(5, 0, 4, (39, -1))], rig) == [
-        ("upset of tile 0, word 0x1, cycle 2: cycle is 2; it must be 3 or later (the run is at that cycle)."),
+        "upset of tile 0, word 0x1, cycle 2: cycle is 2; it must be 3 or later (the run is at that cycle).",
         "upset of tile 0, word 0x20000, cycle 5: word is 0x20000, allowed are 0x0..0x1ffff (AM020: ECC "
         "and parity of data memory).",
         "upset of tile 0, word 0x4, cycle 5: the wrong bits are 39, -1, allowed are one or more of "

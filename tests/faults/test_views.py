@@ -55,7 +55,7 @@ def message(act: Callable[[], Any]) -> str:
         ),
         (
             lambda: X[3:3],
-            ("the slice of axis 0 is empty; it must have at least one element (NumPy basic indexing)."),
+            "the slice of axis 0 is empty; it must have at least one element (NumPy basic indexing).",
         ),
         (
             lambda: X.T.reshape(-1)[1:12],
@@ -102,7 +102,7 @@ def test_a_reshape_that_cuts_a_loop_names_the_axis() -> None:
         (lambda: np.pad(X, 1.5), "pad_width is 1.5; it must be widths of 0 or more for 2 axes (numpy.pad)."),
         (
             lambda: np.pad(X, ((1, 1),) * 3),
-            ("pad_width is ((1, 1), (1, 1), (1, 1)); it must be widths of 0 or more for 2 axes (numpy.pad)."),
+            "pad_width is ((1, 1), (1, 1), (1, 1)); it must be widths of 0 or more for 2 axes (numpy.pad).",
         ),
         (
             lambda: np.pad(X.T.reshape(-1), 1),
