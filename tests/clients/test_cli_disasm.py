@@ -197,7 +197,7 @@ def test_errors_are_messages_with_exit_code_2(tmp_path: Path) -> None:
     assert "identification is 0x" in forced.stderr
     for args in (["--base", "x", FILES[0]], ["--format", "elf", FILES[0]], []):
         assert run(*args).exit_code == 2
-    assert "error: device table: device: 'npu9'" in run("--device", "npu9", FILES[0]).stderr
+    assert "error: device table: device is 'npu9'" in run("--device", "npu9", FILES[0]).stderr
 
 
 def test_help_has_examples() -> None:

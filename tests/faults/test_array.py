@@ -85,7 +85,7 @@ def test_a_lock_of_another_tile_is_used_through_its_window() -> None:
     assert "lock eastern belongs to memory tile (1,1)" in refused(
         lambda: far.mm2s[0].start(far.read(far.buffer("c", 4)).guarded(through_east.acquire()))
     )
-    assert "take tile.seen(lock)" in refused(
+    assert "Take tile.seen(lock)." in refused(
         lambda: east.mm2s[1].start(east.read(east.buffer("d", 4)).guarded(through_east.acquire()))
     )
 

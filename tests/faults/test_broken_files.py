@@ -266,7 +266,7 @@ def test_a_program_that_the_array_cannot_do_is_refused_as_a_whole() -> None:
         "program: address is 0x021a0002; it must be a multiple of 0x4 (AM025 memory map).",
         "program: 2 words from 0x021ffffc on are more than one tile has (AM025 memory map).",
         (
-            "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1; there "
+            "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1, where there "
             "is neither data memory nor a register (AM025 memory map)."
         ),
         "program: the value for 0x021a0000 is 0x100000000, allowed are 0x0..0xffffffff (AM025 memory map).",

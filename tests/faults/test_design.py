@@ -232,9 +232,7 @@ def test_long_elements_do_not_go_as_two_words_by_accident() -> None:
     expected = text.replace("S2MM 0: the data to feed", "MM2S 0: the data to expect")
     assert refused(lambda: tile.mm2s[0].expect(np.arange(4))) == expected
     assert "has type float64" in refused(lambda: tile.s2mm[0].feed([1.5]))
-    assert "dtype is object; it must be a NumPy type of numbers" in refused(
-        lambda: tile.s2mm[0].feed(np.array([None]))
-    )
+    assert "has type object" in refused(lambda: tile.s2mm[0].feed(np.array([None])))
     assert not tile.mm2s[0].taken
 
 

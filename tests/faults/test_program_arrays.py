@@ -221,7 +221,7 @@ def test_problems_of_program_and_arrays_come_together() -> None:
     with pytest.raises(InputFileError) as caught:
         run_program(made.operations, Array(), [Given("x", WORDS[:3])])
     assert [line.partition(" (")[0] for line in str(caught.value).splitlines()] == [
-        "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1; there is "
+        "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1, where there is "
         "neither data memory nor a register",
         "f, byte 0x0040: the operation LOADPDI is no register access",
         "program: argument offset is 2 bytes; it must be a multiple of 4",

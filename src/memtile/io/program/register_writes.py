@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from memtile.arch.address_map import ARRAY_BASE
-from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
+from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.errors import InputFileError, Problem, RegisterError, SimulationError, raise_if
 from memtile.io.program.operations import (
     WORD_MAX,
@@ -173,31 +173,30 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
             says=f"{words} words from {given} on are more than one tile has",
         )
     else:
-        first = offset // WORD_BYTES
-        answered = answering(kind, shape.has_dma(column, row))[first : first + words]
-        if not answered.all():
-            hole = offset + int(answered.argmin()) * WORD_BYTES
-            given = f"offset {hole:#07x} of the {TILE_KINDS[kind].title} at column {column}, row {row}"
-            if answering(kind, has_dma=True)[hole // WORD_BYTES]:
-                yield Problem(
-                    reason="no_dma",
-                    where=where,
-                    field="address",
-                    given=given,
-                    allowed="interface tiles that have a DMA",
-                    source="device table",
-                    says=f"nothing answers at {given}, which has no DMA",
-                )
-            else:
-                yield Problem(
-                    reason="unmapped",
-                    where=where,
-                    field="address",
-                    given=given,
-                    allowed="data memory and registers of the map",
-                    source=_MAP,
-                    says=f"nothing answers at {given}; there is neither data memory nor a register",
-                )
+        yield from _hole(column, row, kind, range(offset, offset + words * WORD_BYTES), shape, where)
+
+
+def _hole(
+    column: int, row: int, kind: TileName, offsets: range, shape: ArrayShape, where: str
+) -> Iterator[Problem]:
+    """The first word of ``offsets`` of a tile at which nothing answers, if there is one."""
+    words = slice(offsets.start // WORD_BYTES, offsets.stop // WORD_BYTES)
+    answered = answering(kind, shape.has_dma(column, row))[words]
+    if answered.all():
+        return
+    hole = offsets.start + int(answered.argmin()) * WORD_BYTES
+    given = f"offset {hole:#07x} of the {TILE_KINDS[kind].title} at column {column}, row {row}"
+    lacks_dma = bool(answering(kind, has_dma=True)[hole // WORD_BYTES])
+    reason = "which has no DMA" if lacks_dma else "where there is neither data memory nor a register"
+    yield Problem(
+        reason="no_dma" if lacks_dma else "unmapped",
+        where=where,
+        field="address",
+        given=given,
+        allowed="interface tiles that have a DMA" if lacks_dma else "data memory and registers of the map",
+        source="device table" if lacks_dma else _MAP,
+        says=f"nothing answers at {given}, {reason}",
+    )
 
 
 def _other_base(address: int, shape: ArrayShape) -> str:
