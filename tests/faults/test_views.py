@@ -130,10 +130,10 @@ def test_windows_and_broadcasts_that_do_not_fit() -> None:
         "view of (8, 8): sliding_window_view has 1 windows for 2 axes; it needs one for each (NumPy)."
     )
     assert message(lambda: memtile.sliding_window_view(X[0], 0)) == (
-        "view of (8,): sliding_window_view: a window of 0 given, 1..8, the size of axis 0 allowed (NumPy)"
+        "view of (8,): the window has a size of 0, allowed are 1..8, the size of axis 0 (NumPy)."
     )
     assert message(lambda: memtile.sliding_window_view(X, (3, 3), 1)) == (
-        "view of (8, 8): sliding_window_view: 2 windows for 1 axes given, one window per axis allowed (NumPy)"
+        "view of (8, 8): sliding_window_view has 2 windows for 1 axes; it needs one for each (NumPy)."
     )
     assert message(lambda: np.broadcast_to(X, (3, 8))) == (
         "view of (8, 8): the view cannot be broadcast to (3, 8) (NumPy)."

@@ -57,7 +57,8 @@ def sliding_window_view(
     axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim, allow_duplicate=True)
     if len(axes) != len(sizes):
         given = f"{len(sizes)} windows for {len(axes)} axes"
-        raise x.refusal("sliding_window_view", given, "one window per axis", "NumPy")
+        says = f"sliding_window_view has {given}; it needs one for each"
+        raise x.refusal("sliding_window_view", given, "one window per axis", "NumPy", says=says)
     for k, size in zip(axes, sizes, strict=True):
         x = x.windows(k, size)
     return x

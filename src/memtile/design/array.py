@@ -368,6 +368,8 @@ class Array(Bench):
                     given=f"{other!r}",
                     allowed=f"{self.device.name} with {self.columns} columns and the same timing",
                     source="columns of one model are compared",
+                    says=f"the other array is {other!r}; it must be {self.device.name} with {self.columns} "
+                    "columns and the same timing",
                 )
             )
         return state_diff(self.engine, other.engine)

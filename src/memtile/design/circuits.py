@@ -210,7 +210,9 @@ class Circuits:
                     field=channel.name,
                     given=f"{owner}, and {'feed' if channel.fed else 'collect or expect'}",
                     allowed="a circuit or the test bench",
-                    source="one end at either side of a stream",
+                    source="a stream has one end at either side",
+                    says=f"{channel.name} has {owner}, and {'feed' if channel.fed else 'collect or expect'} "
+                    "of the test bench too",
                 )
 
     def owner(self, channel: Channel) -> str:

@@ -85,6 +85,7 @@ class End:
                 given="an end that no core uses",
                 allowed="an end in a compute tile",
                 source="object FIFO: a core takes and gives two counting locks",
+                says="the end has no locks: no core uses it, only an end in a compute tile has some",
             )
             raise DesignError(problem)
         return self.locks
