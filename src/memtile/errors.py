@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+
+_RANGE = re.compile(r"-?(0x)?[0-9a-f]+\.\.", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One thing that is wrong with an input.
 
+    A message is ``where: sentence (source). Next step.`` Its sentence is ``says``; without it, ``field is
+    given, allowed are low..high`` where a range is allowed, else ``field is given; it must be allowed``.
+
     Attributes:
         reason: stable snake_case code that scripts may compare, e.g. ``"step_d0"``.
         where: the place, e.g. ``"memory tile, BD 5"``.
         field: the field or argument concerned, e.g. ``"D0_Stepsize"``.
-        given: the value as the user gave it, with its unit.
-        allowed: what would be accepted, with its unit.
+        given: the value as the user gave it, with its unit; addresses in hex, counts in decimal.
+        allowed: what would be accepted, with its unit, in the same number base.
         source: the manual, register or driver rule that says so.
-        next_step: what the user can do; empty when there is nothing to add.
+        next_step: what the user can do, one or more sentences; empty when there is nothing to add.
+        says: a sentence without its full stop, where the words above would not make a good one.
     """
 
     reason: str
@@ -27,16 +34,25 @@ class Problem:
     allowed: str
     source: str
     next_step: str = ""
+    says: str = ""
 
     @property
     def message(self) -> str:
-        """The problem as one sentence for a person."""
-        text = f"{self.where}: {self.field}: {self.given} given, {self.allowed} allowed ({self.source})"
-        return f"{text}; {self.next_step}" if self.next_step else text
+        """The problem in sentences for a person."""
+        text = f"{self.where}: {self.says or self._sentence()} ({self.source})."
+        return f"{text} {self.next_step}" if self.next_step else text
+
+    def _sentence(self) -> str:
+        rule = "; it must be"
+        if _RANGE.match(self.allowed):
+            rule = ", allowed are"
+        return f"{self.field} is {self.given}{rule} {self.allowed}"
 
     def as_json(self) -> dict[str, str]:
-        """Plain data for ``--json`` output: all attributes and ``message``."""
-        return {**asdict(self), "message": self.message}
+        """Plain data for ``--json`` output: all attributes but ``says``, and ``message``."""
+        data = asdict(self)
+        del data["says"]
+        return {**data, "message": self.message}
 
 
 class MemtileError(Exception):
@@ -93,4 +109,4 @@ def raise_if(problems: Sequence[Problem], error: type[MemtileError]) -> None:
 
 def cannot_write(path: object, error: OSError) -> InputFileError:
     """The error of an output file that the system refuses."""
-    return InputFileError(f"{path}: cannot be written: {error.strerror}")
+    return InputFileError(f"{path}: the file cannot be written: {error.strerror}.")

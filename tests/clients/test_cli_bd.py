@@ -66,7 +66,7 @@ def test_a_refused_case_is_an_answer_not_a_failure() -> None:
         "error": {
             "reason": "next_bd",
             "field": "Next_BD",
-            "message": "memory tile, BD 2: Next_BD: next 48 given, 0..47 allowed (AM020: 48 BDs)",
+            "message": "memory tile, BD 2: Next_BD (next) is 48, allowed are 0..47 (AM020: 48 BDs).",
         }
     }
 
@@ -141,20 +141,20 @@ def test_explain_says_what_is_not_legal() -> None:
     done = run("bd", "explain", "--bd", "3", "16", "0x20000", "0", "0", "0", "0", "0", "0x800080C8")
     assert done.exit_code == 0
     assert "waits until lock 200 (beyond every window) == 0" in done.stdout
-    assert "not legal: memory tile, BD 3: Lock_Acq_ID: acquire.id 200 given, 0..191 allowed" in done.stdout
+    assert "not legal: memory tile, BD 3: Lock_Acq_ID (acquire.id) is 200, allowed are 0..191" in done.stdout
 
 
 BAD_FILES = {
-    "text.json": (b"length 5", "text.json, line 1, column 1: not JSON: Expecting value"),
+    "text.json": (b"length 5", "text.json, line 1, column 1: this is not JSON: Expecting value."),
     "comma.json": (
         b'[{"tile": "memory"},\n {"tile" 4}]',
-        "comma.json, line 2, column 10: not JSON: Expecting ':' delimiter",
+        "comma.json, line 2, column 10: this is not JSON: Expecting ':' delimiter.",
     ),
-    "empty.json": (b"", "empty.json, line 1, column 1: not JSON: Expecting value"),
-    "latin.json": (b'{"tile": "\xff"}', "latin.json: not UTF-8 text, see byte 10"),
-    "twice.json": (b'{"length": 1, "length": 2}', 'twice.json: key "length" is given twice in one object'),
-    "deep.json": (b"[" * 200_000, "deep.json: not JSON that can be read: nested too deeply"),
-    "digits.json": (b"9" * 5000, "digits.json: not JSON that can be read: a number of 5000 digits"),
+    "empty.json": (b"", "empty.json, line 1, column 1: this is not JSON: Expecting value."),
+    "latin.json": (b'{"tile": "\xff"}', "latin.json: byte 10 is not UTF-8 text."),
+    "twice.json": (b'{"length": 1, "length": 2}', 'twice.json: an object has the key "length" twice.'),
+    "deep.json": (b"[" * 200_000, "deep.json: this JSON cannot be read: it is nested too deeply."),
+    "digits.json": (b"9" * 5000, "digits.json: this JSON cannot be read: a number has 5000 digits."),
 }
 
 
@@ -171,7 +171,7 @@ def test_a_bad_file_is_named_with_the_place(tmp_path: Path, command: str, name: 
 
 def test_standard_input_is_called_so() -> None:
     done = CliRunner().invoke(main.app, ["bd", "encode", "-"], input=b"\xff")
-    assert done.stderr == "error: standard input: not UTF-8 text, see byte 0\n"
+    assert done.stderr == "error: standard input: byte 0 is not UTF-8 text.\n"
 
 
 @pytest.mark.parametrize("command", [["bd", "encode"], ["lower", "-"]])
@@ -195,15 +195,20 @@ def test_words_of_thousands_of_digits_are_no_words() -> None:
 def test_errors_are_messages_not_tracebacks(tmp_path: Path) -> None:
     missing = shell("bd", "encode", str(tmp_path / "none.json"))
     assert (missing.returncode, missing.stdout) == (2, "")
-    assert missing.stderr == f"error: {tmp_path / 'none.json'}: cannot be read: No such file or directory\n"
+    assert missing.stderr == (
+        f"error: {tmp_path / 'none.json'}: the file cannot be read: No such file or directory.\n"
+    )
     folder = shell("bd", "decode", str(tmp_path))
-    assert (folder.returncode, folder.stderr) == (2, f"error: {tmp_path}: cannot be read: Is a directory\n")
+    assert (folder.returncode, folder.stderr) == (
+        2,
+        f"error: {tmp_path}: the file cannot be read: Is a directory.\n",
+    )
     words = shell("bd", "explain", "1", "2", "x")
     assert words.returncode == 2
-    assert words.stderr.startswith('error: memory tile, BD 0: word 2: "x" given, a number or')
+    assert words.stderr.startswith('error: memory tile, BD 0: word 2 is "x"; it must be a number or')
     two = shell("bd", "explain", "--bd", "48", "1", "2", "x")
     assert two.stderr.startswith(
-        "2 errors:\n  memory tile, BD 48: bd: 48 given, 0..47 allowed (AM020: 48 BDs)\n  memory"
+        "2 errors:\n  memory tile, BD 48: bd is 48, allowed are 0..47 (AM020: 48 BDs).\n  memory"
     )
 
 

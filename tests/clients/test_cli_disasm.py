@@ -145,7 +145,7 @@ def test_data_memory_and_unknown_addresses_are_one_line_each() -> None:
 def test_words_that_are_no_descriptor_say_why() -> None:
     text = "0x02040000 0\n" + "".join(f"{0x0221D000 + 4 * n:#x} {1 << 31}\n" for n in range(6))
     (descriptor,) = data("-", stdin=text)["operations"][-1]["descriptors"]
-    assert "reserved bits 0x80000000 set" in descriptor["error"]
+    assert "word 0 sets the reserved bits 0x80000000" in descriptor["error"]
     assert any("not a descriptor: compute tile, BD 0: word 0" in line for line in lines("-", stdin=text))
 
 
@@ -184,20 +184,20 @@ def test_errors_are_messages_with_exit_code_2(tmp_path: Path) -> None:
     done = run(FILES[0], cut)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error: {cut}, byte 0x000c: total size: 56 bytes given, 55, the length of the file allowed "
-        "(aie-rt and mlir-aie transaction format)\n"
+        f"error: {cut}, byte 0x000c: the header says a total size of 56 bytes, the file has 55 (aie-rt "
+        "and mlir-aie transaction format).\n"
     )
     missing = run(tmp_path / "none.bin")
     assert (missing.exit_code, missing.stderr) == (
         2,
-        f"error: {tmp_path / 'none.bin'}: cannot be read: No such file or directory\n",
+        f"error: {tmp_path / 'none.bin'}: the file cannot be read: No such file or directory.\n",
     )
     forced = run("--format", "cdo", FILES[0])
     assert forced.exit_code == 2
-    assert "identification: 0x" in forced.stderr
+    assert "identification is 0x" in forced.stderr
     for args in (["--base", "x", FILES[0]], ["--format", "elf", FILES[0]], []):
         assert run(*args).exit_code == 2
-    assert "error: device table: device: 'npu9'" in run("--device", "npu9", FILES[0]).stderr
+    assert "error: device table: device is 'npu9'" in run("--device", "npu9", FILES[0]).stderr
 
 
 def test_help_has_examples() -> None:

@@ -100,7 +100,7 @@ def test_the_table_says_what_became_of_each() -> None:
 def test_bad_requests_are_answered_in_a_line(tmp_path: Path) -> None:
     done = run("--bits", "40", EXAMPLE)
     assert done.exit_code == 2
-    assert "bits: 40 given, 1..39 allowed" in done.stderr
+    assert "the number of bits is 40, allowed are 1..39" in done.stderr
     done = run(str(tmp_path / "none.py"))
     assert (done.exit_code, done.stderr.startswith("error: ")) == (2, True)
 

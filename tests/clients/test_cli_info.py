@@ -58,8 +58,8 @@ def test_an_unknown_device_is_met_with_the_known_ones() -> None:
     done = run("npu3")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: device table: device: 'npu3' given, xcve2802, xcve2302, npu1, xc2ve3858 allowed "
-        "(mlir-aie device model); did you mean npu1?\n"
+        "error: device table: device is 'npu3'; it must be one of xcve2802, xcve2302, npu1, xc2ve3858 "
+        "(mlir-aie device model). Did you mean npu1?\n"
     )
 
 

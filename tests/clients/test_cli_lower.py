@@ -132,8 +132,8 @@ def test_rank_is_limited_where_the_memory_is_declared_only() -> None:
     assert "| DEV-TIL-1 |" in (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
     declared = OVERFLOW | {"memory": "external_ddr_via_interface_tile"}
     assert answer(stdin=declared)["error"]["message"] == (
-        "tiling: buffer_dimension: 4 dimensions given, at most 3 on the interface tile allowed "
-        "(UG1603, tiling parameters); join dimensions that are next to each other"
+        "tiling: buffer_dimension has 4 dimensions; the interface tile has at most 3 (UG1603, tiling "
+        "parameters). Join dimensions that are next to each other."
     )
     assert "bds" in answer("--tile", "interface", stdin=declared)
     joined = declared | {

@@ -110,11 +110,17 @@ def test_a_picture_is_drawn(written: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--picture", "cycles.doc"], "cycles.doc: a picture's name ends in one of .png, .svg, .pdf"),
-        (["--untimed", "--picture", "cycles.svg"], "cycles.svg: an untimed run has no cycles to draw; run w"),
-        (["--picture", "none/cycles.svg"], "none/cycles.svg: cannot be written: no such folder"),
-        (["--picture", "a.svg"], "a.svg: cannot be written: it is a folder"),
-        (["--vcd", "none/run.vcd"], "none/run.vcd: cannot be written: no such folder"),
+        (
+            ["--picture", "cycles.doc"],
+            "cycles.doc: the name of a picture must end in one of .png, .svg, .pdf.",
+        ),
+        (["--untimed", "--picture", "cycles.svg"], "cycles.svg: an untimed run has no cycles to draw. Run w"),
+        (
+            ["--picture", "none/cycles.svg"],
+            "none/cycles.svg: the file cannot be written: there is no such folder.",
+        ),
+        (["--picture", "a.svg"], "a.svg: the file cannot be written: it is a folder."),
+        (["--vcd", "none/run.vcd"], "none/run.vcd: the file cannot be written: there is no such folder."),
     ],
 )
 def test_an_output_that_cannot_be_written_is_refused_before_the_run(
@@ -135,20 +141,20 @@ def test_without_matplotlib_a_picture_of_cycles_says_how_to_get_it(
     monkeypatch.setattr("memtile.report.cycles_picture.find_spec", lambda _name: None)
     done = run("--picture", str(tmp_path / "cycles.svg"), written(GOOD.format(wrong="")))
     assert done.exit_code == 2
-    message = 'error: pictures need matplotlib, which is not installed: pip install "memtile[plots]"\n'
+    message = 'error: Pictures need matplotlib, which is not installed: pip install "memtile[plots]".\n'
     assert done.stderr == message
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("def design(:\n", "line 1: not Python: "),
-        ("x = 1\n", "no function design(); the command calls it to get the design"),
-        ("def design():\n    return 5\n", "design() returned int, not a MemoryTile or an Array"),
-        ("class D:\n    run = print\n\ndef design():\n    return D()\n", "design() returned D, not a Memo"),
+        ("def design(:\n", "line 1: this is not Python: "),
+        ("x = 1\n", "there is no function design(), which the command calls to get the design."),
+        ("def design():\n    return 5\n", "design() returned int; it must return a MemoryTile or an Array."),
+        ("class D:\n    run = print\n\ndef design():\n    return D()\n", "design() returned D; it must ret"),
         (
             "import memtile\ndef design():\n    return memtile.MemoryTile\n",
-            "design() returned the class MemoryTile; make one: MemoryTile()",
+            "design() returned the class MemoryTile. Make one of it: MemoryTile().",
         ),
         ("def design():\n    x = 1\n    return y\n", "line 3: NameError: name 'y' is not defined"),
         ("import no_such_module\n", "line 1: ModuleNotFoundError: No module named 'no_such_module'"),
@@ -209,7 +215,9 @@ def test_what_fails_in_a_kernel_is_told_in_a_line(written: Any, options: list[st
 def test_a_missing_file_is_told() -> None:
     done = run("no_such_design.py")
     assert done.exit_code == 2
-    assert "no_such_design.py: no such file; give a Python file with a design() function" in done.stderr
+    assert (
+        "no_such_design.py: there is no such file. Give a Python file with a design() function."
+    ) in done.stderr
 
 
 def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:

@@ -150,7 +150,8 @@ def test_a_program_that_gets_stuck_is_exit_code_one_and_says_where(given: str, t
     assert "waiting: memory(2,1) S2MM 0, BD 0, word 0 of 128: no input word" in done.stdout
     stopped = done.stdout.splitlines()[-1]
     assert stopped.startswith(
-        f"stopped: {file}, byte 0x0320: mask poll: a word at 0x041a0660 that never had it"
+        f"stopped: {file}, byte 0x0320: the mask poll waits for 0x0 in the bits 0x78003c of the "
+        "word at 0x041a0660"
     )
     limited = run(TRANSPOSE, "--in", f"x={given}", "--max-cycles", "50", "--json")
     assert limited.exit_code == 1
@@ -165,20 +166,38 @@ def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> No
     cut.write_bytes(TRANSPOSE.read_bytes()[:500])
     x, folder = ["--in", f"x={given}"], str(tmp_path)
     cases: list[tuple[list[object], str]] = [
-        ([TRANSPOSE], "error: memtile run: buffer 0x100000000: no array given, 512 bytes, read by interface"),
-        ([TRANSPOSE, "--in", "x"], "error: memtile run: --in: 'x' given, NAME=FILE.npy allowed (form of"),
-        ([TRANSPOSE, "--in", "x=none.npy"], "error: none.npy: cannot be read: No such file or directory"),
-        ([TRANSPOSE, "--in", f"x={folder}/text.npy"], "text.npy: not a NumPy file of numbers: "),
-        ([TRANSPOSE, "--in", f"x={folder}/objects.npy"], "objects.npy: not a NumPy file of numbers: "),
+        (
+            [TRANSPOSE],
+            (
+                "error: memtile run: the program needs an array for buffer 0x100000000, 512 bytes, "
+                "read by interface"
+            ),
+        ),
+        ([TRANSPOSE, "--in", "x"], "error: memtile run: --in is 'x'; it must be NAME=FILE.npy (form of"),
+        (
+            [TRANSPOSE, "--in", "x=none.npy"],
+            "error: none.npy: the file cannot be read: No such file or directory.",
+        ),
+        ([TRANSPOSE, "--in", f"x={folder}/text.npy"], "text.npy: the file is not a NumPy file of numbers: "),
+        (
+            [TRANSPOSE, "--in", f"x={folder}/objects.npy"],
+            "objects.npy: the file is not a NumPy file of ",
+        ),
         ([TRANSPOSE, "--in", f"x={folder}/letters.npy"], "not a NumPy file of numbers: its type is <U1"),
-        ([TRANSPOSE, *x, "--out", f"y:{'9' * 5000}=y.npy"], "error: array y: type: '99999"),
-        ([TRANSPOSE, *x, "--out", "y:,=y.npy"], "error: array y: type: ',' given, int8, uint32, float32"),
-        ([TRANSPOSE, *x, "--out", "y=none/y.npy"], "none/y.npy: cannot be written: no such folder"),
-        ([TRANSPOSE, "--out", "y:object=y.npy"], "error: array y: type: 'object' given, int8, uint32, fl"),
-        ([TRANSPOSE, "--out", "y:a:int8:4=y.npy"], "error: array y: --out: 'y:a:int8:4=y.npy' given, NAME["),
-        ([cut, *x], "cut.bin, byte 0x000c: total size: 880 bytes given, 500, the length of the"),
-        ([tmp_path / "none.bin"], "none.bin: cannot be read: No such file or directory"),
-        ([TRANSPOSE, "--device", "npu9"], "error: device table: device: 'npu9'"),
+        ([TRANSPOSE, *x, "--out", f"y:{'9' * 5000}=y.npy"], "error: array y: type is '99999"),
+        ([TRANSPOSE, *x, "--out", "y:,=y.npy"], "error: array y: type is ','; it must be one such as int8"),
+        (
+            [TRANSPOSE, *x, "--out", "y=none/y.npy"],
+            "none/y.npy: the file cannot be written: there is no such folder.",
+        ),
+        ([TRANSPOSE, "--out", "y:object=y.npy"], "error: array y: type is 'object'; it must be one such"),
+        (
+            [TRANSPOSE, "--out", "y:a:int8:4=y.npy"],
+            "error: array y: --out is 'y:a:int8:4=y.npy'; it must be NAME[",
+        ),
+        ([cut, *x], "cut.bin, byte 0x000c: the header says a total size of 880 bytes, the file has 500"),
+        ([tmp_path / "none.bin"], "none.bin: the file cannot be read: No such file or directory."),
+        ([TRANSPOSE, "--device", "npu9"], "error: device table: device is 'npu9'"),
         ([TRANSPOSE, "--base", "x"], "'x' is not a number"),
         (["a.py", TRANSPOSE], "a design is run alone, without --in, --out, --device, --format, --base"),
         (["a.py", "--in", "x=y"], "a design is run alone"),

@@ -34,10 +34,7 @@ def run(*args: object, code: int = 0, stdin: str | bytes = "") -> Any:
     return done
 
 
-EVENT = "traced events: event:"
-ONE_MODULE = (
-    "at most 8, all of one module allowed (AM020, events); give --events MODULE=... once for each module"
-)
+EVENT = "traced events: event"
 
 
 @pytest.fixture
@@ -64,9 +61,9 @@ def test_table_of_what_was_asserted(capture: Path) -> None:
     assert rows[2] == ["2", "INSTR_VECTOR", "128", "128", "102.4", "2205", "5767"]
     assert rows[8][:6] == ["mem", "(1,", "2)", "4", "slot", "4"]
     assert done.stderr == (
-        f"{capture}: trace unit: mem of tile (1, 2), packet type 1, id 2 given, those set up: core allowed "
-        "(Trace_Event0, Trace_Event1 and Trace_Control1, AM025); its events are shown by slot; a design may "
-        "be loaded columns further right: --column-shift\n"
+        f"{capture}: the setup does not have the mem of tile (1, 2), packet type 1, id 2; it has core "
+        "(Trace_Event0, Trace_Event1 and Trace_Control1, AM025). Its events are shown by slot. If the design "
+        "was loaded some columns further right, say so with --column-shift.\n"
     )
 
 
@@ -153,28 +150,33 @@ def test_events_from_a_flag(tmp_path: Path, text: str, names: list[str]) -> None
     [
         (
             "memtile=PORT_RUNING_0,256",
-            f"2 errors:\n  {EVENT} 'PORT_RUNING_0' given, an event of module memory_tile allowed (AM020, "
-            "events); did you mean PORT_RUNNING_0 or PORT_RUNNING_7 or PORT_RUNNING_6?\n"
-            f"  {EVENT} 256 given, 0..255 in module memory_tile allowed (AM020, events)\n",
+            f"2 errors:\n  {EVENT} is 'PORT_RUNING_0'; it must be an event of module memory_tile (AM020, "
+            "events). Did you mean PORT_RUNNING_0 or PORT_RUNNING_7 or PORT_RUNNING_6?\n"
+            f"  {EVENT} is 256, allowed are 0..255 in module memory_tile (AM020, events).\n",
         ),
         (
             "x,1:tile=TRUE",
-            "2 errors:\n  traced events: tile: 'x,1' given, COLUMN,ROW allowed (AM020, events)\n"
-            "  traced events: module: 'tile' given, core, mem, shim, memtile allowed (AM020, events)\n",
+            "2 errors:\n  traced events: tile is 'x,1'; it must be COLUMN,ROW (AM020, events).\n"
+            "  traced events: module is 'tile'; it must be one of core, mem, shim, memtile (AM020, "
+            "events).\n",
         ),
         (
             "core=1,2,3,4,5,6,7,8,9",
-            "error: traced events: events: 9 events given, at most 8 allowed (AM020, events)\n",
+            "error: traced events: there are 9 events; a module can trace at most 8 (AM020, events).\n",
         ),
         (
             "LOCK_STAL,PORT_IDLE_0",
-            f"2 errors:\n  {EVENT} 'LOCK_STAL' given, an event of core, mem, shim or memtile allowed (AM020, "
-            "events); did you mean LOCK_STALL or LOCK_SEL7_REL or LOCK_SEL6_REL?\n"
-            f"  traced events: events: LOCK_STAL,PORT_IDLE_0 given, {ONE_MODULE}\n",
+            f"2 errors:\n  {EVENT} is 'LOCK_STAL'; it must be an event of core, mem, shim or memtile (AM020, "
+            "events). Did you mean LOCK_STALL or LOCK_SEL7_REL or LOCK_SEL6_REL?\n"
+            "  traced events: no module has all of LOCK_STAL, PORT_IDLE_0 (AM020, events). "
+            "Give --events MODULE=... once for each module.\n",
         ),
         (
             "LOCK_STALL,CONFLICT_DM_BANK_15",
-            f"error: traced events: events: LOCK_STALL,CONFLICT_DM_BANK_15 given, {ONE_MODULE}\n",
+            (
+                "error: traced events: no module has all of LOCK_STALL, CONFLICT_DM_BANK_15 (AM020, "
+                "events). Give --events MODULE=... once for each module.\n"
+            ),
         ),
     ],
 )
@@ -308,7 +310,7 @@ def test_problems_are_told_and_the_rest_is_shown(capture: Path) -> None:
     lines[8] = "ffffffff"
     capture.write_text("\n".join(lines))
     done = run(capture, "--json", code=1)
-    assert done.stderr.startswith(f"{capture}, word 8: packet header: 0xffffffff given, odd parity, ")
+    assert done.stderr.startswith(f"{capture}, word 8: the word 0xffffffff is not a packet header, ")
     data = json.loads(done.stdout)
     assert data["packets"] == 16
     assert [s["origin"] for s in data["units"][0]["segments"]] == ["start", "loss"]
@@ -318,11 +320,14 @@ def test_problems_are_told_and_the_rest_is_shown(capture: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (["--json", "--csv"], "--json or --csv, not both"),
-        (["--time", "cycles"], "it is for --perfetto FILE.json"),
-        (["--time", "cycles", "--perfetto", "x.pftrace"], "it is for --perfetto FILE.json"),
-        (["--perfetto", "no/where.json"], "no/where.json: cannot be written: no such folder"),
-        (["--program", "no/where.bin"], "no/where.bin: cannot be read: No such file or directory"),
+        (["--json", "--csv"], "--json and --csv exclude each other."),
+        (["--time", "cycles"], "it needs --perfetto FILE.json."),
+        (["--time", "cycles", "--perfetto", "x.pftrace"], "it needs --perfetto FILE.json."),
+        (
+            ["--perfetto", "no/where.json"],
+            "no/where.json: the file cannot be written: there is no such folder.",
+        ),
+        (["--program", "no/where.bin"], "no/where.bin: the file cannot be read: No such file or directory."),
     ],
 )
 def test_options_that_cannot_be(capture: Path, args: list[str], text: str) -> None:
@@ -332,7 +337,7 @@ def test_options_that_cannot_be(capture: Path, args: list[str], text: str) -> No
 def test_outputs_without_a_place_are_refused_before_the_trace_is_read(tmp_path: Path) -> None:
     good = tmp_path / "a.json"
     done = run(tmp_path / "none.txt", "--perfetto", good, "--vcd", tmp_path, code=2)
-    assert done.stderr == f"error: {tmp_path}: cannot be written: it is a folder\n"
+    assert done.stderr == f"error: {tmp_path}: the file cannot be written: it is a folder.\n"
     assert (done.stdout, good.exists()) == ("", False)
 
 
@@ -340,7 +345,7 @@ def test_a_file_that_cannot_be_written_is_a_message(capture: Path, tmp_path: Pat
     target = tmp_path / "a.json"
     target.symlink_to(tmp_path / "none" / "a.json")  # found out only by writing
     done = run(capture, "--perfetto", target, code=2)
-    assert done.stderr == f"error: {target}: cannot be written: No such file or directory\n"
+    assert done.stderr == f"error: {target}: the file cannot be written: No such file or directory.\n"
 
 
 @pytest.mark.parametrize(
@@ -349,10 +354,15 @@ def test_a_file_that_cannot_be_written_is_a_message(capture: Path, tmp_path: Pat
         (
             "perfetto",
             "--perfetto",
-            "error: Perfetto's format needs the perfetto package: pip install 'memtile[perfetto]'; a file "
-            "that ends in .json needs none and opens in the same viewer\n",
+            "error: Perfetto's format needs the perfetto package, which is not installed: "
+            'pip install "memtile[perfetto]". '
+            "A file that ends in .json does not need it and opens in the same viewer.\n",
         ),
-        ("vcd", "--vcd", "error: value change dumps need pyvcd: pip install 'memtile[vcd]'\n"),
+        (
+            "vcd",
+            "--vcd",
+            'error: Value change dumps need pyvcd, which is not installed: pip install "memtile[vcd]".\n',
+        ),
     ],
 )
 def test_missing_extras(

@@ -104,15 +104,15 @@ def test_programs_of_register_writes_have_waveforms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--signals", "*.lock0"], "--signals chooses what a --vcd file shows; give --vcd FILE too"),
+        (["--signals", "*.lock0"], "--signals chooses what a --vcd file shows. Give --vcd FILE too."),
         (["--untimed", "--vcd", "run.vcd"], "an untimed run has no cycles for a --vcd file"),
         (
             ["--vcd", "no/such/run.vcd", "--signals", "*.lock0"],
-            "no/such/run.vcd: cannot be written: no such folder",
+            "no/such/run.vcd: the file cannot be written: there is no such folder.",
         ),
         (
             ["--vcd", "run.vcd", "--signals", "tile9*"],
-            "signals: pattern: 'tile9*' given, one that matches in ",
+            "signals: the pattern 'tile9*' matches no signal; there are signals in ",
         ),
     ],
     ids=["no file", "untimed", "no directory", "no signal"],
@@ -136,4 +136,4 @@ def test_a_missing_package_is_told_before_the_run(
     monkeypatch.setitem(sys.modules, "vcd", None)
     done = run("--vcd", str(tmp_path / "run.vcd"), file)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "value change dumps need pyvcd: pip install 'memtile[vcd]'" in done.stderr
+    assert 'Value change dumps need pyvcd, which is not installed: pip install "memtile[vcd]".' in done.stderr

@@ -93,6 +93,12 @@ def test_every_page_is_in_the_table_of_pages() -> None:
     assert listed == {Path(name).name for name in PAGES if name.startswith("docs/")} - {"README.md"}
 
 
+def test_what_the_glossary_points_at_is_there() -> None:
+    named = re.findall(r"`([a-z_0-9]+(?:/[a-z_0-9]+)*(?:/|\.py))`", PAGES["docs/glossary.md"])
+    assert len(named) > 30
+    assert [path for path in named if not (ROOT / "src/memtile" / path).exists()] == ["src/memtile/"]
+
+
 def test_readme_lists_every_command_and_no_other() -> None:
     commands = {info.name for info in (*app.registered_commands, *app.registered_groups)}
     assert set(re.findall(r"^\| `memtile (\w+)", PAGES["README.md"], re.MULTILINE)) == commands

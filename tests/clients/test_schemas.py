@@ -143,7 +143,9 @@ def test_every_file_of_the_folder_is_a_schema_that_is_used() -> None:
 
 
 def test_a_schema_that_is_not_there_is_refused_with_the_names_of_all() -> None:
-    with pytest.raises(MemtileError, match=r"'nothing' given, bd-decode-input, .*, trace-output allowed"):
+    with pytest.raises(
+        MemtileError, match=r"name is 'nothing'; it must be one of bd-decode-input, .*, trace-output "
+    ):
         schema("nothing")
     with pytest.raises(MemtileError, match="'common' given"):
         schema("common")

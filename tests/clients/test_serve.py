@@ -162,15 +162,15 @@ def test_a_port_in_use_is_an_error_of_one_line(server: Server, tmp_path: Path) -
     done = CliRunner().invoke(app, ["serve", "--port", port, "--port-file", str(tmp_path / "port")])
     assert done.exit_code == 2
     assert done.stderr == (
-        f"error: memtile serve: port: 127.0.0.1:{port} (Address already in use) given, a free port of this"
-        " machine; 0 takes any allowed (simulator protocol of the open driver)\n"
+        f"error: memtile serve: 127.0.0.1:{port} cannot be used: Address already in use. It must be a "
+        "free port of this machine; 0 takes any (simulator protocol of the open driver).\n"
     )
 
 
 def test_a_host_that_is_none(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["serve", "--host", "999.1.1.1", "--port-file", str(tmp_path / "port")])
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: memtile serve: host: 999.1.1.1 (")
+    assert done.stderr.startswith("error: memtile serve: host 999.1.1.1 cannot be used: ")
     assert "Unknown error" not in done.stderr
     assert not (tmp_path / "port").exists()
 
@@ -180,4 +180,4 @@ def test_a_port_file_that_cannot_be_written(tmp_path: Path) -> None:
     path.mkdir()
     done = CliRunner().invoke(app, ["serve", "--port-file", str(path)])
     assert done.exit_code == 2
-    assert done.stderr.startswith(f"error: memtile serve: port file: {path} (Is a directory) given, a file")
+    assert done.stderr.startswith(f"error: memtile serve: port file {path} cannot be written: Is a directory")

@@ -72,8 +72,8 @@ def test_a_lock_of_another_design_is_not_watched() -> None:
     with pytest.raises(DesignError) as caught:
         MemoryTile().events.event("REL", lock)
     assert str(caught.value) == (
-        "memory tile: event REL: theirs given, a channel, lock or port of the same tile allowed "
-        "(AM020, events; names of AMD's driver)"
+        "memory tile: event REL cannot be of theirs, which belongs to another tile (AM020, events; "
+        "names of AMD's driver)."
     )
 
 
@@ -87,7 +87,8 @@ def test_events_that_both_modules_of_a_compute_tile_have() -> None:
     with pytest.raises(DesignError) as caught:
         tile.events.event("TRUE", module="pl")
     assert str(caught.value) == (
-        "compute tile (0,2): module: pl given, core, memory allowed (AM020, events; names of AMD's driver)"
+        "compute tile (0,2): module is pl; it must be one of core, memory (AM020, events; names of "
+        "AMD's driver)."
     )
 
 
@@ -97,9 +98,7 @@ def test_the_counters_that_v2_adds_are_given_out_too() -> None:
     counters = [tile.events.count("TRUE") for _ in range(6)]
     tile.engine.run(1)
     assert [counter.value for counter in counters] == [1] * 6
-    assert "counters of module memory_tile_v2: one more given, 6, all" in refused(
-        lambda: tile.events.count("TRUE")
-    )
+    assert "all 6 counters of module memory_tile_v2 are in use" in refused(lambda: tile.events.count("TRUE"))
 
 
 @pytest.mark.feature("F24")
@@ -167,7 +166,9 @@ def test_traces_of_three_modules_leave_the_array_as_packets(tmp_path: Path) -> N
     assert sum(end - begin for begin, end in found["memtile(0,1) PORT_RUNNING_0"]) == WORDS
     tracing.save_perfetto(tmp_path / "trace.json")
     tracing.save_perfetto(tmp_path / "trace.pftrace")
-    with pytest.raises(InputFileError, match=r"missing.trace\.json: cannot be written: No such file"):
+    with pytest.raises(
+        InputFileError, match=(r"missing.trace\.json: the file cannot be written: No such file")
+    ):
         tracing.save_perfetto(tmp_path / "missing" / "trace.json")
     records = json.loads((tmp_path / "trace.json").read_text())
     assert {r["name"] for r in records if r["ph"] == "B"} == {name.partition(" ")[2] for name in EVENTS}
@@ -256,29 +257,30 @@ def test_what_is_refused_is_told() -> None:
     tile, other = MemoryTile(), MemoryTile()
     events = tile.events
     assert refused(lambda: events.event("CONFLICT_DM_BANK")).startswith(
-        f"memory tile: event: CONFLICT_DM_BANK given, one of 161 events allowed {SOURCE}; did you mean CONFL"
+        "memory tile: event is CONFLICT_DM_BANK; it must be one of 161 events"
     )
     assert refused(lambda: events.event("STALLED", tile.s2mm[0])).endswith(
-        f" allowed {SOURCE}; did you mean STALLED_LOCK?"
+        "event is STALLED; it must be one of START_TASK, FINISHED_BD, FINISHED_TASK, STALLED_LOCK, "
+        f"STREAM_STARVATION, MEMORY_BACKPRESSURE {SOURCE}. Did you mean STALLED_LOCK?"
     )
     assert refused(lambda: events.event("REL", other.s2mm[0])) == (
-        f"memory tile: event REL: S2MM 0 given, a channel, lock or port of the same tile allowed {SOURCE}"
+        f"memory tile: event REL cannot be of S2MM 0, which belongs to another tile {SOURCE}."
     )
     for n in range(2):
         events.event("FINISHED_BD", tile.s2mm[n])
     assert refused(lambda: events.event("FINISHED_BD", tile.s2mm[2])) == (
-        f"memory tile: S2MM channel selectors: one more given, 2, all in use allowed {SOURCE}"
+        f"memory tile: all 2 S2MM channel selectors are in use {SOURCE}."
     )
     assert refused(lambda: events.event("EQUAL_TO_VALUE", tile.lock(), value=99)) == (
-        f"memory tile: event EQUAL_TO_VALUE: value: 99 given, 0..63 allowed {SOURCE}"
+        f"memory tile: the value of event EQUAL_TO_VALUE is 99, allowed are 0..63 {SOURCE}."
     )
     for _ in range(4):
         events.count("TRUE", until="NONE")
     assert refused(lambda: events.count("TRUE")) == (
-        f"memory tile: counters of module memory_tile: one more given, 4, all in use allowed {SOURCE}"
+        f"memory tile: all 4 counters of module memory_tile are in use {SOURCE}."
     )
     assert refused(lambda: SwitchEnd(tile, "EAST0")).startswith(
-        "memory tile, stream switch: slave: EAST0 given, DMA0, "
+        "memory tile, stream switch: slave is 'EAST0'; it must be one of DMA0, "
     )
 
 
@@ -287,45 +289,45 @@ def test_what_cannot_be_traced_is_told() -> None:
     tile = MemoryTile()
     nine = [tile.events.event(f"CONFLICT_DM_BANK_{n}") for n in range(9)]
     assert refused(lambda: Tracing(tile, nine)) == (
-        f"tracing: events of module memory_tile: 9 given, at most 8 of a module allowed {source}"
+        f"tracing: there are 9 events of module memory_tile; a module can trace at most 8 {source}."
     )
-    assert refused(lambda: Tracing(tile, [])) == f"tracing: events: none given, 1 or more allowed {source}"
+    assert refused(lambda: Tracing(tile, [])) == f"tracing: there are no events to trace {source}."
     assert refused(lambda: Tracing(MemoryTile(), nine[:1])) == (
-        f"tracing: CONFLICT_DM_BANK_0: of another design given, events of this design allowed {source}"
+        f"tracing: CONFLICT_DM_BANK_0 is an event of another design {source}."
     )
     into = tile.s2mm[0], tile.buffer("trace", 64)
     assert refused(lambda: Tracing(tile, nine[:1], into=into)) == (
-        f"tracing: into: S2MM 0 given, a channel of an array allowed {source}"
+        f"tracing: into is S2MM 0; it must be a channel of an array {source}."
     )
     array, events = moving()
     assert refused(lambda: Tracing(array, events, start="user_event_0")) == (
-        f"module memory_tile: event: user_event_0 given, one of 161 events allowed {SOURCE}; "
-        "did you mean USER_EVENT_0 or USER_EVENT_1 or GROUP_USER_EVENT?"
+        f"module memory_tile: event is user_event_0; it must be one of 161 events {SOURCE}. "
+        "Did you mean USER_EVENT_0 or USER_EVENT_1 or GROUP_USER_EVENT?"
     )
     assert refused(lambda: Tracing(array, events, out="SOUTH2")) == (
-        f"tracing: out: SOUTH2 given, a South port that is not one of the DMA allowed {source}"
+        f"tracing: out is SOUTH2; it must be a South port that is not one of the DMA {source}."
     )
     worker = array.compute_tile(1, 3)
     assert refused(lambda: worker.events.count("START_TASK", worker.s2mm[0], until="LOCK_STALL")) == (
-        "compute tile (1,3): LOCK_STALL: of module core given, an event of module memory allowed "
-        "(AM020, events; names of AMD's driver)"
+        "compute tile (1,3): LOCK_STALL is an event of module core; it cannot stop a counter of module "
+        "memory (AM020, events; names of AMD's driver)."
     )
 
 
 def test_what_an_event_unit_does_not_have_is_told() -> None:
     door = MemoryTile().door
     assert refused(lambda: EventUnit(door, "memtile")) == (  # type: ignore[arg-type]
-        "event unit: module: memtile given, memory_tile, memory, core, pl, memory_tile_v2, memory_v2 allowed "
-        f"{SOURCE}"
+        "event unit: module is memtile; it must be one of memory_tile, memory, core, pl, "
+        f"memory_tile_v2, memory_v2 {SOURCE}."
     )
     assert refused(lambda: EventUnit(door).trace(["TRUE"] * 9, "TRUE", "NONE")) == (
-        f"module memory_tile: traced events: 9 given, at most 8 allowed {SOURCE}"
+        f"module memory_tile: there are 9 events; a module can trace at most 8 {SOURCE}."
     )
     assert refused(lambda: EventUnit(door).count(4, "TRUE", "NONE")) == (
-        f"module memory_tile: counter: 4 given, 0..3 allowed {SOURCE}"
+        f"module memory_tile: counter is 4, allowed are 0..3 {SOURCE}."
     )
     assert refused(lambda: EventUnit(door).read("Ecc_Scrubbing_Event")).endswith(
-        "did you mean ECC_SCRUBBING_EVENT?"
+        "Did you mean ECC_SCRUBBING_EVENT?"
     )
 
 
@@ -336,7 +338,7 @@ def test_a_channel_that_a_trace_cannot_reach_is_told_with_those_that_it_can() ->
     there = tile.buffer("trace", 64, np.uint32)
     assert refused(lambda: Tracing(array, [stalled], into=(tile.s2mm[0], there))).endswith(
         "interface(0,0) slave TRACE0 is joined to SOUTH0, SOUTH1, SOUTH2, SOUTH3, SOUTH4, SOUTH5 only, "
-        "and no way goes on from there"
+        "and no way goes on from there."
     )
 
 
@@ -344,8 +346,8 @@ def test_two_traces_need_a_way_out_each_and_units_of_their_own() -> None:
     array, events = moving()
     stall = array.compute_tile(0, 2).events.event("LOCK_STALL")
     Tracing(array, events[:1])
-    assert refused(lambda: Tracing(array, [stall])).endswith(
-        "it has packet bus trace 0 to interface(0,0) master SOUTH0"
+    assert ": it has packet bus trace 0 to interface(0,0) master SOUTH0 (" in refused(
+        lambda: Tracing(array, [stall])
     )
     assert "memory(0,1) slave TRACE0" in refused(lambda: Tracing(array, events[:1], out="SOUTH1"))
     Tracing(array, [stall], out="SOUTH1")

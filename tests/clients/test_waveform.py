@@ -107,8 +107,9 @@ def test_patterns_that_match_nothing_are_all_told() -> None:
         choose(map(Signal, NAMES), ["tile9*", "*.cause", "mm2s"])
     scopes = "tile0_1.s2mm0, tile0_1.mm2s0, tile1_1.mm2s0"
     assert str(caught.value) == (
-        f"signals: pattern: 'tile9*' given, one that matches in {scopes} allowed (glob)\n"
-        f"signals: pattern: 'mm2s' given, one that matches in {scopes} allowed (glob)"
+        f"signals: the pattern 'tile9*' matches no signal; there are signals in {scopes} (glob "
+        "patterns).\n"
+        f"signals: the pattern 'mm2s' matches no signal; there are signals in {scopes} (glob patterns)."
     )
 
 
@@ -119,7 +120,8 @@ def test_scopes_that_differ_in_a_number_are_told_as_one() -> None:
         for n in range(count)
     ]
     with pytest.raises(
-        DesignError, match=r"one that matches in tile0_1\.mm2s0\.\.5, tile0_1\.lock0\.\.63, tile0_1\.core0 "
+        DesignError,
+        match=(r"there are signals in tile0_1\.mm2s0\.\.5, tile0_1\.lock0\.\.63, tile0_1\.core0 \("),
     ):
         choose(map(Signal, names), ["none"])
 
@@ -137,5 +139,5 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "vcd"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "vcd", None)
-    with pytest.raises(MemtileError, match=r"^value change dumps need pyvcd: pip install 'memtile\[vcd\]'$"):
+    with pytest.raises(MemtileError, match=r"^Value change dumps need pyvcd, which is not installed: "):
         write_vcd(io.StringIO(), [], [], 1000)

@@ -73,7 +73,7 @@ def test_a_group_takes_one_to_nine_words(present: int, length: int) -> None:
 
 
 def test_a_stream_that_ends_early_is_refused() -> None:
-    text = "5 words given, groups for 9 memory words allowed"
+    text = "the stream ends after 5 words, before the groups for 9 memory words are complete"
     with pytest.raises(TransferError, match=re.escape(text)):
         decompress(np.full(5, 0xFFFFFFFF, np.uint32), 9)
 

@@ -46,7 +46,7 @@ def test_blocks_of_data_memory_and_of_registers() -> None:
 @pytest.mark.parametrize(("offset", "hole"), [(0x7FFF8, 0x80000), (0x90000, 0x90000)])
 def test_a_block_with_a_word_that_nothing_answers_is_refused_whole(offset: int, hole: int) -> None:
     rig = Rig()
-    with pytest.raises(RegisterError, match=f"^memory tile: offset: {hole:#x} given, "):
+    with pytest.raises(RegisterError, match=f"^memory tile: nothing is at offset {hole:#x}, "):
         rig.door.block_write32(offset, [1, 2, 3, 4])
     assert rig.door.block_read32(0x7FFF8, 2).tolist() == [0, 0]
     status, bit = slave_error_status("memory")
@@ -67,7 +67,7 @@ def test_the_table_of_what_answers_is_that_of_the_model(name: TileName, has_dma:
 @pytest.mark.parametrize("given", ["x", 1.5, 4.0, None])
 def test_an_address_that_is_no_number(given: Any) -> None:
     rig, array = Rig(), Array("npu1", columns=1)
-    tile = rf"^memory tile: offset: {given!r} given, multiples of 4 in 0\.\.0xffffc allowed"
+    tile = rf"^memory tile: offset is {given!r}; it must be a multiple of 0x4 in 0x0\.\.0xffffc"
     for access in (
         lambda door: door.read32(given),
         lambda door: door.write32(given, 1),
@@ -79,14 +79,22 @@ def test_an_address_that_is_no_number(given: Any) -> None:
     ):
         with pytest.raises(RegisterError, match=tile):
             access(rig.door)
-        with pytest.raises(RegisterError, match=f"^array: address: {given!r} given, whole numbers allowed"):
+        with pytest.raises(RegisterError, match=f"^array: address is {given!r}; it must be a whole number"):
             access(array.door)
-    with pytest.raises(RegisterError, match=f"^memory tile: bytes: {given!r} given, bytes of data memory"):
+    with pytest.raises(
+        RegisterError,
+        match=(
+            f"^memory tile: the bytes written are {given!r}, allowed are those of data memory, 0x0..0x7ffff"
+        ),
+    ):
         rig.door.write_bytes(given, b"1")
 
 
 def test_a_block_of_a_negative_length() -> None:
-    text = r"^memory tile: 0x00100: -1 words given, 0 or more allowed \(AM025 memory map\)$"
+    text = (
+        r"^memory tile: the block at 0x00100 has -1 words; it must have 0 or more \(AM025 memory "
+        r"map\)\.$"
+    )
     with pytest.raises(RegisterError, match=text):
         Rig().door.block_read32(0x100, -1)
     assert Rig().door.block_read32(0x100, 0).tolist() == []
@@ -120,8 +128,8 @@ def test_every_register_of_the_map_answers() -> None:
 def test_an_address_that_nothing_answers(offset: int) -> None:
     rig = Rig()
     text = (
-        f"^memory tile: offset: {offset:#07x} given, data memory and the registers of the map allowed "
-        r"\(AM025 memory map\); the tile answers with a slave error$"
+        rf"^memory tile: nothing is at offset {offset:#07x}, neither data memory nor a register \(AM025 "
+        r"memory map\)\. The tile answers with a slave error\.$"
     )
     with pytest.raises(RegisterError, match=text):
         rig.door.read32(offset)
@@ -132,8 +140,8 @@ def test_an_address_that_nothing_answers(offset: int) -> None:
 @pytest.mark.parametrize("offset", [-4, 2, TILE_BYTES, 0x1FFFFFFFC])
 def test_an_address_outside_the_tile_or_not_of_a_word(offset: int) -> None:
     text = (
-        f"^memory tile: offset: {hex(offset)} given, multiples of 4 in 0..0xffffc allowed "
-        r"\(AM025 memory map\)$"
+        rf"^memory tile: offset is {hex(offset)}; it must be a multiple of 0x4 in 0x0\.\.0xffffc \(AM025 "
+        r"memory map\)\.$"
     )
     with pytest.raises(RegisterError, match=text):
         Rig().door.read32(offset)
@@ -142,7 +150,10 @@ def test_an_address_outside_the_tile_or_not_of_a_word(offset: int) -> None:
 @pytest.mark.parametrize("value", [-1, 1 << 32, 1 << 70, 1.5, 2.0])
 def test_a_value_that_is_not_a_word(value: Any) -> None:
     given = hex(value) if isinstance(value, int) else value
-    text = rf"^memory tile: 0x00044: {given} given, 0..0xffffffff allowed \(AM025 memory map\)$"
+    text = (
+        rf"^memory tile: the value for 0x00044 is {given}, allowed are 0x0\.\.0xffffffff \(AM025 memory "
+        r"map\)\.$"
+    )
     rig = Rig()
     with pytest.raises(RegisterError, match=text):
         rig.door.write32(0x44, value)
@@ -182,7 +193,7 @@ def test_byte_enables_in_an_array() -> None:
     place = door.address(1, 1, 0x40)
     door.write_bytes(place + 3, b"\x11\x22")
     assert door.block_read32(place, 2).tolist() == [0x11000000, 0x22]
-    with pytest.raises(RegisterError, match="array: address: 0x10000000 "):
+    with pytest.raises(RegisterError, match="array: address 0x10000000 "):
         door.write_bytes(8 << 25, b"")
 
 
@@ -190,8 +201,8 @@ def test_byte_enables_in_an_array() -> None:
 def test_byte_enables_elsewhere(offset: int) -> None:
     rig = Rig()
     text = (
-        f"^memory tile: bytes: {offset:#07x}..{offset + 1:#07x} given, bytes of data memory, 0..0x7ffff "
-        r"allowed \(AM025 memory map\); registers take whole 32-bit words$"
+        rf"^memory tile: the bytes written are {offset:#x}\.\.{offset + 1:#x}, allowed are those of "
+        r"data memory, 0x0\.\.0x7ffff \(AM025 memory map\)\. Registers take whole 32-bit words\.$"
     )
     with pytest.raises(RegisterError, match=text):
         rig.door.write_bytes(offset, b"\x01\x02")

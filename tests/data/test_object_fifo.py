@@ -108,20 +108,25 @@ def test_object_fifos_that_make_no_sense() -> None:
     array, memory, workers = column()
     rule = "(object FIFO: buffers and two counting locks per end)"
     assert refused(lambda: array.object_fifo("x", memory, [], depth=0, shape=())).splitlines() == [
-        f"object FIFO x: depth: 0 given, 1 or more allowed {rule}",
-        "object FIFO x: shape: () given, whole numbers of 1 or more allowed (NumPy shapes); such as (8, 8)",
-        f"object FIFO x: consumers: none given, at least one tile allowed {rule}",
+        f"object FIFO x: depth is 0; it must be 1 or more {rule}.",
+        (
+            "object FIFO x: shape is (); it must be whole numbers of 1 or more (NumPy shapes). Give "
+            "one such as (8, 8)."
+        ),
+        f"object FIFO x: there are no consumers; there must be at least one tile {rule}.",
     ]
     fifo = array.object_fifo("in", workers[0], memory, shape=(6, 4))
     assert refused(array.route) == (
-        f"object FIFO in: memory(0,1) S2MM 0: nothing on the other side given, split or gather allowed {rule}"
+        "object FIFO in: memory(0,1) S2MM 0 has nothing on the other side; split or gather must "
+        f"join it {rule}."
     )
     assert refused(lambda: fifo.split("p", workers)) == (
-        f"object FIFO in: split: 4 parts given, a divisor of the first axis, 6 allowed {rule}"
+        "object FIFO in: the number of parts to split is 4; it must be a divisor of the first "
+        f"axis, 6 {rule}."
     )
     fifo.split("p", workers[:3])
-    assert refused(lambda: fifo.split("q", workers[:3])).startswith("object FIFO in: split: ")
-    assert refused(lambda: fifo.gather("q", workers[:3])).startswith("object FIFO in: gather: ")
+    assert refused(lambda: fifo.split("q", workers[:3])).startswith("object FIFO in: split cannot take ")
+    assert refused(lambda: fifo.gather("q", workers[:3])).startswith("object FIFO in: gather cannot take ")
 
 
 def test_a_tile_without_a_free_channel_says_so() -> None:
@@ -129,7 +134,7 @@ def test_a_tile_without_a_free_channel_says_so() -> None:
     for number in range(2):
         array.object_fifo(f"x{number}", workers[0], workers[1], shape=4)
     assert refused(lambda: array.object_fifo("y", workers[2], workers[1], shape=4)) == (
-        "compute tile (0,3): S2MM channels: one more given, 2, all in use allowed (AM020)"
+        "compute tile (0,3): all 2 S2MM channels are in use (AM020)."
     )
 
 
@@ -164,8 +169,8 @@ def test_the_interface_tiles_of_aie_ml_v2_have_no_model() -> None:
     """DEV-V2-9."""
     array = Array("xc2ve3858", columns=1)
     text = (
-        "array xc2ve3858: tile: row 0, AIE-ML v2 interface tiles given, rows that have a model allowed "
-        "(DEV-V2-9); start with data in the buffers, or feed a tile alone"
+        "array xc2ve3858: row 0 has AIE-ML v2 interface tiles, which have no model (DEV-V2-9). Start "
+        "with data in the buffers, or feed a tile alone."
     )
     for call in (lambda: array.interface_tile(0), lambda: array.door.read32(0)):
         with pytest.raises(MemtileError) as caught:
@@ -177,7 +182,10 @@ def test_the_ends_of_an_object_fifo_are_tiles_of_its_array() -> None:
     array, memory, workers = column()
     _, other, _ = column()
     text = refused(lambda: array.object_fifo("x", memory, other, shape=8))
-    assert "tiles of the same array allowed" in text
+    assert (
+        "an end is MemoryTile(npu1 (0,1): 0 buffers, 0 of 524288 bytes, 0 locks, 0 cycles run); it "
+        "must be a tile of the same array"
+    ) in text
     given = workers[0].s2mm[0]
     assert repr(given) in refused(lambda: array.object_fifo("x", memory, given, shape=8))  # type: ignore[arg-type]
 
@@ -190,7 +198,6 @@ def test_a_deep_fifo_takes_channels_of_the_parity_that_has_descriptors() -> None
     assert [part.producer.channel.port for part in parts] == ["MM2S 1", "MM2S 0"]
     deep = array.object_fifo("deep", outside, memory, depth=13, shape=(8, 8))
     assert refused(lambda: deep.split("bit", workers[:2], depth=2)) == (
-        "object FIFO deep: depth: depth 13, for which a channel of the memory tile (0,1) needs 13 more "
-        "BDs given, rings for which its channels have BDs, by their parity allowed "
-        "(object FIFO: buffers and two counting locks per end)"
+        "object FIFO deep: with depth 13 a channel of the memory tile (0,1) needs 13 more BDs than "
+        "channels of its parity have (object FIFO: buffers and two counting locks per end)."
     )

@@ -68,15 +68,15 @@ def test_what_cannot_be_started_out_of_order() -> None:
     array = Array("npu1", columns=1)
     shared = array.memory_tile(0)
     place = shared.write(shared.buffer("b", 8))
-    assert "MM2S 0 given, S2MM channels allowed" in refused(
+    assert "start_out_of_order is for S2MM channels" in refused(
         lambda: shared.mm2s[0].start_out_of_order(place, packets=1)
     )
-    assert "257 runs given, 1..256 allowed" in refused(
+    assert "the number of runs is 257, allowed are 1..256" in refused(
         lambda: shared.s2mm[0].start_out_of_order(place, packets=257)
     )
     two = type(place)(place.descriptors * 2)
     assert refused(lambda: shared.s2mm[0].start_out_of_order(two, packets=1)) == (
-        "memory tile (0,1), S2MM 0: work: a transfer of several descriptors given, "
-        "one descriptor for each place allowed (AM020: the header names one BD)"
+        "memory tile (0,1), S2MM 0: a transfer has several descriptors; out of order each place has "
+        "one (AM020: the header names one BD)."
     )
     assert shared.bd_pool.free(0) == 24

@@ -202,8 +202,8 @@ def test_a_token_that_never_comes_ends_the_program_with_the_reason() -> None:
     done = run_program(program.operations, Array(), [Given("a", first), Given("b", second)])
     assert done.result.status is Status.STUCK
     assert done.stopped == (
-        ": TOKEN_WAIT: 1 of 1 tokens that never came given, all of them allowed (mlir-aie token waits); "
-        "tasks must ask for tokens, and the switches bring them to SOUTH0 in row 0"
+        "program: 1 of 1 tokens never came (mlir-aie token waits). Tasks must ask for tokens, and the "
+        "switches must bring them to SOUTH0 in row 0."
     )
 
 
@@ -212,7 +212,9 @@ def test_a_poll_that_never_comes_true_ends_when_nothing_moves(untimed: bool) -> 
     operations = [Write(0x02100000, 5), MaskPoll(0x02100000, 0xFF, 6), Write(0x02100000, 7)]
     done = run_program(operations, Array(), untimed=untimed)
     assert done.result.status is Status.STUCK
-    assert done.stopped.startswith("program: mask poll: a word at 0x02100000 that never had it given, 0x6")
+    assert done.stopped.startswith(
+        "program: the mask poll waits for 0x6 in the bits 0xff of the word at 0x02100000, which never came"
+    )
     assert done.result.cycles < 1000
 
 
@@ -227,7 +229,7 @@ def test_a_poll_beside_an_endless_task_ends_with_the_cycles() -> None:
     program.wait_done(1, 1, S2MM, 0)
     done = run_program(program.operations, Array(), max_cycles=5000)
     assert (done.result.status, done.result.cycles) == (Status.LIMIT, 5000)
-    assert "that never had it" in done.stopped
+    assert "which never came" in done.stopped
 
 
 def test_tile_memories_and_streams() -> None:

@@ -107,7 +107,9 @@ def test_a_recording_keeps_every_write_and_changes_none() -> None:
         for word in words_written(op)
     )
     assert state_of(loaded(recording.operations).engine) == state_of(tile.engine)
-    with pytest.raises(RegisterError, match="memory tile: offset: 0x90000 given"):
+    with pytest.raises(
+        RegisterError, match="memory tile: nothing is at offset 0x90000, neither data memory nor a register"
+    ):
         tile.door.write32(0x90000, 1)
     assert len(recording.operations) == 9
 

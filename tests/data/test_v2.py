@@ -172,10 +172,10 @@ def test_a_step_of_zero_sends_the_same_words_again():
 
 def test_what_aie_ml_lacks_is_refused_there():
     with pytest.raises(
-        Exception, match=r"D3_Stepsize: dims\[3\].step 0 words given, 1..131072 words allowed"
+        Exception, match=r"D3_Stepsize \(dims\[3\]\.step\) is 0 words, allowed are 1\.\.131072 words"
     ):
         Rig("memory").write_bd(0, descriptor(4, dims=(Dim(1), Dim(1), Dim(1), Dim(0)), tile="memory"))
-    with pytest.raises(Exception, match="data memory and the registers of the map allowed"):
+    with pytest.raises(Exception, match="neither data memory nor a register"):
         Rig("memory").door.write32(pad_register(0), 7)
 
 
@@ -292,8 +292,8 @@ def test_the_interface_tile_has_no_model():
     with pytest.raises(DesignError) as caught:
         Engine([Placed("memory_v2"), Placed("interface_v2")])
     assert str(caught.value) == (
-        "model, tile 1: kind: interface_v2 given, memory, compute, interface, memory_v2, compute_v2 allowed"
-        " (its DMA differs and is not modelled: DEV-V2-9)"
+        "model, tile 1: kind is interface_v2; it must be one of memory, compute, interface, memory_v2, "
+        "compute_v2 (its DMA differs and is not modelled: DEV-V2-9)."
     )
 
 
@@ -301,6 +301,6 @@ def test_a_model_has_one_generation():
     with pytest.raises(DesignError) as caught:
         Engine([Placed("memory_v2"), Placed("compute_v2"), Placed("compute")])
     assert str(caught.value) == (
-        "model, tile 2: kind: compute given, memory_v2, compute_v2, interface_v2 allowed"
-        " (tile 0 is of AIE-ML v2)"
+        "model, tile 2: kind is compute; it must be one of memory_v2, compute_v2, interface_v2 (tile 0 "
+        "is of AIE-ML v2)."
     )

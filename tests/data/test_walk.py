@@ -101,8 +101,8 @@ def test_data_outside_the_memory_is_refused(move) -> None:
     with pytest.raises(TransferError) as caught:
         move(np.zeros(8, np.uint32), Walk(4, 5))
     assert str(caught.value) == (
-        "data movement: address walk: words 0x4 to 0x8 given, words 0x0 to 0x7 allowed "
-        "(size of the memory given); change the base address, a step, a wrap or the length"
+        "data movement: the walk covers words 0x4..0x8, allowed are 0x0..0x7 (size of the memory "
+        "given). Change the base address, a step, a wrap or the length."
     )
 
 
@@ -112,8 +112,8 @@ def test_walk_leaving_the_address_space_is_one_problem() -> None:
     (problem,) = check_walk(Walk(end - 4, 5), MEMORY)
     assert problem.reason == "walk"
     assert problem.message == (
-        "memory tile: address walk: words 0x5fffc to 0x60000 given, words 0x0 to 0x5ffff allowed "
-        "(AM020 ch. 5, DMA address space); change the base address, a step, a wrap or the length"
+        "memory tile: the walk covers words 0x5fffc..0x60000, allowed are 0x0..0x5ffff (AM020 ch. 5, "
+        "DMA address space). Change the base address, a step, a wrap or the length."
     )
 
 

@@ -38,9 +38,9 @@ def test_a_full_half_names_its_takers_and_the_channels_that_have_room() -> None:
     tile.mm2s[2].start(*chain(4))
     tile.s2mm[1].start(*chain(3))
     assert refused(lambda: tile.s2mm[4].start(*chain(6))) == [
-        "memory tile, S2MM 4: descriptors: 6 more given, 4 free of BDs 0..23 allowed "
-        "(AM020: 24 BDs per channel, by channel parity); S2MM 0 has 16, MM2S 2 has 4; "
-        "move to channel 1, 3, 5: a channel of the other parity has 21 free"
+        "memory tile, S2MM 4: the work needs 6 more BDs, but only 4 of BDs 0..23 are free (AM020: 24 BDs "
+        "per channel, by channel parity). Of these, S2MM 0 has 16, MM2S 2 has 4. Move to channel 1, 3, 5: "
+        "a channel of the other parity has 21 free."
     ]
 
 
@@ -49,7 +49,7 @@ def test_two_full_halves_leave_no_channel_to_move_to() -> None:
     tile.s2mm[0].start(*chain(23))
     tile.s2mm[1].start(*chain(23))
     assert refused(lambda: tile.mm2s[3].start(*chain(2)))[0].endswith(
-        "S2MM 1 has 23; a channel of the other parity has 1 free"
+        "Of these, S2MM 1 has 23. A channel of the other parity has 1 free."
     )
 
 
@@ -58,8 +58,10 @@ def test_a_compute_tile_has_one_pool_for_all_channels() -> None:
     pool = BdPool(COMPUTE)
     pool.take(0, 10, "S2MM 0")
     text = refused(lambda: pool.take(1, 7, "MM2S 1"))[0]
-    assert "7 more given, 6 free of BDs 0..15 allowed (AM020: 16 BDs for all channels)" in text
-    assert text.endswith("; S2MM 0 has 10")
+    assert (
+        "the work needs 7 more BDs, but only 6 of BDs 0..15 are free (AM020: 16 BDs for all channels)"
+    ) in text
+    assert text.endswith(" Of these, S2MM 0 has 10.")
 
 
 def test_a_failed_start_takes_nothing() -> None:
@@ -73,10 +75,12 @@ def test_a_lock_that_is_taken_has_a_name() -> None:
     tile = MemoryTile()
     tile.lock(1, "ping.free", id=5)
     assert refused(lambda: tile.lock(id=5)) == [
-        "memory tile: lock: lock 5 given, 63 free of 64 allowed "
-        "(AM020: 64 locks per memory tile, 16 per compute and interface tile); it is ping.free"
+        "memory tile: lock 5 is taken: it is ping.free (AM020: 64 locks per memory tile, 16 per "
+        "compute and interface tile). 63 of 64 locks are free."
     ]
-    assert refused(lambda: tile.lock(id=64))[0].endswith("; locks are 0..63")
+    assert refused(lambda: tile.lock(id=64))[0].startswith(
+        "memory tile: the number of the lock is 64, allowed are 0..63 ("
+    )
 
 
 def test_when_all_locks_are_taken_the_first_are_named() -> None:
@@ -84,9 +88,8 @@ def test_when_all_locks_are_taken_the_first_are_named() -> None:
     for n in range(64):
         tile.lock(0, f"l{n}")
     assert refused(tile.lock)[0].endswith(
-        "one more given, 0 free of 64 allowed "
-        "(AM020: 64 locks per memory tile, 16 per compute and interface tile); "
-        "taken by l0, l1, l2, l3, l4, l5, l6, l7 and 56 more; several channels can share a lock"
+        "all 64 locks are taken: l0, l1, l2, l3, l4, l5, l6, l7 and 56 more (AM020: 64 locks per "
+        "memory tile, 16 per compute and interface tile). Several channels can share a lock."
     )
 
 
@@ -99,14 +102,17 @@ def test_everything_that_cannot_be_guarded_is_told_at_once() -> None:
     guarded = tile.write(buffer).guarded(lock.acquire())
     runs = Transfer(tile.read(buffer).descriptors, runs=3)
     assert refused(lambda: hand_over(tile, "q", [guarded], [runs, tile.read(buffer)])) == [
-        "protocol q: transfers: 1 and 2 given, at least one channel per side, and one transfer per buffer "
-        "and channel allowed (one ring over all buffers)",
-        "protocol q: transfer 0: guards of its own given, none allowed "
-        "(AM025 DMA_BDn_7: one acquire and one release per BD)",
-        "protocol q: transfer 1: 3 runs given, one run allowed "
-        "(AM025 DMA_BDn_7: one acquire and one release per BD); lower it without iteration",
+        "protocol q: the channels have 1 and 2 transfers; each side needs at least one channel, and "
+        "each channel one transfer for each buffer (every ring goes over all buffers).",
+        "protocol q: transfer 0 has guards of its own; it must have none (AM025 DMA_BDn_7: one acquire "
+        "and one release per BD).",
+        "protocol q: transfer 1 has 3 runs; it must have one (AM025 DMA_BDn_7: one acquire and one "
+        "release per BD). Lower it without iteration.",
     ]
-    assert "1 given, at least one channel per side" in refused(lambda: one_writer(tile, "q", [runs], []))[0]
+    assert (
+        "the channels have 1 transfers; each side needs at least one channel, and each channel one "
+        "transfer for each buffer"
+    ) in refused(lambda: one_writer(tile, "q", [runs], []))[0]
 
 
 def test_one_channel_per_ring() -> None:
@@ -114,7 +120,7 @@ def test_one_channel_per_ring() -> None:
     buffer = tile.buffer("b", 64)
     ring = hand_over(tile, "q", [tile.write(buffer)], [tile.read(buffer)])
     assert refused(lambda: ring.start(tile.s2mm[:1], tile.mm2s[:2])) == [
-        "protocol: readers: 2 channels given, 1 allowed (one per ring)"
+        "protocol: there are 2 readers; there must be 1 (one for each ring)."
     ]
     assert tile.bd_pool.free(0) == 24
 
@@ -124,7 +130,7 @@ def test_a_queue_deeper_than_a_lock_counts_is_refused() -> None:
     buffer = tile.buffer("b", 64)
     writes, reads = [tile.write(buffer)] * 64, [tile.read(buffer)] * 64
     assert (
-        "64 given, 0..63 allowed (AM020: six-bit lock state)"
+        "initial is 64, allowed are 0..63 (AM020: six-bit lock state)."
         in refused(lambda: hand_over(tile, "q", writes, reads))[0]
     )
 
@@ -136,20 +142,20 @@ def test_buffers_that_do_not_fit_are_all_named_with_what_is_missing() -> None:
     demands = [Demand("big", 400 * KB, ("S2MM 4",)), Demand("half", 256 * KB, ("MM2S 0",))]
     demands += [Demand("huge", 600 * KB)]
     assert refused(lambda: place_buffers(demands, solver="greedy")) == [
-        "placement, buffer half: size: 262144 bytes given, 114688 bytes (the largest gap where it may lie) "
-        "allowed (AM020 chapter 5: memory tile memory); 147456 bytes are missing; "
-        "its channels reach the neighbours: allow windows; 2 buffers of 876544 bytes found no room",
-        "placement, buffer huge: size: 614400 bytes given, 114688 bytes (the largest gap where it may lie) "
-        "allowed (AM020 chapter 5: memory tile memory); 499712 bytes are missing; "
-        "a buffer cannot lie in two tiles; 2 buffers of 876544 bytes found no room",
+        "placement, buffer half: the buffer has 262144 bytes; the largest gap where it may lie has "
+        "114688 (AM020 chapter 5: memory tile memory). 147456 bytes are missing. Its channels reach "
+        "the neighbours: allow windows. 2 buffers of 876544 bytes found no room.",
+        "placement, buffer huge: the buffer has 614400 bytes; the largest gap where it may lie has "
+        "114688 (AM020 chapter 5: memory tile memory). 499712 bytes are missing. A buffer cannot lie "
+        "in two tiles. 2 buffers of 876544 bytes found no room.",
     ]
 
 
 def test_cpsat_says_the_same_of_what_cannot_fit() -> None:
     demands = [Demand(f"b{n}", 200 * KB, ("S2MM 4",)) for n in range(3)]
     (text,) = refused(lambda: place_buffers(demands, solver="cp-sat"))
-    assert "buffer b2: size: 204800 bytes given, 114688 bytes" in text
-    assert text.endswith("; 90112 bytes are missing")
+    assert "buffer b2: the buffer has 204800 bytes; the largest gap where it may lie has 114688" in text
+    assert text.endswith(" 90112 bytes are missing.")
 
 
 def test_all_that_contradicts_the_tile_is_told_at_once() -> None:
@@ -163,42 +169,45 @@ def test_all_that_contradicts_the_tile_is_told_at_once() -> None:
         Demand("f", 64, window="north"),
     ]
     assert refused(lambda: place_buffers(demands, windows=("own", "west"))) == [
-        "placement, buffer f: name: 2 buffers given, one allowed (names tell buffers apart)",
-        "placement, buffer a: size: 7 bytes given, a positive number of whole 32-bit words allowed "
-        "(AM020 chapter 5: memory tile memory)",
-        "placement, buffer b: at: 0x18 given, multiples of 16 allowed "
-        "(AM020 chapter 5: 128-bit memory access)",
-        "placement, buffer c: window: west for S2MM 4, MM2S 5 given, own allowed "
-        "(AM020 chapter 5: channels 0-3 reach the neighbours)",
-        "placement, buffer e: place: at and bank given, one of them allowed (two ways to say the same)",
-        "placement, buffer e: bank: 16 given, 0..15 allowed (AM020 chapter 5: memory tile memory)",
-        "placement, buffer f: at: 64 bytes at 0x7fff0 given, 0..0x80000 allowed "
-        "(AM020 chapter 5: memory tile memory)",
-        "placement, buffer f: window: north given, own or west allowed "
-        "(AM020 chapter 5: west, own and east memory)",
-        "placement, buffer e: at: 0x20..0x5f given, bytes that b at 0x18..0x57 does not take allowed "
-        "(AM020 chapter 5: memory tile memory)",
-        "placement: channel: S2MM 6 given, S2MM 0..5 and MM2S 0..5 allowed (AM020: DMA channels)",
+        "placement, buffer f: 2 buffers have this name; there must be one (names tell buffers apart).",
+        "placement, buffer a: size is 7 bytes; it must be a positive number of whole 32-bit words "
+        "(AM020 chapter 5: memory tile memory).",
+        "placement, buffer b: at is 0x18; it must be a multiple of 0x10 (AM020 chapter 5: 128-bit "
+        "memory access).",
+        "placement, buffer c: window is west, but S2MM 4, MM2S 5 reach the own window only (AM020 "
+        "chapter 5: channels 0-3 reach the neighbours).",
+        (
+            "placement, buffer e: both at and bank say where the buffer is (at alone says where it "
+            "is). Leave out bank."
+        ),
+        "placement, buffer e: bank is 16, allowed are 0..15 (AM020 chapter 5: memory tile memory).",
+        "placement, buffer f: the buffer takes bytes 0x7fff0..0x8002f, allowed are 0x0..0x7ffff (AM020 "
+        "chapter 5: memory tile memory).",
+        "placement, buffer f: window is north; it must be own or west (AM020 chapter 5: west, own and "
+        "east memory).",
+        "placement, buffer e: bytes 0x20..0x5f overlap b, which takes 0x18..0x57 (AM020 chapter 5: "
+        "memory tile memory).",
+        "placement: the tile has no channel S2MM 6; it has S2MM 0..5 and MM2S 0..5 (AM020: DMA channels).",
     ]
 
 
 def test_windows_groups_and_solvers_have_names() -> None:
     one = [Demand("a", 64)]
     assert refused(lambda: place_buffers(one, [{"MM2S 9"}], windows=("own", "up"))) == [
-        "placement: windows: up given, west or own or east allowed "
-        "(AM020 chapter 5: west, own and east memory)",
-        "placement: channel: MM2S 9 given, S2MM 0..5 and MM2S 0..5 allowed (AM020: DMA channels)",
+        "placement: one of the windows is up; it must be west or own or east (AM020 chapter 5: west, "
+        "own and east memory).",
+        "placement: the tile has no channel MM2S 9; it has S2MM 0..5 and MM2S 0..5 (AM020: DMA channels).",
     ]
     assert refused(lambda: place_buffers(one, solver="best")) == [  # type: ignore[arg-type]
-        "placement: solver: best given, auto or cp-sat or greedy allowed (OR-tools CP-SAT)"
+        "placement: solver is 'best'; it must be auto or cp-sat or greedy (OR-tools CP-SAT)."
     ]
 
 
 def test_cpsat_without_ortools_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memtile.design.placement.installed", lambda: False)
     assert refused(lambda: place_buffers([Demand("a", 64)], solver="cp-sat")) == [
-        "placement: solver: cp-sat given, auto or greedy allowed (OR-tools CP-SAT); "
-        "OR-tools is not installed: pip install memtile[placement]"
+        "placement: solver is 'cp-sat'; it must be auto or greedy (OR-tools CP-SAT). OR-tools is not "
+        'installed: pip install "memtile[placement]".'
     ]
     assert place_buffers([Demand("a", 64)]).solver == "greedy"
 
@@ -207,7 +216,7 @@ def test_memory_in_pieces_says_how_large_the_largest_is() -> None:
     tile = MemoryTile()
     tile.buffer("middle", 64 * KB, at=128 * KB)
     text = refused(lambda: tile.buffer("more", 40 * KB, np.int64))[0]
-    assert text.endswith("262144 bytes are not taken yet, at most 131072 of them in one piece")
+    assert text.endswith("262144 bytes are free, at most 131072 of them in one piece.")
 
 
 def test_descriptors_of_tasks_that_have_ended_are_used_again() -> None:
@@ -277,8 +286,8 @@ def test_stack_and_heap_take_a_kilobyte_each_and_buffers_go_around_them() -> Non
 def test_a_heap_larger_than_the_given_one_is_an_error() -> None:
     tile = worker()
     assert refused(lambda: tile.reserve(heap=1024, heap_computed=1025)) == [
-        "compute tile (0,2): heap: 1025 bytes computed given, at most the 1024 bytes given allowed "
-        "(UG1603: AI Engine data memory); give a heap of 1025 bytes, or none"
+        "compute tile (0,2): the code needs a heap of 1025 bytes; the heap given has 1024 (UG1603: AI "
+        "Engine data memory). Give a heap of 1025 bytes, or none."
     ]
     tile.reserve(heap=2048, heap_computed=1028)
     assert tile.reserved[1].nbytes == 2048
@@ -296,12 +305,14 @@ def test_without_a_given_heap_the_computed_one_counts(computed: int | None, heap
 def test_stack_and_heap_are_part_of_the_64_kilobytes() -> None:
     tile = worker()
     assert refused(lambda: tile.buffer("all", (128, 128))) == [
-        "compute tile (0,2), buffer all: place: 65536 bytes at 0x800 given, 0..0x10000 allowed "
-        "(UG1603: data memory of the AI Engine); 63488 bytes are not taken yet"
+        "compute tile (0,2), buffer all: the buffer takes bytes 0x800..0x107ff, allowed are "
+        "0x0..0xffff (UG1603: data memory of the AI Engine). 63488 bytes are free."
     ]
     tile.buffer("rest", 62 * KB // 4)
     assert "Buffer(stack: 1024 uint8" in refused(lambda: tile.buffer("over", 4, at=1020))[0]
-    assert "buffer heap: place: 1024 bytes" in refused(lambda: tile.reserve(stack=2048))[0]
+    assert ("buffer heap: the buffer takes bytes 0x10000..0x103ff") in refused(
+        lambda: tile.reserve(stack=2048)
+    )[0]
     assert [b.nbytes for b in tile.reserved] == [KB, KB]
 
 
@@ -313,17 +324,23 @@ def test_a_program_without_stack_and_heap_leaves_all_to_the_buffers() -> None:
 
 def test_sizes_of_stack_and_heap_are_told_together() -> None:
     assert refused(lambda: worker().reserve(stack=-1, heap=-4, heap_computed=8)) == [
-        "compute tile (0,2): stack: -1 bytes given, 0 bytes or more allowed (UG1603: AI Engine data memory)",
-        "compute tile (0,2): heap: -4 bytes given, 0 bytes or more allowed (UG1603: AI Engine data memory)",
-        "compute tile (0,2): heap: 8 bytes computed given, at most the -4 bytes given allowed "
-        "(UG1603: AI Engine data memory); give a heap of 8 bytes, or none",
+        (
+            "compute tile (0,2): the stack is -1 bytes; it must be 0 bytes or more (UG1603: AI Engine "
+            "data memory)."
+        ),
+        (
+            "compute tile (0,2): the heap is -4 bytes; it must be 0 bytes or more (UG1603: AI Engine "
+            "data memory)."
+        ),
+        "compute tile (0,2): the code needs a heap of 8 bytes; the heap given has -4 (UG1603: AI "
+        "Engine data memory). Give a heap of 8 bytes, or none.",
     ]
 
 
 def test_a_kernel_is_a_function() -> None:
     assert refused(lambda: worker().run_kernel(None)) == [  # type: ignore[arg-type]
-        "compute tile (0,2): kernel: None given, a generator function allowed (kernels are Python); "
-        "such as def kernel(core): yield core.cycles(8)"
+        "compute tile (0,2): kernel is None; it must be a generator function (kernels are Python). "
+        "Write one such as def kernel(core): yield core.cycles(8)."
     ]
 
 
@@ -335,12 +352,12 @@ def test_a_name_stands_for_one_thing() -> None:
     tile.buffer("frame", 4)
     tile.lock(0, "full")
     assert refused(lambda: tile.buffer("frame", 8)) == [
-        "memory tile, buffer frame: name: 'frame' given, a name of its own allowed (results); "
-        "frame is Buffer(frame: 4 int32, 16 bytes at 0x0)"
+        "memory tile, buffer frame: Buffer(frame: 4 int32, 16 bytes at 0x0) has the name 'frame' "
+        "already (results are found by name). Give this one a name of its own."
     ]
     assert refused(lambda: tile.lock(0, "full")) == [
-        "memory tile, lock full: name: 'full' given, a name of its own allowed "
-        "(AM020: 64 locks per memory tile, 16 per compute and interface tile); full is lock 0"
+        "memory tile, lock full: lock 0 has the name 'full' already (results are found by name). Give "
+        "this one a name of its own."
     ]
     tile.lock()
     tile.lock(0, "lock1")  # that the other one is called so is nobody's choice
@@ -349,8 +366,8 @@ def test_a_name_stands_for_one_thing() -> None:
     array.object_fifo("a", *ends, shape=8)
     back = tuple(reversed(ends))
     assert refused(lambda: array.object_fifo("a", *back, shape=8)) == [
-        "object FIFO a: name: 'a' given, a name of its own allowed "
-        "(object FIFO: buffers and two counting locks per end)"
+        "object FIFO a: another object FIFO has the name 'a' already "
+        "(object FIFO: buffers and two counting locks per end)."
     ]
     array.object_fifo("b", *back, shape=8)
 
@@ -358,26 +375,26 @@ def test_a_name_stands_for_one_thing() -> None:
 @pytest.mark.parametrize("shape", [-3, 0, (4, 0), 3.0, (2.5,), (), "4"])
 def test_shapes_are_whole_numbers_of_one_or_more(shape: int) -> None:
     assert refused(lambda: MemoryTile().buffer("x", shape)) == [
-        f"memory tile, buffer x: shape: {shape!r} given, whole numbers of 1 or more allowed "
-        "(NumPy shapes); such as (8, 8)"
+        f"memory tile, buffer x: shape is {shape!r}; it must be whole numbers of 1 or more (NumPy "
+        "shapes). Give one such as (8, 8)."
     ]
 
 
 @pytest.mark.parametrize("dtype", ["int33", object, "U4", "S4", "datetime64[s]", [("a", object)]])
 def test_memory_holds_numbers(dtype: type) -> None:
-    assert "a NumPy type of numbers allowed" in refused(lambda: MemoryTile().buffer("x", 4, dtype))[0]
+    assert "it must be a NumPy type of numbers" in refused(lambda: MemoryTile().buffer("x", 4, dtype))[0]
 
 
 def test_a_place_is_a_byte_or_a_bank() -> None:
     tile = MemoryTile(interleaved=False)
     assert refused(lambda: tile.buffer("x", 4, at=0, bank=1)) == [
-        "memory tile, buffer x: place: at=0 and bank=1 given, one of them allowed "
-        "(AM020 chapter 5: memory tile memory); at alone says where it is"
+        "memory tile, buffer x: both at=0 and bank=1 say where the buffer is (AM020 chapter 5: memory "
+        "tile memory). Leave out bank: at alone says where the buffer is."
     ]
     assert "a whole number" in refused(lambda: tile.buffer("x", 4, at=3.0))[0]  # type: ignore[arg-type]
 
 
 def test_a_lock_is_given_its_value_first() -> None:
     assert refused(lambda: MemoryTile().lock("full")) == [  # type: ignore[arg-type]
-        "memory tile, lock: initial: 'full' given, a whole number allowed (AM020); say name='full'"
+        "memory tile, lock: initial is 'full'; it must be a whole number (AM020). Say name='full'."
     ]

@@ -75,12 +75,12 @@ def test_a_cut_file_with_a_matching_size_is_refused_where_it_ends(header: Header
         message = message_of(lambda cut=cut: read_transaction(cut, "f"))
         if end in whole:
             count = sorted(whole).index(end)
-            expected = f"f, byte 0x0008: operation count: 5 given, {count}, as counted allowed {SOURCE}"
+            expected = f"f, byte 0x0008: the header says 5 operations, the file has {count} {SOURCE}."
             assert message == expected
         else:
             start = max(at for at in whole if at < end)
             assert message.startswith(f"f, byte {start:#06x}: "), end
-            assert " bytes left given, " in message
+            assert " bytes are there " in message
 
 
 @pytest.mark.parametrize("header", [DRIVER, MLIR, Header((0, 1), 3, 6, 4, 1)])
@@ -92,30 +92,34 @@ def test_unknown_opcodes_are_refused_with_their_place(header: Header) -> None:
         bad = bytearray(data)
         bad[later] = opcode
         message = message_of(lambda bad=bad: read_transaction(bytes(bad), "f"))
-        assert message.startswith(f"f, byte {later:#06x}: opcode: {opcode} given, 0, 1, 3, 4"), opcode
+        assert message.startswith(
+            f"f, byte {later:#06x}: opcode is {opcode}; it must be one of 0, 1, 3, 4"
+        ), opcode
 
 
 def test_messages_of_broken_transactions() -> None:
     good = transaction_bytes(Transaction(DRIVER, OPERATIONS[:1]))
     assert message_of(lambda: read_transaction(b"\0\1\2", "f")) == (
-        "f, byte 0x0000: header: 3 bytes left given, 16 bytes allowed (the file's format)"
+        "f, byte 0x0000: the file ends within the header, of which 3 of 16 bytes are there (the "
+        "file's format)."
     )
     assert message_of(lambda: read_transaction(b"\0\2" + good[2:] + b"\0", "f")) == (
-        f"f, byte 0x0000: version: 0.2 given, 0.1 or 1.0 allowed {SOURCE}\n"
-        f"f, byte 0x000c: total size: 40 bytes given, 41, the length of the file allowed {SOURCE}"
+        f"f, byte 0x0000: version is 0.2; it must be 0.1 or 1.0 {SOURCE}.\n"
+        f"f, byte 0x000c: the header says a total size of 40 bytes, the file has 41 {SOURCE}."
     )
     assert message_of(lambda: read_transaction(good[:36] + b"\x19\0\0\0", "f")) == (
-        f"f, byte 0x0010: write size: 25 bytes given, 24 bytes allowed {SOURCE}"
+        f"f, byte 0x0010: write size is 25 bytes; it must be 24 bytes {SOURCE}."
     )
     block = transaction_bytes(Transaction(DRIVER, OPERATIONS[1:2]))
     for size in (0, 16, 19, 0xFFFF_FFFF):
         bad = block[:28] + struct.pack("<I", size) + block[32:]
         assert message_of(lambda bad=bad: read_transaction(bad, "f")) == (
-            f"f, byte 0x0010: block write size: {size} bytes given, 16 and 4 for each word allowed {SOURCE}"
+            f"f, byte 0x0010: block write size is {size} bytes; it must be 16 bytes and 4 more for each word "
+            f"{SOURCE}."
         )
     custom = transaction_bytes(Transaction(DRIVER, OPERATIONS[4:]))
     assert message_of(lambda: read_transaction(custom[:20] + b"\7\0\0\0" + custom[24:], "f")) == (
-        f"f, byte 0x0010: custom size: 7 bytes given, at least 8 allowed {SOURCE}"
+        f"f, byte 0x0010: custom size is 7 bytes; it must be at least 8 {SOURCE}."
     )
 
 
@@ -127,16 +131,16 @@ def test_operations_that_a_version_cannot_store_are_refused_together() -> None:
         BlockWrite(0, ()),
     )
     assert message_of(lambda: transaction_bytes(Transaction(DRIVER, operations))).splitlines() == [
-        f"transaction, operation 0: operation: MASKPOLL_BUSY given, those of aie-rt allowed {SOURCE}; "
-        "choose version 1.0",
-        f"transaction, operation 1: address: 0x100000000 given, 0..0xffffffff allowed {SOURCE}",
-        f"transaction, operation 2: operation: NOOP given, those of aie-rt allowed {SOURCE}; "
-        "choose version 1.0",
-        f"transaction, operation 3: block write: 0 words given, 1 or more allowed {SOURCE}",
+        "transaction, operation 0: this version cannot store MASKPOLL_BUSY; it has the operations of "
+        f"aie-rt {SOURCE}. Choose version 1.0.",
+        f"transaction, operation 1: address is 0x100000000, allowed are 0x0..0xffffffff {SOURCE}.",
+        "transaction, operation 2: this version cannot store NOOP; it has the operations of aie-rt "
+        f"{SOURCE}. Choose version 1.0.",
+        f"transaction, operation 3: the block write has no words; it must have 1 or more {SOURCE}.",
     ]
     unknown = Header((2, 0), 2, 6, 4, 1)
     assert message_of(lambda: transaction_bytes(Transaction(unknown, ()))) == (
-        f"transaction: version: 2.0 given, 0.1 or 1.0 allowed {SOURCE}"
+        f"transaction: version is 2.0; it must be 0.1 or 1.0 {SOURCE}."
     )
 
 
@@ -151,30 +155,32 @@ def test_messages_of_broken_cdo_files() -> None:
     good = cdo(2 << 16 | 0x103, 0x021C0000, 1)
     words = [5, 0x584C4E58, 0x300, 9, 0]
     assert message_of(lambda: read_cdo(struct.pack("<5I", *words) + good[20:], "f")) == (
-        "f, byte 0x0000: header length: 0x5 given, 0x4 allowed (CDO version 2)\n"
-        "f, byte 0x0004: identification: 0x584c4e58 given, 0x4f4443 allowed (CDO version 2)\n"
-        "f, byte 0x0008: version: 0x300 given, 0x200 allowed (CDO version 2)\n"
-        f"f, byte 0x0010: checksum: 0x0 given, {~sum(words) & 0xFFFF_FFFF:#x} allowed (CDO version 2)\n"
-        "f, byte 0x000c: length: 9 words given, 12 bytes, as the file has allowed (CDO version 2)"
+        "f, byte 0x0000: header length is 0x5; it must be 0x4 (CDO version 2).\n"
+        "f, byte 0x0004: identification is 0x584c4e58; it must be 0x4f4443 (CDO version 2).\n"
+        "f, byte 0x0008: version is 0x300; it must be 0x200 (CDO version 2).\n"
+        f"f, byte 0x0010: checksum is 0x0; it must be {~sum(words) & 4294967295:#x} (CDO version 2).\n"
+        "f, byte 0x000c: the header counts 36 bytes after it, the file has 12 (CDO version 2)."
     )
     assert message_of(lambda: read_cdo(cdo(0x111, 1 << 16 | 0x1FE, 0), "f")) == (
-        "f, byte 0x0018: command: 0x1fe given, 0x102, 0x103, 0x105, 0x107, 0x108, 0x111 allowed "
-        "(CDO version 2)"
+        "f, byte 0x0018: command is 0x1fe; it must be one of 0x102, 0x103, 0x105, 0x107, 0x108, 0x111 "
+        "(CDO version 2)."
     )
     assert message_of(lambda: read_cdo(cdo(1 << 16 | 0x103, 0), "f")) == (
-        "f, byte 0x0014: write length: 1 words given, 2 words allowed (CDO version 2)"
+        "f, byte 0x0014: write length is 1 words; it must be 2 words (CDO version 2)."
     )
     assert message_of(lambda: read_cdo(cdo(2 << 16 | 0x105, 0, 0), "f")) == (
-        "f, byte 0x0014: DMA write length: 2 words given, 3 words or more allowed (CDO version 2)"
+        "f, byte 0x0014: DMA write length is 2 words; it must be 3 words or more (CDO version 2)."
     )
     assert message_of(lambda: read_cdo(cdo(255 << 16 | 0x111), "f")) == (
-        "f, byte 0x0018: length: 0 bytes left given, 4 bytes allowed (the file's format)"
+        "f, byte 0x0018: the file ends within the length, of which 0 of 4 bytes are there (the "
+        "file's format)."
     )
     assert message_of(lambda: read_cdo(cdo(255 << 16 | 0x105, 0xFFFF_FFFF, 0, 0, 0), "f")) == (
-        "f, byte 0x001c: DMA write: 12 bytes left given, 17179869180 bytes allowed (the file's format)"
+        "f, byte 0x001c: the file ends within the DMA write, of which 12 of 17179869180 bytes are there "
+        "(the file's format)."
     )
     assert message_of(lambda: read_cdo(good, "f", base=0x4000_0000)) == (
-        "f, byte 0x0014: address: 0x21c0000 given, 0x40000000 or more allowed (the base address given)"
+        "f, byte 0x0014: address is 0x21c0000; it must be 0x40000000 or more (the base address given)."
     )
 
 
@@ -183,48 +189,45 @@ def test_a_wrong_checksum_is_refused_whatever_bit_is_wrong() -> None:
     for bit in range(32):
         (checksum,) = struct.unpack_from("<I", good, 16)
         bad = good[:16] + struct.pack("<I", checksum ^ 1 << bit) + good[20:]
-        assert message_of(lambda bad=bad: read_cdo(bad, "f")).startswith("f, byte 0x0010: checksum: ")
+        assert message_of(lambda bad=bad: read_cdo(bad, "f")).startswith("f, byte 0x0010: checksum is ")
 
 
 def test_messages_of_broken_dumps() -> None:
-    allowed = "an address and values of 0..0xffffffff allowed (register dump format)"
+    rule = "is not a register; it must be an address and values of 0x0..0xffffffff (register dump format)."
     assert message_of(lambda: read_program(b"1 2\n0x10\nx 1\n4 0x100000000\n", "f")) == (
-        f"f, line 2: register: 0x10 given, {allowed}\n"
-        f"f, line 3: register: x 1 given, {allowed}\n"
-        f"f, line 4: register: 4 0x100000000 given, {allowed}"
+        f"f, line 2: '0x10' {rule}\nf, line 3: 'x 1' {rule}\nf, line 4: '4 0x100000000' {rule}"
     )
     assert message_of(lambda: read_program(b'[{"address": 4}, 7, [1], {"address": true}]', "f")) == "\n".join(
-        f"f, item {n}: register: {given} given, {allowed}"
-        for n, given in enumerate(("4 None", "7", "[1]", "True None"))
+        f"f, item {n}: {given!r} {rule}" for n, given in enumerate(("4 None", "7", "[1]", "True None"))
     )
     assert message_of(lambda: read_program(b'{"4": -1, "-4": 1}', "f")) == (
-        f"f, item 0: register: 4 -1 given, {allowed}\nf, item 1: register: -4 1 given, {allowed}"
+        f"f, item 0: '4 -1' {rule}\nf, item 1: '-4 1' {rule}"
     )
-    assert message_of(lambda: read_program(b"{", "f")).startswith("f, line 1, column 2: not JSON: ")
+    assert message_of(lambda: read_program(b"{", "f")).startswith("f, line 1, column 2: this is not JSON: ")
     assert message_of(lambda: read_program(b'{"4": 1, "4": 2}', "f")) == (
-        'f: key "4" is given twice in one object'
+        'f: an object has the key "4" twice.'
     )
-    assert message_of(lambda: read_program(b"[" * 100_000, "f")).startswith("f: not JSON that can be read: ")
-    assert message_of(lambda: read_program(b"7", "f", "dump")) == f"f, line 1: register: 7 given, {allowed}"
-    assert message_of(lambda: read_program(b'"x"', "f", "dump")).startswith("f, line 1: register: ")
-    assert message_of(lambda: read_program(b"\xff", "f", "dump")) == "f: not UTF-8 text, see byte 0"
+    assert message_of(lambda: read_program(b"[" * 100_000, "f")).startswith("f: this JSON cannot be read: ")
+    assert message_of(lambda: read_program(b"7", "f", "dump")) == f"f, line 1: '7' {rule}"
+    assert message_of(lambda: read_program(b'"x"', "f", "dump")).startswith("f, line 1: ")
+    assert message_of(lambda: read_program(b"\xff", "f", "dump")) == "f: byte 0 is not UTF-8 text."
     assert message_of(lambda: read_program(b"\xff\xd8 picture", "f")) == (
-        "f: format: bytes ff d8 20 70 69 63 74 75 72 65 given, "
-        "a transaction, a CDO file or a register dump allowed (their headers)"
+        "f: the file begins with bytes ff d8 20 70 69 63 74 75 72 65; it must be "
+        "a transaction, a CDO file or a register dump (their headers)."
     )
     for long in (b"9" * 5000, b"0x" + b"f" * 5000):
         digits = long.decode()
         assert message_of(lambda long=long: read_program(long + b" 1", "f")) == (  # type: ignore[misc]
-            f"f, line 1: register: {digits} 1 given, {allowed}"
+            f"f, line 1: '{digits} 1' {rule}"
         )
     assert message_of(lambda: read_program(b'{"0x10000000000000000": 1}', "f")) == (
-        f"f, item 0: register: 0x10000000000000000 1 given, {allowed}"
+        f"f, item 0: '0x10000000000000000 1' {rule}"
     )
     assert message_of(lambda: read_program(b"", "f")) == (
-        "f: format: an empty file given, a transaction, a CDO file or a register dump allowed (their headers)"
+        "f: the file is empty; it must be a transaction, a CDO file or a register dump (their headers)."
     )
     assert message_of(lambda: dump_text(OPERATIONS)) == "\n".join(
-        f"operation {n}: operation: {name} given, plain writes allowed (register dump format)"
+        f"operation {n}: a dump cannot hold a {name}, only plain writes (register dump format)."
         for n, name in ((2, "MaskWrite"), (3, "MaskPoll"), (4, "Other"))
     )
 
@@ -232,8 +235,8 @@ def test_messages_of_broken_dumps() -> None:
 def test_a_transaction_as_text_is_refused_line_by_line() -> None:
     text = b"06030001\r\n00000104\n0000000g\n00001C\n"
     assert message_of(lambda: read_program(text, "f")) == (
-        f"f, line 3: word: 0000000g given, eight hexadecimal digits allowed {SOURCE}\n"
-        f"f, line 4: word: 00001C given, eight hexadecimal digits allowed {SOURCE}"
+        f"f, line 3: word is '0000000g'; it must be eight hexadecimal digits {SOURCE}.\n"
+        f"f, line 4: word is '00001C'; it must be eight hexadecimal digits {SOURCE}."
     )
 
 
@@ -251,22 +254,24 @@ def test_a_program_that_the_array_cannot_do_is_refused_as_a_whole() -> None:
         Other("DDR_PATCH", bytes(24)),
         Other("NOOP", bytes(4), acts=False),
     ]
-    unmapped = "data memory and registers of the map allowed (AM025 memory map)"
     assert message_of(lambda: apply(operations, Refusing(), SHAPE)).splitlines() == [
-        "f, byte 0x0010: address: 0x081a0000 (column 4, row 1) given, "
-        "columns 0..3, rows 0..5 allowed (AM025 memory map)",
-        "f, byte 0x0020: address: 0x200021a0000 (column 65537, row 1) given, columns 0..3, rows 0..5 allowed "
-        "(AM025 memory map); where addresses count from 0x20000000000, say so with --base",
-        "f, byte 0x0030: address: 0x200081a0000 (column 65540, row 1) given, "
-        "columns 0..3, rows 0..5 allowed (AM025 memory map)",
-        "program: address: 0x00600000 (column 0, row 6) given, "
-        "columns 0..3, rows 0..5 allowed (AM025 memory map)",
-        "program: address: 0x021a0002 given, multiples of 4 allowed (AM025 memory map)",
-        "program: size: 2 words from 0x021ffffc on given, words of one tile allowed (AM025 memory map)",
-        f"program: address: offset 0x80000 of the memory tile at column 1, row 1 given, {unmapped}",
-        "program: 0x021a0000: 0x100000000 given, 0..0xffffffff allowed (AM025 memory map)",
-        "program: operation: DDR_PATCH given, register accesses allowed (the model's door); "
-        "run what this operation asks for yourself",
+        "f, byte 0x0010: address 0x081a0000 is in column 4, row 1; the array has columns 0..3, rows "
+        "0..5 (AM025 memory map).",
+        "f, byte 0x0020: address 0x200021a0000 is in column 65537, row 1; the array has columns 0..3, "
+        "rows 0..5 (AM025 memory map). If addresses count from 0x20000000000, say so with --base.",
+        "f, byte 0x0030: address 0x200081a0000 is in column 65540, row 1; the array has columns 0..3, "
+        "rows 0..5 (AM025 memory map).",
+        "program: address 0x00600000 is in column 0, row 6; the array has columns 0..3, rows 0..5 "
+        "(AM025 memory map).",
+        "program: address is 0x021a0002; it must be a multiple of 0x4 (AM025 memory map).",
+        "program: 2 words from 0x021ffffc on are more than one tile has (AM025 memory map).",
+        (
+            "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1, where there "
+            "is neither data memory nor a register (AM025 memory map)."
+        ),
+        "program: the value for 0x021a0000 is 0x100000000, allowed are 0x0..0xffffffff (AM025 memory map).",
+        "program: the operation DDR_PATCH is no register access (the model takes register accesses). "
+        "Run what this operation asks for yourself.",
     ]
 
 
@@ -285,8 +290,8 @@ def test_a_poll_that_never_comes_true_says_so() -> None:
     with pytest.raises(SimulationError) as caught:
         apply([MaskPoll(0x021A0660, 3, 2)], Never(), SHAPE, advance=lambda: next(turns))  # type: ignore[arg-type]
     assert str(caught.value) == (
-        "program: mask poll: a word at 0x021a0660 that never had it given, "
-        "0x2 in the bits of 0x3 allowed (the program itself)"
+        "program: the mask poll waits for 0x2 in the bits 0x3 of the word at 0x021a0660, which never "
+        "came (the program itself)."
     )
     assert list(turns) == []
 
@@ -297,7 +302,7 @@ def test_a_handler_gets_the_operations_that_it_is_for() -> None:
     noop, patch = Other("NOOP", bytes(4), acts=False), Other("DDR_PATCH", bytes(24))
     apply([wait, noop], Refusing(), SHAPE, handlers={"TOKEN_WAIT": seen.append})
     assert [other.name for other in seen] == ["TOKEN_WAIT"]
-    with pytest.raises(InputFileError, match="operation: DDR_PATCH given, register accesses allowed"):
+    with pytest.raises(InputFileError, match="the operation DDR_PATCH is no register access"):
         apply([wait, patch], Refusing(), SHAPE, handlers={"TOKEN_WAIT": seen.append})
     assert [other.name for other in seen] == ["TOKEN_WAIT"]
 

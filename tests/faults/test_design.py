@@ -27,8 +27,8 @@ def test_a_buffer_beyond_the_memory_says_how_much_is_left() -> None:
     tile = MemoryTile()
     tile.buffer("first", 100_000)
     assert refused(lambda: tile.buffer("second", 40_000)) == (
-        "memory tile, buffer second: place: 160000 bytes at 0x61a80 given, 0..0x80000 allowed "
-        "(AM020 chapter 5: memory tile memory); 124288 bytes are not taken yet"
+        "memory tile, buffer second: the buffer takes bytes 0x61a80..0x88b7f, allowed are 0x0..0x7ffff "
+        "(AM020 chapter 5: memory tile memory). 124288 bytes are free."
     )
 
 
@@ -37,10 +37,10 @@ def test_overlap_and_odd_sizes_are_told_together() -> None:
     tile.buffer("first", 16, at=0)
     text = refused(lambda: tile.buffer("odd", 7, np.int8, at=4))
     assert text.splitlines() == [
-        "memory tile, buffer odd: size and place: 7 bytes at 0x4 given, whole 32-bit words allowed "
-        "(AM020 chapter 5: memory tile memory)",
-        "memory tile, buffer odd: place: 0x4..0xa given, bytes that Buffer(first: 16 int32, 64 bytes at 0x0) "
-        "does not take allowed (AM020 chapter 5: memory tile memory)",
+        "memory tile, buffer odd: the buffer has 7 bytes at 0x4; size and place must be whole 32-bit "
+        "words (AM020 chapter 5: memory tile memory).",
+        "memory tile, buffer odd: bytes 0x4..0xa overlap Buffer(first: 16 int32, 64 bytes at 0x0) "
+        "(AM020 chapter 5: memory tile memory).",
     ]
 
 
@@ -49,8 +49,8 @@ def test_the_fifth_queued_task_is_refused_before_the_chip_would_drop_it() -> Non
     for _ in range(1 + 4):  # the first is about to start
         tile.mm2s[0].start(words(8))
     assert refused(lambda: tile.mm2s[0].start(words(8))) == (
-        "memory tile, MM2S 0: task queue: one more task given, 4 queued tasks allowed (AM020); "
-        "run, or put more work into one chain"
+        "memory tile, MM2S 0: the task queue is full: it holds 4 tasks beside the one that runs "
+        "(AM020). Run, or put more work into one chain."
     )
 
 
@@ -58,39 +58,45 @@ def test_running_out_of_descriptors_names_the_half_and_the_other_one() -> None:
     tile = MemoryTile()
     tile.s2mm[2].start(*[words(8, 8 * n) for n in range(20)])
     text = refused(lambda: tile.mm2s[4].start(*[words(8)] * 5))
-    assert "5 more given" in text
-    assert "4 free of BDs 0..23" in text
-    assert text.endswith("a channel of the other parity has 24 free")
+    assert "needs 5 more BDs" in text
+    assert "but only 4 of BDs 0..23 are free" in text
+    assert text.endswith("a channel of the other parity has 24 free.")
 
 
 def test_repeat_and_ring_contradict_each_other() -> None:
     tile = MemoryTile()
-    assert "257 runs given, 1..256 allowed" in refused(lambda: tile.s2mm[0].start(words(8), repeat=257))
+    assert "the number of runs is 257, allowed are 1..256" in refused(
+        lambda: tile.s2mm[0].start(words(8), repeat=257)
+    )
     text = refused(lambda: tile.s2mm[0].start(words(8), repeat=2, loop=True))
-    assert "1 (a ring never ends) allowed" in text
-    assert "nothing given" in refused(lambda: tile.s2mm[0].start())
+    assert "the number of runs is 2; it must be 1, because a ring never ends" in text
+    assert "there is no work" in refused(lambda: tile.s2mm[0].start())
 
 
 def test_a_walk_that_leaves_the_address_space_is_refused() -> None:
     walk = Descriptor("memory", 4, DmaAddress(0x5FFFE), dims=((1, 2), (2, 0)))
     text = refused(lambda: MemoryTile().mm2s[0].start(walk))
-    assert text.startswith("memory tile, BD 0: address walk: words 0x5fffe to 0x60001 given")
+    assert text.startswith(
+        "memory tile, BD 0: the walk covers words 0x5fffe..0x60001, allowed are 0x0..0x5ffff"
+    )
 
 
 def test_ports_have_a_direction_and_take_whole_words() -> None:
     tile = MemoryTile()
-    assert "MM2S 1 given, S2MM channels allowed" in refused(lambda: tile.mm2s[1].feed(np.zeros(4, np.int32)))
-    assert "S2MM 1 given, MM2S channels allowed" in refused(lambda: tile.s2mm[1].collect())
-    assert "3 bytes given" in refused(lambda: tile.s2mm[1].feed(np.zeros(3, np.int8)))
+    assert "feed is for S2MM channels" in refused(lambda: tile.mm2s[1].feed(np.zeros(4, np.int32)))
+    assert "collect is for MM2S channels" in refused(lambda: tile.s2mm[1].collect())
+    assert "the data has 3 bytes; it must have a multiple of 4" in refused(
+        lambda: tile.s2mm[1].feed(np.zeros(3, np.int8))
+    )
 
 
 def test_lock_values_and_numbers_are_six_bits_and_sixty_four() -> None:
     tile = MemoryTile()
     lock = tile.lock(63, "credits", id=5)
-    assert "64 given, 1..63 allowed" in refused(lambda: lock.acquire(64))
-    assert "0 given, 1..63 allowed" in refused(lambda: lock.release(0))
-    assert "64 given, 0..63 allowed" in refused(lambda: tile.lock(64))
-    assert "lock 5 given, 63 free of 64 allowed" in refused(lambda: tile.lock(id=5))
+    assert "acquire is 64, allowed are 1..63" in refused(lambda: lock.acquire(64))
+    assert "release is 0, allowed are 1..63" in refused(lambda: lock.release(0))
+    assert "is 64, allowed are 0..63" in refused(lambda: tile.lock(64))
+    assert "lock 5 is taken: it is credits" in refused(lambda: tile.lock(id=5))
 
 
 def test_a_stuck_design_says_who_waits_for_what_and_who_would_release_it() -> None:
@@ -173,7 +179,9 @@ def test_what_a_notebook_shows_reads_well() -> None:
 def test_a_transfer_of_several_runs_stands_alone() -> None:
     tile = MemoryTile()
     several = Transfer((words(8),), runs=3)
-    assert "a transfer of several runs given" in refused(lambda: tile.mm2s[0].start(several, words(8)))
+    assert "a transfer of several runs is in a chain with others, where each has one run" in refused(
+        lambda: tile.mm2s[0].start(several, words(8))
+    )
     tile.mm2s[0].start(several)
     tile.mm2s[0].collect()
     assert len(tile.run().outputs["MM2S 0"]) == 24
@@ -182,25 +190,25 @@ def test_a_transfer_of_several_runs_stands_alone() -> None:
 def test_a_channel_takes_transfers_and_a_transfer_takes_tilings() -> None:
     tile = MemoryTile()
     buffer = tile.buffer("b", (4, 4))
-    rule = "given, transfers or descriptors allowed (AM020: a task is a BD chain)"
+    rule = "it must be transfers or descriptors (AM020: a task is a BD chain)"
     assert refused(lambda: tile.mm2s[1].start(buffer)) == (
-        f"memory tile, MM2S 1: work: {buffer!r} {rule}; make one with tile.read(buffer)"
+        f"memory tile, MM2S 1: the work is {buffer!r}; {rule}. Make one with tile.read(buffer)."
     )
     assert refused(lambda: tile.s2mm[1].start(buffer, 7)).splitlines() == [
-        f"memory tile, S2MM 1: work: {piece!r} {rule}; make one with tile.write(buffer)"
+        f"memory tile, S2MM 1: the work is {piece!r}; {rule}. Make one with tile.write(buffer)."
         for piece in (buffer, 7)
     ]
     assert refused(lambda: tile.read(buffer, 5)) == (
-        "buffer b: read: 5 given, TilingParameters, or a view allowed (UG1603: tiling parameters); "
-        "such as memtile.view(shape, dtype)[:5]"
+        "buffer b: the pattern to read is 5; it must be TilingParameters, or a view "
+        "(UG1603: tiling parameters). Give a view such as memtile.view(shape, dtype)[:5]."
     )
     assert refused(lambda: tile.write(buffer, view((4, 8)))) == (
-        "buffer b: write: View(shape=(4, 8), 32-bit elements of a buffer of 32) given, "
-        "a view of 16 elements of 32 bits allowed (UG1603: tiling parameters)"
+        "buffer b: the pattern to write is View(shape=(4, 8), 32-bit elements of a buffer of 32); "
+        "it must be a view of 16 elements of 32 bits (UG1603: tiling parameters)."
     )
     assert refused(lambda: tile.read("b")) == (
-        "memory tile: read: 'b' given, a buffer allowed (a DMA moves words of memory); "
-        "make one with tile.buffer(name, shape)"
+        "memory tile: the argument of read is 'b'; it must be a buffer (a DMA moves words of memory). "
+        "Make one with tile.buffer(name, shape)."
     )
     assert tile.bd_pool.free(1) == 24
 
@@ -217,14 +225,14 @@ def test_a_view_is_as_good_as_a_tiling() -> None:
 def test_long_elements_do_not_go_as_two_words_by_accident() -> None:
     tile = MemoryTile()
     text = (
-        "S2MM 0: feed: int64 given, elements of 4 bytes or less allowed (AM020: 32-bit streams); "
-        "say dtype=np.int32, or send both halves on purpose with .view(np.uint32)"
+        "S2MM 0: the data to feed has type int64; its elements must have 4 bytes or less (AM020: "
+        "32-bit streams). Say dtype=np.int32, or send both halves on purpose with .view(np.uint32)."
     )
     assert refused(lambda: tile.s2mm[0].feed(np.arange(4))) == text
-    told = text.replace("S2MM 0: feed", "MM2S 0: expect")
-    assert refused(lambda: tile.mm2s[0].expect(np.arange(4))) == told
-    assert "float64 given" in refused(lambda: tile.s2mm[0].feed([1.5]))
-    assert "object given" in refused(lambda: tile.s2mm[0].feed(np.array([None])))
+    expected = text.replace("S2MM 0: the data to feed", "MM2S 0: the data to expect")
+    assert refused(lambda: tile.mm2s[0].expect(np.arange(4))) == expected
+    assert "has type float64" in refused(lambda: tile.s2mm[0].feed([1.5]))
+    assert "has type object" in refused(lambda: tile.s2mm[0].feed(np.array([None])))
     assert not tile.mm2s[0].taken
 
 
@@ -232,14 +240,15 @@ def test_what_a_buffer_should_hold_has_its_shape_and_fits_its_type() -> None:
     tile = MemoryTile()
     buffer = tile.buffer("b", 4, np.int8)
     assert refused(lambda: tile.expect(buffer, [1, 2, 3, 300])) == (
-        "memory tile, buffer b: data: int64 given, values that int8 holds exactly allowed (NumPy); "
-        "convert them yourself"
+        "memory tile, buffer b: the data is int64 with values that int8 does not hold exactly (NumPy). "
+        "Convert them yourself."
     )
     assert refused(lambda: tile.expect(buffer, np.zeros(8, np.int8))) == (
-        "memory tile, buffer b: data: (8,) given, (4,) allowed (NumPy shapes)"
+        "memory tile, buffer b: the data has shape (8,); it must have (4,) (NumPy shapes)."
     )
     assert refused(lambda: tile.bench.expect_array("x", np.zeros(2, np.int8), [1, 200])) == (
-        "array x: data: int64 given, values that int8 holds exactly allowed (NumPy); convert them yourself"
+        "array x: the data is int64 with values that int8 does not hold exactly (NumPy). Convert "
+        "them yourself."
     )
     tile.store(buffer, range(4))
     tile.expect(buffer, range(4))
@@ -248,7 +257,9 @@ def test_what_a_buffer_should_hold_has_its_shape_and_fits_its_type() -> None:
 
 def test_a_buffer_whose_first_contents_are_refused_takes_no_room() -> None:
     tile = MemoryTile()
-    assert "given, (4,) allowed" in refused(lambda: tile.buffer("b", 4, data=[1, 2, 3]))
+    assert "the data has shape (3,); it must have (4,)" in refused(
+        lambda: tile.buffer("b", 4, data=[1, 2, 3])
+    )
     assert tile.buffer("b", 4, data=[1, 2, 3, 4]).offset == 0
 
 
@@ -258,8 +269,8 @@ def test_registers_by_their_names() -> None:
     tile.lock(5, id=9)
     assert tile.register("Lock9_value") == {"Lock_value": 5}
     assert refused(lambda: tile.register("Memory_Contro")) == (
-        "memory tile: register: 'Memory_Contro' given, one of 722 names allowed (AM025 modules memory_tile); "
-        "did you mean Memory_Control or Timer_Control or Tile_Control?"
+        "memory tile: no register is called 'Memory_Contro' (AM025 modules memory_tile). Did you mean "
+        "Memory_Control or Timer_Control or Tile_Control?"
     )
 
 
@@ -283,15 +294,15 @@ def test_a_second_run_goes_on_and_its_result_counts_from_the_beginning() -> None
 
 def test_padding_with_a_constant_is_for_the_second_generation() -> None:
     assert refused(lambda: MemoryTile().mm2s[0].pad_with(7)) == (
-        "memory tile, MM2S 0: pad_with: a word for a memory tile given, tiles of AIE-ML v2 allowed "
-        "(AM020: zeros; AM029 DMA_MM2S_n_Constant_Pad_Value)"
+        "memory tile, MM2S 0: the memory tile pads with zeros; only tiles of AIE-ML v2 take another "
+        "word (AM020: zeros; AM029 DMA_MM2S_n_Constant_Pad_Value)."
     )
     tile = MemoryTile("xc2ve3858")
     assert refused(lambda: tile.mm2s[0].pad_with(-1)) == (
-        "AIE-ML v2 memory tile, MM2S 0: pad_with: -1 given, 0..4294967295 allowed "
-        "(AM029 DMA_MM2S_n_Constant_Pad_Value)"
+        "AIE-ML v2 memory tile, MM2S 0: the word to pad with is -1, allowed are 0..4294967295 (AM029 "
+        "DMA_MM2S_n_Constant_Pad_Value)."
     )
-    assert "S2MM 0 given, MM2S channels allowed" in refused(lambda: tile.s2mm[0].pad_with(1))
+    assert "pad_with is for MM2S channels" in refused(lambda: tile.s2mm[0].pad_with(1))
 
 
 @pytest.mark.parametrize("direction", ["s2mm", "S2MM 0", ""])
@@ -299,5 +310,5 @@ def test_rates_of_a_direction_that_is_none(direction: str) -> None:
     result = MemoryTile().run()
     for rate in (result.bytes_per_cycle, result.gigabytes_per_second):
         assert refused(partial(rate, direction)) == (
-            f"result: direction: {direction!r} given, S2MM or MM2S allowed (AM020 chapter 5: DMA channels)"
+            f"result: direction is {direction!r}; it must be S2MM or MM2S (AM020 chapter 5: DMA channels)."
         )

@@ -64,8 +64,8 @@ def test_a_place_that_cannot_be_written_is_an_error(monkeypatch: pytest.MonkeyPa
     with pytest.raises(MemtileError) as caught:
         jit_cache.cache_directory(SOURCES)
     assert str(caught.value) == (
-        f"environment: MEMTILE_CACHE: {place} given, "
-        "a directory that can be written allowed (compiled engine)"
+        f"environment: MEMTILE_CACHE is {place}; it must be a directory that can be written "
+        "(the compiled engine is kept there)."
     )
 
 

@@ -40,13 +40,20 @@ def told(ask: Callable[[Core], Any], placed: list[Placed] = CROSS) -> str:
 
 
 REACH = " (AM020 chapter 4: a core reaches its own, north, south and west data memory)"
-SEEN = "south (1, 2), west (0, 3), north (1, 4), own (1, 3) allowed"
+SEEN = (
+    "the core does not reach buffer 'x' in tile (2, 3); it reaches south (1, 2), west (0, 3), north "
+    "(1, 4), own (1, 3)"
+)
 
 
 @pytest.mark.feature("F28")
 def test_memory_that_the_core_does_not_see_names_core_buffer_and_tile() -> None:
     x = Piece("x", 0)
-    text = f"buffer 'x': in tile (2, 3) given, {SEEN}{REACH}"
+    text = (
+        "the core does not reach buffer 'x' in tile (2, 3); it reaches south (1, 2), west (0, 3), "
+        "north (1, 4), own (1, 3) (AM020 chapter 4: a core reaches its own, north, south and west data "
+        "memory)."
+    )
     assert told(lambda core: core.read(x, tile=EAST)) == text
     assert told(lambda core: core.write(x, [0] * 8, tile=EAST)) == text
     assert told(lambda core: core.walk(x, tile=EAST)) == text
@@ -59,44 +66,50 @@ def test_memory_that_the_core_does_not_see_names_core_buffer_and_tile() -> None:
     [
         (
             lambda core: core.read(Piece("x", 0xFFF0)),
-            f"buffer 'x': bytes 0xfff0..0x10010 of tile (1, 3) given, 0..0x10000 allowed{REACH}",
+            f"buffer 'x' takes bytes 0xfff0..0x1000f of tile (1, 3), allowed are 0x0..0xffff{REACH}.",
         ),
         (
             lambda core: core.write(Piece("x", 0), np.zeros(8)),
-            "buffer 'x': float64 (8,) given, int32 (8,) allowed (NumPy, same kind)",
+            (
+                "the values for buffer 'x' are float64 (8,); the buffer is int32 (8,) (NumPy, same "
+                "kind)."
+),
         ),
         (
             lambda core: core.write(Piece("x", 0), np.zeros(7, dtype=np.int32)),
-            "buffer 'x': int32 (7,) given, int32 (8,) allowed (NumPy, same kind)",
+            "the values for buffer 'x' are int32 (7,); the buffer is int32 (8,) (NumPy, same kind).",
         ),
-        (lambda core: core.acquire(16), "lock: 16 given, 0..15 allowed (AM020: locks of a compute tile)"),
+        (lambda core: core.acquire(16), "lock is 16, allowed are 0..15 (AM020: locks of a compute tile)."),
         (
             lambda core: core.release(1, 64),
-            "value for lock 1: 64 given, -64..63 allowed (AM020: lock operand)",
+            "the value for lock 1 is 64, allowed are -64..63 (AM020: lock operand).",
         ),
-        (lambda core: core.cycles(0), "cycles: 0 given, 1 or more allowed (a core takes time)"),
+        (lambda core: core.cycles(0), "cycles is 0; it must be 1 or more (a core takes time)."),
         (
             lambda core: core.access(Pattern(np.array([BASE + 4]), 256)),
-            "load 0: address 0x70004 given, multiples of 32 for 256 bits allowed"
-            " (AM020 chapter 4: load and store units)",
+            "load 0 of 256 bits has address 0x70004; it must be a multiple of 0x20 (AM020 chapter 4: "
+            "load and store units).",
         ),
         (
             lambda core: core.access(store=Pattern(np.array([BASE]), 64)),
-            "store: 64 bits given, 256, 32, 16, 8 bits allowed (AM020 chapter 4: load and store units)",
+            (
+                "store has 64 bits; it must have one of 256, 32, 16, 8 (AM020 chapter 4: load and "
+                "store units)."
+),
         ),
         (
             lambda core: core.access(*[core.walk(Piece("x", 0))] * 3),
-            "loads: 3 given, at most 2 allowed (AM020 chapter 4: load and store units)",
+            "the access has 3 loads; it can have at most 2 (AM020 chapter 4: load and store units).",
         ),
         (
             lambda core: core.access(Pattern(np.array([0x80000]), 32)),
-            "address: 0x80000 given, south 0x40000, west 0x50000, north 0x60000, own 0x70000"
-            f" allowed{REACH}",
+            "the core does not reach address 0x80000; its windows begin at south 0x40000, west "
+            f"0x50000, north 0x60000, own 0x70000{REACH}.",
         ),
         (
             lambda core: core.tile,
-            "yield: 0 given, what core.cycles, event, acquire, release or a non-empty access returns"
-            " allowed (kernels of memtile)",
+            "the kernel yielded 0; it must yield what core.cycles, event, acquire, release or a "
+            "non-empty access returns (kernels of memtile).",
         ),
     ],
     ids=[
@@ -116,12 +129,14 @@ def test_a_kernel_needs_a_core_of_its_own() -> None:
     engine = Engine([*COLUMN, Placed("memory")])
     for tile in (3, 4, -1):
         with pytest.raises(
-            DesignError, match=rf"^kernel 'idle': tile: tile {tile} given, a compute tile allowed"
+            DesignError, match=f"^kernel 'idle': tile {tile} is no compute tile, so it has no core"
         ):
             engine.attach_kernel(tile, idle)
     engine.attach_kernel(0, idle)
     engine.run(100)
-    with pytest.raises(DesignError, match=r"^core \(1, 2\): kernel 'idle': kernel 'idle' still runs given"):
+    with pytest.raises(
+        DesignError, match=(r"^core \(1, 2\): kernel 'idle' cannot start: kernel 'idle' still runs")
+    ):
         engine.attach_kernel(0, idle)
 
 
@@ -185,7 +200,7 @@ def test_an_endless_kernel_that_waits_for_work_has_finished() -> None:
 @pytest.mark.parametrize("value", [0, -1])
 def test_a_release_that_would_take_is_refused(value: int) -> None:
     assert told(lambda core: core.release(0, value)) == (
-        f"release: {value} given, 1..63 allowed (AM020: six-bit lock state)"
+        f"release is {value}, allowed are 1..63 (AM020: six-bit lock state)."
     )
 
 
@@ -206,8 +221,8 @@ def test_integers_that_a_buffer_does_not_hold_are_not_wrapped() -> None:
     x = Piece("x", 0)
     sums = np.full(8, 2**40 + 7)
     assert told(lambda core: core.write(x, sums)) == (
-        "buffer 'x': 1099511627783 given, -2147483648..2147483647 allowed (values of int32); "
-        "wrap them on purpose with .astype(np.int32)"
+        "a value for buffer 'x' is 1099511627783, allowed are -2147483648..2147483647 (values of "
+        "int32). Wrap them on purpose with .astype(np.int32)."
     )
 
     def add(core: Core) -> Iterator[Action]:
@@ -225,8 +240,8 @@ def test_an_action_that_is_made_and_not_yielded_is_told_at_the_next_one() -> Non
         core.acquire(2, -2)
         yield core.cycles(3)
 
-    text = "core.acquire(2, -2) without yield given, actions that are yielded allowed (kernels of memtile)"
-    assert refused(add) == f"action: {text}; write yield core.acquire(2, -2)"
+    text = "core.acquire(2, -2) was made, but not yielded (kernels of memtile)"
+    assert refused(add) == f"{text}. Write yield core.acquire(2, -2)."
 
 
 def test_an_action_that_is_forgotten_at_the_end_is_told_there() -> None:
@@ -234,7 +249,7 @@ def test_an_action_that_is_forgotten_at_the_end_is_told_there() -> None:
         yield core.cycles(3)
         core.release(2)
 
-    assert "core.release(2, 1) without yield given" in refused(add)
+    assert "core.release(2, 1) was made, but not yielded" in refused(add)
 
 
 def test_actions_may_be_made_before_they_are_yielded_and_yielded_often() -> None:
@@ -257,13 +272,14 @@ def test_a_kernel_without_yield_is_told_what_it_must_be() -> None:
         core.acquire(2)
 
     assert refused(add) == (
-        "kernel: a function that returned None given, a generator allowed (kernels of memtile); use yield"
+        "the kernel returned None; it must be a generator function (kernels of memtile). Use yield in it."
     )
 
 
 def test_an_operation_of_a_descriptor_is_no_lock() -> None:
     text = told(lambda core: core.acquire(Acquire()))  # type: ignore[arg-type]
-    assert text.startswith("lock: Acquire(")
+    assert text.startswith("lock is Acquire(")
     assert text.endswith(
-        "given, a lock or its number allowed (AM020: locks); give the lock itself: core.acquire(lock, -1)"
+        "lock is Acquire(id=0, value=0, enable=False); it must be a lock or its number (AM020: "
+        "locks). Give the lock itself: core.acquire(lock, -1)."
     )

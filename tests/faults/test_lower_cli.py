@@ -41,13 +41,16 @@ SCHEMA = "(tiling schema)"
 NO_SCHEMA: dict[str, tuple[object, list[str]]] = {
     "no object": (
         7,
-        [f"tiling: tiling: 7 given, an object with buffer_dimension and element_bits allowed {SCHEMA}"],
+        [f"tiling: tiling is 7; it must be an object with buffer_dimension and element_bits {SCHEMA}."],
     ),
     "nothing": (
         {},
         [
-            f"tiling: buffer_dimension: nothing given, a value allowed {SCHEMA}",
-            f"tiling: element_bits: nothing given, 4, 8, 16, 32, 64, or an element_type allowed {SCHEMA}",
+            f"tiling: buffer_dimension is missing {SCHEMA}.",
+            (
+                "tiling: element_bits is missing; it must be one of 4, 8, 16, 32, 64, or there must be "
+                f"an element_type {SCHEMA}."
+            ),
         ],
     ),
     "wrong types": (
@@ -62,38 +65,38 @@ NO_SCHEMA: dict[str, tuple[object, list[str]]] = {
             "compiler": [],
         },
         [
-            f'tiling a: tiling_dimension[1]: "4" given, a whole number allowed {SCHEMA}',
-            f"tiling a: offset: 3 given, a list of whole numbers allowed {SCHEMA}",
-            f"tiling a: repetition: true given, a whole number allowed {SCHEMA}",
-            f"tiling a: tile_traversal[0].stride: nothing given, a value allowed {SCHEMA}",
-            f"tiling a: tile_traversal[0].wrap: 1.5 given, a whole number allowed {SCHEMA}",
-            f"tiling a: tile_traversal[1]: 9 given, {{dimension, stride, wrap}} allowed {SCHEMA}",
-            f"tiling a: legal: 1 given, true or false allowed {SCHEMA}",
-            f"tiling a: compiler: [] given, an object with bds_for_this_port allowed {SCHEMA}",
+            f'tiling a: tiling_dimension[1] is "4"; it must be a whole number {SCHEMA}.',
+            f"tiling a: offset is 3; it must be a list of whole numbers {SCHEMA}.",
+            f"tiling a: repetition is true; it must be a whole number {SCHEMA}.",
+            f"tiling a: tile_traversal[0].stride is missing {SCHEMA}.",
+            f"tiling a: tile_traversal[0].wrap is 1.5; it must be a whole number {SCHEMA}.",
+            f"tiling a: tile_traversal[1] is 9; it must be {{dimension, stride, wrap}} {SCHEMA}.",
+            f"tiling a: legal is 1; it must be true or false {SCHEMA}.",
+            f"tiling a: compiler is []; it must be an object with bds_for_this_port {SCHEMA}.",
         ],
     ),
     "element size": (
         {"buffer_dimension": [8], "element_bits": 16, "element_type": "int8"},
-        [f"tiling: element_bits: 16 given, 8, the size of int8 allowed {SCHEMA}"],
+        [f"tiling: element_bits is 16; it must be 8, the size of int8 {SCHEMA}."],
     ),
     "odd element size": (
         {"buffer_dimension": [8], "element_bits": 12},
-        [f"tiling: element_bits: 12 given, one of 4, 8, 16, 32, 64 allowed {SCHEMA}"],
+        [f"tiling: element_bits is 12; it must be one of 4, 8, 16, 32, 64 {SCHEMA}."],
     ),
     "unknown places": (
         SOUND | {"memory": "shim", "access": ["read"]},
         [
-            'tiling: memory: "shim" given, memtile or aie_ml_data_memory or '
-            f"external_ddr_via_interface_tile allowed {SCHEMA}",
-            f'tiling: access: ["read"] given, read or write allowed {SCHEMA}',
+            'tiling: memory is "shim"; it must be memtile or aie_ml_data_memory or '
+            f"external_ddr_via_interface_tile {SCHEMA}.",
+            f'tiling: access is ["read"]; it must be read or write {SCHEMA}.',
         ],
     ),
     "bad expectation": (
         SOUND | {"expected": {"kind": "values", "values": [0.5], "labels": {"shape": [2], "weights": []}}},
         [
-            f"tiling: expected.values: [0.5] given, a list of whole numbers allowed {SCHEMA}",
-            'tiling: expected.labels: {"shape": [2], "weights": []} given, shape (1 or more each) and '
-            f"weights, alike long allowed {SCHEMA}",
+            f"tiling: expected.values is [0.5]; it must be a list of whole numbers {SCHEMA}.",
+            'tiling: expected.labels is {"shape": [2], "weights": []}; it must be an object with shape '
+            f"(each 1 or more) and weights, two lists of the same length {SCHEMA}.",
         ],
     ),
 }
@@ -107,8 +110,16 @@ def test_what_is_not_in_the_schema_is_named_by_key(name: str) -> None:
 
 def test_an_unknown_key_is_refused_with_the_nearest_one() -> None:
     (message,) = messages(SOUND | {"tile_traversel": []})
-    assert message.startswith("tiling: tile_traversel: an unknown key given, access, boundary_dimension, ")
-    assert message.endswith(f"tiling_dimension allowed {SCHEMA}; did you mean tile_traversal?")
+    assert message.startswith(
+        "tiling: tile_traversel is not a key; known keys are access, boundary_dimension, "
+        "buffer_dimension, buffer_iteration, element_bits, element_type, memory, offset, "
+        "packet_port_id, phase, repetition, tile_traversal, tiling_dimension"
+    )
+    assert message.endswith(
+        "tile_traversel is not a key; known keys are access, boundary_dimension, buffer_dimension, "
+        "buffer_iteration, element_bits, element_type, memory, offset, packet_port_id, phase, "
+        f"repetition, tile_traversal, tiling_dimension {SCHEMA}. Did you mean tile_traversal?"
+    )
 
 
 UG1603 = "(UG1603, tiling parameters)"
@@ -117,36 +128,39 @@ BAD: dict[str, tuple[dict[str, Any], list[str]]] = {
     "rank mismatch": (
         {"tiling_dimension": [4], "offset": [0, 0, 0]},
         [
-            f"tiling: tiling_dimension: 1 dimensions given, 2, the rank of buffer_dimension allowed {UG1603}",
-            f"tiling: offset: 3 dimensions given, 2, the rank of buffer_dimension allowed {UG1603}",
+            f"tiling: tiling_dimension has 1 dimension; it must have 2, as buffer_dimension has {UG1603}.",
+            f"tiling: offset has 3 dimensions; it must have 2, as buffer_dimension has {UG1603}.",
         ],
     ),
     "zero and negative sizes": (
         {"buffer_dimension": [8, 0], "tiling_dimension": [-4, 1]},
         [
-            f"tiling: buffer_dimension[1]: 0 given, 1 or more allowed {UG1603}",
-            f"tiling: tiling_dimension[0]: -4 given, 1 or more allowed {UG1603}",
+            f"tiling: buffer_dimension[1] is 0; it must be 1 or more {UG1603}.",
+            f"tiling: tiling_dimension[0] is -4; it must be 1 or more {UG1603}.",
         ],
     ),
     "padding on a write": (
         {"access": "write", "offset": [-1, 0]},
         [
-            "memory tile, write (S2MM): dimension 0: elements -1..6 given, elements 0..7 allowed "
-            f"{PADDING} memory tile MM2S channel"
+            "memory tile, write (S2MM): the tiles cover elements -1..6 of dimension 0, allowed are "
+            "0..7 (UG1603: zero padding only for memory tile reads). Keep the tiles inside the buffer, "
+            "or pad on a memory tile MM2S channel."
         ],
     ),
     "padding on the compute tile": (
         {"memory": "aie_ml_data_memory", "tiling_dimension": [8, 9]},
         [
-            "compute tile, read (MM2S): dimension 1: elements 0..8 given, elements 0..7 allowed "
-            f"{PADDING} memory tile MM2S channel"
+            "compute tile, read (MM2S): the tiles cover elements 0..8 of dimension 1, allowed are 0..7 "
+            "(UG1603: zero padding only for memory tile reads). Keep the tiles inside the buffer, or "
+            "pad on a memory tile MM2S channel."
         ],
     ),
     "unaligned offset": (
         {"element_bits": 16, "tiling_dimension": [4, 8], "offset": [3, 0]},
         [
-            "16-bit elements: dimension 0, offset: 3 elements given, multiples of 2 elements (one 32-bit "
-            "word) allowed (AM020 ch. 5: all DMA addresses are 32-bit); the nearest legal values are 2 and 4"
+            "16-bit elements: dimension 0, offset is 3 elements; it must be a multiple of 2, one "
+            "32-bit word (AM020 ch. 5: all DMA addresses are 32-bit). The nearest legal values are 2 "
+            "and 4."
         ],
     ),
     "a sub-word transpose": (
@@ -156,8 +170,8 @@ BAD: dict[str, tuple[dict[str, Any], list[str]]] = {
             "tile_traversal": [{"dimension": 0, "stride": 1, "wrap": 8}],
         },
         [
-            f"16-bit elements: dimension 0, {name}: 1 elements given, multiples of 2 elements (one 32-bit "
-            "word) allowed (AM020 ch. 5: all DMA addresses are 32-bit); the nearest is 2"
+            f"16-bit elements: dimension 0, {name} is 1 element; it must be a multiple of 2, one 32-bit "
+            "word (AM020 ch. 5: all DMA addresses are 32-bit). The nearest legal value is 2."
             for name in ("tile size", "stride")
         ],
     ),
@@ -169,17 +183,17 @@ BAD: dict[str, tuple[dict[str, Any], list[str]]] = {
             "tile_traversal": [{"dimension": d, "stride": 2, "wrap": 32} for d in (0, 1)],
         },
         [
-            "memory tile, read (MM2S): descriptors: 64 given, at most 24 allowed "
-            "(AM020: BDs that one channel of the memory tile reaches); split the transfer over channels, "
-            "or use fewer tiles per transfer"
+            "memory tile, read (MM2S): the transfer needs 64 descriptors, a channel reaches 24 (AM020: "
+            "BDs that one channel of the memory tile reaches). Split the transfer over channels, or "
+            "use fewer tiles per transfer."
         ],
     ),
     "a buffer that does not fit": (
         {"buffer_dimension": [1024, 1024]},
         [
-            "memory tile, read (MM2S): buffer size: 4194304 bytes given, at most 1572864 bytes allowed "
-            "(AM020 ch. 5: memory that the DMA can address); use a smaller buffer or element type, or keep "
-            "it behind the interface tile"
+            "memory tile, read (MM2S): the buffer has 4194304 bytes, the DMA can address 1572864 "
+            "(AM020 ch. 5: memory that the DMA can address). Use a smaller buffer or element type, or "
+            "keep it behind the interface tile."
         ],
     ),
     "the overflow of the guide": (
@@ -189,12 +203,12 @@ BAD: dict[str, tuple[dict[str, Any], list[str]]] = {
             "tile_traversal": [{"dimension": 3, "stride": 8, "wrap": 2}],
         },
         [
-            "memory tile, read (MM2S): stepsize: 262144 words given, 1..131072 words allowed (AM025: "
-            "Dn_Stepsize has 17 bits); split the loop into separate tilings or use elements of 16 bits or "
-            "move it from the interface tile (1..1048576 words)",
-            "memory tile, read (MM2S): buffer size: 2097152 bytes given, at most 1572864 bytes allowed "
-            "(AM020 ch. 5: memory that the DMA can address); use a smaller buffer or element type, or keep "
-            "it behind the interface tile",
+            "memory tile, read (MM2S): a loop has a step of 262144 words, allowed are 1..131072 "
+            "(AM025: Dn_Stepsize has 17 bits). Split the loop into separate tilings, or use elements "
+            "of 16 bits, or move it from the interface tile (1..1048576 words).",
+            "memory tile, read (MM2S): the buffer has 2097152 bytes, the DMA can address 1572864 "
+            "(AM020 ch. 5: memory that the DMA can address). Use a smaller buffer or element type, or "
+            "keep it behind the interface tile.",
         ],
     ),
 }
@@ -210,16 +224,17 @@ def test_a_tile_larger_than_padding_can_fill_is_refused() -> None:
     wide = {"buffer_dimension": [8], "tiling_dimension": [8 + 2 * 4_000_000], "offset": [-4_000_000]}
     (message,) = messages(SOUND | wide)
     assert message == (
-        "memory tile, read (MM2S): descriptors: 70 given, at most 24 allowed (AM020: BDs that one channel of "
-        "the memory tile reaches); split the transfer over channels, or use fewer tiles per transfer"
+        "memory tile, read (MM2S): the transfer needs 70 descriptors, a channel reaches 24 (AM020: BDs "
+        "that one channel of the memory tile reaches). Split the transfer over channels, or use fewer "
+        "tiles per transfer."
     )
 
 
 def test_a_stream_that_would_fill_the_machine_is_refused_before_it_does() -> None:
     (message,) = messages(SOUND | {"buffer_dimension": [10**5, 10**5]}, "--tile", "interface")
     assert message == (
-        "tiling: stream: 10000000000 elements given, at most 134217728 allowed (memtile compares every "
-        "element of the stream with the walk); lower it in several parts"
+        "tiling: the stream has 10000000000 elements; it must have at most 134217728 (memtile compares "
+        "every element of the stream with the walk). Lower it in several parts."
     )
 
 
@@ -228,8 +243,8 @@ def test_text_names_the_tiling_and_every_problem() -> None:
     assert done.exit_code == 1
     assert done.stdout.splitlines()[-6:] == [
         "b: read 8 x 8 elements of 32 bits in tiles of 1 x 0",
-        f"  refused: tiling: offset: 1 dimensions given, 2, the rank of buffer_dimension allowed {UG1603}",
-        f"  refused: tiling: tiling_dimension[1]: 0 given, 1 or more allowed {UG1603}",
+        f"  refused: tiling: offset has 1 dimension; it must have 2, as buffer_dimension has {UG1603}.",
+        f"  refused: tiling: tiling_dimension[1] is 0; it must be 1 or more {UG1603}.",
         "",
         "1 of 2 tilings lowered, every walk checked",
         "1 refused, 0 of them as the input says",
@@ -245,17 +260,19 @@ def test_a_tiling_called_bad_that_is_good_is_a_bad_result() -> None:
 def test_a_bad_file_is_a_message(tmp_path: Path) -> None:
     missing = subprocess.run([SCRIPT, "lower", tmp_path / "none"], capture_output=True, text=True, timeout=60)
     assert (missing.returncode, missing.stdout) == (2, "")
-    assert missing.stderr == f"error: {tmp_path / 'none'}: cannot be read: No such file or directory\n"
+    assert missing.stderr == (
+        f"error: {tmp_path / 'none'}: the file cannot be read: No such file or directory.\n"
+    )
     bad = tmp_path / "bad.json"
     bad.write_text("[1,")
-    assert run(str(bad)).stderr == f"error: {bad}, line 1, column 4: not JSON: Expecting value\n"
+    assert run(str(bad)).stderr == f"error: {bad}, line 1, column 4: this is not JSON: Expecting value.\n"
 
 
 @pytest.mark.parametrize(
     ("args", "text"),
     [
         (["-", "--elements"], "--elements needs --json"),
-        (["-", "--picture", "a.jpg"], "a.jpg: the name of a picture ends in .svg, .png, .html"),
+        (["-", "--picture", "a.jpg"], "a.jpg: the name of a picture must end in one of .svg, .png, .html"),
         (["-", "--tile", "shim"], "'shim' is not one of"),
         ([], "Missing argument 'FILE.json|-'"),
     ],
@@ -270,7 +287,9 @@ def test_a_wrong_stream_of_ours_is_an_answer_like_others(monkeypatch: pytest.Mon
     """An error of one sentence, without a problem of the input."""
     wrong = Certificate(words=64, pads=0, difference=3)
     monkeypatch.setattr(lowering, "certify", lambda *_: wrong)
-    text = "word 3 of the lowered stream is wrong; please report it"
+    text = (
+        "Word 3 of the lowered stream is wrong. This is a fault of memtile: please report it with the tiling."
+    )
     done = run("-", "--json", stdin=[SOUND, 7])
     assert done.exit_code == 1
     first, second = json.loads(done.stdout)
@@ -285,14 +304,14 @@ def test_a_picture_that_cannot_be_written_is_a_message(tmp_path: Path, suffix: s
     target.symlink_to(tmp_path / "none" / "a")  # found out only by writing
     done = run("-", "--picture", str(target), stdin=SOUND)
     assert done.exit_code == 2
-    assert done.stderr == f"error: {target}: cannot be written: No such file or directory\n"
+    assert done.stderr == f"error: {target}: the file cannot be written: No such file or directory.\n"
 
 
 def test_a_picture_without_a_place_is_refused_before_the_work(tmp_path: Path) -> None:
     target = tmp_path / "none" / "a.html"
     done = run("-", "--picture", str(target), stdin=SOUND)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {target}: cannot be written: no such folder\n"
+    assert done.stderr == f"error: {target}: the file cannot be written: there is no such folder.\n"
 
 
 def test_every_picture_of_a_list_has_a_place_or_none_is_drawn(tmp_path: Path) -> None:
@@ -300,7 +319,7 @@ def test_every_picture_of_a_list_has_a_place_or_none_is_drawn(tmp_path: Path) ->
     second.mkdir()
     done = run("-", "--picture", str(tmp_path / "a.html"), stdin=[SOUND, SOUND])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {second}: cannot be written: it is a folder\n"
+    assert done.stderr == f"error: {second}: the file cannot be written: it is a folder.\n"
     assert list(tmp_path.iterdir()) == [second]
 
 
@@ -318,7 +337,7 @@ def test_without_matplotlib_a_picture_says_how_to_get_it(
     done = run("-", "--picture", str(tmp_path / "a.svg"), stdin=SOUND)
     assert done.exit_code == 2
     assert done.stderr == (
-        'error: pictures need matplotlib, which is not installed: pip install "memtile[plots]"; '
-        "an animated picture (.html) does not need it\n"
+        'error: Pictures need matplotlib, which is not installed: pip install "memtile[plots]". '
+        "An animated picture (.html) does not need it.\n"
     )
     assert run("-", "--picture", str(tmp_path / "a.html"), stdin=SOUND).exit_code == 0

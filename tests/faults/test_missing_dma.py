@@ -20,7 +20,7 @@ from memtile.io.program.transaction_format import Header
 
 WHOLE, PART = Header((0, 1), 2, 11, 38, 2), Header((0, 1), 2, 11, 4, 2)
 BD, CLOCK = 0x1D000, 0xFFF20
-NO_DMA = "interface tile at column {}, row 0 given, interface tiles that have a DMA allowed (device table)"
+NO_DMA = "interface tile at column {}, row 0, which has no DMA (device table)."
 
 
 def written(header: Header, operations: Sequence[Operation]) -> bytes:
@@ -33,7 +33,7 @@ def test_a_tile_without_dma_refuses_the_file_as_a_whole(operation: Operation) ->
     program = read_program(written(WHOLE, [Write(first, 7), operation, Write(last, 8)]), "f")
     assert program.shape is not None
     (problem,) = check(program.operations, program.shape)
-    text = f"f, byte 0x0028: address: offset 0x1d000 of the {NO_DMA.format(0)}"
+    text = f"f, byte 0x0028: nothing answers at offset 0x1d000 of the {NO_DMA.format(0)}"
     assert problem.message == text
     array = Array("xcve2802", columns=4)
     for do in (
@@ -87,9 +87,9 @@ def test_a_column_whose_clock_the_program_stops_is_told_with_the_place() -> None
         with pytest.raises(InputFileError) as caught:
             do(array)
         assert str(caught.value) == (
-            "f, byte 0x0028, memory tile: column 1: access to 0x00044 given, only its interface tile, while "
-            "the clock of column 1 is off or its reset is on allowed (AM025, DEV-CLK-2); write 1 to "
-            "Column_Clock_Control, 0 to AIE_Tile_Column_Reset"
+            "f, byte 0x0028, memory tile: 0x00044 does not answer: while the clock of column 1 is off "
+            "or its reset is on, only its interface tile does (AM025, DEV-CLK-2). Write 1 to "
+            "Column_Clock_Control and 0 to AIE_Tile_Column_Reset."
         )
         array.door.write32(column, 1)
         assert array.door.block_read32(address_of(1, 1, 0x40), 2).tolist() == [7, 0]

@@ -26,8 +26,8 @@ def test_more_streams_than_slots_of_a_slave() -> None:
     targets = [array.compute_tile(column, row).s2mm[0] for row in range(2, 5) for column in (0, 1)]
     array.packet_bus("b", *((array.memory_tile(0).mm2s[0], [target]) for target in targets))
     text = refused(array.route)
-    assert text.startswith("packet bus b: memory(0,1) slave DMA0: 6 streams given, 4 slots allowed ")
-    assert text.splitlines()[0].endswith("(AM020 chapter 2: packet-switched streams); use two buses")
+    assert text.startswith("packet bus b: memory(0,1) slave DMA0 needs 6 streams; it has 4 slots")
+    assert text.splitlines()[0].endswith("(AM020 chapter 2: packet-switched streams). Use two buses.")
 
 
 def test_more_streams_than_ids() -> None:
@@ -36,7 +36,7 @@ def test_more_streams_than_ids() -> None:
     routes = [(channel, [array.memory_tile(0).s2mm[0]]) for tile in tiles for channel in tile.mm2s]
     routes.append((array.memory_tile(1).mm2s[0], [array.memory_tile(0).s2mm[0]]))
     assert refused(lambda: array.packet_bus("b", *routes)) == (
-        "packet bus b: streams: 33 streams given, 32 ids allowed (AM020 chapter 2: packet-switched streams)"
+        "packet bus b: there are 33 streams, but only 32 ids (AM020 chapter 2: packet-switched streams)."
     )
 
 
@@ -46,10 +46,15 @@ def test_a_port_that_the_bus_does_not_have() -> None:
     bus = array.packet_bus("b", (memory.mm2s[0], [array.compute_tile(0, 2).s2mm[0]]))
     buffer = memory.buffer("m", 16)
     tilings = [TilingParameters((16,), (8,), packet_port_id=n) for n in (0, 1, -1)]
-    rule = "0..0 allowed (AM020 chapter 2: packet-switched streams)"
     assert refused(lambda: bus.split(buffer, tilings)).splitlines() == [
-        f"packet bus b: tiling 1: packet_port_id 1 given, {rule}",
-        f"packet bus b: tiling 2: packet_port_id -1 given, {rule}",
+        (
+            "packet bus b: the packet_port_id of tiling 1 is 1, allowed are 0..0 (AM020 chapter 2: "
+            "packet-switched streams)."
+        ),
+        (
+            "packet bus b: the packet_port_id of tiling 2 is -1, allowed are 0..0 (AM020 chapter 2: "
+            "packet-switched streams)."
+        ),
     ]
 
 
@@ -57,7 +62,7 @@ def test_an_end_of_a_bus_is_not_free_for_a_circuit() -> None:
     array = Array("npu1", columns=1)
     memory, worker = array.memory_tile(0), array.compute_tile(0, 2)
     array.packet_bus("b", (memory.mm2s[0], [worker.s2mm[0]]))
-    assert refused(lambda: array.connect(memory.mm2s[1], worker.s2mm[0])).endswith("; it has packet bus b")
+    assert ": it has packet bus b (" in refused(lambda: array.connect(memory.mm2s[1], worker.s2mm[0]))
 
 
 @pytest.mark.feature("F19")
@@ -98,13 +103,17 @@ def test_two_streams_with_one_id() -> None:
     rule = "(AM020 chapter 2: packet-switched streams)"
     _, (first, second) = two_streams()
     assert refused(lambda: two_streams(4, 4)) == (
-        f"packet bus b: {second}: id 4 given, an id of its own allowed {rule}; id 4 is {first}"
+        f"packet bus b: the id of {second} is 4, which is that of {first} {rule}. Give each stream "
+        "an id of its own."
     )
     assert refused(lambda: two_streams(32, -1)).splitlines() == [
-        f"packet bus b: {first}: id 32 given, 0..31 allowed {rule}",
-        f"packet bus b: {second}: id -1 given, 0..31 allowed {rule}",
+        f"packet bus b: the id of {first} is 32, allowed are 0..31 {rule}.",
+        f"packet bus b: the id of {second} is -1, allowed are 0..31 {rule}.",
     ]
-    assert refused(lambda: two_streams(1)) == f"packet bus b: streams: 2 streams given, 1 ids allowed {rule}"
+    assert (
+        refused(lambda: two_streams(1))
+        == f"packet bus b: there are 2 streams, but the number of ids is 1; each stream needs one {rule}."
+    )
 
 
 def test_packets_of_another_stream_are_told_before_they_go_astray() -> None:
@@ -116,9 +125,15 @@ def test_packets_of_another_stream_are_told_before_they_go_astray() -> None:
     memory.mm2s[0].start(stream.packets(memory.read(buffer)))
     rule = "(AM020 chapter 2: packet-switched streams)"
     assert refused(array.run).splitlines() == [
-        f"packet bus b: memory(0,1) MM2S 0: packets of id 0 given, ids 9 allowed {rule}",
-        f"packet bus b: memory(0,1) MM2S 1: words without a header given, ids 5 allowed {rule}",
-        f"packet bus b: memory(0,1) MM2S 1: packets of id 9 given, ids 5 allowed {rule}; id 9 is {first}",
+        f"packet bus b: memory(0,1) MM2S 0 sends packets of id 0; it must send packets of ids 9 {rule}.",
+        (
+            "packet bus b: memory(0,1) MM2S 1 sends words without a header; it must send packets of "
+            f"ids 5 {rule}."
+        ),
+        (
+            "packet bus b: memory(0,1) MM2S 1 sends packets of id 9; it must send packets of ids 5 "
+            f"{rule}. Id 9 is that of {first}."
+        ),
     ]
 
 

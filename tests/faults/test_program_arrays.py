@@ -23,8 +23,7 @@ READS, WRITES = 0x1_0000_0000, 0x2_0000_0000
 WORDS = np.arange(16, dtype=np.int32)
 READ = "0x100000000, 64 bytes, read by interface(2,0) MM2S 0, BD 0"
 WRITTEN = "0x200000000, 64 bytes, written by interface(2,0) S2MM 1, BD 1"
-WITHIN = "whole words within 0x80000 bytes allowed"
-LARGEST = "bytes given, 1..268435456 bytes allowed"
+LARGEST = "bytes, allowed are 1..268435456 bytes"
 
 
 def program() -> Program:
@@ -47,23 +46,24 @@ def problems(given: list[Given] | None = None, wanted: list[Wanted] | None = Non
 
 
 NEEDED = (
-    "memtile run: buffer 0x100000000: no array given, 64 bytes, read by interface(2,0) MM2S 0, BD 0 allowed"
+    "memtile run: the program needs an array for buffer 0x100000000, 64 bytes, read by "
+    "interface(2,0) MM2S 0, BD 0"
 )
 
 
 def test_a_missing_array() -> None:
-    assert problems() == [f"{NEEDED} (the program); give --in NAME=FILE.npy"]
-    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program); give --in 0=FILE.npy"]
+    assert problems() == [f"{NEEDED} (the program). Give --in NAME=FILE.npy."]
+    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program). Give --in 0=FILE.npy."]
 
 
 def test_unknown_names_are_told_with_what_there_is() -> None:
     given = [Given("a", WORDS), Given("b", WORDS), Given("7", WORDS)]
     wanted = [Wanted("out"), Wanted("more"), Wanted("0x300000000")]
     assert problems(given, wanted) == [
-        f"array 7: input: '7' given, {READ} allowed (the program)",
-        f"array 0x300000000: output: '0x300000000' given, {WRITTEN} allowed (the program)",
-        f"array b: input: 'b' given, {READ} allowed (the program)",
-        f"array more: output: 'more' given, {WRITTEN} allowed (the program)",
+        f"array 7: no input is called '7'; the inputs are {READ} (the program).",
+        f"array 0x300000000: no output is called '0x300000000'; the outputs are {WRITTEN} (the program).",
+        f"array b: no input is called 'b'; the inputs are {READ} (the program).",
+        f"array more: no output is called 'more'; the outputs are {WRITTEN} (the program).",
     ]
 
 
@@ -71,25 +71,28 @@ def test_names_that_are_none() -> None:
     given = [Given("memory(0,0)+0x0", WORDS), Given("memory(0,1) S2MM 6", WORDS), Given("x(", WORDS)]
     wanted = [Wanted("compute(4,2)+0x0", shape=(1,)), Wanted("memory(0,1)+0x0")]
     assert problems([*given, Given("x", WORDS)], wanted) == [
-        "array memory(0,0)+0x0: tile: memory at column 0, row 0 given, interface, which is there, allowed "
-        "(names of arrays)",
-        "array memory(0,1) S2MM 6: channel: 6 given, 0..5 allowed (names of arrays)",
-        "array x(: name: 'x(' given, an argument (0), an external address (0x100000000), a tile memory "
-        "(memory(0,1)+0x0), a stream (memory(0,1) MM2S 0), or a name of your own without brackets allowed "
-        "(names of arrays)",
-        "array compute(4,2)+0x0: tile: compute at column 4, row 2 given, columns 0..3, rows 0..5 allowed "
-        "(names of arrays)",
-        "array memory(0,1)+0x0: shape: none given, a shape allowed (the program); say how much: "
-        "memory(0,1)+0x0:int32:16x8",
+        "array memory(0,0)+0x0: the tile at column 0, row 0 is not of kind memory, but of kind "
+        "interface (names of arrays).",
+        "array memory(0,1) S2MM 6: channel is 6, allowed are 0..5 (names of arrays).",
+        "array x(: name is 'x('; it must be an argument (0), an external address (0x100000000), a tile "
+        "memory (memory(0,1)+0x0), a stream (memory(0,1) MM2S 0), or a name of your own without "
+        "brackets (names of arrays).",
+        "array compute(4,2)+0x0: there is no tile at column 4, row 2; the array has columns 0..3, rows "
+        "0..5 (names of arrays).",
+        "array memory(0,1)+0x0: the shape is missing (the program). Say how much: "
+        "memory(0,1)+0x0:int32:16x8.",
     ]
 
 
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (WORDS[:15], f"array x: size: 60 bytes given, 64 bytes or more ({READ}) allowed (the program)"),
-        (np.zeros(67, np.int8), "array x: size: 67 bytes given, whole 32-bit words allowed (the program)"),
-        (WORDS[:0], "array x: size: 0 bytes given, whole 32-bit words allowed (the program)"),
+        (WORDS[:15], f"array x: size is 60 bytes; the buffer needs at least 64: {READ} (the program)."),
+        (
+            np.zeros(67, np.int8),
+            "array x: size is 67 bytes; it must be whole 32-bit words, at least one (the program).",
+        ),
+        (WORDS[:0], "array x: size is 0 bytes; it must be whole 32-bit words, at least one (the program)."),
     ],
 )
 def test_an_array_of_a_wrong_size(array: np.ndarray, message: str) -> None:
@@ -104,15 +107,21 @@ def test_a_larger_array_is_no_mistake() -> None:
 @pytest.mark.parametrize(
     ("want", "message"),
     [
-        (Wanted("y", np.dtype(np.int32), (15,)), f"shape: 60 bytes given, 64 bytes ({WRITTEN}) allowed"),
-        (Wanted("y", np.dtype("c16"), (1 << 25,)), f"size: {1 << 29} {LARGEST}"),
-        (Wanted("memory(0,1)+0x7fffc", shape=(2,)), f"tile memory: 8 bytes from 0x7fffc given, {WITHIN}"),
-        (Wanted("memory(0,1)+2", shape=(2,)), f"tile memory: 8 bytes from 0x2 given, {WITHIN}"),
-        (Wanted("memory(0,1) S2MM 0"), "stream: S2MM given, MM2S with --out allowed"),
+        (Wanted("y", np.dtype(np.int32), (15,)), f"the shape takes 60 bytes; the buffer has 64: {WRITTEN}"),
+        (Wanted("y", np.dtype("c16"), (1 << 25,)), f"size is {1 << 29} {LARGEST}"),
+        (
+            Wanted("memory(0,1)+0x7fffc", shape=(2,)),
+            "the array covers bytes 0x7fffc..0x80003; they must be whole words in 0x0..0x7ffff",
+        ),
+        (
+            Wanted("memory(0,1)+2", shape=(2,)),
+            "the array covers bytes 0x2..0x9; they must be whole words in 0x0..0x7ffff",
+        ),
+        (Wanted("memory(0,1) S2MM 0"), "an S2MM stream enters the tile; --out needs an MM2S stream"),
     ],
 )
 def test_an_output_that_cannot_be(want: Wanted, message: str) -> None:
-    assert problems([Given("x", WORDS)], [want]) == [f"array {want.name}: {message} (the program)"]
+    assert problems([Given("x", WORDS)], [want]) == [f"array {want.name}: {message} (the program)."]
 
 
 def test_a_type_that_does_not_divide_the_buffer() -> None:
@@ -121,7 +130,7 @@ def test_a_type_that_does_not_divide_the_buffer() -> None:
     made.push(2, 0, S2MM, 0, 1)
     made.operations = [op for op in made.operations if op != program().operations[2]]
     with pytest.raises(
-        InputFileError, match=r"array y: size: 60 bytes given, a multiple of 8 bytes, as int64 "
+        InputFileError, match="array y: size is 60 bytes; it must be a multiple of 8 bytes, as int64 needs"
     ):
         run_program(made.operations, Array(), [Given("x", WORDS.view(np.int64))], [Wanted("y")])
 
@@ -129,18 +138,21 @@ def test_a_type_that_does_not_divide_the_buffer() -> None:
 def test_inputs_that_go_nowhere() -> None:
     given = [Given("x", WORDS), Given("memory(0,1) MM2S 0", WORDS), Given("memory(0,1)+0x7ffe0", WORDS)]
     assert problems([*given, Given("x", WORDS)]) == [
-        "array x: name: 2 times given, once with --in allowed (the program)",
-        "array memory(0,1) MM2S 0: stream: MM2S given, S2MM with --in allowed (the program)",
-        "array memory(0,1)+0x7ffe0: tile memory: 64 bytes from 0x7ffe0 given, whole words within 0x80000 "
-        "bytes allowed (the program)",
+        "array x: the array is given 2 times with --in; it must be given once (the program).",
+        (
+            "array memory(0,1) MM2S 0: an MM2S stream leaves the tile; --in needs an S2MM stream (the "
+            "program)."
+        ),
+        "array memory(0,1)+0x7ffe0: the array covers bytes 0x7ffe0..0x8001f; they must be whole words "
+        "in 0x0..0x7ffff (the program).",
     ]
 
 
 def test_two_names_for_one_buffer() -> None:
     given = [Given("0", WORDS), Given("0x100000000", WORDS)]
     assert problems(given, [Wanted("y"), Wanted("0x200000000")]) == [
-        "array 0x100000000: buffer: 0x100000000 given, not that of 0 allowed (the program)",
-        f"array y: output: 'y' given, {WRITTEN} allowed (the program)",
+        "array 0x100000000: the buffer 0x100000000 is that of array 0 already (the program).",
+        f"array y: no output is called 'y'; the outputs are {WRITTEN} (the program).",
     ]
 
 
@@ -156,13 +168,16 @@ def test_an_argument_that_no_task_uses() -> None:
     with pytest.raises(InputFileError) as caught:
         run_program(made.operations, Array(), (), [Wanted("3")])
     assert str(caught.value) == (
-        "array 3: size: 0 bytes given, 1..268435456 bytes allowed (the program); say how much: 3:int32:16x8"
+        "array 3: size is 0 bytes, allowed are 1..268435456 bytes (the program). Say how much: 3:int32:16x8."
     )
 
 
 def test_arrays_that_overlap() -> None:
     given = [Given("0x100000000", WORDS), Given("0x100000020", WORDS)]
-    with pytest.raises(DesignError, match=r"0x100000020\.\.0x100000060 given, outside 0x100000000, "):
+    with pytest.raises(
+        DesignError,
+        match=r"bytes 0x100000020\.\.0x10000005f overlap 0x100000000, which has 0x100000000\.\.0x10000003f",
+    ):
         run_program(program().operations, Array(), given)
 
 
@@ -174,7 +189,8 @@ def test_a_part_of_a_buffer_by_address_leaves_the_rest_missing() -> None:
     whole = run_program(made.operations, Array(), [Given("x", WORDS)])
     assert [(b.name, b.region.needed) for b in whole.buffers] == [("x", 64)]
     with pytest.raises(
-        InputFileError, match=r"^memtile run: buffer 0x100000020: no array given, 32 bytes, read"
+        InputFileError,
+        match=r"^memtile run: the program needs an array for buffer 0x100000020, 32 bytes, read",
     ):
         run_program(made.operations, Array(), [Given("0x100000000", WORDS[:8])])
     apart = [Given("0x100000020", WORDS[:8]), Given("0x100000000", WORDS[8:])]
@@ -205,15 +221,18 @@ def test_problems_of_program_and_arrays_come_together() -> None:
     with pytest.raises(InputFileError) as caught:
         run_program(made.operations, Array(), [Given("x", WORDS[:3])])
     assert [line.partition(" (")[0] for line in str(caught.value).splitlines()] == [
-        "program: address: offset 0x80000 of the memory tile at column 1, row 1 given, "
-        "data memory and registers of the map allowed",
-        "f, byte 0x0040: operation: LOADPDI given, register accesses allowed",
-        ": argument offset: 2 bytes given, multiples of 4 allowed",
-        "f, byte 0x0050: DDR_PATCH: 8 bytes given, a size that is known allowed",
-        ": TOKEN_WAIT: channel 2 of the tile at column 3, row 5 given, channels of the array allowed",
-        ": TOKEN_WAIT: direction 2, row 1, column 3, rows 1, columns 1, channel 0 given, "
-        "1 or more columns and rows, and direction 0 or 1 allowed",
-        "array x: size: 12 bytes given, 64 bytes or more",
+        "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1, where there is "
+        "neither data memory nor a register",
+        "f, byte 0x0040: the operation LOADPDI is no register access",
+        "program: argument offset is 2 bytes; it must be a multiple of 4",
+        "f, byte 0x0050: the DDR_PATCH has 8 bytes, which is no known size",
+        "program: the TOKEN_WAIT names channel 2 of the tile at column 3, row 5, which has 2 channels",
+        "program: the TOKEN_WAIT says direction 2, row 1, column 3, rows 1, columns 1, channel 0; it must "
+        "say 1 or more columns and rows, and direction 0 or 1",
+        (
+            "array x: size is 12 bytes; the buffer needs at least 64: 0x100000000, 64 bytes, read by "
+            "interface(2,0) MM2S 0, BD 0"
+        ),
     ]
 
 
@@ -223,8 +242,8 @@ def test_a_patch_of_anything_but_an_address(register: int) -> None:
     with pytest.raises(InputFileError) as caught:
         run_program([Other("DDR_PATCH", bytes(24), details, place="f")], Array())
     assert str(caught.value) == (
-        f"f: register: {register:#010x} given, lower halves of Base_Address in interface tile descriptors "
-        "allowed (mlir-aie pointer patches)"
+        f"f: the patch is for {register:#010x}; it must be for the lower half of Base_Address in a "
+        "descriptor of an interface tile (mlir-aie pointer patches)."
     )
 
 
@@ -258,25 +277,25 @@ def test_the_device_follows_from_the_header_or_is_named() -> None:
 
 def test_a_header_that_fits_no_device() -> None:
     known = (
-        "parts of xcve2802 38 x 11 tiles with 2 memory tile rows, xcve2302 17 x 4 tiles with 1 memory tile "
-        "rows, npu1 4 x 6 tiles with 1 memory tile rows allowed (transaction headers); name a --device to "
-        "run it on"
+        "which fits no known device: xcve2802 with 38 x 11 tiles with 2 memory tile rows, xcve2302 with "
+        "17 x 4 tiles with 1 memory tile row, npu1 with 4 x 6 tiles with 1 memory tile row "
+        "(transaction headers). Name a --device to run it on."
     )
     assert message(lambda: device_of([read(8, 6, 1, 4)])) == (
-        f"f: array: 8 x 6 tiles with 1 memory tile rows, generation 4 (NPU2) given, {known}"
+        f"f: the array has 8 x 6 tiles with 1 memory tile row, generation 4 (NPU2), {known}"
     )
     for shape in ((5, 6, 1, 2), (4, 6, 1, 1), (4, 6, 2, 3), (0, 6, 1, 2), (4, 6, 1, 9)):
         assert message(lambda shape=shape: device_of([read(*shape)])).endswith(known)
     both = [read(4, 6, 1, 2), read(4, 11, 2, 2)]
     assert message(lambda: device_of(both)).startswith(
-        "f, f: array: 4 x 6 tiles with 1 memory tile rows and 4 x 11"
+        "f, f: the files are for different arrays: 4 x 6 tiles with 1 memory tile row and 4 x 11"
     )
     assert device_of(both, "npu1")[0].name == "npu1"
-    assert "did you mean npu1?" in message(lambda: device_of(both, "npu11"))
+    assert "Did you mean npu1?" in message(lambda: device_of(both, "npu11"))
 
 
 def test_a_device_of_another_generation_than_the_tables() -> None:
     assert message(lambda: device_of([read(2, 6, 1, 3)], "xc2ve3858")) == (
-        "device xc2ve3858: generation: AIE-ML v2 given, AIE-ML allowed "
-        "(files of register writes are read with its tables)"
+        "device xc2ve3858: the device is of generation AIE-ML v2; it must be of AIE-ML (files of "
+        "register writes are read with its tables)."
     )

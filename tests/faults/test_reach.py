@@ -32,20 +32,21 @@ def test_a_buffer_that_spans_across_a_missing_neighbour() -> None:
     across_east = Descriptor("memory", 16, DmaAddress(EAST.address(0) - 8))
     all_three = Descriptor("memory", 30, WEST.address(0), dims=(Dim(MEMORY.memory_words, 3), Dim(1)))
     assert refused(lambda: left.mm2s[0].start(across_west)) == (
-        "memory tile (0,1), BD 0: address walk: words 0x1fff8 to 0x20007, west and own windows, given, "
-        f"windows with a tile behind them: own, east allowed {WINDOWS}; "
-        "no memory tile is west of memory tile (0,1)"
+        "memory tile (0,1), BD 0: address walk covers words 0x1fff8..0x20007, in the west and own "
+        f"windows, but no memory tile is west of memory tile (0,1) {WINDOWS}. Stay in the windows that "
+        "have a tile: own, east."
     )
     assert refused(lambda: right.s2mm[3].start(across_east)) == (
-        "memory tile (1,1), BD 24: address walk: words 0x3fff8 to 0x40007, own and east windows, given, "
-        f"windows with a tile behind them: west, own allowed {WINDOWS}; "
-        "no memory tile is east of memory tile (1,1)"
+        "memory tile (1,1), BD 24: address walk covers words 0x3fff8..0x40007, in the own and east windows, "
+        f"but no memory tile is east of memory tile (1,1) {WINDOWS}. "
+        "Stay in the windows that have a tile: west, own."
     )
-    assert "words 0x0 to 0x40009, west and east windows, given" in refused(
+    assert "address walk covers words 0x0..0x40009, in the west and east windows, but" in refused(
         lambda: left.mm2s[0].start(all_three)
     )
     assert refused(lambda: MemoryTile().mm2s[0].start(across_west)).endswith(
-        f"windows with a tile behind them: own allowed {WINDOWS}; no memory tile is west of memory tile"
+        "in the west and own windows, but no memory tile is west of memory tile "
+        f"{WINDOWS}. Stay in the windows that have a tile: own."
     )
     assert left.bd_pool.free(0) == 24
     left.mm2s[0].start(across_east)
@@ -59,13 +60,14 @@ def test_channels_4_and_5_have_no_neighbours() -> None:
     buffer, lock = right.buffer("b", 16), right.lock(0, "full")
     for n in (4, 5):
         assert refused(lambda n=n: left.mm2s[n].start(left.read(buffer))) == (
-            f"memory tile (0,1), BD {24 * (n % 2)}: address walk: words 0x40000 to 0x4000f, east window, "
-            f"given, the own window for MM2S {n} allowed {WINDOWS}; channels 0 to 3 reach memory tile (1,1)"
+            f"memory tile (0,1), BD {24 * (n % 2)}: address walk covers words 0x40000..0x4000f, "
+            f"in the east window, but MM2S {n} reaches the own window only {WINDOWS}. "
+            "Use channels 0..3, which reach memory tile (1,1)."
         )
     mine = left.write(left.buffer("mine", 16))
     assert refused(lambda: left.s2mm[4].start(mine.guarded(left.seen(lock).acquire()))) == (
-        "memory tile (0,1), BD 0: acquire: lock id 128, east window, given, the own window for S2MM 4 "
-        f"allowed {WINDOWS}; channels 0 to 3 reach memory tile (1,1)"
+        "memory tile (0,1), BD 0: acquire names lock id 128, in the east window, but S2MM 4 reaches the own "
+        f"window only {WINDOWS}. Use channels 0..3, which reach memory tile (1,1)."
     )
     left.s2mm[3].start(mine.guarded(left.seen(lock).acquire()))
 
@@ -76,21 +78,21 @@ def test_locks_of_a_missing_neighbour_are_told_with_all_else_that_is_missing() -
     locks = {"acquire": Acquire(WEST.lock(3), -1, True), "release": Release(EAST.lock(1), 1)}
     lonely = Descriptor("memory", 4, EAST.address(5), **locks)
     lines = refused(lambda: tile.mm2s[4].start(lonely)).splitlines()
-    assert [line.split(" given, ")[0].removeprefix("memory tile, BD 0: ") for line in lines] == [
-        "address walk: words 0x40005 to 0x40008, east window,",
-        "address walk: words 0x40005 to 0x40008, east window,",
-        "acquire: lock id 3, west window,",
-        "acquire: lock id 3, west window,",
-        "release: lock id 129, east window,",
-        "release: lock id 129, east window,",
+    assert [line.split(" window, but ")[0].removeprefix("memory tile, BD 0: ") for line in lines] == [
+        "address walk covers words 0x40005..0x40008, in the east",
+        "address walk covers words 0x40005..0x40008, in the east",
+        "acquire names lock id 3, in the west",
+        "acquire names lock id 3, in the west",
+        "release names lock id 129, in the east",
+        "release names lock id 129, in the east",
     ]
-    assert lines[1].endswith(f"own window for MM2S 4 allowed {WINDOWS}; channels 0 to 3 reach neighbours")
+    assert lines[1].endswith(
+        f"MM2S 4 reaches the own window only {WINDOWS}. Use channels 0..3, which reach neighbours."
+    )
 
 
 @pytest.mark.feature("F28")
 def test_a_kernel_names_its_core_and_the_tile_whose_buffer_or_lock_it_cannot_see() -> None:
-    seen = "south (0, 2), north (0, 4), own (0, 3) allowed"
-    rule = "(AM020 chapter 4: a core reaches its own, north, south and west data memory)"
     for touch in ("buffer", "lock"):
         array = Array("npu1", columns=2)
         far = array.compute_tile(0, 5)
@@ -105,7 +107,9 @@ def test_a_kernel_names_its_core_and_the_tile_whose_buffer_or_lock_it_cannot_see
         array.compute_tile(0, 3).run_kernel(curious)
         what = "buffer 'theirs'" if touch == "buffer" else "lock 0"
         assert refused(array.run) == (
-            f"core (0, 3), kernel 'curious': {what}: in tile (0, 5) given, {seen} {rule}"
+            f"core (0, 3), kernel 'curious': the core does not reach {what} in tile (0, 5); it "
+            "reaches south (0, 2), north (0, 4), own (0, 3) (AM020 chapter 4: a core reaches its own, "
+            "north, south and west data memory)."
         )
 
 

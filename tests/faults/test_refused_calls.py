@@ -34,7 +34,8 @@ def test_a_descriptor_of_another_tile_kind_is_refused(method: str) -> None:
     with pytest.raises(DescriptorError) as caught:
         tile.write_bd(0, other) if method == "write_bd" else tile.mm2s[0].start(other)
     assert str(caught.value) == (
-        "memory tile, BD 0: tile: compute given, memory allowed (AM025: BDs differ by tile kind)"
+        "memory tile, BD 0: the descriptor is for kind compute, the tile is of kind memory "
+        "(AM025: BDs differ by tile kind)."
     )
 
 
@@ -46,8 +47,8 @@ def test_values_that_the_buffer_cannot_hold_are_refused_and_nothing_is_stored(da
     with pytest.raises(DesignError) as caught:
         tile.store(buffer, given)
     assert str(caught.value) == (
-        f"memory tile, buffer b: data: {given.dtype} given, values that int8 holds exactly allowed (NumPy); "
-        "convert them yourself"
+        f"memory tile, buffer b: the data is {given.dtype} with values that int8 does not hold exactly "
+        "(NumPy). Convert them yourself."
     )
     assert (tile.load(buffer) == 7).all()
 

@@ -108,9 +108,7 @@ def test_what_was_wrong_is_in_the_log(server: Server) -> None:
     assert "malformed line b'hello\\n'" in server.log
     assert server.log.count("b'hello\\n'") == 20
     assert "further problems are only counted" in server.log
-    assert (
-        "memory tile: offset: 0x80000 given, data memory and the registers of the map allowed" in server.log
-    )
+    assert "memory tile: nothing is at offset 0x80000, neither data memory nor a register" in server.log
 
 
 @pytest.mark.parametrize("size", [1 << 14, (1 << 14) + 1, 1 << 16, 1 << 20])

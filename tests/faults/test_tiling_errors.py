@@ -32,20 +32,20 @@ def test_all_contradictions_are_reported_at_once() -> None:
         phase=-1,
     )
     assert messages(tiling) == [
-        "tiling: tiling_dimension: 1 dimensions given, 2, the rank of buffer_dimension allowed "
-        "(UG1603, tiling parameters)",
-        "tiling: offset: 3 dimensions given, 2, the rank of buffer_dimension allowed "
-        "(UG1603, tiling parameters)",
-        "tiling: boundary_dimension: 1 dimensions given, 2, the rank of buffer_dimension allowed "
-        "(UG1603, tiling parameters)",
-        "tiling: buffer_dimension[1]: 0 given, 1 or more allowed (UG1603, tiling parameters)",
-        "tiling: tile_traversal[0].dimension: 2 given, 0..1, the buffer's dimensions allowed "
-        "(UG1603, tiling parameters)",
-        "tiling: tile_traversal[1].stride: 9 given, 0..8 allowed (UG1603, tiling parameters)",
-        "tiling: tile_traversal[2].wrap: 0 given, 1 or more allowed (UG1603, tiling parameters)",
-        "tiling: repetition: 0 given, 1 or more allowed (UG1603, tiling parameters)",
-        "tiling: packet_port_id: 32 given, -1..31 allowed (UG1603, tiling parameters)",
-        "tiling: phase: -1 given, 0 or more allowed (UG1603, tiling parameters)",
+        "tiling: tiling_dimension has 1 dimension; it must have 2, as buffer_dimension has (UG1603, "
+        "tiling parameters).",
+        "tiling: offset has 3 dimensions; it must have 2, as buffer_dimension has (UG1603, tiling "
+        "parameters).",
+        "tiling: boundary_dimension has 1 dimension; it must have 2, as buffer_dimension has (UG1603, "
+        "tiling parameters).",
+        "tiling: buffer_dimension[1] is 0; it must be 1 or more (UG1603, tiling parameters).",
+        "tiling: tile_traversal[0].dimension is 2, allowed are 0..1, the buffer's dimensions (UG1603, "
+        "tiling parameters).",
+        "tiling: tile_traversal[1].stride is 9, allowed are 0..8 (UG1603, tiling parameters).",
+        "tiling: tile_traversal[2].wrap is 0; it must be 1 or more (UG1603, tiling parameters).",
+        "tiling: repetition is 0; it must be 1 or more (UG1603, tiling parameters).",
+        "tiling: packet_port_id is 32, allowed are -1..31 (UG1603, tiling parameters).",
+        "tiling: phase is -1; it must be 0 or more (UG1603, tiling parameters).",
     ]
 
 
@@ -54,8 +54,8 @@ def test_rank_is_limited_by_the_memory() -> None:
     four = TilingParameters((2, 2, 2, 2))
     assert problems(four, MEMORY) == []
     assert [p.message for p in problems(four, COMPUTE)] == [
-        "tiling: buffer_dimension: 4 dimensions given, at most 3 on the compute tile allowed "
-        "(UG1603, tiling parameters); join dimensions that are next to each other"
+        "tiling: buffer_dimension has 4 dimensions; the compute tile has at most 3 (UG1603, tiling "
+        "parameters). Join dimensions that are next to each other."
     ]
 
 
@@ -68,10 +68,10 @@ def test_an_empty_tile_means_the_whole_buffer_whatever_the_rank_of_the_offset() 
 @pytest.mark.parametrize("number", [1 << 31, -(1 << 31) - 1, 1 << 63, 10**99])
 def test_members_are_numbers_of_32_bits(number: int) -> None:
     tiling = TilingParameters((64,), (64,), (number,), (TraversingParameters(0, number, 1),))
-    limits = "-2147483648..2147483647 allowed (UG1603, tiling parameters)"
+    limits = "allowed are -2147483648..2147483647 (UG1603, tiling parameters)."
     assert messages(tiling) == [
-        f"tiling: offset: {number} given, {limits}",
-        f"tiling: tile_traversal[0].stride: {number} given, {limits}",
+        f"tiling: offset is {number}, {limits}",
+        f"tiling: tile_traversal[0].stride is {number}, {limits}",
     ]
 
 
@@ -100,9 +100,9 @@ def test_boundary_beyond_the_buffer_matters_only_when_tiles_reach_it() -> None:
 )
 def test_padding_is_for_memory_tile_reads(tile: str, access: str, where: str) -> None:
     assert messages(TilingParameters((8, 4), (10, 4), (-1, 0)), tile=tile, access=access) == [
-        f"{where}: dimension 0: elements -1..8 given, elements 0..7 allowed "
-        "(UG1603: zero padding only for memory tile reads); keep the tiles inside the buffer, or pad on "
-        "a memory tile MM2S channel"
+        f"{where}: the tiles cover elements -1..8 of dimension 0, allowed are 0..7 (UG1603: zero "
+        "padding only for memory tile reads). Keep the tiles inside the buffer, or pad on a memory "
+        "tile MM2S channel."
     ]
 
 
@@ -110,12 +110,19 @@ def test_padding_is_for_memory_tile_reads(tile: str, access: str, where: str) ->
 def test_sub_word_runs_name_the_dimension_and_the_nearest_shape() -> None:
     tiling = TilingParameters((16, 4), (6, 1), (2, 0), (TraversingParameters(0, 5, 2),))
     where = "8-bit elements: dimension 0,"
-    limit = "multiples of 4 elements (one 32-bit word) allowed (AM020 ch. 5: all DMA addresses are 32-bit)"
-    both = "the nearest legal values are 4 and 8"
     assert messages(tiling, bits=8) == [
-        f"{where} tile size: 6 elements given, {limit}; {both}",
-        f"{where} offset: 2 elements given, {limit}; the nearest is 4",
-        f"{where} stride: 5 elements given, {limit}; {both}",
+        (
+            f"{where} tile size is 6 elements; it must be a multiple of 4, one 32-bit word (AM020 ch. "
+            "5: all DMA addresses are 32-bit). The nearest legal values are 4 and 8."
+        ),
+        (
+            f"{where} offset is 2 elements; it must be a multiple of 4, one 32-bit word (AM020 ch. 5: "
+            "all DMA addresses are 32-bit). The nearest legal value is 4."
+        ),
+        (
+            f"{where} stride is 5 elements; it must be a multiple of 4, one 32-bit word (AM020 ch. 5: "
+            "all DMA addresses are 32-bit). The nearest legal values are 4 and 8."
+        ),
     ]
 
 
@@ -128,12 +135,12 @@ def test_a_whole_row_of_odd_size_is_legal_when_the_run_is_whole_words() -> None:
 def test_the_stride_example_of_the_guide_is_refused_with_the_way_out() -> None:
     tiling = TilingParameters((32, 32, 32, 16), (32, 32, 32, 4), (), (TraversingParameters(3, 8, 2),))
     assert messages(tiling) == [
-        "memory tile, read (MM2S): stepsize: 262144 words given, 1..131072 words allowed "
-        "(AM025: Dn_Stepsize has 17 bits); split the loop into separate tilings or use elements of 16 bits "
-        "or move it from the interface tile (1..1048576 words)",
-        "memory tile, read (MM2S): buffer size: 2097152 bytes given, at most 1572864 bytes allowed "
-        "(AM020 ch. 5: memory that the DMA can address); use a smaller buffer or element type, or keep it "
-        "behind the interface tile",
+        "memory tile, read (MM2S): a loop has a step of 262144 words, allowed are 1..131072 (AM025: "
+        "Dn_Stepsize has 17 bits). Split the loop into separate tilings, or use elements of 16 bits, "
+        "or move it from the interface tile (1..1048576 words).",
+        "memory tile, read (MM2S): the buffer has 2097152 bytes, the DMA can address 1572864 (AM020 "
+        "ch. 5: memory that the DMA can address). Use a smaller buffer or element type, or keep it "
+        "behind the interface tile.",
     ]
 
 
@@ -143,19 +150,19 @@ def test_more_descriptors_than_a_channel_has() -> None:
     )
     (message,) = messages(tiling)
     assert message == (
-        "memory tile, read (MM2S): descriptors: 64 given, at most 24 allowed "
-        "(AM020: BDs that one channel of the memory tile reaches); split the transfer over channels, "
-        "or use fewer tiles per transfer"
+        "memory tile, read (MM2S): the transfer needs 64 descriptors, a channel reaches 24 (AM020: BDs "
+        "that one channel of the memory tile reaches). Split the transfer over channels, or use fewer "
+        "tiles per transfer."
     )
 
 
 def test_members_of_another_type_are_told() -> None:
     assert messages(TilingParameters(8)) == [  # type: ignore[arg-type]
-        "tiling: buffer_dimension: 8 given, a tuple allowed (UG1603, tiling parameters); "
-        "such as buffer_dimension=(8,)"
+        "tiling: buffer_dimension is 8; it must be a tuple (UG1603, tiling parameters). Write "
+        "buffer_dimension=(8,) for one number."
     ]
     loops = [(0, 4, 2)]
     assert messages(TilingParameters((4, 4), (2, 4), tile_traversal=loops)) == [  # type: ignore[arg-type]
-        "tiling: tile_traversal[0]: (0, 4, 2) given, TraversingParameters(dimension, stride, wrap) allowed "
-        "(UG1603, tiling parameters)"
+        "tiling: tile_traversal[0] is (0, 4, 2); it must be TraversingParameters(dimension, stride, "
+        "wrap) (UG1603, tiling parameters)."
     ]

@@ -29,13 +29,13 @@ def messages(words):
 
 PULSE = (0b0000_0001, FILL, FILL, FILL)  # slot 0 after one cycle
 FRAMES = "(AM020, trace; frames as decoded by mlir-aie)"
-SKIPPED = "the rest of the word is skipped; times after it are lower bounds"
+SKIPPED = "The rest of the word is skipped; times after it are lower bounds."
 
 
 def test_a_byte_that_begins_no_frame():
     words = packet(*PULSE, 0b11110111, 1, 1, 1, *PULSE)
     assert messages(words) == [
-        f"t, word 4: frame: byte 0xf7 given, a frame of event-time mode allowed {FRAMES}; {SKIPPED}"
+        f"t, word 4: no frame of event-time mode begins with byte 0xf7 {FRAMES}. {SKIPPED}"
     ]
     first, second = decode(words).units[0].segments
     assert (first.exact, second.exact, second.origin) == (True, False, Origin.LOSS)
@@ -45,30 +45,30 @@ def test_a_byte_that_begins_no_frame():
 def test_a_frame_across_words():
     words = packet(FILL, FILL, 0b10100000, 1, 1, FILL, FILL, FILL)
     assert messages(words) == [
-        "t, word 3: frame: Single2 of 3 bytes given, 2 bytes to the end of the word allowed "
-        f"{FRAMES}; {SKIPPED}"
+        "t, word 3: a Single2 frame of 3 bytes crosses the end of its word, which is 2 bytes away "
+        f"{FRAMES}. {SKIPPED}"
     ]
 
 
 def test_a_start_frame_that_is_cut():
     words = packet(*5 * PULSE, 0b11110000, 0, 0, 0, start=False)[:7]
     assert messages(words)[-1] == (
-        f"t, word 6: frame: 4 of 8 bytes of Start given, the whole frame allowed {FRAMES}"
+        f"t, word 6: the trace ends within a Start frame: 4 of its 8 bytes are there {FRAMES}."
     )
 
 
 def test_a_repeat_of_nothing():
     assert messages(packet(0b1110_0011)) == [
-        "t, word 3: Repeat frame: 3 times, with no frame before it given, after a frame with events allowed "
-        "(mlir-aie's decoder); times after it are lower bounds"
+        "t, word 3: a Repeat frame has no frame before it that it could repeat (mlir-aie's decoder). "
+        "Times after it are lower bounds."
     ]
 
 
 def test_frames_without_a_start():
     found = decode(packet(*PULSE, start=False), "t")
     assert [p.message for p in found.problems] == [
-        "t, word 1: trace: frames without a Start frame given, a Start frame first allowed "
-        "(mlir-aie's decoder); times are counted from 0 on and are lower bounds"
+        "t, word 1: there are frames with no Start frame before them (mlir-aie's decoder). Times are "
+        "counted from 0 on and are lower bounds."
     ]
     (segment,) = found.units[0].segments
     assert (segment.origin, segment.exact, segment.runs[0].begin) == (Origin.MIDDLE, False, 2)
@@ -78,24 +78,24 @@ def test_event_pc_mode_is_told_once():
     words = [*packet(0, *7 * [0b11110001], start=False), *packet(*PULSE, start=False)]
     words[1] = 0b11110001 << 24
     assert messages(words) == [
-        f"t, word 1: trace mode: event-PC given, event-time allowed {FRAMES}; "
-        "nothing of this unit is decoded from here on; set mode 0 in Trace_Control0"
+        f"t, word 1: trace mode is event-PC; it must be event-time {FRAMES}. Nothing of this unit is "
+        "decoded from here on. Set mode 0 in Trace_Control0."
     ]
     assert decode(words).units[0].segments == []
 
 
 def test_a_stop_frame_with_something_in_it():
     assert messages(packet(0b11011100, 0, 0, 7)) == [
-        "t, word 3: Stop frame: 0x7 in the bits after its opcode given, 0, as in all known traces "
-        "(DEV-TRACE-1) allowed (mlir-aie's decoder)"
+        "t, word 3: a Stop frame has 0x7 in the bits after its opcode, where all known traces have "
+        "0x0, see DEV-TRACE-1 (mlir-aie's decoder)."
     ]
 
 
 def test_a_packet_cut_at_the_end_keeps_its_events():
     found = decode(packet(*PULSE)[:5], "t")
     assert [p.message for p in found.problems] == [
-        "t, word 0: packet: 5 words given, 8 words allowed (AM020, stream packet header); "
-        "the stream ends in the middle of it; a larger trace buffer keeps the rest"
+        "t, word 0: the stream ends within a packet: 5 of its 8 words are there (AM020, stream packet "
+        "header). A larger trace buffer keeps the rest."
     ]
     assert list(found.units[0].events()) == [(2, 0)]
 
@@ -105,8 +105,9 @@ def test_a_bad_header_is_skipped_with_its_packet():
     bad[0] ^= 1 << 31
     found = decode([*good, *bad, *good], "t")
     assert [p.message for p in found.problems] == [
-        f"t, word 8: packet header: {bad[0]:#010x} given, odd parity, and 0 in the bits without a field "
-        "allowed (AM020, stream packet header); 8 words skipped; times after them are lower bounds"
+        f"t, word 8: the word {bad[0]:#010x} is not a packet header, which has odd parity and 0 in the "
+        "bits without a field (AM020, stream packet header). 8 words skipped; times after that are "
+        "lower bounds."
     ]
     assert [s.origin for s in found.units[0].segments] == [Origin.START, Origin.LOSS, Origin.START]
     assert found.packets == 2
@@ -118,14 +119,14 @@ def test_zeros_between_packets_are_memory_nobody_wrote():
 
 
 @pytest.mark.parametrize(
-    ("words", "given"), [([], "0 words, none"), ([0] * 9, "9 words, none"), ([5], "1 words, 1")]
+    ("words", "given"), [([], "0 words, none"), ([0] * 9, "9 words, none"), ([5], "1 word, 1")]
 )
 def test_no_packet_at_all(words, given):
     with pytest.raises(InputFileError) as caught:
         decode(words, "t")
     assert str(caught.value) == (
-        f"t: trace: {given} of them not 0 given, at least one trace packet allowed (mlir-aie's decoder); "
-        "nothing was traced: check the start event, the route of the packets and the trace buffer"
+        f"t: nothing was traced: in {given} of them not 0, there is no trace packet (mlir-aie's "
+        "decoder). Check the start event, the route of the packets and the trace buffer."
     )
 
 
@@ -135,7 +136,6 @@ def npy(array):
     return file.getvalue()
 
 
-DIGITS = "one to eight hexadecimal digits allowed (trace file conventions of mlir-aie)"
 WORDS = np.array([0x220001, 0xF0000000, 0xFFFFFFFF], dtype=np.uint32)
 
 
@@ -159,15 +159,26 @@ def test_formats_are_told_apart(data):
     [
         (
             b"1\nxyz\n\n123456789",
-            f"t, line 2: word: 'xyz' given, {DIGITS}\nt, line 4: word: '123456789' given, {DIGITS}",
+            (
+                "t, line 2: word is 'xyz'; it must be one to eight hexadecimal digits (trace file "
+                "conventions of mlir-aie).\n"
+                "t, line 4: word is '123456789'; it must be one to eight hexadecimal digits (trace file "
+                "conventions of mlir-aie)."
+            ),
         ),
         (
             b"\0\0\0\0\0",
-            "t: length: 5 bytes given, whole words of 4 bytes allowed (trace file conventions of mlir-aie)",
+            (
+                "t: the file has 5 bytes; it must have whole words of 4 bytes (trace file conventions "
+                "of mlir-aie)."
+            ),
         ),
         (
             npy(np.zeros(3)),
-            "t: array: dtype float64 given, uint32 or int32 allowed (trace file conventions of mlir-aie)",
+            (
+                "t: the array is of float64; it must be of uint32 or int32 (trace file conventions of "
+                "mlir-aie)."
+            ),
         ),
     ],
 )
@@ -178,5 +189,5 @@ def test_files_that_are_no_words(data, message):
 
 
 def test_a_broken_numpy_array():
-    with pytest.raises(InputFileError, match=r"^t: not a NumPy array: "):
+    with pytest.raises(InputFileError, match=r"^t: the file is not a NumPy array: "):
         read_words(npy(WORDS)[:40], "t")

@@ -27,9 +27,9 @@ def test_a_guard_of_several_runs_would_be_taken_in_each() -> None:
     lock = tile.lock()
     several = Transfer(tile.write(tile.buffer("frame", 64)).descriptors, runs=2)
     assert refused(lambda: several.guarded(release=lock.release())) == (
-        "Transfer(128 words, 1 descriptors, 2 runs): guard: 2 runs given, one run allowed "
-        "(AM025 DMA_BDn_7: a BD takes and gives its locks in every run); "
-        "lower it without iteration=True, or guard transfers of one run"
+        "Transfer(128 words, 1 descriptors, 2 runs): the transfer has 2 runs; a guarded one must have "
+        "one (AM025 DMA_BDn_7: a BD takes and gives its locks in every run). Lower it without "
+        "iteration=True, or guard transfers of one run."
     )
     assert several.guarded() == several
 
@@ -39,11 +39,11 @@ def test_a_second_guard_of_a_kind_is_not_dropped() -> None:
     first, second = tile.lock(), tile.lock()
     whole = tile.write(tile.buffer("frame", 64)).guarded(first.acquire())
     assert refused(lambda: whole.guarded(second.acquire())) == (
-        "Transfer(64 words, 1 descriptors): acquire: a second acquire given, one allowed (AM025 DMA_BDn_7: "
-        "one acquire and one release per BD); take the other lock with a transfer before or after this one"
+        "Transfer(64 words, 1 descriptors): the transfer has an acquire already (AM025 DMA_BDn_7: one "
+        "acquire and one release per BD). Take the other lock with a transfer before or after this one."
     )
     both = whole.guarded(release=second.release())
-    assert "a second release given" in refused(lambda: both.guarded(release=first.release()))
+    assert "the transfer has a release already" in refused(lambda: both.guarded(release=first.release()))
 
 
 def test_guards_are_lock_operations_of_their_kind() -> None:
@@ -52,8 +52,9 @@ def test_guards_are_lock_operations_of_their_kind() -> None:
     swapped = refused(lambda: whole.guarded(lock.release(), lock.acquire()))  # type: ignore[arg-type]
     assert len(swapped.splitlines()) == 2
     assert refused(lambda: whole.guarded(lock)) == (  # type: ignore[arg-type]
-        "Transfer(64 words, 1 descriptors): acquire: Lock(lock0: id 0) given, acquires of a lock allowed "
-        "(AM025 DMA_BDn_7: one acquire and one release per BD); make one with lock.acquire()"
+        "Transfer(64 words, 1 descriptors): acquire is Lock(lock0: id 0); it must be what "
+        "lock.acquire() returns (AM025 DMA_BDn_7: one acquire and one release per BD). Make one with "
+        "lock.acquire()."
     )
 
 
@@ -62,8 +63,8 @@ def test_a_tiling_of_more_than_the_buffer_is_refused(verb: str) -> None:
     tile = MemoryTile()
     small = tile.buffer("small", (4, 4))
     assert refused(lambda: getattr(tile, verb)(small, TilingParameters((8, 4)))) == (
-        f"buffer small: {verb}: a buffer_dimension of 32 elements given, 16 or fewer allowed "
-        "(UG1603: tiling parameters)"
+        "buffer small: buffer_dimension of the tiling has 32 elements, the buffer has 16 (UG1603: "
+        "tiling parameters)."
     )
 
 
@@ -79,10 +80,10 @@ def test_a_read_is_for_mm2s_and_a_write_for_s2mm() -> None:
     tile = MemoryTile()
     frame = tile.buffer("frame", 64)
     assert refused(lambda: tile.s2mm[0].start(tile.read(frame))) == (
-        "memory tile, S2MM 0: work: a read of a buffer given, writes allowed "
-        "(AM020: S2MM writes memory, MM2S reads it); make one with tile.write(buffer)"
+        "memory tile, S2MM 0: the work is a read of a buffer; this channel writes (AM020: S2MM writes "
+        "memory, MM2S reads it). Make one with tile.write(buffer)."
     )
-    assert "make one with tile.read(buffer)" in refused(lambda: tile.mm2s[0].start(tile.write(frame)))
+    assert "Make one with tile.read(buffer)." in refused(lambda: tile.mm2s[0].start(tile.write(frame)))
     tile.mm2s[0].start(*tile.write(frame).descriptors)  # of which nobody says what they are for
 
 
@@ -91,12 +92,11 @@ def test_two_tiles_alone_are_two_designs() -> None:
     theirs, lock = other.buffer("theirs", 64), other.lock(0, "gate")
     buffer = mine.buffer("mine", 64)
     assert refused(lambda: mine.mm2s[0].start(other.read(theirs))) == (
-        "memory tile, MM2S 0: work: a transfer as another tile of another design sees its buffer given, "
-        "transfers of the channel's own tile allowed (AM020 chapter 5: DMA windows); "
-        "make one with read(buffer) of this tile"
+        "memory tile, MM2S 0: the transfer was made for another tile of another design (AM020 chapter "
+        "5: DMA windows). Make one with read(buffer) of this tile."
     )
-    assert refused(lambda: mine.read(theirs)).endswith("it belongs to another tile of another design")
-    assert refused(lambda: mine.store(theirs, [0] * 64)).endswith("another tile of another design")
+    assert "buffer theirs belongs to another tile of another design" in refused(lambda: mine.read(theirs))
+    assert "another tile of another design" in refused(lambda: mine.store(theirs, [0] * 64))
     assert "lock gate" in refused(lambda: mine.mm2s[0].start(mine.read(buffer).guarded(lock.acquire())))
     assert "lock gate" in refused(lambda: mine.lock_value(lock))
     assert (mine.read(buffer), buffer) == (other.read(theirs), mine.buffers[0])
@@ -106,6 +106,6 @@ def test_tiles_at_the_same_place_of_two_arrays_are_two() -> None:
     mine, other = Array(columns=1), Array(columns=1)
     theirs = other.memory_tile(0).buffer("theirs", 64)
     assert refused(lambda: mine.memory_tile(0).read(theirs)) == (
-        "memory tile (0,1): read: buffer theirs given, what is in a window: west or own or east allowed "
-        "(AM020 chapter 5: DMA windows); it belongs to memory tile (0,1) of another design"
+        "memory tile (0,1): buffer theirs belongs to memory tile (0,1) of another design, which this "
+        "tile does not see; its windows are west, own, east (AM020 chapter 5: DMA windows)."
     )

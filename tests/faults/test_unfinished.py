@@ -219,5 +219,5 @@ def test_an_interrupted_kernel_says_where_it_was() -> None:
 
 @pytest.mark.parametrize("dtype", [object, "V0"])
 def test_a_stream_is_not_collected_as_objects(dtype: str) -> None:
-    with pytest.raises(DesignError, match=r"MM2S 0: dtype: .* given, a NumPy type of numbers allowed"):
+    with pytest.raises(DesignError, match=r"MM2S 0: dtype is .*; it must be a NumPy type of numbers"):
         MemoryTile().mm2s[0].collect(dtype)

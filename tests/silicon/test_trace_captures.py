@@ -89,8 +89,8 @@ def test_dev_trace_2_a_start_without_stop_tells_an_overrun():
     again = bytes([0b11110000, 0, 0, 0, 0, 0, 1, 0])
     found = unit_of(bytes([0b0001_0000, *3 * [0b11111110]]), again, bytes([0]))
     assert [p.message for p in found.problems] == [
-        "trace, word 4: trace: events lost between cycles 11 and 256 given, no gap allowed "
-        "(mlir-aie's decoder); trace fewer events, or give the packets a faster route"
+        "trace, word 4: events were lost between cycles 11 and 256 (mlir-aie's decoder). Trace fewer "
+        "events, or give the packets a faster route."
     ]
     assert [s.runs for s in found.units[0].segments] == [[Run(11, 1, 2)], [Run(257, 1, 1)]]
 

@@ -72,9 +72,9 @@ def test_a_core_walks_a_buffer_in_half_the_steps():
 
 
 def test_a_width_of_the_other_generation_is_refused():
-    with pytest.raises(DesignError, match="load 0: 256 bits given, 512, 32, 16, 8 bits allowed"):
+    with pytest.raises(DesignError, match="load 0 has 256 bits; it must have one of 512, 32, 16, 8"):
         ran(pattern(0, 256))
-    with pytest.raises(DesignError, match="load 0: 512 bits given, 256, 32, 16, 8 bits allowed"):
+    with pytest.raises(DesignError, match="load 0 has 512 bits; it must have one of 256, 32, 16, 8"):
         ran(pattern(0, 512), tile="compute")
 
 

@@ -105,19 +105,19 @@ def test_an_unknown_device_is_an_error_that_lists_the_known():
     with pytest.raises(DesignError) as caught:
         device("xcve280")
     assert str(caught.value) == (
-        "device table: device: 'xcve280' given, xcve2802, xcve2302, npu1, xc2ve3858 allowed (mlir-aie device "
-        "model); did you mean xcve2802?"
+        "device table: device is 'xcve280'; it must be one of xcve2802, xcve2302, npu1, xc2ve3858 "
+        "(mlir-aie device model). Did you mean xcve2802?"
     )
-    with pytest.raises(DesignError, match=r"xc2ve3858 allowed \(mlir-aie device model\)$"):
+    with pytest.raises(DesignError, match=r"xc2ve3858 \(mlir-aie device model\)\.$"):
         device("zz")
 
 
 @pytest.mark.parametrize(
     ("column", "row", "text"),
     [
-        (4, 0, "npu1: column: 4 given, 0 to 3 allowed (mlir-aie device model)"),
-        (-1, 0, "npu1: column: -1 given, 0 to 3 allowed (mlir-aie device model)"),
-        (0, 6, "npu1: row: 6 given, 0 to 5 allowed (mlir-aie device model)"),
+        (4, 0, "npu1: column is 4, allowed are 0..3 (mlir-aie device model)."),
+        (-1, 0, "npu1: column is -1, allowed are 0..3 (mlir-aie device model)."),
+        (0, 6, "npu1: row is 6, allowed are 0..5 (mlir-aie device model)."),
     ],
 )
 def test_a_place_outside_the_device_is_an_error(column, row, text):

@@ -131,8 +131,8 @@ def test_six_bits_of_padding_in_every_dimension():
     assert decode("memory_v2", words) == d
     assert words_of_case(case_of(d)) == words
     assert [p.message for p in check(d.but(pad=((0, 0), (64, 0))))] == [
-        "AIE-ML v2 memory tile: D1_Zero_Before: pad[1].before 64 given, 0..63 allowed"
-        " (AM025 DMA_BDn_3: 6-bit field)"
+        "AIE-ML v2 memory tile: D1_Zero_Before (pad[1].before) is 64, allowed are 0..63 (AM025 "
+        "DMA_BDn_3: 6-bit field)."
     ]
 
 
@@ -159,13 +159,15 @@ def test_bursts_of_512_bytes_and_no_smid_in_the_descriptor():
     d = Descriptor("interface_v2", 16, DmaAddress(0), axi=Axi(burst=512))
     assert encode(d)[4] >> 30 == 3
     assert decode("interface_v2", encode(d)) == d
-    with pytest.raises(DescriptorError, match="64, 128, 256 bytes allowed"):
+    with pytest.raises(
+        DescriptorError, match=r"Burst_Length \(axi\.burst\) is 512 bytes, allowed are 64, 128, 256 bytes"
+    ):
         encode(d.but(tile="interface"))
     with pytest.raises(DescriptorError) as caught:
         encode(d.but(axi=Axi(smid=3)))
     assert str(caught.value) == (
-        "AIE-ML v2 interface tile: smid: axi.smid 3 given, none on the AIE-ML v2 interface tile allowed"
-        " (AM029: register SMID)"
+        "AIE-ML v2 interface tile: axi.smid is 3, but BDs of the AIE-ML v2 interface tile have no SMID "
+        "(AM029: register SMID)."
     )
 
 

@@ -67,10 +67,12 @@ def check_range(walk: Walk, first: int, words: int, where: str, source: str) -> 
             reason="walk",
             where=where,
             field="address walk",
-            given=f"words {walk.base:#x} to {highest:#x}",
-            allowed=f"words {first:#x} to {first + words - 1:#x}",
+            given=f"words {walk.base:#x}..{highest:#x}",
+            allowed=f"words {first:#x}..{first + words - 1:#x}",
             source=source,
-            next_step="change the base address, a step, a wrap or the length",
+            next_step="Change the base address, a step, a wrap or the length.",
+            says=f"the walk covers words {walk.base:#x}..{highest:#x}, "
+            f"allowed are {first:#x}..{first + words - 1:#x}",
         )
     ]
 

@@ -56,7 +56,9 @@ def decompress(stream: Words, words: int) -> Words:
                 field="stream",
                 given=f"{len(stream)} words",
                 allowed=f"groups for {words} memory words",
-                source="AM020 ch. 5: a mask and its bytes per 256 bit",
+                source="AM020 ch. 5: a mask and its bytes for every 256 bits",
+                says=f"the stream ends after {len(stream)} words, before the groups for {words} memory words "
+                "are complete",
             )
         )
     masks = stream[starts[:-1]].astype(_WORD)

@@ -113,7 +113,8 @@ def expected_problems(data: object) -> list[Problem]:
         wrong.append(_problem("expected.values", data.get("values"), "a list of whole numbers"))
     labels = data.get("labels")
     if labels is not None and not _is_labels(labels):
-        wrong.append(_problem("expected.labels", labels, "shape (1 or more each) and weights, alike long"))
+        allowed = "an object with shape (each 1 or more) and weights, two lists of the same length"
+        wrong.append(_problem("expected.labels", labels, allowed))
     if not isinstance(data.get("read", ""), str):
         wrong.append(_problem("expected.read", data["read"], "the id of a tiling"))
     return wrong

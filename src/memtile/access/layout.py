@@ -120,7 +120,7 @@ class Layout:
 
     def _settled(self) -> Layout:
         """Dimensions that no loop leaves any more dissolve into the flat buffer."""
-        base, kept = self.base, list[Extent]()
+        base, extents = self.base, list[Extent]()
         place = {FLAT: (FLAT, 1)}  # new dimension, and factor of its strides
         for d, extent in enumerate(self.extents):
             ways = [(loop.wrap - 1) * loop.stride for loop in self._loops_along(d)]
@@ -130,10 +130,10 @@ class Layout:
                 base += extent.start * extent.pitch
                 place[d] = FLAT, extent.pitch
             else:
-                place[d] = len(kept), 1
-                kept.append(extent)
+                place[d] = len(extents), 1
+                extents.append(extent)
         axes = tuple(
             tuple(Axis(place[d][0], wrap, stride * place[d][1]) for d, wrap, stride in loops)
             for loops in self.axes
         )
-        return Layout(base, axes, tuple(kept))
+        return Layout(base, axes, tuple(extents))

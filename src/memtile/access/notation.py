@@ -47,13 +47,17 @@ def _by_einops(operation: str, array: View, pattern: str, axes_lengths: dict[str
     try:
         from einops import EinopsError, array_api
     except ImportError as error:
-        raise TransferError("einops patterns need the einops package: install memtile[einops]") from error
+        raise TransferError(
+            'Einops patterns need the einops package, which is not installed: pip install "memtile[einops]".'
+        ) from error
     try:
         result: View = getattr(array_api, operation)(array, pattern, **axes_lengths)
     except EinopsError as error:
         reason = str(error).strip().splitlines()[-1].strip()
+        says = f"the pattern {pattern!r} does not fit this shape"
+        source = f"einops: {reason.removesuffix('.')}"
         raise array.refusal(
-            operation, repr(pattern), "a pattern for this shape", f"einops: {reason}"
+            operation, repr(pattern), "a pattern for this shape", source, says=says
         ) from error
     return result
 
@@ -102,8 +106,9 @@ def dma_dimensions(
         tensor_dims, offset, [size for size, _ in loops], [stride for _, stride in loops], dtype
     )
     if pads and len(pads) != len(loops):
-        given = f"{len(pads)} pairs"
-        raise TransferError(_problem("pad_dimensions", given, f"{len(loops)}, one per dimension", _DMA_BD))
+        says = f"pad_dimensions has {len(pads)} pairs, dimensions has {len(loops)}; it needs one for each"
+        allowed = f"{len(loops)}, one per dimension"
+        raise TransferError(_problem("pad_dimensions", f"{len(pads)} pairs", allowed, _DMA_BD, says=says))
     return pad(array, pads) if pads else array
 
 
@@ -120,9 +125,14 @@ def _pattern_problems(
 ) -> Iterator[Problem]:
     for name, values, low in (("tensor_dims", tensor_dims, 1), ("sizes", sizes, 1), ("strides", strides, 0)):
         if not values or min(values) < low:
-            yield _problem(name, str([*values]), f"one or more numbers from {low} on")
+            yield _problem(name, str([*values]), f"a list of one or more numbers, each at least {low}")
     if len(sizes) != len(strides):
-        yield _problem("strides", f"{len(strides)} strides", f"{len(sizes)}, one per size")
+        yield _problem(
+            "strides",
+            f"{len(strides)} strides",
+            f"{len(sizes)}, one per size",
+            says=f"strides has {len(strides)} numbers, sizes has {len(sizes)}; each size needs its stride",
+        )
         return
     last = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
     elements = prod(tensor_dims)
@@ -131,11 +141,14 @@ def _pattern_problems(
             "offset, sizes, strides",
             f"elements {offset}..{last}",
             f"elements 0..{elements - 1}",
-            next_step="nothing wraps around: make the pattern smaller, or the tensor larger",
+            next_step="Nothing wraps around: make the pattern smaller, or the tensor larger.",
+            says=f"the pattern covers elements {offset}..{last}, the tensor has 0..{elements - 1}",
         )
 
 
-def _problem(field: str, given: str, allowed: str, source: str = _TAP, next_step: str = "") -> Problem:
+def _problem(
+    field: str, given: str, allowed: str, source: str = _TAP, next_step: str = "", says: str = ""
+) -> Problem:
     return Problem(
         reason="pattern",
         where="access pattern",
@@ -144,4 +157,5 @@ def _problem(field: str, given: str, allowed: str, source: str = _TAP, next_step
         allowed=allowed,
         source=source,
         next_step=next_step,
+        says=says,
     )

@@ -25,7 +25,8 @@ def pad(array: View, pad_width: Any, mode: str = "constant", *, constant_values:
     """
     if mode != "constant" or np.any(np.asarray(constant_values) != 0):
         given = f"mode {mode!r}, constant_values {constant_values}"
-        raise array.refusal("pad", given, "mode 'constant' with 0", "AM020 ch. 5: zero padding")
+        says = f"pad has {given}; the hardware pads with zeros only, which is mode 'constant' with 0"
+        raise array.refusal("pad", given, "mode 'constant' with 0", "AM020 ch. 5: zero padding", says=says)
     for k, (before, after) in enumerate(_widths(array, pad_width)):
         array = array.pad(k, before, after)
     return array
@@ -57,7 +58,8 @@ def sliding_window_view(
     axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim, allow_duplicate=True)
     if len(axes) != len(sizes):
         given = f"{len(sizes)} windows for {len(axes)} axes"
-        raise x.refusal("sliding_window_view", given, "one window per axis", "NumPy")
+        says = f"sliding_window_view has {given}; it needs one for each"
+        raise x.refusal("sliding_window_view", given, "one window per axis", "NumPy", says=says)
     for k, size in zip(axes, sizes, strict=True):
         x = x.windows(k, size)
     return x
@@ -74,7 +76,8 @@ def _widths(array: View, pad_width: Any) -> list[list[int]]:
         pairs = np.full((1, 2), -1)
     if widths.dtype.kind not in "iu" or (pairs < 0).any():
         allowed = f"widths of 0 or more for {array.ndim} axes"
-        raise array.refusal("pad", str(pad_width), allowed, "numpy.pad")
+        says = f"pad_width is {pad_width}; it must be {allowed}"
+        raise array.refusal("pad", str(pad_width), allowed, "numpy.pad", says=says)
     return [[int(n) for n in pair] for pair in pairs]
 
 
@@ -90,7 +93,9 @@ def _permuted(function: Callable[..., Any]) -> Callable[..., View]:
 
 def _reshape(a: View, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> View:
     if order != "C" or copy:
-        raise a.refusal("reshape", f"order {order!r}, copy={copy}", "order 'C' without copy", "C order")
+        given, allowed = f"order {order!r}, copy={copy}", "order 'C' without copy"
+        says = f"reshape has {given}; a view can only be reshaped in order 'C' and without a copy"
+        raise a.refusal("reshape", given, allowed, "a view has no data", says=says)
     return a.reshape(shape)
 
 

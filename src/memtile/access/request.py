@@ -185,5 +185,9 @@ def _fraction(request: Request, name: str, value: int, group: int) -> Problem:
         given=f"{value} elements",
         allowed=f"multiples of {group} elements (one {WORD_BITS}-bit word)",
         source="AM020 ch. 5: all DMA addresses are 32-bit",
-        next_step=f"the nearest legal values are {below} and {above}" if below else f"the nearest is {above}",
+        next_step=f"The nearest legal values are {below} and {above}."
+        if below
+        else f"The nearest legal value is {above}.",
+        says=f"{name} is {value} element{'s' * (value != 1)}; it must be a multiple of {group}, "
+        f"one {WORD_BITS}-bit word",
     )

@@ -128,7 +128,7 @@ def _type_problems(tiling: TilingParameters) -> Iterator[Problem]:
     for name in ("buffer_dimension", "tiling_dimension", "offset", "boundary_dimension", "tile_traversal"):
         value = getattr(tiling, name)
         if not isinstance(value, Sequence) and (value is not None or name != "boundary_dimension"):
-            yield _problem(name, repr(value), "a tuple", f"such as {name}=({value!r},)")
+            yield _problem(name, repr(value), "a tuple", f"Write {name}=({value!r},) for one number.")
         elif name == "tile_traversal":
             for index, loop in enumerate(tiling.tile_traversal):
                 if not isinstance(loop, TraversingParameters):
@@ -143,10 +143,12 @@ def _rank_problems(tiling: TilingParameters, kind: TileKind | None) -> Iterator[
             "buffer_dimension",
             f"{rank} dimensions",
             f"at most {kind.dimensions} on the {kind.title}",
-            "join dimensions that are next to each other",
+            "Join dimensions that are next to each other.",
+            says=f"buffer_dimension has {rank} dimensions; the {kind.title} has at most {kind.dimensions}",
         )
     if not rank:
-        yield _problem("buffer_dimension", "no dimension", "at least 1")
+        says = "buffer_dimension is empty; it must have at least 1 dimension"
+        yield _problem("buffer_dimension", "no dimension", "at least 1", says=says)
     if tiling.tiling_dimension and len(tiling.tiling_dimension) != rank:
         yield _wrong_rank("tiling_dimension", len(tiling.tiling_dimension), rank)
     if tiling.tiling_dimension and tiling.offset and len(tiling.offset) != rank:
@@ -175,7 +177,11 @@ def _beyond_problems(tiling: TilingParameters) -> Iterator[Problem]:
         high = tiling.start[d] + tile - 1 + sum((loop.wrap - 1) * loop.stride for loop in loops)
         if size < limit and high >= size:
             yield _problem(
-                f"boundary_dimension[{d}]", str(limit), f"at most {size}, the buffer, when tiles reach it"
+                f"boundary_dimension[{d}]",
+                str(limit),
+                f"at most {size}, the buffer, when tiles reach it",
+                says=f"boundary_dimension[{d}] is {limit}; it must be at most {size}, "
+                "the size of the buffer, because tiles reach beyond it",
             )
 
 
@@ -198,10 +204,11 @@ def _range(
 
 
 def _wrong_rank(member: str, given: int, rank: int) -> Problem:
-    return _problem(member, f"{given} dimensions", f"{rank}, the rank of buffer_dimension")
+    says = f"{member} has {given} dimension{'s' * (given != 1)}; it must have {rank}, as buffer_dimension has"
+    return _problem(member, f"{given} dimensions", f"{rank}, the rank of buffer_dimension", says=says)
 
 
-def _problem(field: str, given: str, allowed: str, next_step: str = "") -> Problem:
+def _problem(field: str, given: str, allowed: str, next_step: str = "", *, says: str = "") -> Problem:
     reason = field.split("[")[0].split(".")[0]
     member = field.rpartition(".")[2]
     reason = f"traversal_{member}" if reason == "tile_traversal" else reason
@@ -213,4 +220,5 @@ def _problem(field: str, given: str, allowed: str, next_step: str = "") -> Probl
         allowed=allowed,
         source=UG1603,
         next_step=next_step,
+        says=says,
     )

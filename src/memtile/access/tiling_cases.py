@@ -110,7 +110,8 @@ def _too_long(request: Request) -> list[Problem]:
             given=f"{request.size} elements",
             allowed=f"at most {MOST_ELEMENTS}",
             source="memtile compares every element of the stream with the walk",
-            next_step="lower it in several parts",
+            next_step="Lower it in several parts.",
+            says=f"the stream has {request.size} elements; it must have at most {MOST_ELEMENTS}",
         )
     ]
 
@@ -161,7 +162,7 @@ def parse_tiling(data: object, tile: TileName | None = None, access: Access | No
 
 
 class _Reader:
-    """Takes a case apart; whatever has the wrong shape becomes a problem and gets a stand-in."""
+    """Takes a case apart; whatever has the wrong shape becomes a problem and is replaced by a default."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
@@ -179,9 +180,12 @@ class _Reader:
         shown_sizes = ", ".join(map(str, sizes))
         size = ELEMENT_BITS.get(name) if isinstance(name, str) else None
         if name is not None and size is None:
-            self._add("element_type", shown(name), ", ".join(ELEMENT_BITS))
+            self._add("element_type", shown(name), f"one of {', '.join(ELEMENT_BITS)}")
         if bits is None and name is None:
-            self._add("element_bits", "nothing", f"{shown_sizes}, or an element_type")
+            says = (
+                f"element_bits is missing; it must be one of {shown_sizes}, or there must be an element_type"
+            )
+            self._add("element_bits", "nothing", f"{shown_sizes}, or an element_type", says=says)
         if bits is None:
             return size or sizes[0]
         if not is_whole(bits) or bits not in sizes:
@@ -262,10 +266,14 @@ class _Reader:
     def _check_keys(
         self, prefix: str, data: Mapping[str, Any], known: Set[str], required: Iterable[str]
     ) -> None:
-        for reason, key, given, allowed, hint in wrong_keys(data, known, required, _REMARKS):
-            self._add(prefix + key, given, allowed, reason=reason, next_step=hint)
+        for wrong in wrong_keys(data, known, required, _REMARKS):
+            reason, key, given, allowed, hint = wrong
+            says = wrong.says(prefix)
+            self._add(prefix + key, given, allowed, reason=reason, next_step=hint, says=says)
 
-    def _add(self, field: str, given: str, allowed: str, *, reason: str = "", next_step: str = "") -> None:
+    def _add(
+        self, field: str, given: str, allowed: str, *, reason: str = "", next_step: str = "", says: str = ""
+    ) -> None:
         reason = reason or field.partition("[")[0].replace(".", "_")
         name = self.data.get("id")
         self.problems.append(
@@ -277,5 +285,6 @@ class _Reader:
                 allowed=allowed,
                 source=_SOURCE,
                 next_step=next_step,
+                says=says,
             )
         )

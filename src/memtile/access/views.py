@@ -46,6 +46,7 @@ def view(shape: int | Sequence[int], dtype: npt.DTypeLike = np.int32) -> View:
                 given=str(sizes),
                 allowed="1 or more per axis",
                 source="NumPy shape",
+                says=f"the shape is {sizes}; every axis must have at least 1 element",
             )
         )
     pitches = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
@@ -102,7 +103,13 @@ class View:
         return f"View(shape={self.shape}, {self.element_bits}-bit elements of a buffer of {self.capacity})"
 
     def __array__(self, *_: Any, **__: Any) -> npt.NDArray[Any]:
-        raise self.refusal("array", "conversion to an array", "shape functions", "a view has no data")
+        raise self.refusal(
+            "array",
+            "conversion to an array",
+            "shape functions",
+            "a view has no data",
+            says="a view cannot become an array; NumPy functions of the shape alone work on it",
+        )
 
     def __array_namespace__(self, **_: Any) -> ModuleType:
         """NumPy, whose functions dispatch to this class; einops looks here (array API standard)."""
@@ -113,7 +120,9 @@ class View:
     ) -> Any:
         if func not in FUNCTIONS:
             allowed = ", ".join(sorted({f.__name__ for f in FUNCTIONS}))
-            raise self.refusal("function", f"numpy.{func.__name__}", allowed, "a view has no data")
+            name = f"numpy.{func.__name__}"
+            says = f"{name} does not work on a view; these functions do: {allowed}"
+            raise self.refusal("function", name, allowed, "a view has no data", says=says)
         return FUNCTIONS[func](*args, **kwargs)
 
     def __getitem__(self, key: Any) -> View:
@@ -158,12 +167,14 @@ class View:
         for k in reversed(range(len(sizes))):
             parts = cut_inner(rest, sizes[k])
             if parts is None:
+                turns = " x ".join(str(loop.wrap) for loop in rest)
                 raise self.refusal(
                     "reshape",
                     f"axis {k} of {tuple(sizes)}",
-                    f"whole turns of loops of {' x '.join(str(loop.wrap) for loop in rest)} elements",
+                    f"whole turns of loops of {turns} elements",
                     AFFINE,
-                    "reshape before slicing, or split the transfer",
+                    "Reshape before slicing, or split the transfer.",
+                    says=f"axis {k} of the new shape {tuple(sizes)} cuts through loops of {turns} elements",
                 )
             rest, inner = parts
             axes.insert(0, inner)
@@ -178,7 +189,9 @@ class View:
         old, new = self.shape, tuple(shape)
         padded = [*[1] * (len(new) - len(old)), *old]
         if len(padded) != len(new) or any(m not in (1, n) or n < 1 for m, n in zip(padded, new, strict=True)):
-            raise self.refusal("broadcast_to", str(new), f"a shape that {old} broadcasts to", "NumPy")
+            says = f"the view cannot be broadcast to {new}"
+            allowed = f"a shape that {old} broadcasts to"
+            raise self.refusal("broadcast_to", str(new), allowed, "NumPy", says=says)
         axes = [*[()] * (len(new) - len(old)), *self.layout.axes]
         return self._with_axes(
             [loops or merged([Axis(FLAT, n, 0)]) for loops, n in zip(axes, new, strict=True)]
@@ -193,7 +206,8 @@ class View:
         loop = self._single_loop(k, "sliding_window_view")
         if not 1 <= size <= loop.wrap:
             allowed = f"1..{loop.wrap}, the size of axis {k}"
-            raise self.refusal("sliding_window_view", f"a window of {size}", allowed, "NumPy")
+            says = f"the window has a size of {size}, allowed are {allowed}"
+            raise self.refusal("sliding_window_view", f"a window of {size}", allowed, "NumPy", says=says)
         axes = [*self.layout.axes, merged([loop._replace(wrap=size)])]
         axes[k] = merged([loop._replace(wrap=loop.wrap - size + 1)])
         return self._with_axes(axes)
@@ -227,7 +241,8 @@ class View:
                 f"axis {k}, a part of an axis that has zeros already",
                 "an axis whose zeros are its own",
                 AFFINE,
-                "pad once, before windows and reshapes",
+                "Pad once, before windows and reshapes.",
+                says=f"axis {k} cannot be padded: it is a part of an axis that has zeros already",
             )
         return replace(self, layout=layout)
 
@@ -240,7 +255,14 @@ class View:
         request = self.layout.request(self.element_bits, self.capacity)
         if request is None:
             allowed = "loops in one direction along a padded axis"
-            raise self.refusal("flip", "loops in both directions", allowed, AFFINE, "flip before padding")
+            raise self.refusal(
+                "flip",
+                "loops in both directions",
+                allowed,
+                AFFINE,
+                "Flip before padding.",
+                says="a padded axis is walked in both directions; all its loops must go the same way",
+            )
         step = broken_step(request)
         if step is not None:
             group = WORD_BITS // self.element_bits
@@ -249,13 +271,23 @@ class View:
                 f"{self.element_bits}-bit elements in steps of {step}",
                 f"runs of {group} neighbours (one {WORD_BITS}-bit word)",
                 "AM020 ch. 5: all DMA addresses are 32-bit",
-                f"keep {group} neighbours together as the innermost axis",
+                f"Keep {group} neighbours together as the innermost axis.",
                 reason="word_alignment",
+                says=f"{self.element_bits}-bit elements are read in steps of {step}; "
+                f"they must come in runs of {group} neighbours, which make one {WORD_BITS}-bit word",
             )
         return request
 
     def refusal(
-        self, field: str, given: str, allowed: str, source: str, next_step: str = "", reason: str = "view"
+        self,
+        field: str,
+        given: str,
+        allowed: str,
+        source: str,
+        next_step: str = "",
+        *,
+        reason: str = "view",
+        says: str = "",
     ) -> TransferError:
         """The error for an operation that makes no transfer.
 
@@ -276,6 +308,7 @@ class View:
                 allowed=allowed,
                 source=source,
                 next_step=next_step,
+                says=says,
             )
         )
 
@@ -298,7 +331,8 @@ class View:
                 f"axis {k}, loops of {sizes}",
                 "an axis of one step",
                 AFFINE,
-                f"{what} before the reshape",
+                f"Call {what} before the reshape.",
+                says=f"{what} needs an axis of one step; axis {k} is made of loops of {sizes}",
             )
         return loops[0] if loops else Axis(FLAT, 1, 0)
 
@@ -314,30 +348,45 @@ class View:
                     f"an index of type {type(item).__name__}",
                     "integers, slices, ... and None",
                     BASIC,
-                    "use one view per piece",
+                    "Use one view for each piece.",
+                    says=f"the index has an item of type {type(item).__name__}; "
+                    "a view takes integers, slices, ... and None",
                 )
         named = sum(item is not None and item is not ... for item in items)
         dots = [place for place, item in enumerate(items) if item is ...]
         if named > self.ndim or len(dots) > 1:
-            raise self.refusal("index", str(key), f"at most {self.ndim} indices and one ...", BASIC)
+            allowed = f"at most {self.ndim} indices and one ellipsis"
+            says = f"the index is {key}; it can have {allowed}"
+            raise self.refusal("index", str(key), allowed, BASIC, says=says)
         place = dots[0] if dots else len(items)
         return [*items[:place], *[slice(None)] * (self.ndim - named), *items[place + 1 :]]
 
     def _position(self, k: int, item: Any) -> int:
         size, place = self.shape[k], index(item)
         if not -size <= place < size:
-            raise self.refusal("index", f"{place} on axis {k}", f"{-size}..{size - 1}", BASIC)
+            says = f"the index of axis {k} is {place}, allowed are {-size}..{size - 1}"
+            raise self.refusal("index", f"{place} on axis {k}", f"{-size}..{size - 1}", BASIC, says=says)
         return place % size
 
     def _sliced(self, k: int, loops: Loops, item: slice) -> tuple[list[Move], Loops]:
         places = range(size_of(loops))[item]
         if not places:
-            raise self.refusal("index", f"an empty slice of axis {k}", "at least one element", BASIC)
+            says = f"the slice of axis {k} is empty; it must have at least one element"
+            raise self.refusal(
+                "index", f"an empty slice of axis {k}", "at least one element", BASIC, says=says
+            )
         taken = take(merged(loops), places.start, places.step, len(places))
         if taken is None:
             sizes = " x ".join(str(loop.wrap) for loop in merged(loops))
-            given = f"{places.start}:{places.stop}:{places.step} of axis {k}, loops of {sizes}"
-            raise self.refusal("index", given, "whole turns of its loops", AFFINE, "slice before the reshape")
+            cut = f"{places.start}:{places.stop}:{places.step}"
+            raise self.refusal(
+                "index",
+                f"{cut} of axis {k}, loops of {sizes}",
+                "whole turns of its loops",
+                AFFINE,
+                "Slice before the reshape.",
+                says=f"the slice {cut} of axis {k} must take whole turns of its loops of {sizes}",
+            )
         return taken
 
     def _completed(self, sizes: list[int]) -> list[int]:
@@ -346,5 +395,7 @@ class View:
         if sizes.count(-1) == 1 and known > 0 and self.size % known == 0:
             return [self.size // known if n == -1 else n for n in sizes]
         if min(sizes, default=1) < 1 or known != self.size:
-            raise self.refusal("reshape", str(tuple(sizes)), f"a shape of {self.size} elements", "NumPy")
+            says = f"the new shape is {tuple(sizes)}; it must have {self.size} elements"
+            allowed = f"a shape of {self.size} elements"
+            raise self.refusal("reshape", str(tuple(sizes)), allowed, "NumPy", says=says)
         return sizes

@@ -2,7 +2,7 @@
 
 A walk is a nest of counters (AM020 ch. 5, address generation): D0 runs fastest, a counter that reaches its
 wrap returns to 0 and advances the next, wrap 0 never returns, and the length ends the walk wherever it is.
-Zero padding (memory tile MM2S) has box volume: the zeros of a dimension stand around its whole loop and are
+Zero padding (memory tile MM2S) has box volume: the zeros of a dimension surround its whole loop and are
 counted by the length. This module knows addresses, not time and not data.
 """
 

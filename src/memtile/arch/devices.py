@@ -111,7 +111,7 @@ class Device:
                     where=self.name,
                     field=what,
                     given=str(given),
-                    allowed=f"0 to {count - 1}",
+                    allowed=f"0..{count - 1}",
                     source=self.source.text,
                 )
             )
@@ -199,8 +199,8 @@ def device(name: str) -> Device:
             where="device table",
             field="device",
             given=repr(name),
-            allowed=", ".join(DEVICES),
+            allowed=f"one of {', '.join(DEVICES)}",
             source="mlir-aie device model",
-            next_step=f"did you mean {near[0]}?" if near else "",
+            next_step=f"Did you mean {near[0]}?" if near else "",
         )
     )

@@ -60,9 +60,9 @@ def _index(side: str, names: tuple[str, ...], name: str) -> int:
             where="stream switch",
             field=f"{side} port",
             given=repr(name),
-            allowed=", ".join(names),
+            allowed=f"one of {', '.join(names)}",
             source="AM025 stream switch registers",
-            next_step=f"did you mean {near[0]}?" if near else "",
+            next_step=f"Did you mean {near[0]}?" if near else "",
         )
     )
 

@@ -91,7 +91,8 @@ def register_named(module: ModuleName, name: str) -> Register:
             given=repr(name),
             allowed=f"one of {len(named)} names",
             source=f"AM025 module {module}",
-            next_step=f"did you mean {' or '.join(near)}?" if near else "",
+            next_step=f"Did you mean {' or '.join(near)}?" if near else "",
+            says=f"no register is called {name!r}",
         )
     )
 
@@ -117,7 +118,8 @@ def tile_register(tile: TileName, name: str) -> Register:
             given=repr(name),
             allowed="the name of one register" if found else f"one of {len(names)} names",
             source=f"AM025 modules {', '.join(TILE_MODULES[tile])}",
-            next_step=f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
+            next_step=f"Did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
+            says=f"several modules have a register {plain}" if found else f"no register is called {name!r}",
         )
     )
 

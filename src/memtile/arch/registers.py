@@ -151,7 +151,7 @@ class Register:
                 where=self.name,
                 field=name,
                 given=str(value),
-                allowed=f"0 to {field.maximum}",
+                allowed=f"0..{field.maximum}",
                 source=f"bits {field.msb}:{field.lsb} of {self.name}, AM025",
             )
 
@@ -161,8 +161,9 @@ class Register:
             where=self.name,
             field="field",
             given=repr(name),
-            allowed=", ".join(f.name for f in self.fields if not f.reserved),
+            allowed=(names := ", ".join(f.name for f in self.fields if not f.reserved)),
             source="AM025",
+            says=f"the register has no field {name!r}; its fields are {names}",
         )
 
 

@@ -40,7 +40,7 @@ ORACLE_KEYS = frozenset(
 """Keys that an oracle file carries beside the descriptor; they are ignored."""
 
 _SOURCE = "descriptor schema"
-_STAND_IN = 1  # for a missing number: no field refuses it, so that it gives no problem of its own
+_DEFAULT = 1  # for a missing number: no field refuses it, so that it gives no problem of its own
 
 
 class Case(NamedTuple):
@@ -152,6 +152,7 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
                 given=shown(data),
                 allowed="an object with tile, length, address",
                 source=_SOURCE,
+                says=f"the case is {shown(data)}; it must be an object with tile, length and address",
             )
         )
     kind = kind_of(data.get("tile"))
@@ -160,7 +161,7 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
     reader.check_keys("", {key: data[key] for key in data if key not in ORACLE_KEYS}, _KEYS, _REQUIRED)
     last = kind.dimensions - 1
     dims = reader.pairs("dims", "[step, wrap]")
-    if dims is None:  # stand-ins that give no problems of their own
+    if dims is None:  # defaults that give no problems of their own
         dims = [(1, 1)] * last
     descriptor = Descriptor(
         tile=kind.name,
@@ -195,8 +196,9 @@ class _Reader:
     def check_keys(
         self, prefix: str, data: Mapping[str, Any], known: Set[str], required: Iterable[str]
     ) -> None:
-        for reason, key, given, allowed, hint in wrong_keys(data, known, required):
-            self._add(reason, prefix + key, given, allowed, hint)
+        for wrong in wrong_keys(data, known, required):
+            reason, key, given, allowed, hint = wrong
+            self._add(reason, prefix + key, given, allowed, hint, says=wrong.says(prefix))
 
     def plain(self) -> dict[str, Any]:
         return {key: self.data[key] for key in _PLAIN if key in self.data}
@@ -226,9 +228,11 @@ class _Reader:
             return None
         self.check_keys(f"{key}.", value, frozenset(fields), [f for f in fields if f not in part.defaults])
         values = {**part.defaults, **value}
-        return part.make(**{f: values.get(f, _STAND_IN) for f in fields})
+        return part.make(**{f: values.get(f, _DEFAULT) for f in fields})
 
-    def _add(self, reason: str, field: str, given: str, allowed: str, next_step: str = "") -> None:
+    def _add(
+        self, reason: str, field: str, given: str, allowed: str, next_step: str = "", says: str = ""
+    ) -> None:
         self.problems.append(
             Problem(
                 reason=reason,
@@ -238,5 +242,6 @@ class _Reader:
                 allowed=allowed,
                 source=_SOURCE,
                 next_step=next_step,
+                says=says,
             )
         )

@@ -127,21 +127,35 @@ def _from_bits(field: BdField, raw: int) -> int:
 
 def _check_words(kind: TileKind, words: Sequence[int], where: str) -> list[Problem]:
     if len(words) != kind.bd_words:
-        return [_problem("word_count", where, "words", f"{len(words)} words", f"{kind.bd_words} words")]
+        says = f"{len(words)} words are given; a BD of this tile has {kind.bd_words}"
+        given, allowed = f"{len(words)} words", f"{kind.bd_words} words"
+        return [_problem("word_count", where, "words", given, allowed, says)]
     problems = []
     for n, (word, used) in enumerate(zip(words, used_bits(kind.name), strict=True)):
         if not is_whole(word) or not 0 <= word <= WORD_MAX:
-            problems.append(_problem("word", where, f"word {n}", shown(word), f"0..0x{WORD_MAX:X}"))
+            given = f"{word:#x}" if is_whole(word) else shown(word)
+            says = f"word {n} is {given}, allowed are 0x0..{WORD_MAX:#x}"
+            problems.append(_problem("word", where, f"word {n}", given, f"0x0..{WORD_MAX:#x}", says))
         elif word & ~used:
-            given, allowed = f"reserved bits 0x{word & ~used:08X} set", f"bits of 0x{used:08X}"
-            problems.append(_problem("reserved_bits", where, f"word {n}", given, allowed))
+            given, allowed = f"reserved bits {word & ~used:#010x} set", f"bits of {used:#010x}"
+            says = (
+                f"word {n} sets the reserved bits {word & ~used:#010x}, allowed are the bits of {used:#010x}"
+            )
+            problems.append(_problem("reserved_bits", where, f"word {n}", given, allowed, says))
     if not problems and unpack(kind, words).get(_BURST) == _UNDEFINED:
         codes = len(kind.bd_fields[_BURST].codes)
-        problems.append(_problem("axi_burst", where, _BURST, f"code {codes}", f"codes 0..{codes - 1}"))
+        says = f"{_BURST} has code {codes}, allowed are 0..{codes - 1}"
+        problems.append(_problem("axi_burst", where, _BURST, f"code {codes}", f"codes 0..{codes - 1}", says))
     return problems
 
 
-def _problem(reason: str, where: str, field: str, given: str, allowed: str) -> Problem:
+def _problem(reason: str, where: str, field: str, given: str, allowed: str, says: str) -> Problem:
     return Problem(
-        reason=reason, where=where, field=field, given=given, allowed=allowed, source="AM025 DMA_BDn_w"
+        reason=reason,
+        where=where,
+        field=field,
+        given=given,
+        allowed=allowed,
+        source="AM025 DMA_BDn_w",
+        says=says,
     )

@@ -36,7 +36,7 @@ class Explanation:
         descriptor: the descriptor.
         bd: number of the BD, if known.
         lines: sentences in the order in which things happen.
-        problems: why the tile would not run it as it stands; empty for a legal descriptor.
+        problems: why the tile would not run it as it is; empty for a legal descriptor.
     """
 
     descriptor: Descriptor

@@ -18,11 +18,11 @@ from memtile.bd.descriptor import DEFAULT_AXI, Descriptor, is_whole
 from memtile.bd.fields import MAX_DIMENSIONS, TERMS, fields_of, has_axi, padded_dimensions
 from memtile.errors import Problem
 
-_SPLIT_LOOP = "split the loop over two dimensions or over several BDs"
-_OWN_BDS = "give every position of this loop a BD of its own"
-_OUTER_LOOPS = "put the outer loops on the iteration, or on more BDs"
+_SPLIT_LOOP = "Split the loop over two dimensions or over several BDs."
+_OWN_BDS = "Give every position of this loop a BD of its own."
+_OUTER_LOOPS = "Put the outer loops on the iteration, or on more BDs."
 _WHEN_TOO_LARGE = {
-    "Buffer_Length": "split the transfer over chained BDs",
+    "Buffer_Length": "Split the transfer over chained BDs.",
     "Iteration_Stepsize": _OWN_BDS,
     "Iteration_Wrap": _OWN_BDS,
     **{f"D{n}_Stepsize": _OWN_BDS for n in range(MAX_DIMENSIONS)},
@@ -52,7 +52,7 @@ def check(d: Descriptor, bd: int | None = None) -> list[Problem]:
 
 
 def shown(value: object) -> str:
-    """A value as it would stand in a JSON file."""
+    """A value as a JSON file has it."""
     return str(int(value)) if is_whole(value) else json.dumps(value, default=str)
 
 
@@ -77,7 +77,7 @@ def check_bd(kind: TileKind, where: str, bd: int) -> Iterator[Problem]:
             where=where,
             field="bd",
             given=shown(bd),
-            allowed=str(limit) if is_whole(bd) else f"a whole number {limit}",
+            allowed=str(limit) if is_whole(bd) else f"a whole number in {limit}",
             source=limit.source,
         )
 
@@ -91,14 +91,17 @@ def _field(kind: TileKind, where: str, name: str, value: Any) -> Iterator[Proble
         yield _unaligned(where, value)
         return
     unit = f" {term.unit}" if term.unit else ""
+    given, allowed = shown(value) + (unit if is_whole(value) else ""), _allowed(field, limit, value) + unit
+    rule = ", allowed are" if is_whole(value) and field.bits > 1 else "; it must be"
     yield Problem(
         reason=term.reason,
         where=where,
         field=name,
-        given=f"{term.name} {shown(value)}{unit if is_whole(value) else ''}",
-        allowed=f"{_allowed(field, limit, value)}{unit}",
+        given=f"{term.name} {given}",
+        allowed=allowed,
         source=limit.source,
         next_step=_WHEN_TOO_LARGE.get(name, "") if is_whole(value) and value > limit.high else "",
+        says=f"{name} ({term.name}) is {given}{rule} {allowed}",
     )
 
 
@@ -114,7 +117,7 @@ def _allowed(field: BdField, limit: _Limit, value: object) -> str:
     if field.bits == 1:
         return "true or false"
     numbers = ", ".join(map(str, field.codes)) if field.codes else str(limit)
-    return numbers if is_whole(value) else f"a whole number {numbers}"
+    return numbers if is_whole(value) else f"a whole number, {'one of' if field.codes else 'in'} {numbers}"
 
 
 @cache
@@ -151,7 +154,9 @@ def _unaligned(where: str, address: float) -> Problem:
         given=f"address {shown(address)} words = byte address {address * WORD_BYTES:.15g}",
         allowed=f"multiples of {WORD_BYTES} bytes",
         source="AM025: BD addresses count 32-bit words",
-        next_step="start the buffer on a word boundary",
+        next_step="Start the buffer on a word boundary.",
+        says=f"Base_Address (address) is {shown(address)} words, which is byte address "
+        f"{address * WORD_BYTES:.15g}; it must be a multiple of {WORD_BYTES} bytes",
     )
 
 
@@ -169,6 +174,7 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
             allowed=f"at most {kind.dimensions}",
             source=f"AM020: {title} DMA",
             next_step=_OUTER_LOOPS,
+            says=f"dims has {len(d.dims)} dimensions; there can be at most {kind.dimensions}",
         )
     for n, dim in enumerate(d.dims[kind.dimensions - 1 :], kind.dimensions - 1):
         if dim.wrap != 0 or not is_whole(dim.wrap):
@@ -179,9 +185,11 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
                 given=f"dims[{n}].wrap {shown(dim.wrap)}",
                 allowed="0 (no wrap field)",
                 source=fields,
+                says=f"dims[{n}].wrap is {shown(dim.wrap)}; it must be 0, because D{n} has no wrap field",
             )
     if d.pad and not kind.has_padding:
-        yield _unsupported(kind, where, "pad", "padding", "AM020: memory tile MM2S only")
+        says = f"pad is given, but the {title} has no padding"
+        yield _unsupported(kind, where, "pad", "padding", "AM020: memory tile MM2S only", says)
     elif len(d.pad) > padded:
         yield Problem(
             reason=f"pad_d{padded}",
@@ -190,16 +198,22 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
             given=f"padding of {len(d.pad)} dimensions",
             allowed=f"at most {padded}",
             source=fields,
+            says=f"pad has {len(d.pad)} dimensions; there can be at most {padded}",
         )
     if d.compression is not False and not kind.has_compression:
-        yield _unsupported(kind, where, "compression", f"compression {shown(d.compression)}", fields)
+        given = f"compression {shown(d.compression)}"
+        says = f"compression is {shown(d.compression)}, but the {title} has no compression"
+        yield _unsupported(kind, where, "compression", given, fields, says)
     if d.axi != DEFAULT_AXI and not has_axi(kind):
-        yield _unsupported(kind, where, "axi", "AXI properties", "AM025: interface tile BDs only")
+        says = f"axi is given, but BDs of the {title} have no AXI properties"
+        yield _unsupported(kind, where, "axi", "AXI properties", "AM025: interface tile BDs only", says)
     elif d.axi.smid != DEFAULT_AXI.smid and "SMID" not in kind.bd_fields:
-        yield _unsupported(kind, where, "smid", f"axi.smid {shown(d.axi.smid)}", "AM029: register SMID")
+        given = f"axi.smid {shown(d.axi.smid)}"
+        says = f"axi.smid is {shown(d.axi.smid)}, but BDs of the {title} have no SMID"
+        yield _unsupported(kind, where, "smid", given, "AM029: register SMID", says)
 
 
-def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str) -> Problem:
+def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str, says: str) -> Problem:
     return Problem(
         reason=f"{field}_unsupported",
         where=where,
@@ -207,6 +221,7 @@ def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str
         given=given,
         allowed=f"none on the {kind.title}",
         source=source,
+        says=says,
     )
 
 
@@ -233,7 +248,9 @@ def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:
             given=f"address {shown(d.address)} + length {shown(d.length)} = {shown(end)} words",
             allowed=f"up to {space} words",
             source=_existing(d.kind)["Base_Address"].source,
-            next_step="lower the address or the length",
+            next_step="Lower the address or the length.",
+            says=f"address {shown(d.address)} + length {shown(d.length)} is {shown(end)} words; "
+            f"the transfer must end by word {space}",
         )
 
 
@@ -257,5 +274,7 @@ def _pad_needs_wrap(d: Descriptor, where: str) -> Iterator[Problem]:
                 given=f"dims[{n}].wrap 0 with {cause}",
                 allowed=str(_limit(d.tile, f"D{n}_Wrap")._replace(low=1)),
                 source="AM020: pads are inserted when a dimension wraps; the driver refuses it",
-                next_step=f"give D{n} the number of steps after which the pad comes",
+                next_step=f"Give D{n} the number of steps after which the pad comes.",
+                says=f"dims[{n}].wrap is 0 with {cause}, allowed are "
+                f"{_limit(d.tile, f'D{n}_Wrap')._replace(low=1)}",
             )

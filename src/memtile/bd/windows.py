@@ -71,6 +71,7 @@ class Window:
                     given=given,
                     allowed=f"0..{count - 1}",
                     source="AM020: DMA address and lock windows",
+                    says=f"the {field} is {value}, allowed are 0..{count - 1}",
                 )
             )
 

@@ -41,6 +41,7 @@ def parse_words(data: Any, tile: TileName | None = None) -> WordCase:
                 given=shown(data),
                 allowed="an object with tile and words",
                 source=_SOURCE,
+                says=f"the input is {shown(data)}; it must be an object with tile and words",
             )
         )
     kind = kind_of(data.get("tile", tile))

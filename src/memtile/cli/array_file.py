@@ -36,11 +36,11 @@ def read_given(text: str) -> Given:
         with Path(file).open("rb") as stream:
             array = np.lib.format.read_array(stream, allow_pickle=False)
     except OSError as error:
-        raise InputFileError(f"{file}: cannot be read: {error.strerror}") from None
+        raise InputFileError(f"{file}: the file cannot be read: {error.strerror}.") from None
     except (ValueError, EOFError, SyntaxError) as error:
-        raise InputFileError(f"{file}: not a NumPy file of numbers: {error}") from None
+        raise InputFileError(f"{file}: the file is not a NumPy file of numbers: {error}.") from None
     if array.dtype.kind not in _NUMBERS + _BYTES:
-        raise InputFileError(f"{file}: not a NumPy file of numbers: its type is {array.dtype}")
+        raise InputFileError(f"{file}: the file is not a NumPy file of numbers: its type is {array.dtype}.")
     return Given(name, array.astype(array.dtype.newbyteorder("<"), copy=False))
 
 
@@ -89,7 +89,7 @@ def _dtype(name: str, text: str) -> np.dtype[Any]:
     except (TypeError, ValueError, SyntaxError):  # NumPy reads some texts as Python
         found = np.dtype(object)
     if found.kind not in _NUMBERS or not found.itemsize:
-        raise _error(f"array {name}", "type", repr(text), "int8, uint32, float32 and so on") from None
+        raise _error(f"array {name}", "type", repr(text), "one such as int8, uint32 or float32") from None
     return found.newbyteorder("<")
 
 

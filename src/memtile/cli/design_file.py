@@ -31,22 +31,25 @@ def load_design(file: str) -> MemoryTile | Array:
 
     path = Path(file)
     if not path.is_file():
-        raise InputFileError(f"{file}: no such file; give a Python file with a design() function")
+        raise InputFileError(f"{file}: there is no such file. Give a Python file with a design() function.")
     module = _module(path)
     function = _guarded(path, lambda: _execute(module, file))
     made = _guarded(path, function)
     if isinstance(made, type):
         name = made.__name__
-        raise InputFileError(f"{file}: design() returned the class {name}; make one: {name}()")
+        raise InputFileError(f"{file}: design() returned the class {name}. Make one of it: {name}().")
     if not isinstance(made, MemoryTile | Array):
-        raise InputFileError(f"{file}: design() returned {type(made).__name__}, not a MemoryTile or an Array")
+        made_name = type(made).__name__
+        raise InputFileError(
+            f"{file}: design() returned {made_name}; it must return a MemoryTile or an Array."
+        )
     return made
 
 
 def _module(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"memtile_design_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise InputFileError(f"{path}: not a Python file; its name must end in .py")
+        raise InputFileError(f"{path}: the file is not a Python file; its name must end in .py.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses look up the names of their annotations
     folder = str(path.parent.resolve())
@@ -69,7 +72,7 @@ def guarded(file: str, call: Callable[[], T]) -> T:
         line = _line(Path(file), error)
         if line is None:
             raise
-        raise InputFileError(f"{file}, line {line}: {_told(error)}") from None
+        raise InputFileError(f"{file}, line {line}: {_described(error)}") from None
 
 
 def _execute(module: ModuleType, file: str) -> Callable[[], Any]:
@@ -78,7 +81,9 @@ def _execute(module: ModuleType, file: str) -> Callable[[], Any]:
     module.__spec__.loader.exec_module(module)
     function: Any = getattr(module, "design", None)
     if not callable(function):
-        raise InputFileError(f"{file}: no function design(); the command calls it to get the design")
+        raise InputFileError(
+            f"{file}: there is no function design(), which the command calls to get the design."
+        )
     return cast(Callable[[], Any], function)
 
 
@@ -89,11 +94,11 @@ def _guarded(path: Path, call: Callable[[], Any]) -> Any:
     except MemtileError:
         raise
     except SyntaxError as error:
-        raise InputFileError(f"{path}, line {error.lineno}: not Python: {error.msg}") from None
+        raise InputFileError(f"{path}, line {error.lineno}: this is not Python: {error.msg}.") from None
     except Exception as error:
         line = _line(path, error)
         place = str(path) if line is None else f"{path}, line {line}"
-        raise InputFileError(f"{place}: {_told(error)}") from None
+        raise InputFileError(f"{place}: {_described(error)}") from None
 
 
 def _line(path: Path, error: Exception) -> int | None:
@@ -103,6 +108,6 @@ def _line(path: Path, error: Exception) -> int | None:
     return own[-1] if own else None
 
 
-def _told(error: Exception) -> str:
+def _described(error: Exception) -> str:
     """The error in one line, and which kernel it is from."""
     return "; ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])

@@ -35,7 +35,7 @@ def read_text(file: str) -> str:
     try:
         return read_bytes(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputFileError(f"{name_of(file)}: not UTF-8 text, see byte {error.start}") from None
+        raise InputFileError(f"{name_of(file)}: byte {error.start} is not UTF-8 text.") from None
 
 
 def read_bytes(file: str) -> bytes:
@@ -47,7 +47,7 @@ def read_bytes(file: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
     except OSError as error:
-        raise InputFileError(f"{name_of(file)}: cannot be read: {error.strerror}") from None
+        raise InputFileError(f"{name_of(file)}: the file cannot be read: {error.strerror}.") from None
 
 
 def name_of(file: str) -> str:

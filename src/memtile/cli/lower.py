@@ -57,7 +57,7 @@ def lower(
     from memtile.report.lowering import answer, wrong_sequences
 
     if elements and not as_json:
-        raise typer.BadParameter("--elements needs --json")
+        raise typer.BadParameter("--elements needs --json.")
     _check_picture(picture)
     items, single = tilings_of(read_json(file))
     pictures = _pictures(picture, len(items))
@@ -80,7 +80,9 @@ def _check_picture(picture: Path | None) -> None:
     from memtile.report.access_files import SUFFIXES
 
     if picture.suffix not in SUFFIXES:
-        raise typer.BadParameter(f"{picture}: the name of a picture ends in {', '.join(SUFFIXES)}")
+        raise typer.BadParameter(
+            f"{picture}: the name of a picture must end in one of {', '.join(SUFFIXES)}."
+        )
 
 
 def _pictures(picture: Path | None, number: int) -> list[Path]:

@@ -10,4 +10,4 @@ def number(text: str, option: str) -> int:
     try:
         return int(text, 0)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number", param_hint=option) from None
+        raise typer.BadParameter(f"{text!r} is not a number.", param_hint=option) from None

@@ -14,6 +14,6 @@ def check_writable(path: Path) -> None:
         InputFileError: its folder is not there, or it is a folder itself.
     """
     if path.is_dir():
-        raise InputFileError(f"{path}: cannot be written: it is a folder")
+        raise InputFileError(f"{path}: the file cannot be written: it is a folder.")
     if not path.parent.is_dir():
-        raise InputFileError(f"{path}: cannot be written: no such folder")
+        raise InputFileError(f"{path}: the file cannot be written: there is no such folder.")

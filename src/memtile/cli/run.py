@@ -68,7 +68,7 @@ def run(
     A design is a Python file with a design() function. Other files are transactions, CDO files or register
     dumps, done one after another as one program. NAME is a kernel argument (0; without pointer patches the
     buffers are counted by address), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a
-    stream (memory(0,1) MM2S 0), or your own: such names stand in order for the buffers that are read (--in)
+    stream (memory(0,1) MM2S 0), or your own: these name in order the buffers that are read (--in)
     or written (--out).
 
     A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
@@ -82,7 +82,9 @@ def run(
     options = ProgramOptions(given or (), wanted or (), device, format, number(base, "--base"))
     if any(Path(file).suffix == ".py" for file in files):
         if len(files) > 1 or options != ProgramOptions():
-            raise typer.BadParameter("a design is run alone, without --in, --out, --device, --format, --base")
+            raise typer.BadParameter(
+                "a design is run alone, without --in, --out, --device, --format and --base."
+            )
         result = _run_design(files[0], dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
     else:
         result = run_files(files, options, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
@@ -98,9 +100,9 @@ def _check_picture(picture: Path, untimed: bool) -> None:
 
 def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -> WaveformFile:
     if signals and vcd is None:
-        raise typer.BadParameter("--signals chooses what a --vcd file shows; give --vcd FILE too")
+        raise typer.BadParameter("--signals chooses what a --vcd file shows. Give --vcd FILE too.")
     if vcd is not None and untimed:
-        raise typer.BadParameter("an untimed run has no cycles for a --vcd file")
+        raise typer.BadParameter("an untimed run has no cycles for a --vcd file.")
     return WaveformFile(vcd, signals or ("*",))
 
 

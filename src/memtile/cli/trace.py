@@ -94,9 +94,9 @@ def decode(
     from memtile.io.trace.words import read_words
 
     if as_json and as_csv:
-        raise typer.BadParameter("--json or --csv, not both")
+        raise typer.BadParameter("--json and --csv exclude each other.")
     if time == "cycles" and (perfetto is None or perfetto.suffix != ".json"):
-        raise typer.BadParameter("it is for --perfetto FILE.json", param_hint="--time cycles")
+        raise typer.BadParameter("it needs --perfetto FILE.json.", param_hint="--time cycles")
     for output in (perfetto, vcd):
         if output is not None:
             check_writable(output)

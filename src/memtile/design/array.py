@@ -162,7 +162,7 @@ class Array(Bench):
                 given=repr(array),
                 allowed="a NumPy array",
                 source="NumPy",
-                next_step="such as np.zeros(64, np.int32)",
+                next_step="Give one such as np.zeros(64, np.int32).",
             )
             raise DesignError(problem)
         for other in self.engine.external.buffers.values():
@@ -175,7 +175,8 @@ class Array(Bench):
                         given=f"memory of {other.name}",
                         allowed="memory of its own",
                         source="NumPy",
-                        next_step=f"use the buffer {other.name}",
+                        next_step=f"Use the buffer {other.name}.",
+                        says=f"the array shares its memory with the external buffer {other.name}",
                     )
                 )
         added = self.engine.external.add(name, array, address)
@@ -347,6 +348,8 @@ class Array(Bench):
                     given=f"{other!r}",
                     allowed=f"{self.device.name} with {self.columns} columns and the same timing",
                     source="columns of one model are compared",
+                    says=f"the other array is {other!r}; it must be {self.device.name} with {self.columns} "
+                    "columns and the same timing",
                 )
             )
         return state_diff(self.engine, other.engine)
@@ -415,6 +418,7 @@ class Array(Bench):
                     given=f"row {row}, which has a {tile.kind.title},",
                     allowed=f"rows {rows.start}..{rows.stop - 1}",
                     source=self.device.source.text,
+                    says=f"row {row} has a {tile.kind.title}, allowed are rows {rows.start}..{rows.stop - 1}",
                 )
             )
         return tile
@@ -430,7 +434,8 @@ class Array(Bench):
                     given=f"row {row}, {TILE_KINDS[kind].title}s",
                     allowed="rows that have a model",
                     source="DEV-V2-9",
-                    next_step="start with data in the buffers, or feed a tile alone",
+                    next_step="Start with data in the buffers, or feed a tile alone.",
+                    says=f"row {row} has {TILE_KINDS[kind].title}s, which have no model",
                 )
             )
         return self._numbers[column, row]

@@ -49,6 +49,9 @@ class BdPool:
                 allowed=f"{len(numbers)} free of BDs {bank.start}..{bank.stop - 1}",
                 source=self._rule(bank),
                 next_step=self._way_out(channel, count),
+                says=f"the work needs {count} more BD{'s' * (count != 1)}, "
+                f"but only {len(numbers)} of BDs {bank.start}..{bank.stop - 1} "
+                f"{'is' if len(numbers) == 1 else 'are'} free",
             )
             raise DesignError(problem)
         return tuple(numbers[:count])
@@ -79,11 +82,15 @@ class BdPool:
     def _way_out(self, channel: int, count: int) -> str:
         """Who has how many of the channel's half, and which channels could take ``count``."""
         takers = Counter(self._taken[n] for n in self._kind.bd_bank(channel) if n in self._taken)
-        told = [", ".join(f"{name} has {taken}" for name, taken in takers.items())] if takers else []
-        roomy = [str(n) for n in range(self._kind.channels) if self.free(n) >= count]
-        if roomy:
-            free = self.free(int(roomy[0]))
-            told.append(f"move to channel {', '.join(roomy)}: a channel of the other parity has {free} free")
+        steps = []
+        if takers:
+            steps.append(f"Of these, {', '.join(f'{name} has {taken}' for name, taken in takers.items())}")
+        fitting = [str(n) for n in range(self._kind.channels) if self.free(n) >= count]
+        if fitting:
+            free = self.free(int(fitting[0]))
+            steps.append(
+                f"Move to channel {', '.join(fitting)}: a channel of the other parity has {free} free"
+            )
         elif len(self._kind.bd_banks) > 1:
-            told.append(f"a channel of the other parity has {self.free(channel + 1)} free")
-        return "; ".join(told)
+            steps.append(f"A channel of the other parity has {self.free(channel + 1)} free")
+        return " ".join(f"{step}." for step in steps)

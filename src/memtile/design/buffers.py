@@ -73,8 +73,8 @@ class Buffer:
         return f"Buffer({self.name}: {size} {self.dtype}, {self.nbytes} bytes at {self.offset:#x})"
 
 
-class Piece(NamedTuple):
-    """Bytes of data memory kept for something else than buffers; None = at the lowest free place."""
+class Reserved(NamedTuple):
+    """Bytes of data memory that are not for buffers; None = at the lowest free place."""
 
     name: str
     nbytes: int
@@ -124,20 +124,20 @@ class MemoryMap:
         self._buffers.sort(key=lambda b: b.offset)
         return buffer
 
-    def reserve(self, pieces: Sequence[Piece]) -> None:
-        """Keep bytes for what is no buffer, instead of those that were kept before.
+    def reserve(self, pieces: Sequence[Reserved]) -> None:
+        """Reserve bytes for what is no buffer, instead of those that were reserved before.
 
         Raises:
             DesignError: as for buffers; then all stays as it was.
         """
-        kept, self.reserved = self.reserved, ()
+        before, self.reserved = self.reserved, ()
         try:
             for piece in sorted(pieces, key=lambda piece: piece.at is None):
                 if piece.nbytes:
                     made = self._placed(piece.name, (piece.nbytes,), np.dtype(np.uint8), piece.at, None)
                     self.reserved = (*self.reserved, made)
         except DesignError:
-            self.reserved = kept
+            self.reserved = before
             raise
 
     def remember(self) -> Undo:
@@ -186,8 +186,9 @@ class MemoryMap:
                     field="name",
                     given=repr(name),
                     allowed="a name of its own",
-                    source="results",
-                    next_step=f"{name} is {other!r}",
+                    source="results are found by name",
+                    next_step="Give this one a name of its own.",
+                    says=f"{other!r} has the name {name!r} already",
                 )
         for argument, value in (("at", at), ("bank", bank)):
             if value is not None and not isinstance(value, SupportsIndex):
@@ -207,7 +208,8 @@ class MemoryMap:
                 given=f"at={at} and bank={bank}",
                 allowed="one of them",
                 source=source,
-                next_step="at alone says where it is",
+                next_step="Leave out bank: at alone says where the buffer is.",
+                says=f"both at={at} and bank={bank} say where the buffer is",
             )
 
     def _free(self, nbytes: int, bank: int | None) -> int:
@@ -232,6 +234,8 @@ class MemoryMap:
                     given=f"{buffer.nbytes} bytes at {buffer.offset:#x}",
                     allowed="whole 32-bit words",
                     source=source,
+                    says=f"the buffer has {buffer.nbytes} bytes at {buffer.offset:#x}; "
+                    "size and place must be whole 32-bit words",
                 )
             )
         if buffer.offset < 0 or end > self._kind.memory_bytes:
@@ -240,10 +244,11 @@ class MemoryMap:
                     reason="buffer_fit",
                     where=where,
                     field="place",
-                    given=f"{buffer.nbytes} bytes at {buffer.offset:#x}",
-                    allowed=f"0..{self._kind.memory_bytes:#x}",
+                    given=f"bytes {buffer.offset:#x}..{end - 1:#x}",
+                    allowed=f"0x0..{self._kind.memory_bytes - 1:#x}" if self._kind.memory_bytes else "none",
                     source=source,
                     next_step=self._left(),
+                    says=_beyond(buffer, self._kind),
                 )
             )
         for other in self._taken:
@@ -256,6 +261,7 @@ class MemoryMap:
                         given=f"{buffer.offset:#x}..{end - 1:#x}",
                         allowed=f"bytes that {other!r} does not take",
                         source=source,
+                        says=f"bytes {buffer.offset:#x}..{end - 1:#x} overlap {other!r}",
                     )
                 )
         return problems
@@ -270,7 +276,16 @@ class MemoryMap:
         left = self._kind.memory_bytes - sum(b.nbytes for b in self._taken)
         largest = max((size for _, size in self.gaps()), default=0)
         pieces = f", at most {largest} of them in one piece" if largest < left else ""
-        return f"{left} bytes are not taken yet{pieces}"
+        return f"{left} bytes are free{pieces}."
+
+
+def _beyond(buffer: Buffer, kind: TileKind) -> str:
+    """The sentence about a buffer that the memory does not hold."""
+    if not kind.memory_bytes:
+        return f"the buffer has {buffer.nbytes} bytes, but the {kind.title} has no data memory"
+    last = buffer.offset + buffer.nbytes - 1
+    memory = f"0x0..{kind.memory_bytes - 1:#x}"
+    return f"the buffer takes bytes {buffer.offset:#x}..{last:#x}, allowed are {memory}"
 
 
 def _aligned(value: int, unit: int) -> int:

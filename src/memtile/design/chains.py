@@ -65,9 +65,10 @@ def _checked_words(
                 given=descriptor.tile,
                 allowed=tile.kind.name,
                 source="AM025: BDs differ by tile kind",
+                says=f"the descriptor is for kind {descriptor.tile}, the tile is of kind {tile.kind.name}",
             )
         )
-    raise_if(_strange_locks(tile, descriptor, where), DescriptorError)
+    raise_if(_foreign_locks(tile, descriptor, where), DescriptorError)
     words = encode(descriptor, number)
     walks = [Walk.of(descriptor, run) for run in range(descriptor.iteration.different)]
     raise_if([p for walk in walks for p in check_walk(walk, tile.kind, where)][:1], DescriptorError)
@@ -85,7 +86,7 @@ def _memory(tile: Tile, walks: Sequence[Walk]) -> Iterator[Use]:
             lowest = min(box.address for box in boxes(walk))
             places = (place_of_address(tile.kind, address) for address in (lowest, highest))
             windows = dict.fromkeys(place.window for place in places if place)
-            yield "address walk", f"words {lowest:#x} to {highest:#x}", tuple(windows)
+            yield "address walk", f"words {lowest:#x}..{highest:#x}", tuple(windows)
 
 
 def _locks(tile: Tile, descriptor: Descriptor) -> Iterator[Use]:
@@ -97,7 +98,7 @@ def _locks(tile: Tile, descriptor: Descriptor) -> Iterator[Use]:
             yield field, f"lock id {lock}", (place.window,)
 
 
-def _strange_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Problem]:
+def _foreign_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Problem]:
     """Locks of another tile, by whose number this tile's DMA would find one of its own."""
     used = {"acquire": descriptor.acquire, "release": descriptor.release}
     return [
@@ -108,7 +109,9 @@ def _strange_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Probl
             given=f"lock {action.lock.name} of {owner_text(action.lock, tile.bench)}",
             allowed="own locks, and a neighbour's as this tile sees them",
             source=_WINDOWS,
-            next_step="take tile.seen(lock)",
+            next_step="Take tile.seen(lock).",
+            says=f"{field} names lock {action.lock.name} of {owner_text(action.lock, tile.bench)}; "
+            "it must be a lock of this tile, or a neighbour's as this tile sees it",
         )
         for field, action in used.items()
         if isinstance(action, LockAcquire | LockRelease) and tile.seen(action.lock) != action.lock
@@ -120,17 +123,20 @@ def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Prob
     field, given, windows = use
     there = [name for name in tile.kind.memory_windows if tile.behind(name) is not None]
     beside = [name for name in windows if name != "own"]
-    said = f"{given}, {' and '.join(windows)} window{'s' * (len(windows) > 1)},"
+    place = f"{given}, {' and '.join(windows)} window{'s' * (len(windows) > 1)}"
+    verb = "covers" if given.startswith("words") else "names"
+    says = f"{field} {verb} {given}, in the {' and '.join(windows)} window{'s' * (len(windows) > 1)}"
     for name in beside:
         if name not in there:
             yield Problem(
                 reason="missing_neighbour",
                 where=where,
                 field=field,
-                given=said,
+                given=place,
                 allowed=f"windows with a tile behind them: {', '.join(there)}",
                 source=_WINDOWS,
-                next_step=f"no memory tile is {name} of {tile.title}",
+                next_step=f"Stay in the windows that have a tile: {', '.join(there)}.",
+                says=f"{says}, but no memory tile is {name} of {tile.title}",
             )
     reach = tile.kind.neighbour_channels
     if beside and channel.number not in reach:
@@ -139,8 +145,9 @@ def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Prob
             reason="neighbour_channel",
             where=where,
             field=field,
-            given=said,
+            given=place,
             allowed=f"the own window for {channel.port}",
             source=_WINDOWS,
-            next_step=f"channels {reach[0]} to {reach[-1]} reach {owners or 'neighbours'}",
+            next_step=f"Use channels {reach[0]}..{reach[-1]}, which reach {owners or 'neighbours'}.",
+            says=f"{says}, but {channel.port} reaches the own window only",
         )

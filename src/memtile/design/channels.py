@@ -86,8 +86,10 @@ class Channel(StreamPort):
         transfers = self._transfers(work)
         self._check(transfers, packets, loop=False)
         if any(len(t.descriptors) > 1 or t.runs > 1 for t in transfers):
-            allowed, source = "one descriptor for each place", "AM020: the header names one BD"
-            raise DesignError(self._problem("work", "a transfer of several descriptors", allowed, source))
+            given, allowed = "a transfer of several descriptors", "one descriptor for each place"
+            says = "a transfer has several descriptors; out of order each place has one"
+            source = "AM020: the header names one BD"
+            raise DesignError(self._problem("work", given, allowed, source, says=says))
         with self._tile.bench.all_or_nothing():
             self._control(Enable_Out_of_Order=1)
             return self._start(transfers, packets, chained=False)
@@ -102,11 +104,14 @@ class Channel(StreamPort):
         base = self._tile.kind.pad_value_base
         source = "AM029 DMA_MM2S_n_Constant_Pad_Value"
         if not base:
-            given, allowed = f"a word for a {self._tile.kind.title}", "tiles of AIE-ML v2"
-            raise DesignError(self._problem("pad_with", given, allowed, f"AM020: zeros; {source}"))
+            title = self._tile.kind.title
+            says = f"the {title} pads with zeros; only tiles of AIE-ML v2 take another word"
+            given, allowed = f"a word for a {title}", "tiles of AIE-ML v2"
+            raise DesignError(self._problem("pad_with", given, allowed, f"AM020: zeros; {source}", says=says))
         if not 0 <= value < 1 << WORD_BITS:
             allowed = f"0..{(1 << WORD_BITS) - 1}"
-            raise DesignError(self._problem("pad_with", str(value), allowed, source))
+            says = f"the word to pad with is {value}, allowed are {allowed}"
+            raise DesignError(self._problem("pad_with", str(value), allowed, source, says=says))
         self._tile.post_word(base + self._number * WORD_BYTES, value)
 
     def status(self) -> dict[str, int]:
@@ -215,50 +220,53 @@ class Channel(StreamPort):
 
     def _transfers(self, work: Sequence[Transfer | Descriptor]) -> list[Transfer]:
         """Work as transfers; anything else is refused with what would make one of it."""
-        raise_if([problem for piece in work for problem in self._strange(piece)], DesignError)
+        raise_if([problem for piece in work for problem in self._unsuitable(piece)], DesignError)
         return [piece if isinstance(piece, Transfer) else Transfer((piece,)) for piece in work]
 
-    def _strange(self, piece: object) -> Iterator[Problem]:
+    def _unsuitable(self, piece: object) -> Iterator[Problem]:
         """Why a piece of work is none for this channel: of another type, for another tile, or a way round."""
         verb = "write" if self.receives else "read"
         if not isinstance(piece, Transfer | Descriptor):
-            source, step = "AM020: a task is a BD chain", f"make one with tile.{verb}(buffer)"
-            yield self._problem("work", repr(piece), "transfers or descriptors", source, step)
+            source, step = "AM020: a task is a BD chain", f"Make one with tile.{verb}(buffer)."
+            says = f"the work is {piece!r}; it must be transfers or descriptors"
+            yield self._problem("work", repr(piece), "transfers or descriptors", source, step, says=says)
         if not isinstance(piece, Transfer):
             return
-        strange = piece.design not in (None, self._tile.bench)
-        if strange or piece.place not in (None, self._tile.place):
-            seer = f"the tile at {piece.place}" if piece.place else "another tile"
-            given = f"a transfer as {seer}{' of another design' * strange} sees its buffer"
-            source, step = "AM020 chapter 5: DMA windows", f"make one with {verb}(buffer) of this tile"
-            yield self._problem("work", given, "transfers of the channel's own tile", source, step)
+        foreign = piece.design not in (None, self._tile.bench)
+        if foreign or piece.place not in (None, self._tile.place):
+            owner = f"the tile at {piece.place}" if piece.place else "another tile"
+            owner += " of another design" * foreign
+            source, step = "AM020 chapter 5: DMA windows", f"Make one with {verb}(buffer) of this tile."
+            given, allowed = f"a transfer of {owner}", "transfers of the channel's own tile"
+            says = f"the transfer was made for {owner}"
+            yield self._problem("work", given, allowed, source, step, says=says)
         if piece.access not in (None, verb):
             given, allowed = f"a {piece.access} of a buffer", f"{verb}s"
-            source, step = SIDES, f"make one with tile.{verb}(buffer)"
-            yield self._problem("work", given, allowed, source, step)
+            source, step = SIDES, f"Make one with tile.{verb}(buffer)."
+            says = f"the work is {given}; this channel {verb}s"
+            yield self._problem("work", given, allowed, source, step, says=says)
 
     def _check(self, transfers: Sequence[Transfer], runs: int, loop: bool) -> None:
         most = self._tile.kind.max_repeat
         problems: list[Problem] = []
         if not transfers:
-            problems.append(
-                self._problem("work", "nothing", "at least one transfer", "AM020: a task is a BD chain")
-            )
+            says = "there is no work; a task needs at least one transfer"
+            source = "AM020: a task is a BD chain"
+            problems.append(self._problem("work", "nothing", "at least one transfer", source, says=says))
         if not 1 <= runs <= most or (loop and runs > 1):
             allowed = "1 (a ring never ends)" if loop else f"1..{most}"
-            problems.append(
-                self._problem("repeat", f"{runs} runs", allowed, "AM025 Start_Queue.Repeat_Count")
-            )
+            says = "it must be 1, because a ring never ends" if loop else f"allowed are {allowed}"
+            says = f"the number of runs is {runs}{'; ' if loop else ', '}{says}"
+            source = "AM025 Start_Queue.Repeat_Count"
+            problems.append(self._problem("repeat", f"{runs} runs", allowed, source, says=says))
         if len(transfers) > 1 and any(t.runs > 1 for t in transfers):
-            step = "start it as a task of its own"
-            problems.append(
-                self._problem(
-                    "work", "a transfer of several runs", "one run in a longer chain", "AM025", step
-                )
-            )
+            step = "Start it as a task of its own."
+            given, allowed = "a transfer of several runs", "one run in a longer chain"
+            says = "a transfer of several runs is in a chain with others, where each has one run"
+            problems.append(self._problem("work", given, allowed, "AM025", step, says=says))
         if self._full():
-            step = "run, or put more work into one chain"
-            problems.append(
-                self._problem("task queue", "one more task", f"{self._depth} queued tasks", "AM020", step)
-            )
+            step = "Run, or put more work into one chain."
+            given, allowed = "one more task", f"{self._depth} queued tasks"
+            says = f"the task queue is full: it holds {self._depth} tasks beside the one that runs"
+            problems.append(self._problem("task queue", given, allowed, "AM020", step, says=says))
         raise_if(problems, DesignError)

@@ -60,7 +60,7 @@ class Circuits:
             DesignError: a channel of the wrong direction, of another array, or that is part of another flow;
                 no interface DMA.
         """
-        raise_if([p for end in (source, *targets) for p in self._strange(end)], DesignError)
+        raise_if([p for end in (source, *targets) for p in self._foreign_ends(end)], DesignError)
         flow = Flow(
             f"{source.name} -> {', '.join(target.name for target in targets)}",
             port_of(source),
@@ -92,6 +92,7 @@ class Circuits:
                         given=f"{slave} to {name}",
                         allowed="circuits of the switch",
                         source=_SOURCE,
+                        says=f"the switch cannot join slave {slave} to master {name}",
                     )
                 )
             owner = self._taken.get(master)
@@ -104,7 +105,7 @@ class Circuits:
                         given=slave,
                         allowed="a master without another slave",
                         source=_SOURCE,
-                        next_step=f"it has {owner}",
+                        says=f"master {name} cannot have slave {slave}: it has {owner}",
                     )
                 )
         raise_if(problems, DesignError)
@@ -205,7 +206,9 @@ class Circuits:
                     field=channel.name,
                     given=f"{owner}, and {'feed' if channel.fed else 'collect or expect'}",
                     allowed="a circuit or the test bench",
-                    source="one end at either side of a stream",
+                    source="a stream has one end at either side",
+                    says=f"{channel.name} has {owner}, and {'feed' if channel.fed else 'collect or expect'} "
+                    "of the test bench too",
                 )
 
     def owner(self, channel: Channel) -> str:
@@ -214,7 +217,7 @@ class Circuits:
         asked = {end: flow.owner for flow in self._flows for end in (flow.source, *flow.targets)}
         return asked.get(port) or self._taken.get(port, "")
 
-    def _strange(self, end: object) -> Iterator[Problem]:
+    def _foreign_ends(self, end: object) -> Iterator[Problem]:
         """Ends that are none of this array."""
         if not isinstance(end, End):
             yield Problem(
@@ -224,7 +227,8 @@ class Circuits:
                 given=repr(end),
                 allowed="channels of tiles",
                 source=_SOURCE,
-                next_step="such as tile.mm2s[0] and tile.s2mm[0]",
+                next_step="Give channels such as tile.mm2s[0] and tile.s2mm[0].",
+                says=f"an end of the flow is {end!r}; it must be a channel of a tile",
             )
         elif end.tile.bench is not self._design and end.tile.place is not None:
             yield Problem(
@@ -234,6 +238,7 @@ class Circuits:
                 given=f"{end.name} of another array",
                 allowed="channels of this array's tiles",
                 source=_SOURCE,
+                says=f"{end.name} belongs to another array",
             )
 
     def _wrong(self, flow: Flow, source: End, targets: Sequence[End]) -> Iterator[Problem]:
@@ -246,6 +251,7 @@ class Circuits:
                 given=flow.name,
                 allowed=allowed,
                 source=_SOURCE,
+                says=f"the flow is {flow.name}{'' if targets else 'nothing'}; it must go from {allowed}",
             )
         for port in (flow.source, *flow.targets):
             if _is_interface(port) and _is_dma(port) and not self._device.has_interface_dma(port.column):
@@ -257,6 +263,7 @@ class Circuits:
                     given=port.place,
                     allowed=f"columns {columns}",
                     source=self._device.source.text,
+                    says=f"{flow} needs the DMA of {port.place}, which has none; columns {columns} have one",
                 )
 
     def _shared(self, flow: Flow) -> Iterator[Problem]:
@@ -265,9 +272,6 @@ class Circuits:
         owners |= self._taken
         for port in (flow.source, *flow.targets):
             if owners.get(port, flow.bus) != flow.bus:
-                step = f"it has {owners[port]}"
-                if port == flow.source:
-                    step += "; name all destinations in one call"
                 yield Problem(
                     reason="port_taken",
                     where="router",
@@ -275,7 +279,8 @@ class Circuits:
                     given=str(port),
                     allowed="a port of its own",
                     source=_SOURCE,
-                    next_step=step,
+                    next_step="Name all destinations in one call." if port == flow.source else "",
+                    says=f"{flow} cannot have {port}: it has {owners[port]}",
                 )
 
 
@@ -299,6 +304,8 @@ def port_of(channel: End) -> Port:
             given="a tile alone",
             allowed="tiles of an array",
             source=_SOURCE,
+            next_step="Take the tile from an Array.",
+            says=f"{channel.port} is of a tile alone, which no switch joins to others",
         )
         raise DesignError(problem)
     if isinstance(channel, SwitchEnd):

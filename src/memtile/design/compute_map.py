@@ -7,7 +7,7 @@ compute the heap, and fails when the computed size is larger than the one given 
 from __future__ import annotations
 
 from memtile.arch.core import DEFAULT_HEAP_BYTES, DEFAULT_STACK_BYTES
-from memtile.design.buffers import Piece
+from memtile.design.buffers import Reserved
 from memtile.errors import DesignError, Problem, raise_if
 
 _SOURCE = "UG1603: AI Engine data memory"
@@ -21,7 +21,7 @@ def stack_and_heap(
     heap_computed: int | None = None,
     stack_at: int | None = None,
     heap_at: int | None = None,
-) -> list[Piece]:
+) -> list[Reserved]:
     """What a program takes of its tile's data memory beside the buffers; see ``ComputeTile.reserve``.
 
     Raises:
@@ -29,7 +29,7 @@ def stack_and_heap(
     """
     size = max(DEFAULT_HEAP_BYTES, heap_computed or 0) if heap is None else heap
     raise_if([*_sizes(where, stack, size), *_heap(where, size, heap_computed)], DesignError)
-    return [Piece("stack", stack, stack_at), Piece("heap", size, heap_at)]
+    return [Reserved("stack", stack, stack_at), Reserved("heap", size, heap_at)]
 
 
 def _sizes(where: str, stack: int, heap: int) -> list[Problem]:
@@ -41,6 +41,7 @@ def _sizes(where: str, stack: int, heap: int) -> list[Problem]:
             given=f"{nbytes} bytes",
             allowed="0 bytes or more",
             source=_SOURCE,
+            says=f"the {name} is {nbytes} bytes; it must be 0 bytes or more",
         )
         for name, nbytes in (("stack", stack), ("heap", heap))
         if nbytes < 0
@@ -58,6 +59,7 @@ def _heap(where: str, given: int, computed: int | None) -> list[Problem]:
             given=f"{computed} bytes computed",
             allowed=f"at most the {given} bytes given",
             source=_SOURCE,
-            next_step=f"give a heap of {computed} bytes, or none",
+            next_step=f"Give a heap of {computed} bytes, or none.",
+            says=f"the code needs a heap of {computed} bytes; the heap given has {given}",
         )
     ]

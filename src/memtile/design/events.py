@@ -142,6 +142,8 @@ class TileEvents:
                     given=f"of module {stop.unit.module}",
                     allowed=f"an event of module {event.unit.module}",
                     source=_SOURCE,
+                    says=f"{stop.name} is an event of module {stop.unit.module}; it cannot stop a counter of "
+                    f"module {event.unit.module}",
                 )
             )
         unit = event.unit
@@ -162,7 +164,7 @@ class TileEvents:
                     where=self._tile.title,
                     field="module",
                     given=module,
-                    allowed=", ".join(self.units),
+                    allowed=f"one of {', '.join(self.units)}",
                     source=_SOURCE,
                 )
             )
@@ -194,6 +196,7 @@ class TileEvents:
                     given=str(value),
                     allowed=f"0..{values.maximum}",
                     source=_SOURCE,
+                    says=f"the value of event {name} is {value}, allowed are 0..{values.maximum}",
                 )
             )
         selector = self._claim("lock selectors", (lock.id, value), len(names))
@@ -217,8 +220,8 @@ class TileEvents:
                 return unit, names
             if found:
                 parts = list(dict.fromkeys(match["part"] for match in found))
-                raise self._unknown(part, ", ".join(parts), parts)
-        raise self._unknown(part, "events of this tile kind", ())
+                raise self._unknown(part, f"one of {', '.join(parts)}", parts)
+        raise self._unknown(part, "an event of this tile kind", ())
 
     def _claim(self, what: str, key: tuple[object, ...], most: int) -> int:
         """Number of the selector or counter that has ``key``, or of the next free one."""
@@ -233,6 +236,7 @@ class TileEvents:
                         given="one more",
                         allowed=f"{most}, all in use",
                         source=_SOURCE,
+                        says=f"all {most} {what} are in use",
                     )
                 )
             taken.append(key)
@@ -256,6 +260,7 @@ class TileEvents:
                     given=thing.name,
                     allowed="a channel, lock or port of the same tile",
                     source=_SOURCE,
+                    says=f"event {name} cannot be of {thing.name}, which belongs to another tile",
                 )
             )
 
@@ -269,6 +274,6 @@ class TileEvents:
                 given=name,
                 allowed=allowed,
                 source=_SOURCE,
-                next_step=f"did you mean {' or '.join(near)}?" if near else "",
+                next_step=f"Did you mean {' or '.join(near)}?" if near else "",
             )
         )

@@ -152,8 +152,9 @@ class LockTable:
                     field="name",
                     given=repr(name),
                     allowed="a name of its own",
-                    source=_SOURCE,
-                    next_step=f"{name} is lock {other.id}",
+                    source="results are found by name",
+                    next_step="Give this one a name of its own.",
+                    says=f"lock {other.id} has the name {name!r} already",
                 )
                 raise DesignError(problem)
         free = [n for n in range(self._kind.locks) if n not in self.locks]
@@ -167,7 +168,10 @@ class LockTable:
                 given="one more" if lock_id is None else f"lock {lock_id}",
                 allowed=f"{len(free)} free of {self._kind.locks}",
                 source=_SOURCE,
-                next_step=self._way_out(lock_id),
+                next_step=f"{len(free)} of {self._kind.locks} locks are free."
+                if free
+                else "Several channels can share a lock.",
+                says=self._why_not(lock_id),
             )
             raise DesignError(problem)
         lock = Lock(name or f"lock{lock_id}", self._kind, lock_id, self._place, design=self._design)
@@ -188,12 +192,12 @@ class LockTable:
             number: Lock(name, self._kind, number, self._place, design=self._design) for number, name in saved
         }
 
-    def _way_out(self, lock_id: int | None) -> str:
+    def _why_not(self, lock_id: int | None) -> str:
         """Who has the lock that was asked for, or all of them."""
         if lock_id in self.locks:
-            return f"it is {self.locks[lock_id].name}"
+            return f"lock {lock_id} is taken: it is {self.locks[lock_id].name}"
         if lock_id is not None:
-            return f"locks are 0..{self._kind.locks - 1}"
+            return f"the number of the lock is {lock_id}, allowed are 0..{self._kind.locks - 1}"
         names = [lock.name for lock in self.locks.values()]
         shown = ", ".join(names[:_NAMES_SHOWN])
-        return f"taken by {shown} and {len(names) - _NAMES_SHOWN} more; several channels can share a lock"
+        return f"all {len(names)} locks are taken: {shown} and {len(names) - _NAMES_SHOWN} more"

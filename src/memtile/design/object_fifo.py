@@ -85,6 +85,7 @@ class End:
                 given="an end that no core uses",
                 allowed="an end in a compute tile",
                 source="object FIFO: a core takes and gives two counting locks",
+                says="the end has no locks: no core uses it, only an end in a compute tile has some",
             )
             raise DesignError(problem)
         return self.locks
@@ -243,7 +244,9 @@ class ObjectFifo:
             if not has_room(found[-1], bds):
                 given = f"depth {self.depth}, for which a channel of the {tile.title} needs {bds} more BDs"
                 allowed = "rings for which its channels have BDs, by their parity"
-                raise DesignError(_problem(self.name, "depth", given, allowed))
+                says = f"with depth {self.depth} a channel of the {tile.title} needs {bds} more BDs than "
+                says += "channels of its parity have"
+                raise DesignError(_problem(self.name, "depth", given, allowed, says))
             planned[tile.kind.bd_bank(found[-1].number)] += bds
         return found[1:]
 
@@ -283,16 +286,21 @@ class ObjectFifo:
         problems = []
         if end not in self.open_ends or not alone:
             allowed = "one end in a memory tile, joined once"
-            problems.append(_problem(self.name, verb, repr(end.channel.name), allowed))
+            says = f"{verb} cannot take {end.channel.name}: it needs {allowed}"
+            problems.append(_problem(self.name, verb, repr(end.channel.name), allowed, says))
         if parts is not None and len(parts) != count:
-            problems.append(_problem(self.name, verb, f"{len(parts)} parts", f"{count}, one for each tile"))
+            says = f"the number of parts to {verb} is {len(parts)}; it must be {count}, one for each tile"
+            given, allowed = f"{len(parts)} parts", f"{count}, one for each tile"
+            problems.append(_problem(self.name, verb, given, allowed, says))
         for part in parts or ():
             if isinstance(part, TilingParameters) and part.buffer_dimension != whole:
                 given = f"a tiling of {part.buffer_dimension}"
-                problems.append(_problem(self.name, verb, given, f"tilings of {whole}"))
+                says = f"{verb} has {given}; the objects are {whole}, innermost dimension first"
+                problems.append(_problem(self.name, verb, given, f"tilings of {whole}", says))
         if parts is None and (count < 1 or self.shape[0] % count):
             allowed = f"a divisor of the first axis, {self.shape[0]}"
-            problems.append(_problem(self.name, verb, f"{count} parts", allowed))
+            says = f"the number of parts to {verb} is {count}; it must be {allowed}"
+            problems.append(_problem(self.name, verb, f"{count} parts", allowed, says))
         raise_if(problems, DesignError)
         if parts is not None:
             return parts
@@ -300,7 +308,7 @@ class ObjectFifo:
         return [TilingParameters(whole, (*whole[:-1], size), (*still, n * size)) for n in range(count)]
 
 
-def _problem(name: str, field: str, given: str, allowed: str) -> Problem:
+def _problem(name: str, field: str, given: str, allowed: str, says: str = "") -> Problem:
     return Problem(
         reason="object_fifo",
         where=f"object FIFO {name}",
@@ -308,13 +316,15 @@ def _problem(name: str, field: str, given: str, allowed: str) -> Problem:
         given=given,
         allowed=allowed,
         source="object FIFO: buffers and two counting locks per end",
+        says=says,
     )
 
 
 def _check(fifo: ObjectFifo, array: Array, ends: Ends) -> None:
     problems = []
     if fifo.name in array.fifo_names:
-        problems.append(_problem(fifo.name, "name", repr(fifo.name), "a name of its own"))
+        says = f"another object FIFO has the name {fifo.name!r} already"
+        problems.append(_problem(fifo.name, "name", repr(fifo.name), "a name of its own", says))
     if fifo.depth < 1:
         problems.append(_problem(fifo.name, "depth", str(fifo.depth), "1 or more"))
     try:
@@ -322,10 +332,12 @@ def _check(fifo: ObjectFifo, array: Array, ends: Ends) -> None:
     except DesignError as error:
         problems += error.problems
     if not ends[1]:
-        problems.append(_problem(fifo.name, "consumers", "none", "at least one tile"))
+        says = "there are no consumers; there must be at least one tile"
+        problems.append(_problem(fifo.name, "consumers", "none", "at least one tile", says))
     for end in (ends[0], *ends[1]):
         if not isinstance(end, End) and not (isinstance(end, Tile) and end.bench is array):
-            problems.append(_problem(fifo.name, "end", repr(end), "tiles of the same array"))
+            says = f"an end is {end!r}; it must be a tile of the same array"
+            problems.append(_problem(fifo.name, "end", repr(end), "tiles of the same array", says))
     raise_if(problems, DesignError)
 
 
@@ -336,7 +348,13 @@ def check_closed(fifos: Sequence[ObjectFifo]) -> None:
         DesignError: all of them.
     """
     problems = [
-        _problem(fifo.name, end.channel.name, "nothing on the other side", "split or gather")
+        _problem(
+            fifo.name,
+            end.channel.name,
+            "nothing on the other side",
+            "split or gather",
+            f"{end.channel.name} has nothing on the other side; split or gather must join it",
+        )
         for fifo in fifos
         for end in fifo.open_ends
     ]

@@ -77,7 +77,7 @@ class ComputeTile(Tile):
                     given=repr(kernel),
                     allowed="a generator function",
                     source="kernels are Python",
-                    next_step="such as def kernel(core): yield core.cycles(8)",
+                    next_step="Write one such as def kernel(core): yield core.cycles(8).",
                 )
             )
         self.engine.attach_kernel(self.index, kernel, endless=endless)

@@ -114,14 +114,17 @@ class PacketBus:
         for source in dict.fromkeys(stream.source for stream in self.streams):
             mine = [stream.id for stream in self.streams if stream.source is source]
             for other in sorted(source.packets - set(mine), key=lambda n: -1 if n is None else n):
+                given = "words without a header" if other is None else f"packets of id {other}"
+                allowed = f"ids {', '.join(map(str, mine))}"
                 yield Problem(
                     reason="packet_id",
                     where=self.name,
                     field=source.name,
-                    given="words without a header" if other is None else f"packets of id {other}",
-                    allowed=f"ids {', '.join(map(str, mine))}",
+                    given=given,
+                    allowed=allowed,
                     source=_SOURCE,
-                    next_step=f"id {other} is {owners[other].flow}" if other in owners else "",
+                    next_step=f"Id {other} is that of {owners[other].flow}." if other in owners else "",
+                    says=f"{source.name} sends {given}; it must send packets of {allowed}",
                 )
 
     def _check_ids(self, ways: Sequence[tuple[End, Sequence[End]]], ids: Sequence[int]) -> None:
@@ -136,6 +139,10 @@ class PacketBus:
                     given=f"{len(ways)} streams",
                     allowed=f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids",
                     source=_SOURCE,
+                    says=f"there are {len(ways)} streams, but only {_IDS} ids"
+                    if len(ways) > _IDS
+                    else f"there are {len(ways)} streams, but the number of ids is {len(ids)}; "
+                    "each stream needs one",
                 )
             )
         first: dict[int, str] = {}
@@ -150,6 +157,7 @@ class PacketBus:
                         given=f"id {number}",
                         allowed=f"0..{_IDS - 1}",
                         source=_SOURCE,
+                        says=f"the id of {stream} is {number}, allowed are 0..{_IDS - 1}",
                     )
                 )
             elif number in first:
@@ -161,7 +169,8 @@ class PacketBus:
                         given=f"id {number}",
                         allowed="an id of its own",
                         source=_SOURCE,
-                        next_step=f"id {number} is {first[number]}",
+                        next_step="Give each stream an id of its own.",
+                        says=f"the id of {stream} is {number}, which is that of {first[number]}",
                     )
                 )
             first.setdefault(number, stream)
@@ -186,6 +195,7 @@ class PacketBus:
                 given=f"packet_port_id {t.packet_port_id}",
                 allowed=f"0..{count - 1}",
                 source=_SOURCE,
+                says=f"the packet_port_id of tiling {n} is {t.packet_port_id}, allowed are 0..{count - 1}",
             )
             for n, t in enumerate(tilings)
             if not 0 <= t.packet_port_id < count
@@ -214,7 +224,7 @@ class PacketBus:
         self, hops: Mapping[tuple[Port, int], set[Port]], arbiters: list[str]
     ) -> Iterator[tuple[int, int]]:
         groups = _groups(hops.values())
-        problems = self._room(hops, groups, arbiters)
+        problems = self._too_little(hops, groups, arbiters)
         raise_if(problems, DesignError)
         numbers = range(len(arbiters), len(arbiters) + len(groups))
         arbiters += [self.name] * len(groups)
@@ -231,7 +241,7 @@ class PacketBus:
         for slave in slots:
             yield _slave(slave)
 
-    def _room(
+    def _too_little(
         self, hops: Mapping[tuple[Port, int], set[Port]], groups: Sequence[set[Port]], arbiters: Sequence[str]
     ) -> list[Problem]:
         problems = []
@@ -241,12 +251,8 @@ class PacketBus:
                 problems.append(self._full(str(slave), f"{count} streams", f"{SLOTS_PER_SLAVE} slots"))
         place = next(iter(hops))[0].place
         if len(groups) + len(arbiters) > ARBITERS:
-            others = ", ".join(sorted(set(arbiters)))
-            problems.append(
-                self._full(
-                    place, f"{len(groups)} more arbiters", f"{ARBITERS}, of which others have {others}"
-                )
-            )
+            others = f", some of them in use by {', '.join(sorted(set(arbiters)))}" if arbiters else ""
+            problems.append(self._full(place, f"{len(groups)} more arbiters", f"{ARBITERS}{others}"))
         for group in groups:
             count = len(_sets(hops, group))
             if count > MSELS:
@@ -261,7 +267,8 @@ class PacketBus:
             given=given,
             allowed=allowed,
             source=_SOURCE,
-            next_step="use two buses",
+            next_step="Use two buses.",
+            says=f"{where} needs {given}; it has {allowed}",
         )
 
 

@@ -81,10 +81,10 @@ def _solver_problems(solver: Solver) -> list[Problem]:
         reason="solver",
         where="placement",
         field="solver",
-        given=solver,
+        given=repr(solver),
         allowed=" or ".join(usable),
         source="OR-tools CP-SAT",
-        next_step="" if installed() else "OR-tools is not installed: pip install memtile[placement]",
+        next_step="" if installed() else 'OR-tools is not installed: pip install "memtile[placement]".',
     )
     return [] if solver in usable else [problem]
 

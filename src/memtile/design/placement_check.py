@@ -20,7 +20,7 @@ def usable_windows(demand: Demand, windows: Sequence[str], kind: TileKind) -> li
     """Windows in which a demand may lie: the one it names, or all that its channels reach."""
     if demand.window or demand.at is not None:
         return [demand.window or "own"]
-    return [w for w in windows if w == "own" or not _short_armed(demand, kind)]
+    return [w for w in windows if w == "own" or not _out_of_reach(demand, kind)]
 
 
 def demand_problems(demands: Sequence[Demand], windows: Sequence[str], kind: TileKind) -> Iterator[Problem]:
@@ -35,6 +35,7 @@ def demand_problems(demands: Sequence[Demand], windows: Sequence[str], kind: Til
                 given=window,
                 allowed=" or ".join(kind.memory_windows),
                 source=_WINDOWS,
+                says=f"one of the windows is {window}; it must be {' or '.join(kind.memory_windows)}",
             )
     for name, count in names.items():
         if count > 1:
@@ -45,6 +46,7 @@ def demand_problems(demands: Sequence[Demand], windows: Sequence[str], kind: Til
                 given=f"{count} buffers",
                 allowed="one",
                 source="names tell buffers apart",
+                says=f"{count} buffers have this name; there must be one",
             )
     for demand in demands:
         yield from _own_problems(demand, windows, kind)
@@ -63,6 +65,7 @@ def channel_problems(groups: Sequence[Collection[str]], kind: TileKind) -> list[
             given=c,
             allowed=f"S2MM 0..{last} and MM2S 0..{last}",
             source="AM020: DMA channels",
+            says=f"the tile has no channel {c}; it has S2MM 0..{last} and MM2S 0..{last}",
         )
         for c in unknown
     ]
@@ -79,9 +82,9 @@ def room_problems(
         free = [len(gap) for span in _spans(demand, windows, task.kind) for gap in gaps(task, starts, span)]
         largest = max(free, default=0)
         allowed = f"{largest} bytes (the largest gap where it may lie)"
-        step = f"{max(demand.nbytes - largest, 0)} bytes are missing{_wider(task, index)}"
+        step = f"{max(demand.nbytes - largest, 0)} bytes are missing{_wider(task, index)}."
         if len(left) > 1:
-            step += f"; {len(left)} buffers of {asked} bytes found no room"
+            step += f" {len(left)} buffers of {asked} bytes found no room."
         problems.append(
             Problem(
                 reason="buffer_fit",
@@ -91,6 +94,7 @@ def room_problems(
                 allowed=allowed,
                 source=_MEMORY,
                 next_step=step,
+                says=f"the buffer has {demand.nbytes} bytes; the largest gap where it may lie has {largest}",
             )
         )
     return problems
@@ -124,7 +128,7 @@ def _own_problems(demand: Demand, windows: Sequence[str], kind: TileKind) -> Ite
             allowed=" or ".join(windows),
             source=_WINDOWS,
         )
-    elif demand.window not in (None, "own") and (short := _short_armed(demand, kind)):
+    elif demand.window not in (None, "own") and (short := _out_of_reach(demand, kind)):
         yield Problem(
             reason="reach",
             where=where,
@@ -132,6 +136,8 @@ def _own_problems(demand: Demand, windows: Sequence[str], kind: TileKind) -> Ite
             given=f"{demand.window} for {', '.join(short)}",
             allowed="own",
             source=_REACH,
+            says=f"window is {demand.window}, but {', '.join(short)} {'reach' if short[1:] else 'reaches'} "
+            "the own window only",
         )
     if demand.at is not None and demand.bank is not None:
         yield Problem(
@@ -140,7 +146,9 @@ def _own_problems(demand: Demand, windows: Sequence[str], kind: TileKind) -> Ite
             field="place",
             given="at and bank",
             allowed="one of them",
-            source="two ways to say the same",
+            source="at alone says where it is",
+            next_step="Leave out bank.",
+            says="both at and bank say where the buffer is",
         )
     if demand.bank is not None and not 0 <= demand.bank < kind.banks:
         yield Problem(
@@ -163,7 +171,7 @@ def _fixed_problems(demand: Demand, at: int, kind: TileKind) -> Iterator[Problem
             where=where,
             field="at",
             given=f"{at:#x}",
-            allowed=f"multiples of {kind.granule_bytes}",
+            allowed=f"a multiple of {kind.granule_bytes:#x}",
             source="AM020 chapter 5: 128-bit memory access",
         )
     if at < 0 or at + demand.nbytes > kind.memory_bytes:
@@ -171,9 +179,11 @@ def _fixed_problems(demand: Demand, at: int, kind: TileKind) -> Iterator[Problem
             reason="buffer_fit",
             where=where,
             field="at",
-            given=f"{demand.nbytes} bytes at {at:#x}",
-            allowed=f"0..{kind.memory_bytes:#x}",
+            given=f"bytes {at:#x}..{at + demand.nbytes - 1:#x}",
+            allowed=f"0x0..{kind.memory_bytes - 1:#x}",
             source=_MEMORY,
+            says=f"the buffer takes bytes {at:#x}..{at + demand.nbytes - 1:#x}, "
+            f"allowed are 0x0..{kind.memory_bytes - 1:#x}",
         )
 
 
@@ -189,6 +199,8 @@ def _overlaps(fixed: Sequence[Demand]) -> Iterator[Problem]:
                 given=f"{second.start:#x}..{second.stop - 1:#x}",
                 allowed=f"bytes that {one.name} at {first.start:#x}..{first.stop - 1:#x} does not take",
                 source=_MEMORY,
+                says=f"bytes {second.start:#x}..{second.stop - 1:#x} overlap {one.name}, "
+                f"which takes {first.start:#x}..{first.stop - 1:#x}",
             )
 
 
@@ -200,14 +212,14 @@ def _wider(task: Task, index: int) -> str:
     """What else could help: the neighbours where they are in reach, or smaller buffers."""
     demand, kind = task.demands[index], task.kind
     if demand.nbytes > kind.memory_bytes:
-        return "; a buffer cannot lie in two tiles"
-    pinned = demand.window or demand.at is not None or _short_armed(demand, kind)
+        return ". A buffer cannot lie in two tiles"
+    pinned = demand.window or demand.at is not None or _out_of_reach(demand, kind)
     return (
-        "" if pinned or len(task.areas[index]) > 1 else "; its channels reach the neighbours: allow windows"
+        "" if pinned or len(task.areas[index]) > 1 else ". Its channels reach the neighbours: allow windows"
     )
 
 
-def _short_armed(demand: Demand, kind: TileKind) -> list[str]:
+def _out_of_reach(demand: Demand, kind: TileKind) -> list[str]:
     """Channels of a demand that do not reach the neighbours."""
     return [c for c in demand.channels if _channels(kind).get(c) not in kind.neighbour_channels]
 

@@ -65,7 +65,8 @@ class Guarded:
                 field=side,
                 given=f"{len(channels)} channels",
                 allowed=f"{len(rings)}",
-                source="one per ring",
+                source="one for each ring",
+                says=f"there are {len(channels)} {side}; there must be {len(rings)}",
             )
             for side, channels, rings in sides
             if len(channels) != len(rings)
@@ -199,7 +200,9 @@ def _check(name: str, one: Turns, many: Sequence[Turns]) -> None:
                 field="transfers",
                 given=" and ".join(map(str, counts)),
                 allowed="at least one channel per side, and one transfer per buffer and channel",
-                source="one ring over all buffers",
+                source="every ring goes over all buffers",
+                says=f"the channels have {' and '.join(map(str, counts))} transfers; "
+                "each side needs at least one channel, and each channel one transfer for each buffer",
             )
         )
     for number, transfer in enumerate(t for turns in (one, *many) for t in turns):
@@ -213,7 +216,8 @@ def _check(name: str, one: Turns, many: Sequence[Turns]) -> None:
                     given=f"{transfer.runs} runs",
                     allowed="one run",
                     source=_SOURCE,
-                    next_step="lower it without iteration",
+                    next_step="Lower it without iteration.",
+                    says=f"{field} has {transfer.runs} runs; it must have one",
                 )
             )
         if any(d.acquire.enable or d.release.value for d in transfer.descriptors):
@@ -225,6 +229,7 @@ def _check(name: str, one: Turns, many: Sequence[Turns]) -> None:
                     given="guards of its own",
                     allowed="none",
                     source=_SOURCE,
+                    says=f"{field} has guards of its own; it must have none",
                 )
             )
     raise_if(problems, DesignError)

@@ -138,10 +138,10 @@ def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
     """Only ports that others have for good lead to the target, or none at all."""
     near = {port: owner for port, owner in taken.items() if _close(port, flow.source) or _close(port, target)}
     holders = sorted({f"{port} has {owner}" for port, owner in near.items()})
-    step = "; ".join(holders[:_SHOWN])
-    if not step:
+    step = f"Taken near it: {'; '.join(holders[:_SHOWN])}."
+    if not holders:
         masters = ", ".join(leads_to(flow.source))
-        step = f"{flow.source} is joined to {masters} only, and no way goes on from there"
+        step = f"The {flow.source} is joined to {masters} only, and no way goes on from there."
     return Problem(
         reason="no_path",
         where="router",
@@ -150,6 +150,7 @@ def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
         allowed="free ports on the way",
         source=_SOURCE,
         next_step=step,
+        says=f"{flow} finds no free ports on the way to {target}",
     )
 
 
@@ -180,7 +181,9 @@ def _full(full: Collection[Port], trees: Mapping[Flow, Tree], taken: Mapping[Por
                 given=f"{len(names)} circuits",
                 allowed=f"{count}",
                 source=_SOURCE,
-                next_step=f"wanted by {shown}; use another column, or share a link with packets",
+                next_step=f"They are wanted by {shown}. Use another column, or share a link with packets.",
+                says=f"{len(names)} circuits want the {port_kind(port.name)} {side} of {port.place}, "
+                f"which has {count}",
             )
         )
     return problems

@@ -93,11 +93,16 @@ def _open_work(design: Design) -> list[Problem]:
     """What was declared and is not written to the registers yet, and arrays that would be lost."""
     external = {id(buffer.array) for buffer in design.engine.external.buffers.values()}
     problems = [
-        ("flow", f"{flow} without a circuit", "call route() or run() first")
+        ("flow", f"{flow} without a circuit", f"{flow} has no circuit yet", "Call route() or run() first.")
         for flow in design.circuits.waiting
     ]
     problems += [
-        ("array", f"{name}, which is no external buffer, is compared", "compare an external buffer instead")
+        (
+            "array",
+            f"{name}, which is no external buffer, is compared",
+            f"the array {name} is compared, but is no external buffer and would be lost",
+            "Compare an external buffer instead.",
+        )
         for name, array, _ in design.compared
         if id(array) not in external
     ]
@@ -108,10 +113,11 @@ def _open_work(design: Design) -> list[Problem]:
             field=field,
             given=given,
             allowed="what the registers and buffers of the array hold",
-            source="files of arrays",
+            source="files have registers, memory and external buffers",
             next_step=step,
+            says=says,
         )
-        for field, given, step in problems
+        for field, given, says, step in problems
     ]
 
 
@@ -219,9 +225,9 @@ def _read(path: Path) -> dict[str, Array]:
             header = json.loads(arrays[_HEADER].tobytes())
             found = header["format"], header["sources"]
     except OSError as error:
-        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise InputFileError(f"{path}: the file cannot be read: {error.strerror or error}.") from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise InputFileError(f"{path}: not an array that memtile saved: {error}") from None
+        raise InputFileError(f"{path}: the file is not an array that memtile saved: {error}.") from None
     if found != (FORMAT, source_hash(COMPILED)):
         raise InputFileError(
             f"{path}: saved by other sources of memtile ({found[0]}, {found[1]}; these are {FORMAT}, "

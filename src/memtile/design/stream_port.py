@@ -96,7 +96,7 @@ class StreamPort:
         self._must_be(1 - S2MM, "collect")
         wanted, ready = dtype_of(dtype, self.name), self._readiness(pattern)
         if self.expected is not None and wanted != self.expected.dtype:
-            step = "convert one of them with .astype or .view"
+            step = "Convert one of them with .astype or .view."
             allowed, source = f"{self.expected.dtype}, as expected before", "one array is compared"
             raise DesignError(self._problem("dtype", str(wanted), allowed, source, step))
         self.dtype, self.taken = wanted, True
@@ -131,7 +131,7 @@ class StreamPort:
             return None
         ready = list(pattern) if isinstance(pattern, Iterable) else []
         if 1 not in ready or any(value not in (0, 1) for value in ready):
-            step = "such as [1, 1, 0]: ready in two of three cycles"
+            step = "Give one such as [1, 1, 0], which is ready in two of three cycles."
             allowed, source = "zeros and at least one 1", "readiness per cycle, repeating"
             raise DesignError(self._problem("pattern", repr(pattern), allowed, source, step))
         return ready
@@ -143,9 +143,12 @@ class StreamPort:
     def _must_be(self, direction: int, verb: str) -> None:
         if self._direction != direction:
             allowed = f"{DIRECTIONS[direction]} channels"
-            raise DesignError(self._problem(verb, self.port, allowed, SIDES))
+            says = f"{verb} is for {allowed}"
+            raise DesignError(self._problem(verb, self.port, allowed, SIDES, says=says))
 
-    def _problem(self, name: str, given: str, allowed: str, source: str, step: str = "") -> Problem:
+    def _problem(
+        self, name: str, given: str, allowed: str, source: str, step: str = "", *, says: str = ""
+    ) -> Problem:
         return Problem(
             reason=name.replace(" ", "_"),
             where=f"{self._tile.title}, {self.port}",
@@ -154,6 +157,7 @@ class StreamPort:
             allowed=allowed,
             source=source,
             next_step=step,
+            says=says,
         )
 
 
@@ -168,7 +172,8 @@ def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
                 given=f"{len(flat)} bytes",
                 allowed=f"a multiple of {WORD_BYTES}",
                 source="AM020: 32-bit streams",
-                next_step="pad the array",
+                next_step="Pad the array.",
+                says=f"the data has {len(flat)} bytes; it must have a multiple of {WORD_BYTES}",
             )
         )
     return flat.view(np.uint32)
@@ -190,7 +195,9 @@ def _stream_elements(data: npt.ArrayLike, name: str, verb: str) -> Array:
                 given=f"{given.dtype}",
                 allowed=f"elements of {WORD_BYTES} bytes or less",
                 source="AM020: 32-bit streams",
-                next_step="say dtype=np.int32, or send both halves on purpose with .view(np.uint32)",
+                next_step="Say dtype=np.int32, or send both halves on purpose with .view(np.uint32).",
+                says=f"the data to {verb} has type {given.dtype}; "
+                f"its elements must have {WORD_BYTES} bytes or less",
             )
         )
     return given

@@ -37,8 +37,8 @@ class SwitchEnd:
                     reason="port",
                     where=f"{self.tile.title}, stream switch",
                     field=self.side,
-                    given=self.port,
-                    allowed=", ".join(names),
+                    given=repr(self.port),
+                    allowed=f"one of {', '.join(names)}",
                     source="AM020 chapter 2",
                 )
             )

@@ -120,7 +120,9 @@ def _rustworkx() -> Any:
             field="rustworkx",
             given="not installed",
             allowed="rustworkx installed",
-            source="search in graphs",
-            next_step="pip install memtile[routing], or join the ports yourself with Array.circuit",
+            source="it searches the graph of ports",
+            next_step='Install it with pip install "memtile[routing]", '
+            "or join the ports yourself with Array.circuit.",
+            says="rustworkx is not installed",
         )
         raise DesignError(problem) from None

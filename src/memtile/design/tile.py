@@ -192,7 +192,7 @@ class Tile:
                     given=repr(initial),
                     allowed="a whole number",
                     source="AM020",
-                    next_step=f"say name={initial!r}" if isinstance(initial, str) else "",
+                    next_step=f"Say name={initial!r}." if isinstance(initial, str) else "",
                 )
             )
         if not 0 <= initial <= self.kind.lock_value_max:
@@ -273,15 +273,16 @@ class Tile:
         for channel in [*filter(suits, free), *free]:
             channel.claimed = True
             return channel
-        name, allowed = DIRECTIONS[S2MM if receives else MM2S], f"{self.kind.channels}, all in use"
+        name = DIRECTIONS[S2MM if receives else MM2S]
         raise DesignError(
             Problem(
                 reason="channels",
                 where=self.title,
                 field=f"{name} channels",
                 given="one more",
-                allowed=allowed,
+                allowed=f"{self.kind.channels}, all in use",
                 source="AM020",
+                says=f"all {self.kind.channels} {name} channels are in use",
             )
         )
 
@@ -378,7 +379,8 @@ class Tile:
                     given=repr(buffer),
                     allowed="a buffer",
                     source="a DMA moves words of memory",
-                    next_step="make one with tile.buffer(name, shape)",
+                    next_step="Make one with tile.buffer(name, shape).",
+                    says=f"the argument of {verb} is {buffer!r}; it must be a buffer",
                 )
             )
         window = self._window(buffer, f"buffer {buffer.name}", verb)
@@ -398,7 +400,8 @@ class Tile:
                 given=given,
                 allowed=f"what is in a window: {sides}",
                 source="AM020 chapter 5: DMA windows",
-                next_step=f"it belongs to {owner_text(thing, self.bench)}",
+                says=f"{given} belongs to {owner_text(thing, self.bench)}, "
+                f"which this tile does not see; its windows are {', '.join(self.kind.memory_windows)}",
             )
         )
 
@@ -415,7 +418,7 @@ class Tile:
 
     def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
         if not self.owns(thing):
-            step, what = f"it belongs to {owner_text(thing, self.bench)}", type(thing).__name__.lower()
+            what = type(thing).__name__.lower()
             raise DesignError(
                 Problem(
                     reason="owner",
@@ -424,6 +427,7 @@ class Tile:
                     given=f"{what} {thing.name}",
                     allowed=f"a {what} of the same tile",
                     source="AM020: DMA windows",
-                    next_step=step,
+                    says=f"{what} {thing.name} belongs to {owner_text(thing, self.bench)}; "
+                    f"{verb} needs a {what} of the same tile",
                 )
             )

@@ -84,9 +84,9 @@ class Transfer:
                     where=repr(self),
                     field=name,
                     given=repr(action),
-                    allowed=f"{name}s of a lock",
+                    allowed=f"what lock.{name}() returns",
                     source=_GUARDS,
-                    next_step=f"make one with lock.{name}()",
+                    next_step=f"Make one with lock.{name}().",
                 )
             elif taken:
                 yield Problem(
@@ -96,7 +96,8 @@ class Transfer:
                     given=f"a second {name}",
                     allowed="one",
                     source=_GUARDS,
-                    next_step="take the other lock with a transfer before or after this one",
+                    next_step="Take the other lock with a transfer before or after this one.",
+                    says=f"the transfer has {'an acquire' if name == 'acquire' else 'a release'} already",
                 )
         if self.runs > 1 and (acquire is not None or release is not None):
             yield Problem(
@@ -106,7 +107,8 @@ class Transfer:
                 given=f"{self.runs} runs",
                 allowed="one run",
                 source="AM025 DMA_BDn_7: a BD takes and gives its locks in every run",
-                next_step="lower it without iteration=True, or guard transfers of one run",
+                next_step="Lower it without iteration=True, or guard transfers of one run.",
+                says=f"the transfer has {self.runs} runs; a guarded one must have one",
             )
 
 
@@ -158,6 +160,8 @@ def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request
                     given=f"a buffer_dimension of {request.capacity} elements",
                     allowed=f"{whole} or fewer",
                     source=source,
+                    says=f"buffer_dimension of the tiling has {request.capacity} elements, "
+                    f"the buffer has {whole}",
                 )
             )
         return request
@@ -170,7 +174,8 @@ def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request
                 given=repr(pattern),
                 allowed="TilingParameters, or a view",
                 source=source,
-                next_step="such as memtile.view(shape, dtype)[:5]",
+                next_step="Give a view such as memtile.view(shape, dtype)[:5].",
+                says=f"the pattern to {access} is {pattern!r}; it must be TilingParameters, or a view",
             )
         )
     if (pattern.capacity, pattern.element_bits) != (whole, bits):
@@ -182,6 +187,8 @@ def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request
                 given=repr(pattern),
                 allowed=f"a view of {whole} elements of {bits} bits",
                 source=source,
+                says=f"the pattern to {access} is {pattern!r}; "
+                f"it must be a view of {whole} elements of {bits} bits",
             )
         )
     return pattern.request()

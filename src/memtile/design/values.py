@@ -25,7 +25,7 @@ def dtype_of(given: npt.DTypeLike, where: str) -> np.dtype[Any]:
     Raises:
         DesignError: no type, or one whose elements are no bytes of a fixed number.
     """
-    allowed, step = "a NumPy type of numbers", "such as np.int32"
+    allowed, step = "a NumPy type of numbers", "Give one such as np.int32."
     try:
         dtype = np.dtype(given)
     except (TypeError, ValueError):
@@ -72,7 +72,7 @@ def shape_of(given: object, where: str) -> tuple[int, ...]:
             given=repr(given),
             allowed="whole numbers of 1 or more",
             source="NumPy shapes",
-            next_step="such as (8, 8)",
+            next_step="Give one such as (8, 8).",
         )
     )
 
@@ -101,9 +101,10 @@ def exactly(
                 given=str(given.shape),
                 allowed=str(shape),
                 source="NumPy shapes",
+                says=f"the data has shape {given.shape}; it must have {shape}",
             )
         )
-    with np.errstate(invalid="ignore"):  # a value that does not fit is told below
+    with np.errstate(invalid="ignore"):  # a value that does not fit is reported below
         array = np.ascontiguousarray(given, dtype=dtype)
     if not np.array_equal(array, given, equal_nan=given.dtype.kind == "f"):
         raise DesignError(
@@ -114,7 +115,8 @@ def exactly(
                 given=str(given.dtype),
                 allowed=f"values that {dtype} holds exactly",
                 source="NumPy",
-                next_step="convert them yourself",
+                next_step="Convert them yourself.",
+                says=f"the data is {given.dtype} with values that {dtype} does not hold exactly",
             )
         )
     return array

@@ -104,7 +104,8 @@ def tiles_of(design: Design) -> tuple[Tile, ...]:
             field="design",
             given=type(design).__name__,
             allowed="a MemoryTile or an Array",
-            source="it needs the memories",
+            source="a campaign needs the memories",
+            says=f"the design is of type {type(design).__name__}; it must be a MemoryTile or an Array",
         )
     )
 

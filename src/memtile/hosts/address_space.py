@@ -94,6 +94,8 @@ class AddressSpace:
                     f"NPI registers {NPI_BASE:#x}..{NPI_BASE + NPI_BYTES - 1:#x}"
                 ),
                 source="open driver",
+                says=f"nothing answers at {address:#x}; the array begins at {ARRAY_BASE:#x}, "
+                f"NPI registers are {NPI_BASE:#x}..{NPI_BASE + NPI_BYTES - 1:#x}",
             )
         )
 

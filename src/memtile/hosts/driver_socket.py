@@ -202,10 +202,12 @@ async def _listen(connected: Callable[[], _Client], host: str, port: int) -> asy
     try:
         return await asyncio.get_running_loop().create_server(connected, host, port)
     except socket.gaierror as error:
-        raise _unusable("host", f"{host} ({error.strerror})", "an address of this machine") from None
+        says = f"host {host} cannot be used: {error.strerror}. It must be an address of this machine"
+        raise _unusable("host", host, "an address of this machine", says) from None
     except OSError as error:
-        given = f"{host}:{port} ({os.strerror(error.errno) if error.errno else error})"
-        raise _unusable("port", given, "a free port of this machine; 0 takes any") from None
+        reason = os.strerror(error.errno) if error.errno else error
+        says = f"{host}:{port} cannot be used: {reason}. It must be a free port of this machine; 0 takes any"
+        raise _unusable("port", f"{host}:{port}", "a free port of this machine; 0 takes any", says) from None
 
 
 @contextmanager
@@ -217,16 +219,23 @@ def _published(path: Path, port: int) -> Iterator[None]:
         draft.write_text(str(port), encoding="ascii")
         draft.replace(path)
     except OSError as error:
-        raise _unusable("port file", f"{path} ({error.strerror})", "a file that can be written") from None
+        says = f"port file {path} cannot be written: {error.strerror}"
+        raise _unusable("port file", str(path), "a file that can be written", says) from None
     try:
         yield
     finally:
         path.unlink(missing_ok=True)
 
 
-def _unusable(what: str, given: str, allowed: str) -> MemtileError:
+def _unusable(what: str, given: str, allowed: str, says: str) -> MemtileError:
     return InputFileError(
         Problem(
-            reason="serve", where="memtile serve", field=what, given=given, allowed=allowed, source=_SOURCE
+            reason="serve",
+            where="memtile serve",
+            field=what,
+            given=given,
+            allowed=allowed,
+            source=_SOURCE,
+            says=says,
         )
     )

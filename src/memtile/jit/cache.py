@@ -82,7 +82,7 @@ def cache_directory(sources: Sources) -> Path:
             field=_VARIABLE,
             given=str(override),
             allowed="a directory that can be written",
-            source="compiled engine",
+            source="the compiled engine is kept there",
         )
     )
 

@@ -41,7 +41,7 @@ def access_page(order: Slices, title: str, subtitle: str = "", parts: Sequence[P
     Args:
         order: what to show.
         title: heading.
-        subtitle: what stands below it.
+        subtitle: the text below it.
         parts: executions of descriptors in order, to be named beside each element.
     """
     data: dict[str, Any] = {

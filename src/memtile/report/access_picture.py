@@ -80,8 +80,8 @@ def _matplotlib_figure() -> type[Figure]:
         from matplotlib.figure import Figure
     except ImportError:
         raise MemtileError(
-            'pictures need matplotlib, which is not installed: pip install "memtile[plots]"; '
-            "an animated picture (.html) does not need it"
+            'Pictures need matplotlib, which is not installed: pip install "memtile[plots]". '
+            "An animated picture (.html) does not need it."
         ) from None
     return Figure
 

@@ -62,11 +62,13 @@ def check_picture(path: Path, *, timed: bool) -> None:
         InputFileError: a suffix that is no picture, an untimed run, or no Matplotlib.
     """
     if path.suffix not in _SUFFIXES:
-        raise InputFileError(f"{path}: a picture's name ends in one of {', '.join(_SUFFIXES)}")
+        raise InputFileError(f"{path}: the name of a picture must end in one of {', '.join(_SUFFIXES)}.")
     if not timed:
-        raise InputFileError(f"{path}: an untimed run has no cycles to draw; run without --untimed")
+        raise InputFileError(f"{path}: an untimed run has no cycles to draw. Run without --untimed.")
     if find_spec("matplotlib") is None:
-        raise InputFileError('pictures need matplotlib, which is not installed: pip install "memtile[plots]"')
+        raise InputFileError(
+            'Pictures need matplotlib, which is not installed: pip install "memtile[plots]".'
+        )
 
 
 def save_cycles(result: Result, path: Path) -> None:

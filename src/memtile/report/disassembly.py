@@ -8,7 +8,7 @@ from typing import Any
 from memtile.arch.tiles import TILE_KINDS
 from memtile.bd.cases import case_of
 from memtile.bd.word_cases import hex_words
-from memtile.io.program.annotate import Annotated, Descriptor, Note, annotate
+from memtile.io.program.annotate import Annotated, CompletedDescriptor, Note, annotate
 from memtile.io.program.formats import Program
 from memtile.io.program.operations import (
     WORD_MAX,
@@ -61,8 +61,8 @@ def _what(annotated: Annotated) -> str:
     operation = annotated.operation
     match operation:
         case Other(name, payload, details):
-            told = ", ".join(f"{key} {value}" for key, value in details)
-            return f"{name}, {len(payload)} bytes{': ' + told if told else ''}"
+            shown = ", ".join(f"{key} {value}" for key, value in details)
+            return f"{name}, {len(payload)} bytes{': ' + shown if shown else ''}"
         case Write(_, value):
             return f"{_where(annotated)} = 0x{value:08X}"
         case MaskWrite(_, mask, value) | MaskPoll(_, mask, value):
@@ -103,7 +103,7 @@ def _values(note: Note) -> str:
     return ": all fields 0" if note.fields else ""
 
 
-def _explained(descriptor: Descriptor) -> Iterator[str]:
+def _explained(descriptor: CompletedDescriptor) -> Iterator[str]:
     if descriptor.explanation is None:
         yield f"not a descriptor: {descriptor.error}"
         return
@@ -146,7 +146,7 @@ def _note_json(note: Note) -> dict[str, Any]:
     return {**base, **_hex(value=note.value, mask=note.mask), "fields": dict(note.fields)}
 
 
-def _descriptor_json(descriptor: Descriptor) -> dict[str, Any]:
+def _descriptor_json(descriptor: CompletedDescriptor) -> dict[str, Any]:
     base = {"bd": descriptor.bd, "words": hex_words(descriptor.words)}
     if descriptor.explanation is None:
         return {**base, "error": descriptor.error}

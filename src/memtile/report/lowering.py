@@ -135,7 +135,7 @@ def _lines(given: Answer) -> Iterator[tuple[str, str]]:
     yield from _topic("clipped", item_lines(lowering.clipped, "element"))
     yield from _topic("in words", item_lines(lowering.boxes, "word"))
     for bd, descriptor in enumerate(given.chain):
-        yield from _topic(f"BD {bd}", list(_told(descriptor)))
+        yield from _topic(f"BD {bd}", list(_fields_shown(descriptor)))
         yield "", " ".join(hex_words(encode(descriptor, bd)))
     yield "uses", _counts(lowering)
     if given.case and given.case.published_bds is not None:
@@ -153,7 +153,7 @@ def _topic(topic: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield "" if n else topic, line
 
 
-def _told(descriptor: Descriptor) -> Iterator[str]:
+def _fields_shown(descriptor: Descriptor) -> Iterator[str]:
     size = f"{count(descriptor.length, 'word')} ({descriptor.length * WORD_BYTES} bytes)"
     yield f"{size} from word {descriptor.address} of the buffer"
     for topic, text in explain(descriptor).lines:

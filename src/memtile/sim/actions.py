@@ -140,6 +140,7 @@ def _problems(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Patte
                 given=str(len(loads)),
                 allowed=f"at most {kind.loads}",
                 source=_SOURCE,
+                says=f"the access has {len(loads)} loads; it can have at most {kind.loads}",
             )
         )
     patterns = [(f"load {n}", p) for n, p in enumerate(loads)] + ([("store", store)] if store else [])
@@ -154,6 +155,7 @@ def _problems(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Patte
                     given=f"{pattern.bits} bits",
                     allowed=f"{', '.join(map(str, widths))} bits",
                     source=_SOURCE,
+                    says=f"{name} has {pattern.bits} bits; it must have one of {', '.join(map(str, widths))}",
                 )
             )
             continue
@@ -166,8 +168,10 @@ def _problems(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Patte
                     where=who,
                     field=name,
                     given=f"address {wrong[0]:#x}",
-                    allowed=f"multiples of {nbytes} for {pattern.bits} bits",
+                    allowed=f"multiples of {nbytes:#x} for {pattern.bits} bits",
                     source=_SOURCE,
+                    says=f"{name} of {pattern.bits} bits has address {wrong[0]:#x}; "
+                    f"it must be a multiple of {nbytes:#x}",
                 )
             )
     return found

@@ -90,7 +90,7 @@ class ArrayDoor:
                     where="array",
                     field="address",
                     given=repr(address),
-                    allowed="whole numbers",
+                    allowed="a whole number",
                     source=_SOURCE,
                 )
             )
@@ -106,5 +106,7 @@ class ArrayDoor:
                 given=f"{address:#x} (column {column}, row {row})",
                 allowed=f"columns 0..{self._columns - 1}, rows 0..{self._rows - 1}",
                 source=_SOURCE,
+                says=f"address {address:#x} is in column {column}, row {row}; "
+                f"the array has columns 0..{self._columns - 1}, rows 0..{self._rows - 1}",
             )
         )

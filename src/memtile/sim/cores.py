@@ -107,6 +107,7 @@ class Cores:
                     given=f"tile {tile}",
                     allowed=f"a {COMPUTE.title}",
                     source="AM020 chapter 4",
+                    says=f"tile {tile} is no {COMPUTE.title}, so it has no core",
                 )
             )
         if self._cores.phase[core] not in (CorePhase.IDLE, CorePhase.DONE):
@@ -117,7 +118,8 @@ class Cores:
                     field=f"kernel {kernel!r}",
                     given=f"kernel {self.running[core].kernel!r} still runs",
                     allowed="one kernel at a time",
-                    source="one core",
+                    source="a core runs one kernel at a time",
+                    says=f"kernel {kernel!r} cannot start: kernel {self.running[core].kernel!r} still runs",
                 )
             )
         return core
@@ -165,6 +167,8 @@ class Cores:
                     given=repr(action),
                     allowed="what core.cycles, event, acquire, release or a non-empty access returns",
                     source="kernels of memtile",
+                    says=f"the kernel yielded {action!r}; it must yield "
+                    "what core.cycles, event, acquire, release or a non-empty access returns",
                 )
             )
 
@@ -192,7 +196,8 @@ def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:
             given=f"a function that returned {made!r}",
             allowed="a generator",
             source="kernels of memtile",
-            next_step="use yield",
+            next_step="Use yield in it.",
+            says=f"the kernel returned {made!r}; it must be a generator function",
         )
         raise DesignError(problem)
     return iter(made)
@@ -208,6 +213,7 @@ def _check_made(core: Core) -> None:
             given=f"{core.made.forgotten} without yield",
             allowed="actions that are yielded",
             source="kernels of memtile",
-            next_step=f"write yield {core.made.forgotten}",
+            next_step=f"Write yield {core.made.forgotten}.",
+            says=f"{core.made.forgotten} was made, but not yielded",
         )
         raise DesignError(problem)

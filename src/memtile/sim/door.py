@@ -120,6 +120,7 @@ class Door:
                 given=f"{words} words",
                 allowed="0 or more",
                 source=_SOURCE,
+                says=f"the block at {offset:#07x} has {words} words; it must have 0 or more",
             )
             raise RegisterError(problem)
         if self._memory(offset, words) is not None:
@@ -178,14 +179,16 @@ class Door:
         return data.astype(np.uint32)
 
     def _no_word(self, offset: int, value: object) -> RegisterError:
+        given = hex(int(value)) if isinstance(value, Integral) else str(value)
         return RegisterError(
             Problem(
                 reason="register_value",
                 where=self._kind.title,
                 field=f"{offset:#07x}",
-                given=hex(int(value)) if isinstance(value, Integral) else str(value),
-                allowed=f"0..{_WORD_MAX:#x}",
+                given=given,
+                allowed=f"0x0..{_WORD_MAX:#x}",
                 source=_SOURCE,
+                says=f"the value for {offset:#07x} is {given}, allowed are 0x0..{_WORD_MAX:#x}",
             )
         )
 
@@ -206,38 +209,40 @@ class Door:
                 where=self._kind.title,
                 field="offset",
                 given=hex(int(offset)) if isinstance(offset, Integral) else repr(offset),
-                allowed=f"multiples of {WORD_BYTES} in 0..{TILE_BYTES - WORD_BYTES:#x}",
+                allowed=f"a multiple of {WORD_BYTES:#x} in 0x0..{TILE_BYTES - WORD_BYTES:#x}",
                 source=_SOURCE,
             )
         )
 
     def _without_clock(self, offset: object) -> RegisterError:
         place = f"column {self._spec.tiles.column[self._tile]}"
+        given = f"{int(offset):#07x}" if isinstance(offset, Integral) else repr(offset)
         return RegisterError(
             Problem(
                 reason="clock_off",
                 where=self._kind.title,
                 field=place,
-                given=f"access to {int(offset):#07x}"
-                if isinstance(offset, Integral)
-                else f"access to {offset!r}",
+                given=f"access to {given}",
                 allowed=f"only its interface tile, while the clock of {place} is off or its reset is on",
                 source="AM025, DEV-CLK-2",
-                next_step="write 1 to Column_Clock_Control, 0 to AIE_Tile_Column_Reset",
+                next_step="Write 1 to Column_Clock_Control and 0 to AIE_Tile_Column_Reset.",
+                says=f"{given} does not answer: while the clock of {place} is off or its reset is on, "
+                "only its interface tile does",
             )
         )
 
     def _beyond_memory(self, offset: int, count: int) -> Problem:
+        given = f"{offset:#x}..{offset + count - 1:#x}" if isinstance(offset, Integral) else repr(offset)
+        memory = f"0x0..{self._kind.memory_bytes - 1:#x}"
         return Problem(
             reason="byte_enables",
             where=self._kind.title,
             field="bytes",
-            given=f"{offset:#07x}..{offset + count - 1:#07x}"
-            if isinstance(offset, Integral)
-            else repr(offset),
-            allowed=f"bytes of data memory, 0..{self._kind.memory_bytes - 1:#x}",
+            given=given,
+            allowed=f"bytes of data memory, {memory}",
             source=_SOURCE,
-            next_step="registers take whole 32-bit words",
+            next_step="Registers take whole 32-bit words.",
+            says=f"the bytes written are {given}, allowed are those of data memory, {memory}",
         )
 
     def _unmapped(self, offset: int) -> RegisterError:
@@ -249,6 +254,7 @@ class Door:
                 given=f"{offset:#07x}",
                 allowed="data memory and the registers of the map",
                 source=_SOURCE,
-                next_step="the tile answers with a slave error",
+                next_step="The tile answers with a slave error.",
+                says=f"nothing is at offset {offset:#07x}, neither data memory nor a register",
             )
         )

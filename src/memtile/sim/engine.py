@@ -145,6 +145,8 @@ class Engine:
                     given=f"after {len(self.upsets.struck)} upsets",
                     allowed="before the first upset",
                     source="ECC of AM020",
+                    says=f"protection cannot be taken away after {len(self.upsets.struck)} upsets, "
+                    "only before the first one",
                 )
             )
         self._state.guards.enabled[:] = 0

@@ -43,7 +43,7 @@ class EventUnit:
                     where="event unit",
                     field="module",
                     given=module,
-                    allowed=", ".join(EVENT_MODULES),
+                    allowed=f"one of {', '.join(EVENT_MODULES)}",
                     source=_SOURCE,
                 )
             )
@@ -89,7 +89,7 @@ class EventUnit:
                     given=event,
                     allowed=f"one of {len(self.events)} events",
                     source=_SOURCE,
-                    next_step=f"did you mean {' or '.join(near)}?" if near else "",
+                    next_step=f"Did you mean {' or '.join(near)}?" if near else "",
                 )
             )
         return self.events[event]
@@ -177,6 +177,7 @@ class EventUnit:
                     given=str(len(events)),
                     allowed=f"at most {SLOTS}",
                     source=_SOURCE,
+                    says=f"there are {len(events)} events; a module can trace at most {SLOTS}",
                 )
             )
         for n, event in enumerate(events):

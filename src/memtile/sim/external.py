@@ -69,7 +69,7 @@ class ExternalBuffer:
         return self.array.reshape(-1).view(np.uint32)
 
 
-def _problem(reason: str, name: str, what: str, given: str, allowed: str) -> Problem:
+def _problem(reason: str, name: str, what: str, given: str, allowed: str, says: str = "") -> Problem:
     return Problem(
         reason=reason,
         where=f"external buffer {name}",
@@ -77,6 +77,7 @@ def _problem(reason: str, name: str, what: str, given: str, allowed: str) -> Pro
         given=given,
         allowed=allowed,
         source=_SOURCE,
+        says=says,
     )
 
 
@@ -134,7 +135,7 @@ class ExternalMemory:
         try:
             mapped = np.memmap(path, dtype=dtype, mode="r+" if writable else "r")
         except (OSError, ValueError) as error:
-            raise InputFileError(f"{path}: cannot be mapped: {error}") from None
+            raise InputFileError(f"{path}: the file cannot be mapped: {error}.") from None
         return self.add(name, mapped, address)
 
     def lend(self, st: State) -> State:
@@ -165,16 +166,23 @@ class ExternalMemory:
     def _faults(self, new: ExternalBuffer) -> Iterator[Problem]:
         size, flags = new.array.nbytes, new.array.flags
         if new.name in self._buffers:
-            yield _problem("external_name", new.name, "name", "used twice", "a name of its own")
+            says = "another external buffer has this name already"
+            yield _problem("external_name", new.name, "name", "used twice", "a name of its own", says)
         if size == 0 or size % WORD_BYTES:
-            yield _problem("external_size", new.name, "size", f"{size} bytes", "whole 32-bit words")
+            says = f"the array has {size} bytes; it must have whole 32-bit words, at least one"
+            yield _problem("external_size", new.name, "size", f"{size} bytes", "whole 32-bit words", says)
         if not flags.c_contiguous:
-            yield _problem("external_layout", new.name, "array", "not contiguous", "a C-contiguous array")
+            says = "the array is not contiguous in C order"
+            yield _problem(
+                "external_layout", new.name, "array", "not contiguous", "a C-contiguous array", says
+            )
         if new.address % WORD_BYTES or not 0 <= new.address <= _END - size:
-            allowed = f"multiples of {WORD_BYTES} in 0..{_END - size:#x}"
+            allowed = f"a multiple of {WORD_BYTES:#x} in 0x0..{_END - size:#x}"
             yield _problem("external_address", new.name, "address", hex(new.address), allowed)
         for other in self._buffers.values():
             if new.address < other.end and other.address < new.end:
-                given = f"{new.address:#x}..{new.end:#x}"
-                taken = f"outside {other.name}, {other.address:#x}..{other.end:#x}"
-                yield _problem("external_overlap", new.name, "address", given, taken)
+                given = f"{new.address:#x}..{new.end - 1:#x}"
+                taken = f"{other.address:#x}..{other.end - 1:#x}"
+                says = f"bytes {given} overlap {other.name}, which has {taken}"
+                allowed = f"outside {other.name}, {taken}"
+                yield _problem("external_overlap", new.name, "address", given, allowed, says)

@@ -234,14 +234,17 @@ class Core:
         owner, first, nbytes = self._place(piece, tile)
         given = np.asarray(values)
         if given.shape != piece.shape or not np.can_cast(given.dtype, piece.dtype, "same_kind"):
-            text = f"{given.dtype} {given.shape}"
-            allowed = f"{piece.dtype} {tuple(piece.shape)}"
-            raise self._error("kernel_values", f"buffer {piece.name!r}", text, allowed, "NumPy, same kind")
+            text, allowed = f"{given.dtype} {given.shape}", f"{piece.dtype} {tuple(piece.shape)}"
+            field = f"buffer {piece.name!r}"
+            says = f"the values for {field} are {text}; the buffer is {allowed}"
+            raise self._error("kernel_values", field, text, allowed, "NumPy, same kind", says=says)
         wrong = _not_held(given, piece.dtype)
         if wrong is not None:
             allowed = f"{np.iinfo(piece.dtype).min}..{np.iinfo(piece.dtype).max}"
-            source, step = f"values of {piece.dtype}", f"wrap them on purpose with .astype(np.{piece.dtype})"
-            raise self._error("kernel_values", f"buffer {piece.name!r}", str(wrong), allowed, source, step)
+            field, source = f"buffer {piece.name!r}", f"values of {piece.dtype}"
+            step = f"Wrap them on purpose with .astype(np.{piece.dtype})."
+            says = f"a value for {field} is {wrong}, allowed are {allowed}"
+            raise self._error("kernel_values", field, str(wrong), allowed, source, step, says)
         if self._inspected[owner]:
             host_memory.before_store(self._state, owner, first, nbytes)
         self._array(piece, owner, first).reshape(piece.shape)[...] = given
@@ -283,16 +286,18 @@ class Core:
             f"in tile {place(self._spec, tile)}" if 0 <= tile < len(self._spec.tiles.kind) else f"tile {tile}"
         )
         there = [f"{side} {place(self._spec, t)}" for side, t in zip(SIDES, seen, strict=True) if t >= 0]
-        raise self._error("kernel_reach", what, given, ", ".join(there), _REACH)
+        says = f"the core does not reach {what} {given}; it reaches {', '.join(there)}"
+        raise self._error("kernel_reach", what, given, ", ".join(there), _REACH, says=says)
 
     def _first_byte(self, piece: Piece, tile: int | None) -> int:
         """First byte of the buffer in its tile, if all of it is in memory."""
         last = piece.offset + prod(piece.shape) * piece.dtype.itemsize
         if piece.offset < 0 or last > COMPUTE.memory_bytes:
             where = place(self._spec, self.tile if tile is None else tile)
-            given = f"bytes {piece.offset:#x}..{last:#x} of tile {where}"
-            allowed = f"0..{COMPUTE.memory_bytes:#x}"
-            raise self._error("kernel_bytes", f"buffer {piece.name!r}", given, allowed, _REACH)
+            given = f"bytes {piece.offset:#x}..{last - 1:#x} of tile {where}"
+            field, allowed = f"buffer {piece.name!r}", f"0x0..{COMPUTE.memory_bytes - 1:#x}"
+            says = f"{field} takes {given}, allowed are {allowed}"
+            raise self._error("kernel_bytes", field, given, allowed, _REACH, says=says)
         return piece.offset
 
     def _lock(self, semaphore: int | Semaphore, value: int, tile: int | None) -> int:
@@ -300,7 +305,7 @@ class Core:
         if isinstance(semaphore, int | np.integer):
             lock = int(semaphore)
         elif not hasattr(semaphore, "id") or not hasattr(semaphore, "place"):
-            given, step = repr(semaphore), "give the lock itself: core.acquire(lock, -1)"
+            given, step = repr(semaphore), "Give the lock itself: core.acquire(lock, -1)."
             raise self._error("kernel_lock", "lock", given, "a lock or its number", "AM020: locks", step)
         else:
             lock, tile = semaphore.id, self._tile_of(semaphore, tile)
@@ -310,9 +315,9 @@ class Core:
             raise self._error("kernel_lock", "lock", str(lock), allowed, "AM020: locks of a compute tile")
         if not -MEMORY.lock_value_max - 1 <= value <= MEMORY.lock_value_max:
             allowed = f"{-MEMORY.lock_value_max - 1}..{MEMORY.lock_value_max}"
-            raise self._error(
-                "kernel_lock", f"value for lock {lock}", str(value), allowed, "AM020: lock operand"
-            )
+            field = f"value for lock {lock}"
+            says = f"the {field} is {value}, allowed are {allowed}"
+            raise self._error("kernel_lock", field, str(value), allowed, "AM020: lock operand", says=says)
         return CORE.lock_windows[side] + int(lock)
 
     def _check_addresses(self, pattern: Pattern) -> None:
@@ -326,10 +331,19 @@ class Core:
         wrong = used[~inside | (seen[np.clip(side, 0, len(SIDES) - 1)] < 0)]
         if len(wrong):
             there = [f"{s} {CORE.memory_windows[s]:#x}" for s, t in zip(SIDES, seen, strict=True) if t >= 0]
-            raise self._error("kernel_reach", "address", f"{wrong[0]:#x}", ", ".join(there), _REACH)
+            given = f"{wrong[0]:#x}"
+            says = f"the core does not reach address {given}; its windows begin at {', '.join(there)}"
+            raise self._error("kernel_reach", "address", given, ", ".join(there), _REACH, says=says)
 
     def _error(
-        self, reason: str, field: str, given: str, allowed: str, source: str, step: str = ""
+        self,
+        reason: str,
+        field: str,
+        given: str,
+        allowed: str,
+        source: str,
+        step: str = "",
+        says: str = "",
     ) -> DesignError:
         return DesignError(
             Problem(
@@ -340,6 +354,7 @@ class Core:
                 allowed=allowed,
                 source=source,
                 next_step=step,
+                says=says,
             )
         )
 

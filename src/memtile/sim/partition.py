@@ -38,7 +38,7 @@ def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
                 where=where,
                 field="kind",
                 given=name,
-                allowed=", ".join(kind for kind in TILE_KINDS if kind not in UNMODELLED),
+                allowed=f"one of {', '.join(kind for kind in TILE_KINDS if kind not in UNMODELLED)}",
                 source="its DMA differs and is not modelled: DEV-V2-9",
             )
         elif TILE_KINDS[name].generation != first:
@@ -47,7 +47,7 @@ def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
                 where=where,
                 field="kind",
                 given=name,
-                allowed=", ".join(kinds_of(first)),
+                allowed=f"one of {', '.join(kinds_of(first))}",
                 source=f"tile 0 is of {first}",
             )
 

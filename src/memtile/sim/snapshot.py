@@ -110,7 +110,8 @@ def _unfinished(engine: Engine) -> list[Problem]:
             given=f"{running.kernel!r} has not ended",
             allowed="kernels that have ended",
             source="a Python generator cannot be saved",
-            next_step="run on until it ends, or save before it is attached",
+            next_step="Run on until it ends, or save before it is attached.",
+            says=f"kernel {running.kernel!r} has not ended",
         )
         for core, running in engine.cores.running.items()
         if engine.state.cores.phase[core] not in (CorePhase.IDLE, CorePhase.DONE)

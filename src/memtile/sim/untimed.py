@@ -109,7 +109,7 @@ class _Mover:
         self._spent = self._state.spent
         self._moves: dict[bytes, Move] = {}  # by row of the log
         self._orders = np.full(len(self._receives), NOTHING)
-        self._room = np.array([self._port_room(ch) for ch in range(len(self._receives))])
+        self._port_words = np.array([self._words_left(ch) for ch in range(len(self._receives))])
         self._log = np.zeros(log.FIRST + (_LOG_ROWS + len(self._receives)) * log.COLUMNS, np.int64)
         self._next = 0  # row of the log
 
@@ -118,7 +118,8 @@ class _Mover:
         words, goes_on = 0, True
         try:
             while words < limit and goes_on:
-                goes_on = machine.execute(self._state, self._orders, self._room, self._log, limit - words)
+                left = limit - words
+                goes_on = machine.execute(self._state, self._orders, self._port_words, self._log, left)
                 words += self._follow()
                 if progress is not None:
                     progress(words)
@@ -132,7 +133,7 @@ class _Mover:
 
     def _end_moved(self) -> None:
         """Let BDs that have moved end, so that a run which goes on does not move them again."""
-        machine.execute(self._state, self._orders, self._room, self._log, -1)
+        machine.execute(self._state, self._orders, self._port_words, self._log, -1)
 
     def _follow(self) -> int:
         """Move what the log says and has not moved yet; returns what it counts."""
@@ -147,7 +148,7 @@ class _Mover:
         self._log[log.ROWS] = self._next = 0
         return words
 
-    def _port_room(self, ch: int) -> int:
+    def _words_left(self, ch: int) -> int:
         if self._receives[ch]:
             return self._engine.pending(ch)
         return _ENDLESS if self._engine.catches(ch) else 0
@@ -256,7 +257,7 @@ class _Mover:
         fifos = self._fifos
         held = min(int(fifos.held[ch]), words)
         rest = self._engine.take(ch, words - held)
-        self._room[ch] -= words - held
+        self._port_words[ch] -= words - held
         if held == 0:
             return rest
         first = self._held(ch, held)

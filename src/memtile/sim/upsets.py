@@ -143,8 +143,8 @@ class Upsets:
                 where=where,
                 field="cycle",
                 given=str(upset.cycle),
-                allowed=f"from {now} on",
-                source="it is over",
+                allowed=f"{now} or later",
+                source="the run is at that cycle",
             )
         if not 0 <= upset.tile < len(tiles.kind):
             yield Problem(
@@ -163,13 +163,15 @@ class Upsets:
                 where=where,
                 field="word",
                 given=f"{upset.word:#x}",
-                allowed=f"0..{words - 1:#x}" if words else "a tile with data memory",
+                allowed=f"0x0..{words - 1:#x}" if words else "a tile with data memory",
                 source=_SOURCE,
+                says="" if words else "the tile has no data memory",
             )
             return
         ((_, _, cells),) = self.targets(upset.tile, upset.word, 1)
         wrong = [str(bit) for bit in upset.bits if not 0 <= bit < cells]
         if wrong or not upset.bits:
+            found = f"the wrong bits are {', '.join(wrong)}" if wrong else "no bits are named"
             yield Problem(
                 reason="upset_bits",
                 where=where,
@@ -177,6 +179,7 @@ class Upsets:
                 given=", ".join(wrong) or "none",
                 allowed=f"0..{cells - 1}, one or more",
                 source=_SOURCE,
+                says=f"{found}, allowed are one or more of 0..{cells - 1}",
             )
 
 
@@ -248,7 +251,7 @@ def _check(targets: list[Target], cycles: range, number: int, bits: int) -> None
                 field="number",
                 given=str(number),
                 allowed=f"1..{len(targets)}, one for each word to choose from",
-                source="no word twice",
+                source="no word is hit twice",
             )
         )
     if len(cycles) == 0:
@@ -259,7 +262,8 @@ def _check(targets: list[Target], cycles: range, number: int, bits: int) -> None
                 field="cycles",
                 given=str(cycles),
                 allowed="one cycle or more",
-                source="time of a run",
+                source="upsets happen during a run",
+                says=f"the cycles are {cycles}; there must be at least one",
             )
         )
     most = min((target.cells for target in targets), default=1)
@@ -272,6 +276,7 @@ def _check(targets: list[Target], cycles: range, number: int, bits: int) -> None
                 given=str(bits),
                 allowed=f"1..{most}",
                 source=_SOURCE,
+                says=f"the number of bits is {bits}, allowed are 1..{most}",
             )
         )
     raise_if(problems, DesignError)

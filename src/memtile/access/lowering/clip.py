@@ -17,7 +17,7 @@ from memtile.access.strides import merged
 from memtile.access.walk import Loop
 
 
-class Run(NamedTuple):
+class Stretch(NamedTuple):
     """Turns of a loop: ``before`` outside the data, ``turns`` alike from turn ``first``, then ``after``."""
 
     before: int
@@ -67,22 +67,22 @@ def _wrapped(body: tuple[Item, ...], loop: Loop) -> list[Item]:
     return [*([ends[0]] if loop.before else []), *turns, *([ends[1]] if loop.after else [])]
 
 
-def _runs(start: int, axis: Axis, span: int, size: int) -> list[Run]:
+def _runs(start: int, axis: Axis, span: int, size: int) -> list[Stretch]:
     """Runs of turns that see the boundary alike; ``span`` is the reach of the inner loops."""
     count, stride = axis.wrap, axis.stride
     if stride == 0 or (start >= 0 and start + (count - 1) * stride + span < size):
-        return [Run(0, 0, count, 0)]
+        return [Stretch(0, 0, count, 0)]
     before = min(max(-(-(-start - span) // stride), 0), count)  # turns that end below 0
     stop = min(max(-(-(size - start) // stride), before), count)  # turns from here on start past the end
     if before == stop:
-        return [Run(0, 0, count, 0)]  # padding alone
+        return [Stretch(0, 0, count, 0)]  # padding alone
     first_whole = min(max(-(start // stride), before), stop)
     last_whole = min(max((size - 1 - span - start) // stride + 1, first_whole), stop)
     if last_whole == first_whole:
         cuts = list(range(before, stop + 1))
     else:
         cuts = [*range(before, first_whole + 1), *range(last_whole, stop + 1)]
-    runs = [Run(0, a, b - a, 0) for a, b in pairwise(cuts)]
+    runs = [Stretch(0, a, b - a, 0) for a, b in pairwise(cuts)]
     runs[0] = runs[0]._replace(before=before)
     runs[-1] = runs[-1]._replace(after=count - stop)
     return runs

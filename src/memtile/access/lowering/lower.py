@@ -13,7 +13,7 @@ from memtile.access.lowering.clip import clip
 from memtile.access.lowering.fit import Fields, Shape
 from memtile.access.lowering.nest import Item, rescaled
 from memtile.access.lowering.refusal import (
-    Site,
+    DmaSide,
     count_problem,
     padding_problems,
     size_problems,
@@ -78,7 +78,7 @@ def lower(
     Raises:
         TransferError: every reason why there are no such descriptors.
     """
-    site = Site(TILE_KINDS[tile], access == "write")
+    site = DmaSide(TILE_KINDS[tile], access == "write")
     clipped = clip(request)
     items = _in_words(clipped, request)
     _refuse_early(items, request, site)
@@ -94,7 +94,10 @@ def lower(
     raise_if(_walk_problems(descriptors, site.kind), TransferError)
     certificate = certify(asked, descriptors, chain.runs, address)
     if not certificate.holds:
-        raise TransferError(f"word {certificate.difference} of the lowered stream is wrong; please report it")
+        raise TransferError(
+            f"Word {certificate.difference} of the lowered stream is wrong. This is a fault of memtile: "
+            "please report it with the tiling."
+        )
     return Lowering(request, site.kind, clipped, items or (), descriptors, chain.runs, certificate)
 
 
@@ -104,7 +107,7 @@ def _in_words(items: tuple[Item, ...], request: Request) -> tuple[Item, ...] | N
     return rescaled(items, max(WORD_BITS // bits, 1), max(bits // WORD_BITS, 1))
 
 
-def _refuse_early(items: tuple[Item, ...] | None, request: Request, site: Site) -> None:
+def _refuse_early(items: tuple[Item, ...] | None, request: Request, site: DmaSide) -> None:
     padding, size = [*padding_problems(request, site)], [*size_problems(request, site)]
     if padding or size:
         inner = misaligned(request) if items is None else step_problems(items, request, site)

@@ -72,16 +72,16 @@ def _rows(slots: Sequence[Slot], start: Start, d: int, fields: Fields) -> Iterat
         if wrap == start.run:
             yield from _padded_rows(slots, start, Loop(0, wrap, 0, step), d, fields)
         elif wrap > 1 and start.pads % wrap == 0:
-            yield Loop(0, wrap, 0, step)  # data follow at once, so nothing can stand between rows
+            yield Loop(0, wrap, 0, step)  # data follow at once, so nothing can come between rows
 
 
 def _padded_rows(slots: Sequence[Slot], start: Start, row: Loop, d: int, fields: Fields) -> Iterator[Loop]:
     """``row`` with every padding that divides the gaps around the first run of data."""
     end = start.pads + start.run
     gap = next((i for i, slot in enumerate(slots[end:]) if slot is not None), None)
-    room = fields.after[d] if gap is None else gap  # the length may cut the zeros that follow
+    most_zeros = fields.after[d] if gap is None else gap  # the length may cut the zeros that follow
     for before in range(min(start.pads, fields.before[d]) + 1):
-        for after in range(min(room, fields.after[d]) + 1):
+        for after in range(min(most_zeros, fields.after[d]) + 1):
             units = before + row.wrap + after
             fits = gap is None or (gap >= before + after and (gap - before - after) % units == 0)
             if fits and units > 1 and (start.pads - before) % units == 0:

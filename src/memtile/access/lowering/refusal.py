@@ -1,4 +1,4 @@
-"""Why a request has no legal descriptors: every reason at once, with the field that stands in the way."""
+"""Why a request has no legal descriptors: every reason at once, with the field that is too small."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from memtile.access.request import BYTE_BITS, WORD_BITS, Request
 from memtile.arch.tiles import TILE_KINDS, TileKind
 from memtile.errors import Problem
 
-_FORWARD = "the hardware only steps forward: walk the other way round"
+_FORWARD = "The hardware only steps forward: walk the other way round."
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class DmaSide:
     """Where a request is lowered: the tile kind, the direction, and what to call it in messages."""
 
     kind: TileKind
@@ -27,7 +27,7 @@ class Site:
         return f"{self.kind.title}, {'write (S2MM)' if self.writes else 'read (MM2S)'}"
 
 
-def padding_problems(request: Request, site: Site) -> Iterator[Problem]:
+def padding_problems(request: Request, site: DmaSide) -> Iterator[Problem]:
     """Accesses outside the data where the hardware cannot fill in zeros."""
     if site.kind.has_padding and not site.writes:
         return
@@ -41,11 +41,12 @@ def padding_problems(request: Request, site: Site) -> Iterator[Problem]:
                 given=f"elements {low}..{high}",
                 allowed=f"elements 0..{size - 1}",
                 source="UG1603: zero padding only for memory tile reads",
-                next_step="keep the tiles inside the buffer, or pad on a memory tile MM2S channel",
+                next_step="Keep the tiles inside the buffer, or pad on a memory tile MM2S channel.",
+                says=f"the tiles cover elements {low}..{high} of dimension {d}, allowed are 0..{size - 1}",
             )
 
 
-def step_problems(items: Sequence[Item], request: Request, site: Site) -> Iterator[Problem]:
+def step_problems(items: Sequence[Item], request: Request, site: DmaSide) -> Iterator[Problem]:
     """Loops whose step the step field cannot hold, each named once."""
     fields = Fields(site.kind)
     limit = max(fields.step)
@@ -59,10 +60,11 @@ def step_problems(items: Sequence[Item], request: Request, site: Site) -> Iterat
             allowed=f"1..{limit} words",
             source=f"AM025: Dn_Stepsize has {field.bits} bits",
             next_step=_way_out(step, request, site) if step > limit else _FORWARD,
+            says=f"a loop has a step of {step} words, allowed are 1..{limit}",
         )
 
 
-def size_problems(request: Request, site: Site) -> Iterator[Problem]:
+def size_problems(request: Request, site: DmaSide) -> Iterator[Problem]:
     """A buffer that the addresses of the DMA do not span."""
     needed, available = request.capacity * request.element_bits, site.kind.dma_address_words * WORD_BITS
     if needed > available:
@@ -73,20 +75,24 @@ def size_problems(request: Request, site: Site) -> Iterator[Problem]:
             given=f"{needed // BYTE_BITS} bytes",
             allowed=f"at most {available // BYTE_BITS} bytes",
             source="AM020 ch. 5: memory that the DMA can address",
-            next_step="use a smaller buffer or element type, or keep it behind the interface tile",
+            next_step="Use a smaller buffer or element type, or keep it behind the interface tile.",
+            says=f"the buffer has {needed // BYTE_BITS} bytes, the DMA can address {available // BYTE_BITS}",
         )
 
 
-def count_problem(needed: int | None, available: int, site: Site) -> Problem:
+def count_problem(needed: int | None, available: int, site: DmaSide) -> Problem:
     """More descriptors than one channel has."""
+    given = "too many to count" if needed is None else str(needed)
     return Problem(
         reason="bds",
         where=site.where,
         field="descriptors",
-        given="too many to count" if needed is None else str(needed),
+        given=given,
         allowed=f"at most {available}",
         source=f"AM020: BDs that one channel of the {site.kind.title} reaches",
-        next_step="split the transfer over channels, or use fewer tiles per transfer",
+        next_step="Split the transfer over channels, or use fewer tiles per transfer.",
+        says=f"the transfer needs {'too many' if needed is None else given} descriptors"
+        f"{' to count' * (needed is None)}, a channel reaches {available}",
     )
 
 
@@ -99,8 +105,8 @@ def _steps(items: Sequence[Item]) -> Iterator[int]:
             yield from _steps(item.items)
 
 
-def _way_out(step: int, request: Request, site: Site) -> str:
-    ways = ["split the loop into separate tilings"]
+def _way_out(step: int, request: Request, site: DmaSide) -> str:
+    ways = ["Split the loop into separate tilings"]
     limit = max(Fields(site.kind).step)
     bits = request.element_bits
     while bits > 1 and step * bits > limit * request.element_bits:
@@ -111,4 +117,4 @@ def _way_out(step: int, request: Request, site: Site) -> str:
         same_array = kind.generation == site.kind.generation
         if same_array and kind is not site.kind and max(Fields(kind).step) >= step:
             ways.append(f"move it from the {kind.title} (1..{max(Fields(kind).step)} words)")
-    return " or ".join(ways)
+    return f"{', or '.join(ways)}."

@@ -6,6 +6,8 @@ from struct import Struct
 
 from memtile.errors import InputFileError, Problem
 
+_FORMAT = "the file's format"
+
 
 class ByteReader:
     """The bytes of a file and its name for messages."""
@@ -22,22 +24,29 @@ class ByteReader:
         """Raise :class:`InputFileError` unless ``size`` bytes follow at byte ``at``."""
         left = len(self.data) - at
         if size > left:
-            raise self.error("truncated", at, what, f"{left} bytes left", f"{size} bytes")
+            says = f"the file ends within the {what}, of which {left} of {size} bytes are there"
+            raise self.error("truncated", at, what, f"{left} bytes left", f"{size} bytes", says=says)
 
     def place(self, at: int) -> str:
         """A byte of the file for messages."""
         return f"{self.name}, byte {at:#06x}"
 
     def error(
-        self, reason: str, at: int, what: str, given: str, allowed: str, source: str = "the file's format"
+        self, reason: str, at: int, what: str, given: str, allowed: str, source: str = _FORMAT, says: str = ""
     ) -> InputFileError:
-        """The error of what stands at byte ``at``."""
-        return InputFileError(self.problem(reason, at, what, given, allowed, source))
+        """The error of what is at byte ``at``."""
+        return InputFileError(self.problem(reason, at, what, given, allowed, source, says))
 
     def problem(
-        self, reason: str, at: int, what: str, given: str, allowed: str, source: str = "the file's format"
+        self, reason: str, at: int, what: str, given: str, allowed: str, source: str = _FORMAT, says: str = ""
     ) -> Problem:
-        """The problem of what stands at byte ``at``."""
+        """The problem of what is at byte ``at``."""
         return Problem(
-            reason=reason, where=self.place(at), field=what, given=given, allowed=allowed, source=source
+            reason=reason,
+            where=self.place(at),
+            field=what,
+            given=given,
+            allowed=allowed,
+            source=source,
+            says=says,
         )

@@ -20,17 +20,17 @@ def parse_json(text: str, name: str) -> Any:
         return json.loads(text, object_pairs_hook=lambda pairs: _object(name, pairs), parse_int=_whole)
     except json.JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
-        raise InputFileError(f"{place}: not JSON: {error.msg}") from None
+        raise InputFileError(f"{place}: this is not JSON: {error.msg}.") from None
     except ValueError as error:
-        raise InputFileError(f"{name}: not JSON that can be read: {error}") from None
+        raise InputFileError(f"{name}: this JSON cannot be read: {error}.") from None
     except RecursionError:
-        raise InputFileError(f"{name}: not JSON that can be read: nested too deeply") from None
+        raise InputFileError(f"{name}: this JSON cannot be read: it is nested too deeply.") from None
 
 
 def _whole(digits: str) -> int:
     """A whole number, refusing one that Python could not print again."""
     if len(digits) > _MOST_DIGITS:
-        raise ValueError(f"a number of {len(digits)} digits")
+        raise ValueError(f"a number has {len(digits)} digits")
     return int(digits)
 
 
@@ -40,5 +40,5 @@ def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise InputFileError(f'{name}: key "{twice}" is given twice in one object')
+        raise InputFileError(f'{name}: an object has the key "{twice}" twice.')
     return result

@@ -45,7 +45,7 @@ def schema(name: str) -> Schema:
                 where="schema",
                 field="name",
                 given=repr(name),
-                allowed=", ".join(schema_names()),
+                allowed=f"one of {', '.join(schema_names())}",
                 source="JSON of memtile's commands",
             )
         )

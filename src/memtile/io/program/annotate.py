@@ -47,7 +47,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Descriptor:
+class CompletedDescriptor:
     """A descriptor that the program has completed: its words, and what they do or why they say nothing."""
 
     bd: int
@@ -74,7 +74,7 @@ class Annotated:
     tile: TileName | None = None
     notes: tuple[Note, ...] = ()
     remarks: tuple[str, ...] = ()
-    descriptors: tuple[Descriptor, ...] = ()
+    descriptors: tuple[CompletedDescriptor, ...] = ()
 
 
 def annotate(operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Annotated]:
@@ -153,8 +153,8 @@ def _started(kind: TileKind, note: Note) -> str:
     return f"{DIRECTIONS[direction]} {channel} starts BD {bd}, {times}{token}"
 
 
-def _descriptor(tile: TileName, bd: int, words: tuple[int, ...]) -> Descriptor:
+def _descriptor(tile: TileName, bd: int, words: tuple[int, ...]) -> CompletedDescriptor:
     try:
-        return Descriptor(bd, words, explain_words(tile, words, bd), "")
+        return CompletedDescriptor(bd, words, explain_words(tile, words, bd), "")
     except DescriptorError as error:
-        return Descriptor(bd, words, None, str(error))
+        return CompletedDescriptor(bd, words, None, str(error))

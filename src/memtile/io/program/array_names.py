@@ -126,15 +126,17 @@ def parse_name(text: str, shape: ArrayShape) -> Name:
 def _check_tile(text: str, kind: str, column: int, row: int, shape: ArrayShape) -> None:
     there = shape.tile(column, row)
     if there != kind:
-        allowed = (
-            f"{there}, which is there,"
-            if there
-            else f"columns 0..{shape.columns - 1}, rows 0..{shape.rows - 1}"
+        place, size = (
+            f"column {column}, row {row}",
+            f"columns 0..{shape.columns - 1}, rows 0..{shape.rows - 1}",
         )
-        raise _error(text, "tile", f"{kind} at column {column}, row {row}", allowed)
+        says = f"there is no tile at {place}; the array has {size}"
+        if there:
+            says = f"the tile at {place} is not of kind {kind}, but of kind {there}"
+        raise _error(text, "tile", f"{kind} at {place}", there or size, says)
 
 
-def _error(text: str, what: str, given: str, allowed: str) -> InputFileError:
+def _error(text: str, what: str, given: str, allowed: str, says: str = "") -> InputFileError:
     return InputFileError(
         Problem(
             reason="array_name",
@@ -143,5 +145,6 @@ def _error(text: str, what: str, given: str, allowed: str) -> InputFileError:
             given=given,
             allowed=allowed,
             source=_SOURCE,
+            says=says,
         )
     )

@@ -12,7 +12,7 @@ import numpy as np
 from memtile.errors import Problem
 from memtile.io.program.array_names import Address, Argument, Given, Name, Own, Stream, TileMemory, Wanted
 from memtile.io.program.array_problems import buffer_twice, unknown
-from memtile.io.program.external_regions import Region, regions_of
+from memtile.io.program.external_regions import ExternalRegion, regions_of
 from memtile.io.program.external_uses import ExternalUse
 
 
@@ -56,14 +56,14 @@ def fixed_by_address(
 
 
 def find_regions(
-    regions: Sequence[Region], asked: Sequence[Asked]
-) -> tuple[dict[Name, Region], list[Problem]]:
+    regions: Sequence[ExternalRegion], asked: Sequence[Asked]
+) -> tuple[dict[Name, ExternalRegion], list[Problem]]:
     """Which region each name means; names of the user's own take what is left, in order.
 
     Returns:
         The region of each name that means one, and what is wrong with the others.
     """
-    meant: dict[Name, Region] = {}
+    meant: dict[Name, ExternalRegion] = {}
     holders: dict[tuple[str, bool], str] = {}
     problems = []
     external = [each for each in asked if not isinstance(each.name, TileMemory | Stream)]
@@ -80,13 +80,15 @@ def find_regions(
     return meant, problems
 
 
-def _region(asked: Asked, regions: Sequence[Region], taken: Collection[Region]) -> Region | None:
+def _region(
+    asked: Asked, regions: Sequence[ExternalRegion], taken: Collection[ExternalRegion]
+) -> ExternalRegion | None:
     if isinstance(asked.name, Address):
         first = asked.name.byte
         return next((r for r in regions if r.argument is None and r.first == first), None)
     if isinstance(asked.name, Argument):
         arguments = {r.argument: r for r in regions if r.argument is not None}
-        return (arguments or dict[int | None, Region](enumerate(regions))).get(asked.name.number)
+        return (arguments or dict[int | None, ExternalRegion](enumerate(regions))).get(asked.name.number)
     used = [r for r in regions if (r.writes if asked.wanted else r.reads)]
     free = [r for r in used if not any(r is other for other in taken)]
     one_way = [r for r in free if not (r.reads and r.writes)]

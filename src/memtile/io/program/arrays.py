@@ -17,7 +17,7 @@ from memtile.errors import InputFileError, MemtileError, Problem, raise_if
 from memtile.io.program import array_problems as problem
 from memtile.io.program.array_names import Given, Name, Stream, TileMemory, Wanted, parse_name
 from memtile.io.program.array_regions import Asked, find_regions, fixed_by_address, nbytes
-from memtile.io.program.external_regions import Region, regions_of
+from memtile.io.program.external_regions import ExternalRegion, regions_of
 from memtile.io.program.external_uses import ExternalUse
 from memtile.io.program.operations import ArrayShape
 
@@ -37,7 +37,7 @@ class ExternalArray:
     """
 
     name: str
-    region: Region
+    region: ExternalRegion
     words: Words
     given: bool
 
@@ -151,7 +151,9 @@ def _common_type(given: Sequence[Given]) -> np.dtype[Any]:
     return kinds.pop() if len(kinds) == 1 else np.dtype(np.uint32)
 
 
-def _external(region: Region, arrays: Sequence[Given | Wanted], dtype: np.dtype[Any]) -> ExternalArray | None:
+def _external(
+    region: ExternalRegion, arrays: Sequence[Given | Wanted], dtype: np.dtype[Any]
+) -> ExternalArray | None:
     """The buffer of a region, filled with what is given or with zeros; None if nobody needs it.
 
     Args:
@@ -179,7 +181,7 @@ def _external(region: Region, arrays: Sequence[Given | Wanted], dtype: np.dtype[
     return None
 
 
-def _size_problems(given: Given, region: Region | None = None) -> Iterator[Problem]:
+def _size_problems(given: Given, region: ExternalRegion | None = None) -> Iterator[Problem]:
     size = given.array.nbytes
     if size == 0 or size % WORD_BYTES:
         yield problem.not_words(given.name, size)
@@ -216,7 +218,9 @@ def _place_problems(place: TileMemory, name: str, size: int, shape: ArrayShape) 
         yield problem.outside_memory(name, place, size, most)
 
 
-def _source(name: Name, meant: Mapping[Name, Region], buffers: Mapping[str, ExternalArray]) -> Source | None:
+def _source(
+    name: Name, meant: Mapping[Name, ExternalRegion], buffers: Mapping[str, ExternalArray]
+) -> Source | None:
     """Where a wanted array comes from; None = nowhere, and it is said why."""
     if isinstance(name, TileMemory | Stream):
         return name

@@ -98,7 +98,9 @@ def _check_header(file: ByteReader) -> None:
 
 
 def _wrong_length(file: ByteReader, length: int, body: int) -> Problem:
-    return file.problem("length", 12, "length", f"{length} words", f"{body} bytes, as the file has", SOURCE)
+    says = f"the header counts {length * WORD_BYTES} bytes after it, the file has {body}"
+    given, allowed = f"{length} words", f"{body} bytes, as the file has"
+    return file.problem("length", 12, "length", given, allowed, SOURCE, says)
 
 
 def _read_command(file: ByteReader, at: int, base: int) -> tuple[Operation, int]:
@@ -110,7 +112,7 @@ def _read_command(file: ByteReader, at: int, base: int) -> tuple[Operation, int]
         start += WORD_BYTES
     command = _COMMANDS.get(number)
     if command is None:
-        known = ", ".join(f"{known:#05x}" for known in _COMMANDS)
+        known = f"one of {', '.join(f'{known:#05x}' for known in _COMMANDS)}"
         raise file.error("command", at, "command", f"{number:#05x}", known, SOURCE)
     if length < command.shortest or (command.longest is not None and length > command.longest):
         allowed = f"{command.shortest} words" + ("" if command.longest else " or more")

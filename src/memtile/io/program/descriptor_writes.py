@@ -17,7 +17,7 @@ Finished = tuple[int, tuple[int, ...]]
 
 @dataclass(slots=True)
 class _Words:
-    """The words of one descriptor as far as they are known, and those written since it was last told."""
+    """The words of one descriptor as far as they are known, and those written since it was last reported."""
 
     known: dict[int, int] = field(default_factory=dict)
     fresh: set[int] = field(default_factory=set)
@@ -33,8 +33,8 @@ class DescriptorWrites:
         """Take words written to one tile.
 
         Returns:
-            ``(BD number, words)`` of each descriptor that is told now: all of its words are new, or it was
-            changed since it was last told and is started.
+            ``(BD number, words)`` of each descriptor to report now: all of its words are new, or it was
+            changed since it was last reported and is started.
         """
         return [finished for word in words for finished in self._word(kind, word)]
 
@@ -47,11 +47,11 @@ class DescriptorWrites:
             words = tile.setdefault(bd, _Words())
             self._store(words, index, word)
             if len(words.fresh) == kind.bd_words:
-                yield self._told(bd, words)
+                yield self._finished(bd, words)
         elif (started := _started(kind, offset, word)) in tile:
             words = tile[started]
             if words.fresh and len(words.known) == kind.bd_words:
-                yield self._told(started, words)
+                yield self._finished(started, words)
 
     def _store(self, words: _Words, index: int, word: Word) -> None:
         if word.mask != WORD_MAX and index not in words.known:
@@ -59,7 +59,7 @@ class DescriptorWrites:
         words.known[index] = (words.known.get(index, 0) & ~word.mask) | (word.value & word.mask)
         words.fresh.add(index)
 
-    def _told(self, bd: int, words: _Words) -> Finished:
+    def _finished(self, bd: int, words: _Words) -> Finished:
         words.fresh.clear()
         return bd, tuple(words.known[index] for index in sorted(words.known))
 

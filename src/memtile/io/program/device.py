@@ -37,15 +37,18 @@ def device_of(programs: Sequence[Program], name: str | None = None) -> tuple[Dev
     if len(shapes) > 1:
         given = " and ".join(map(_text, shapes))
         where = ", ".join(program.name for program in programs if program.shape)
-        raise _error(where, "array", given, "one array for all files", "name a --device")
+        says = f"the files are for different arrays: {given}"
+        raise _error(where, "array", given, "one array for all files", "Name a --device.", says)
     (program, *_) = (program for program in programs if program.shape)
     named = [device for device in _READ.values() if program.generation in device.transaction_generations]
     fitting = [device for device in named if _fits(device, shapes[0])]
     if not fitting:
         generation = GENERATIONS.get(program.generation, "unknown")
         given = f"{_text(shapes[0])}, generation {program.generation} ({generation})"
-        known = ", ".join(f"{d.name} {_text(ArrayShape.of(d))}" for d in _READ.values())
-        raise _error(program.name, "array", given, f"parts of {known}", "name a --device to run it on")
+        known = ", ".join(f"{d.name} with {_text(ArrayShape.of(d))}" for d in _READ.values())
+        says = f"the array has {given}, which fits no known device: {known}"
+        step = "Name a --device to run it on."
+        raise _error(program.name, "array", given, f"parts of {known}", step, says)
     return fitting[0], ArrayShape.of(fitting[0], shapes[0].columns)
 
 
@@ -56,10 +59,11 @@ def _fits(device: Device, shape: ArrayShape) -> bool:
 
 
 def _text(shape: ArrayShape) -> str:
-    return f"{shape.columns} x {shape.rows} tiles with {shape.memory_tile_rows} memory tile rows"
+    rows = f"{shape.memory_tile_rows} memory tile row{'s' * (shape.memory_tile_rows != 1)}"
+    return f"{shape.columns} x {shape.rows} tiles with {rows}"
 
 
-def _error(where: str, what: str, given: str, allowed: str, step: str) -> InputFileError:
+def _error(where: str, what: str, given: str, allowed: str, step: str, says: str) -> InputFileError:
     return InputFileError(
         Problem(
             reason="device",
@@ -69,5 +73,6 @@ def _error(where: str, what: str, given: str, allowed: str, step: str) -> InputF
             allowed=allowed,
             source=_SOURCE,
             next_step=step,
+            says=says,
         )
     )

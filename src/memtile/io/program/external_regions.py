@@ -9,7 +9,7 @@ from memtile.io.program.external_uses import ExternalUse
 
 
 @dataclass(slots=True)
-class Region:
+class ExternalRegion:
     """A buffer that a program expects in external memory.
 
     Attributes:
@@ -54,7 +54,7 @@ class Region:
 
 def regions_of(
     uses: Sequence[ExternalUse], fixed: Iterable[tuple[int, int]] = (), arguments: Iterable[int] = ()
-) -> list[Region]:
+) -> list[ExternalRegion]:
     """The buffers of a program: one for each argument, then by address.
 
     Uses that overlap share a buffer, and so do those that touch and go the same way.
@@ -64,13 +64,13 @@ def regions_of(
         fixed: first byte and end of buffers that are known; they take the uses that begin in them.
         arguments: kernel arguments that are known, used or not.
     """
-    of_argument = {number: Region(number, 0, 0) for number in arguments}
+    of_argument = {number: ExternalRegion(number, 0, 0) for number in arguments}
     ends = dict(sorted(fixed))
-    known = [Region(None, first, first) for first in ends]
+    known = [ExternalRegion(None, first, first) for first in ends]
     free: list[ExternalUse] = []
     for use in uses:
         if use.argument is not None:
-            of_argument.setdefault(use.argument, Region(use.argument, 0, 0)).add(use)
+            of_argument.setdefault(use.argument, ExternalRegion(use.argument, 0, 0)).add(use)
             continue
         home = next((r for r in known if r.first <= use.first < ends[r.first]), None)
         home.add(use) if home else free.append(use)
@@ -78,10 +78,10 @@ def regions_of(
     return [*(of_argument[n] for n in sorted(of_argument)), *by_address]
 
 
-def _joined(uses: Sequence[ExternalUse]) -> list[Region]:
+def _joined(uses: Sequence[ExternalUse]) -> list[ExternalRegion]:
     """Regions of uses with addresses: first what goes the same way, then what overlaps across directions."""
     one_way = [r for writes in (False, True) for r in _one_way([u for u in uses if u.writes is writes])]
-    joined: list[Region] = []
+    joined: list[ExternalRegion] = []
     for region in sorted(one_way, key=lambda region: region.first):
         if joined and region.first < joined[-1].end:
             last = joined[-1]
@@ -93,13 +93,13 @@ def _joined(uses: Sequence[ExternalUse]) -> list[Region]:
     return joined
 
 
-def _one_way(uses: Sequence[ExternalUse]) -> Iterator[Region]:
-    region: Region | None = None
+def _one_way(uses: Sequence[ExternalUse]) -> Iterator[ExternalRegion]:
+    region: ExternalRegion | None = None
     for use in sorted(uses, key=lambda use: use.first):
         if region is not None and use.first > region.end:
             yield region
             region = None
-        region = region or Region(None, use.first, use.first)
+        region = region or ExternalRegion(None, use.first, use.first)
         region.add(use)
     if region is not None:
         yield region

@@ -67,14 +67,17 @@ def _format_of(data: bytes, name: str) -> Format:
     if tuple(data[:2]) in LAYOUTS or _is_hex_words(data):
         return "txn"
     if not data or b"\0" in data or not _is_text(data):
+        start = data[: HEADER.size].hex(" ")
         raise InputFileError(
             Problem(
                 reason="format",
                 where=name,
                 field="format",
-                given=f"bytes {data[: HEADER.size].hex(' ')}" if data else "an empty file",
+                given=f"bytes {start}" if data else "an empty file",
                 allowed="a transaction, a CDO file or a register dump",
                 source="their headers",
+                says=f"the file {f'begins with bytes {start}' if data else 'is empty'}; "
+                "it must be a transaction, a CDO file or a register dump",
             )
         )
     return "dump"
@@ -87,7 +90,7 @@ def _is_hex_words(data: bytes) -> bool:
 
 
 def _hex_words(data: bytes, name: str) -> bytes:
-    """The bytes that lines of words stand for; raises :class:`InputFileError` with all wrong lines."""
+    """The bytes of lines of words; raises :class:`InputFileError` with all wrong lines."""
     problems: list[Problem] = []
     words: list[int] = []
     for number, line in enumerate(data.splitlines(), 1):
@@ -100,7 +103,7 @@ def _hex_words(data: bytes, name: str) -> bytes:
                     reason="word",
                     where=f"{name}, line {number}",
                     field="word",
-                    given=line.strip().decode("ascii", "backslashreplace"),
+                    given=repr(line.strip().decode("ascii", "backslashreplace")),
                     allowed="eight hexadecimal digits",
                     source=SOURCE,
                 )
@@ -140,7 +143,7 @@ def _dump(data: bytes, name: str, _base: int) -> Program:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputFileError(f"{name}: not UTF-8 text, see byte {error.start}") from None
+        raise InputFileError(f"{name}: byte {error.start} is not UTF-8 text.") from None
     if text.lstrip()[:1] in ("[", "{"):
         return Program(name, "dump", "register dump, JSON", read_json(parse_json(text, name), name))
     return Program(name, "dump", "register dump, text", read_text(text, name))

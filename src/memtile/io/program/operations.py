@@ -125,6 +125,7 @@ class ArrayShape:
                     given=device.generation,
                     allowed=TABLES,
                     source="files of register writes are read with its tables",
+                    says=f"the device is of generation {device.generation}; it must be of {TABLES}",
                 )
             )
         seen = range(device.columns if columns is None else columns)

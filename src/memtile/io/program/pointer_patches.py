@@ -54,11 +54,12 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     if pointer is None:
         yield Problem(
             reason="operation_size",
-            where=operation.place,
+            where=operation.place or "program",
             field=PATCH,
             given=f"{len(operation.payload)} bytes",
             allowed="a size that is known",
             source=_SOURCE,
+            says=f"the {PATCH} has {len(operation.payload)} bytes, which is no known size",
         )
         return
     column, row, offset = locate(pointer.register)
@@ -67,18 +68,20 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     if not inside or not 0 <= bd < INTERFACE.bds or rest != _FIRST_WORD * WORD_BYTES:
         yield Problem(
             reason="patch",
-            where=operation.place,
+            where=operation.place or "program",
             field="register",
             given=f"{pointer.register:#010x}",
             allowed="lower halves of Base_Address in interface tile descriptors",
             source=_SOURCE,
+            says=f"the patch is for {pointer.register:#010x}; it must be for the lower half of "
+            "Base_Address in a descriptor of an interface tile",
         )
     if pointer.offset % WORD_BYTES:
         yield Problem(
             reason="alignment",
-            where=operation.place,
+            where=operation.place or "program",
             field="argument offset",
             given=f"{pointer.offset} bytes",
-            allowed=f"multiples of {WORD_BYTES}",
+            allowed=f"a multiple of {WORD_BYTES}",
             source=_SOURCE,
         )

@@ -1,7 +1,7 @@
 """Register dumps: addresses and values as text or as JSON, read and written.
 
 Text: one access a line, an address and one value, or several for consecutive words; ``#`` begins a comment,
-and a colon, comma or equals sign may stand between the numbers. JSON: a list of objects with ``address`` and
+and a colon, comma or equals sign may separate the numbers. JSON: a list of objects with ``address`` and
 ``value``, or one object of address to value. Numbers are decimal or hexadecimal with ``0x``.
 """
 
@@ -56,6 +56,8 @@ def read_json(data: Any, name: str = "dump") -> tuple[Operation, ...]:
                 given=type(data).__name__,
                 allowed="a list of registers, or an object of address to value",
                 source=_SOURCE,
+                says=f"the JSON value is of type {type(data).__name__}; "
+                "it must be a list of registers, or an object of addresses and values",
             )
         )
     operations: list[Operation] = []
@@ -100,8 +102,10 @@ def _add(operations: list[Operation], problems: list[Problem], items: list[Any],
                 where=place,
                 field="register",
                 given=" ".join(map(str, items)) or "nothing",
-                allowed=f"an address and values of 0..{WORD_MAX:#x}",
+                allowed=f"an address and values of 0x0..{WORD_MAX:#x}",
                 source=_SOURCE,
+                says=f"{' '.join(map(str, items)) or 'nothing'!r} is not a register; "
+                f"it must be an address and values of 0x0..{WORD_MAX:#x}",
             )
         )
     elif len(values) == 1:
@@ -130,6 +134,7 @@ def _plain(operations: Iterable[Operation]) -> Iterator[tuple[int, int]]:
             given=type(op).__name__,
             allowed="plain writes",
             source=_SOURCE,
+            says=f"a dump cannot hold a {type(op).__name__}, only plain writes",
         )
         for number, op in enumerate(given)
         if not isinstance(op, Write | BlockWrite)

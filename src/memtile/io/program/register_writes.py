@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from memtile.arch.address_map import ARRAY_BASE
-from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
+from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.errors import InputFileError, Problem, RegisterError, SimulationError, raise_if
 from memtile.io.program.operations import (
     WORD_MAX,
@@ -109,8 +109,9 @@ def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str])
                 field="operation",
                 given=operation.name,
                 allowed="register accesses",
-                source="the model's door",
-                next_step="run what this operation asks for yourself",
+                source="the model takes register accesses",
+                next_step="Run what this operation asks for yourself.",
+                says=f"the operation {operation.name} is no register access",
             )
         return
     yield from _value_problems(operation, where)
@@ -130,8 +131,9 @@ def _value_problems(operation: Operation, where: str) -> Iterator[Problem]:
                 where=where,
                 field=f"{address:#010x}",
                 given=hex(value),
-                allowed=f"0..{WORD_MAX:#x}",
+                allowed=f"0x0..{WORD_MAX:#x}",
                 source=_MAP,
+                says=f"the value for {address:#010x} is {value:#x}, allowed are 0x0..{WORD_MAX:#x}",
             )
 
 
@@ -141,15 +143,15 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
     kind = shape.tile(column, row)
     if kind is None:
         allowed = f"columns 0..{shape.columns - 1}, rows 0..{shape.rows - 1}"
-        given = f"{given} (column {column}, row {row})"
         yield Problem(
             reason="tile",
             where=where,
             field="address",
-            given=given,
+            given=f"{given} (column {column}, row {row})",
             allowed=allowed,
             source=_MAP,
             next_step=_other_base(address, shape),
+            says=f"address {given} is in column {column}, row {row}; the array has {allowed}",
         )
     elif offset % WORD_BYTES:
         yield Problem(
@@ -157,7 +159,7 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
             where=where,
             field="address",
             given=given,
-            allowed=f"multiples of {WORD_BYTES}",
+            allowed=f"a multiple of {WORD_BYTES:#x}",
             source=_MAP,
         )
     elif offset + words * WORD_BYTES > TILE_BYTES:
@@ -168,38 +170,40 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
             given=f"{words} words from {given} on",
             allowed="words of one tile",
             source=_MAP,
+            says=f"{words} words from {given} on are more than one tile has",
         )
     else:
-        first = offset // WORD_BYTES
-        answered = answering(kind, shape.has_dma(column, row))[first : first + words]
-        if not answered.all():
-            hole = offset + int(answered.argmin()) * WORD_BYTES
-            given = f"offset {hole:#07x} of the {TILE_KINDS[kind].title} at column {column}, row {row}"
-            if answering(kind, has_dma=True)[hole // WORD_BYTES]:
-                yield Problem(
-                    reason="no_dma",
-                    where=where,
-                    field="address",
-                    given=given,
-                    allowed="interface tiles that have a DMA",
-                    source="device table",
-                )
-            else:
-                yield Problem(
-                    reason="unmapped",
-                    where=where,
-                    field="address",
-                    given=given,
-                    allowed="data memory and registers of the map",
-                    source=_MAP,
-                )
+        yield from _hole(column, row, kind, range(offset, offset + words * WORD_BYTES), shape, where)
+
+
+def _hole(
+    column: int, row: int, kind: TileName, offsets: range, shape: ArrayShape, where: str
+) -> Iterator[Problem]:
+    """The first word of ``offsets`` of a tile at which nothing answers, if there is one."""
+    words = slice(offsets.start // WORD_BYTES, offsets.stop // WORD_BYTES)
+    answered = answering(kind, shape.has_dma(column, row))[words]
+    if answered.all():
+        return
+    hole = offsets.start + int(answered.argmin()) * WORD_BYTES
+    given = f"offset {hole:#07x} of the {TILE_KINDS[kind].title} at column {column}, row {row}"
+    lacks_dma = bool(answering(kind, has_dma=True)[hole // WORD_BYTES])
+    reason = "which has no DMA" if lacks_dma else "where there is neither data memory nor a register"
+    yield Problem(
+        reason="no_dma" if lacks_dma else "unmapped",
+        where=where,
+        field="address",
+        given=given,
+        allowed="interface tiles that have a DMA" if lacks_dma else "data memory and registers of the map",
+        source="device table" if lacks_dma else _MAP,
+        says=f"nothing answers at {given}, {reason}",
+    )
 
 
 def _other_base(address: int, shape: ArrayShape) -> str:
     """What to do about an address that counts from the array's usual place in the system."""
     column, row, _ = locate(address - ARRAY_BASE)
     inside = address >= ARRAY_BASE and shape.tile(column, row) is not None
-    return f"where addresses count from {ARRAY_BASE:#x}, say so with --base" if inside else ""
+    return f"If addresses count from {ARRAY_BASE:#x}, say so with --base." if inside else ""
 
 
 def _timed_out(poll: MaskPoll) -> Problem:
@@ -210,4 +214,6 @@ def _timed_out(poll: MaskPoll) -> Problem:
         given=f"a word at {poll.address:#010x} that never had it",
         allowed=f"{poll.value:#x} in the bits of {poll.mask:#x}",
         source="the program itself",
+        says=f"the mask poll waits for {poll.value:#x} in the bits {poll.mask:#x} of the word at "
+        f"{poll.address:#010x}, which never came",
     )

@@ -54,7 +54,7 @@ class _Host:
 
     Args:
         array: the model.
-        end: cycle at which it gives up waiting.
+        end: last cycle that the host waits for.
         untimed: move data without a clock.
         progress: called now and then with the cycles done, or the words that an untimed run moved.
     """
@@ -67,7 +67,7 @@ class _Host:
 
     @property
     def left(self) -> int:
-        """Cycles until it gives up waiting."""
+        """Cycles that are left until then."""
         return self._end - self._array.engine.now
 
     def poll(self, address: int, mask: int, value: int, _advance: Advance, /) -> bool:
@@ -75,7 +75,7 @@ class _Host:
         return self.until(lambda: self._array.door.read32(address) & mask == value)
 
     def until(self, met: Callable[[], bool]) -> bool:
-        """Let the array run until ``met``; False when that cannot be any more, or at the limit of cycles."""
+        """Let the array run until ``met``; False when it cannot be any more, or the last cycle is over."""
         quiet, engine = False, self._array.engine
         while not met():
             if quiet or self.left <= 0:

@@ -23,13 +23,16 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     """What keeps a wait from being done on an array of ``shape``."""
     said = dict(operation.details)
     if not said.get("columns") or not said.get("rows") or said["direction"] not in (S2MM, MM2S):
+        given = ", ".join(f"{key} {value}" for key, value in said.items())
+        allowed = f"1 or more columns and rows, and direction {S2MM} or {MM2S}"
         yield Problem(
             reason="token",
-            where=operation.place,
+            where=operation.place or "program",
             field=WAIT,
-            given=", ".join(f"{key} {value}" for key, value in said.items()) or "nothing that is known",
-            allowed=f"1 or more columns and rows, and direction {S2MM} or {MM2S}",
+            given=given or "nothing that is known",
+            allowed=allowed,
             source=_SOURCE,
+            says=f"the {WAIT} says {given or 'nothing that is known'}; it must say {allowed}",
         )
         return
     for column, row in _places(said):
@@ -38,11 +41,13 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
         if said["channel"] >= channels:
             yield Problem(
                 reason="token",
-                where=operation.place,
+                where=operation.place or "program",
                 field=WAIT,
                 given=f"channel {said['channel']} of the tile at column {column}, row {row}",
                 allowed="channels of the array",
                 source=_SOURCE,
+                says=f"the {WAIT} names channel {said['channel']} of the tile at column {column}, row {row}, "
+                f"which has {channels or 'no'} channels",
             )
 
 
@@ -69,17 +74,18 @@ class TokenHost:
         """
         wanted = Counter(self._wanted(dict(operation.details)))
         if not self._until(lambda: not self._missing(wanted)):
+            missing = f"{self._missing(wanted).total()} of {wanted.total()} tokens"
             raise SimulationError(
                 Problem(
                     reason="token",
-                    where=operation.place,
+                    where=operation.place or "program",
                     field=WAIT,
-                    given=f"{self._missing(wanted).total()} of {wanted.total()} tokens that never came",
+                    given=f"{missing} that never came",
                     allowed="all of them",
                     source=_SOURCE,
-                    next_step=(
-                        f"tasks must ask for tokens, and the switches bring them to {FIRMWARE_PORT} in row 0"
-                    ),
+                    next_step="Tasks must ask for tokens, and the switches must bring them to "
+                    f"{FIRMWARE_PORT} in row 0.",
+                    says=f"{missing} never came",
                 )
             )
         self._taken += wanted

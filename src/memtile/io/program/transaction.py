@@ -61,7 +61,9 @@ def read_transaction(data: bytes, name: str = "transaction") -> Transaction:
         operations.append(operation)
         at += size
     if len(operations) != count:
-        raise file.error("count", 8, "operation count", str(count), f"{len(operations)}, as counted", SOURCE)
+        says = f"the header says {count} operations, the file has {len(operations)}"
+        allowed = f"{len(operations)}, as counted"
+        raise file.error("count", 8, "operation count", str(count), allowed, SOURCE, says)
     return Transaction(header, tuple(operations))
 
 
@@ -72,8 +74,9 @@ def _read_header(file: ByteReader) -> tuple[Header, int]:
         known = " or ".join(f"{major}.{minor}" for major, minor in LAYOUTS)
         problems.append(file.problem("version", 0, "version", f"{major}.{minor}", known, SOURCE))
     if size != len(file.data):
+        says = f"the header says a total size of {size} bytes, the file has {len(file.data)}"
         allowed = f"{len(file.data)}, the length of the file"
-        problems.append(file.problem("size", 12, "total size", f"{size} bytes", allowed, SOURCE))
+        problems.append(file.problem("size", 12, "total size", f"{size} bytes", allowed, SOURCE, says))
     raise_if(problems, InputFileError)
     return Header((major, minor), generation, rows, columns, memory_rows), count
 
@@ -132,7 +135,7 @@ class _Operations:
         _, address, size = self._file.unpack(layout, at, "block write")
         words, rest = divmod(size - layout.size, WORD_BYTES)
         if words < 1 or rest:
-            allowed = f"{layout.size} and {WORD_BYTES} for each word"
+            allowed = f"{layout.size} bytes and {WORD_BYTES} more for each word"
             raise self._file.error("operation_size", at, "block write size", f"{size} bytes", allowed, SOURCE)
         self._file.need(at, size, "block write")
         data = Struct(f"<{words}I").unpack_from(self._file.data, at + layout.size)
@@ -171,6 +174,6 @@ class _Operations:
     def _unknown(self, at: int, opcode: int) -> InputFileError:
         driver = self._header.by_driver
         known = {WRITE, BLOCK_WRITE, MASK_WRITE, MASK_POLL, *(() if driver else {MASK_POLL_BUSY, *FIXED})}
-        allowed = f"{', '.join(map(str, sorted(known)))}, and {FIRST_CUSTOM} or more"
+        allowed = f"one of {', '.join(map(str, sorted(known)))}, or at least {FIRST_CUSTOM}"
         numbering = "aie-rt's numbering" if driver else "mlir-aie's numbering"
         return self._file.error("opcode", at, "opcode", str(opcode), allowed, f"{SOURCE}, {numbering}")

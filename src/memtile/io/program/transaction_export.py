@@ -63,7 +63,7 @@ def _problem(header: Header, number: int, operation: Operation) -> Problem | Non
             where=where,
             field="address",
             given=hex(operation.address),
-            allowed=f"0..{WORD_MAX:#x}",
+            allowed=f"0x0..{WORD_MAX:#x}",
             source=SOURCE,
         )
     if isinstance(operation, BlockWrite) and not operation.words:
@@ -74,6 +74,7 @@ def _problem(header: Header, number: int, operation: Operation) -> Problem | Non
             given="0 words",
             allowed="1 or more",
             source=SOURCE,
+            says="the block write has no words; it must have 1 or more",
         )
     if header.by_driver and isinstance(operation, MaskPoll) and operation.busy:
         return _foreign(header, where, "MASKPOLL_BUSY")
@@ -83,7 +84,7 @@ def _problem(header: Header, number: int, operation: Operation) -> Problem | Non
 
 
 def _foreign(header: Header, where: str, name: str) -> Problem:
-    known, step = ("aie-rt", "choose version 1.0") if header.by_driver else ("mlir-aie", "")
+    known, step = ("aie-rt", "Choose version 1.0.") if header.by_driver else ("mlir-aie", "")
     return Problem(
         reason="operation",
         where=where,
@@ -92,6 +93,7 @@ def _foreign(header: Header, where: str, name: str) -> Problem:
         allowed=f"those of {known}",
         source=SOURCE,
         next_step=step,
+        says=f"this version cannot store {name}; it has the operations of {known}",
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from memtile.arch.trace import FILLER, REPEATS, SLOTS, START, STOP, SYNC, SYNC_CYCLES
 from memtile.errors import InputFileError, Problem
 from memtile.io.trace.frames import Frame, Loss, frames
-from memtile.io.trace.packets import Gap, Packet, Sender, packets, senders
+from memtile.io.trace.packets import Gap, Sender, TracePacket, packets, senders
 from memtile.io.trace.words import Words
 
 _SOURCE = "mlir-aie's decoder"
@@ -137,7 +137,9 @@ def decode(words: Words | Sequence[int], name: str = "trace") -> Trace:
         raise InputFileError(_empty(name, plain))
     units = tuple(_unit(sender, items, name, problems) for sender, items in by_sender.items())
     ordered = sorted(problems, key=lambda problem: int(problem.where.rpartition(" ")[2]))
-    return Trace(name, units, tuple(ordered), len(plain), sum(isinstance(item, Packet) for item in found))
+    return Trace(
+        name, units, tuple(ordered), len(plain), sum(isinstance(item, TracePacket) for item in found)
+    )
 
 
 def _empty(name: str, words: Sequence[int]) -> Problem:
@@ -149,15 +151,17 @@ def _empty(name: str, words: Sequence[int]) -> Problem:
         given=f"{len(words)} words, {len(written) or 'none'} of them not 0",
         allowed="at least one trace packet",
         source=_SOURCE,
-        next_step="nothing was traced: check the start event, the route of the packets and the trace buffer",
+        next_step="Check the start event, the route of the packets and the trace buffer.",
+        says=f"nothing was traced: in {len(words)} word{'s' * (len(words) != 1)}, "
+        f"{len(written) or 'none'} of them not 0, there is no trace packet",
     )
 
 
-def _unit(sender: Sender, items: list[Packet | Gap], name: str, problems: list[Problem]) -> UnitTrace:
+def _unit(sender: Sender, items: list[TracePacket | Gap], name: str, problems: list[Problem]) -> UnitTrace:
     reader = _Reader(name, problems)
     for frame in frames(items, name, problems):
         reader.read(frame)
-    return UnitTrace(sender, sum(isinstance(item, Packet) for item in items), reader.segments)
+    return UnitTrace(sender, sum(isinstance(item, TracePacket) for item in items), reader.segments)
 
 
 class _Reader:
@@ -167,7 +171,7 @@ class _Reader:
         self.segments: list[Segment] = []
         self._name = name
         self._problems = problems
-        self._now = 0  # the last cycle that is told
+        self._now = 0  # the last cycle that is known
         self._last: tuple[int, int] | None = None  # delta and slots of the last frame
 
     def read(self, frame: Frame | Loss) -> None:
@@ -191,25 +195,26 @@ class _Reader:
     def _start(self, frame: Frame) -> None:
         overrun = bool(self.segments) and not self.segments[-1].stopped and self.segments[-1].exact
         if overrun:
-            self._report("trace_overrun", frame.at, "trace", self._lost_until(frame.number), "no gap")
+            says = f"events were lost between cycles {self._now} and {frame.number}"
+            given = f"events lost between cycles {self._now} and {frame.number}"
+            self._report("trace_overrun", frame.at, "trace", given, "no gap", says)
         self._begin(Origin.OVERRUN if overrun else Origin.START, frame.number, True, frame.at)
-
-    def _lost_until(self, cycle: int) -> str:
-        return f"events lost between cycles {self._now} and {cycle}"
 
     def _stop(self, frame: Frame) -> None:
         self._segment(frame.at).stopped = True
         if frame.number:
-            given = f"{frame.number:#x} in the bits after its opcode"
-            self._report(
-                "trace_stop", frame.at, "Stop frame", given, "0, as in all known traces (DEV-TRACE-1)"
-            )
+            given, allowed = f"{frame.number:#x} in the bits after its opcode", "0, as in all known traces"
+            says = f"a Stop frame has {given}, where all known traces have 0x0, see DEV-TRACE-1"
+            self._report("trace_stop", frame.at, "Stop frame", given, allowed, says)
 
     def _repeat(self, frame: Frame) -> None:
         self._segment(frame.at)
         if self._last is None:
-            given = f"{frame.number} times, with no frame before it"
-            self._report("trace_repeat", frame.at, "Repeat frame", given, "after a frame with events")
+            given, says = (
+                f"{frame.number} times",
+                "a Repeat frame has no frame before it that it could repeat",
+            )
+            self._report("trace_repeat", frame.at, "Repeat frame", given, "after a frame with events", says)
             self._lose(frame.at)
             return
         self._record(frame.number)
@@ -236,7 +241,8 @@ class _Reader:
 
     def _segment(self, at: int) -> Segment:
         if not self.segments or self.segments[-1].stopped:
-            self._report("trace_no_start", at, "trace", "frames without a Start frame", "a Start frame first")
+            given, says = "frames without a Start frame", "there are frames with no Start frame before them"
+            self._report("trace_no_start", at, "trace", given, "a Start frame first", says)
             self._begin(Origin.MIDDLE, self._now, False, at)
         return self.segments[-1]
 
@@ -244,7 +250,7 @@ class _Reader:
         self.segments.append(Segment(origin, start, exact, at))
         self._now, self._last = start, None
 
-    def _report(self, reason: str, at: int, field: str, given: str, allowed: str) -> None:
+    def _report(self, reason: str, at: int, field: str, given: str, allowed: str, says: str) -> None:
         self._problems.append(
             Problem(
                 reason=reason,
@@ -254,10 +260,11 @@ class _Reader:
                 allowed=allowed,
                 source=_SOURCE,
                 next_step={
-                    "trace_overrun": "trace fewer events, or give the packets a faster route",
-                    "trace_no_start": "times are counted from 0 on and are lower bounds",
-                    "trace_repeat": "times after it are lower bounds",
+                    "trace_overrun": "Trace fewer events, or give the packets a faster route.",
+                    "trace_no_start": "Times are counted from 0 on and are lower bounds.",
+                    "trace_repeat": "Times after it are lower bounds.",
                 }.get(reason, ""),
+                says=says,
             )
         )
 

@@ -1,4 +1,4 @@
-"""Frames of one trace unit: from the payload words of its packets, with the word where each one stands."""
+"""Frames of one trace unit: from the payload words of its packets, with the word that each one is in."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import FRAMES, START_PC, FrameFormat
 from memtile.errors import Problem
-from memtile.io.trace.packets import Gap, Packet
+from memtile.io.trace.packets import Gap, TracePacket
 
 _SOURCE = "AM020, trace; frames as decoded by mlir-aie"
-_LATER = "the rest of the word is skipped; times after it are lower bounds"
+_LATER = "The rest of the word is skipped; times after it are lower bounds."
 
 
 def _beginning(byte: int) -> FrameFormat | None:
@@ -41,7 +41,7 @@ class Loss(NamedTuple):
     at: int
 
 
-def frames(items: Iterable[Packet | Gap], name: str, problems: list[Problem]) -> Iterator[Frame | Loss]:
+def frames(items: Iterable[TracePacket | Gap], name: str, problems: list[Problem]) -> Iterator[Frame | Loss]:
     """The frames of one unit's packets, fillers too, and where frames may be missing.
 
     Frames lie within a word, but for Start which takes two (AM020): what cannot be read is skipped up to the
@@ -50,7 +50,7 @@ def frames(items: Iterable[Packet | Gap], name: str, problems: list[Problem]) ->
     """
     data, places = bytearray(), list[int]()
     for item in items:
-        if isinstance(item, Packet):
+        if isinstance(item, TracePacket):
             data += b"".join(word.to_bytes(WORD_BYTES, "big") for word in item.payload)
             places += range(item.at + 1, item.at + 1 + len(item.payload))
             continue
@@ -100,6 +100,7 @@ def _unreadable(format: FrameFormat | None, data: bytearray, at: int, where: str
             allowed="a frame of event-time mode",
             source=_SOURCE,
             next_step=_LATER,
+            says=f"no frame of event-time mode begins with byte {data[at]:#04x}",
         )
     if format.bytes > WORD_BYTES:
         return Problem(
@@ -109,16 +110,20 @@ def _unreadable(format: FrameFormat | None, data: bytearray, at: int, where: str
             given=f"{len(data) - at} of {format.bytes} bytes of {format.name}",
             allowed="the whole frame",
             source=_SOURCE,
+            says=f"the trace ends within a {format.name} frame: "
+            f"{len(data) - at} of its {format.bytes} bytes are there",
         )
-    room = WORD_BYTES - at % WORD_BYTES
+    left = WORD_BYTES - at % WORD_BYTES
     return Problem(
         reason="trace_frame_crosses",
         where=where,
         field="frame",
         given=f"{format.name} of {format.bytes} bytes",
-        allowed=f"{room} bytes to the end of the word",
+        allowed=f"{left} bytes to the end of the word",
         source=_SOURCE,
         next_step=_LATER,
+        says=f"a {format.name} frame of {format.bytes} bytes crosses the end of its word, "
+        f"which is {left} byte{'s' * (left != 1)} away",
     )
 
 
@@ -130,5 +135,5 @@ def _not_event_time(where: str) -> Problem:
         given="event-PC",
         allowed="event-time",
         source=_SOURCE,
-        next_step="nothing of this unit is decoded from here on; set mode 0 in Trace_Control0",
+        next_step="Nothing of this unit is decoded from here on. Set mode 0 in Trace_Control0.",
     )

@@ -60,7 +60,7 @@ def named(trace: Trace, setup: Sequence[TracedUnit], column_shift: int = 0) -> l
 
     Args:
         trace: as decoded.
-        setup: what units were told to trace; the first that fits counts, one of a tile before one of any.
+        setup: what units were set up to trace; the first that fits counts, one of a tile before one of any.
         column_shift: is added to columns of ``setup``: a design is loaded as many columns further right.
     """
     fixed_first = sorted(setup, key=lambda unit: unit.tile is None)
@@ -69,7 +69,7 @@ def named(trace: Trace, setup: Sequence[TracedUnit], column_shift: int = 0) -> l
 
 
 def _named(unit: UnitTrace, setup: Sequence[TracedUnit], column_shift: int) -> NamedUnit:
-    found = next((told for told in setup if told.sent(unit.sender, column_shift)), None)
+    found = next((unit_setup for unit_setup in setup if unit_setup.sent(unit.sender, column_shift)), None)
     if found is not None:
         return NamedUnit(unit, found.module, found.names, True)
     slots = tuple(f"slot {n}" for n in range(SLOTS))
@@ -79,7 +79,7 @@ def _named(unit: UnitTrace, setup: Sequence[TracedUnit], column_shift: int) -> N
 def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) -> list[Problem]:
     """Units of a trace about which a setup that was given says nothing, and what it does say."""
     tiles = [f"{unit.module} of ({unit.tile[0]}, {unit.tile[1]})" for unit in setup if unit.tile]
-    told = ", ".join(tiles) or ", ".join(unit.module for unit in setup) or "no trace unit"
+    traced = ", ".join(tiles) or ", ".join(unit.module for unit in setup) or "no trace unit"
     return [
         Problem(
             reason="trace_unit",
@@ -87,11 +87,13 @@ def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) 
             field="trace unit",
             given=f"{unit.kind} of tile ({unit.trace.sender.column}, {unit.trace.sender.row}), "
             f"packet type {unit.trace.sender.packet_type}, id {unit.trace.sender.stream_id}",
-            allowed=f"those set up: {told}",
+            allowed=f"those set up: {traced}",
             source="Trace_Event0, Trace_Event1 and Trace_Control1, AM025",
-            next_step=(
-                "its events are shown by slot; a design may be loaded columns further right: --column-shift"
-            ),
+            next_step="Its events are shown by slot. If the design was loaded some columns further right, "
+            "say so with --column-shift.",
+            says=f"the setup does not have the {unit.kind} of tile "
+            f"({unit.trace.sender.column}, {unit.trace.sender.row}), packet type "
+            f"{unit.trace.sender.packet_type}, id {unit.trace.sender.stream_id}; it has {traced}",
         )
         for unit in units
         if not unit.known

@@ -1,7 +1,7 @@
 """Trace packets in a stream of words: found by their headers, sorted by the unit that sent them.
 
 Packets of several units are interleaved as the stream switches merged them. A header is a word of odd parity
-whose unused bits are 0; zeros where a header should stand are memory that nobody wrote. Anything else there
+whose unused bits are 0; zeros in the place of a header are memory that was never written. Anything else there
 is skipped up to the next word that a packet can begin with, and reported.
 """
 
@@ -35,11 +35,11 @@ class Sender(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Packet:
+class TracePacket:
     """One packet.
 
     Attributes:
-        at: word of the stream where its header stands.
+        at: word of the stream where its header is.
         sender: from its header.
         payload: the words after the header; fewer than seven only if the stream ends.
     """
@@ -51,7 +51,7 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Words of the stream that belong to no packet: what stood there is lost, whoever sent it."""
+    """Words of the stream that belong to no packet: what was there is lost, whoever sent it."""
 
     at: int
     words: int
@@ -64,11 +64,11 @@ def sender_of(word: int) -> Sender | None:
     return Sender(_COLUMN.get(word), _ROW.get(word), _TYPE.get(word), _ID.get(word))
 
 
-def packets(words: Sequence[int], name: str, problems: list[Problem]) -> Iterator[Packet | Gap]:
-    """The packets of a stream in order, and where something else stood.
+def packets(words: Sequence[int], name: str, problems: list[Problem]) -> Iterator[TracePacket | Gap]:
+    """The packets of a stream in order, and the places of everything else.
 
     Args:
-        words: the stream; trailing zeros are memory that nobody wrote.
+        words: the stream; trailing zeros are memory that was never written.
         name: of the stream, for messages.
         problems: what is wrong is appended here, with its word.
     """
@@ -88,7 +88,7 @@ def packets(words: Sequence[int], name: str, problems: list[Problem]) -> Iterato
         payload = tuple(words[at + 1 : min(at + PACKET_WORDS, end)])
         if len(payload) < PACKET_WORDS - 1:
             problems.append(_cut(name, at, 1 + len(payload)))
-        yield Packet(at, sender, payload)
+        yield TracePacket(at, sender, payload)
         at += PACKET_WORDS
 
 
@@ -116,7 +116,9 @@ def _no_header(name: str, at: int, word: int, skipped: int) -> Problem:
         given=f"{word:#010x}",
         allowed="odd parity, and 0 in the bits without a field",
         source=_AM020,
-        next_step=f"{skipped} words skipped; times after them are lower bounds",
+        next_step=f"{skipped} word{'s' * (skipped != 1)} skipped; times after that are lower bounds.",
+        says=f"the word {word:#010x} is not a packet header, "
+        "which has odd parity and 0 in the bits without a field",
     )
 
 
@@ -128,13 +130,14 @@ def _cut(name: str, at: int, words: int) -> Problem:
         given=f"{words} words",
         allowed=f"{PACKET_WORDS} words",
         source=_AM020,
-        next_step="the stream ends in the middle of it; a larger trace buffer keeps the rest",
+        next_step="A larger trace buffer keeps the rest.",
+        says=f"the stream ends within a packet: {words} of its {PACKET_WORDS} words are there",
     )
 
 
-def senders(found: Iterable[Packet | Gap]) -> dict[Sender, list[Packet | Gap]]:
+def senders(found: Iterable[TracePacket | Gap]) -> dict[Sender, list[TracePacket | Gap]]:
     """The packets of each sender in order of first appearance, with every gap that its packets may miss."""
-    sorted_: dict[Sender, list[Packet | Gap]] = {}
+    sorted_: dict[Sender, list[TracePacket | Gap]] = {}
     gaps: list[Gap] = []
     for item in found:
         if isinstance(item, Gap):

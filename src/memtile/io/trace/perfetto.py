@@ -70,7 +70,8 @@ def _messages() -> Any:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
     except ModuleNotFoundError:
         raise MemtileError(
-            "Perfetto's format needs the perfetto package: pip install 'memtile[perfetto]'; "
-            "a file that ends in .json needs none and opens in the same viewer"
+            "Perfetto's format needs the perfetto package, which is not installed: "
+            'pip install "memtile[perfetto]". '
+            "A file that ends in .json does not need it and opens in the same viewer."
         ) from None
     return perfetto_trace_pb2

@@ -1,4 +1,4 @@
-"""What trace units were told to trace: event numbers by tile and module, from register writes or flags."""
+"""What trace units were set up to trace: event numbers by tile and module, from register writes or flags."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TracedUnit:
         module: whose unit it is.
         events: number of the event in each slot.
         tile: column and row; None = in any tile.
-        packet: packet type and stream id that it was told to send; None = not told.
+        packet: packet type and stream id that it was set up to send; None = not known.
     """
 
     module: ModuleName
@@ -75,7 +75,8 @@ def traced_by(operations: Iterable[Operation], shape: ArrayShape) -> list[Traced
                 module, name = registers[tile][offset]
                 unit = values.setdefault((column, row, module), {})
                 unit[name] = (unit.get(name, 0) & ~word.mask) | (word.value & word.mask)
-    return [_traced(*where, told) for where, told in values.items() if told.keys() & set(EVENT_REGISTERS)]
+    traced = {where: written for where, written in values.items() if written.keys() & set(EVENT_REGISTERS)}
+    return [_traced(*where, written) for where, written in traced.items()]
 
 
 def _trace_registers(modules: Iterable[ModuleName]) -> dict[int, tuple[ModuleName, str]]:
@@ -84,15 +85,15 @@ def _trace_registers(modules: Iterable[ModuleName]) -> dict[int, tuple[ModuleNam
     return {register_named(m, name).offset: (m, name) for m in traced for name in names}
 
 
-def _traced(column: int, row: int, module: ModuleName, told: Mapping[str, int]) -> TracedUnit:
+def _traced(column: int, row: int, module: ModuleName, written: Mapping[str, int]) -> TracedUnit:
     events = [
-        field.get(told.get(name, 0))
+        field.get(written.get(name, 0))
         for name in EVENT_REGISTERS
         for field in reversed(register_named(module, name).fields)
     ]
     packet = None
-    if _CONTROL in told:
-        fields = register_named(module, _CONTROL).unpack(told[_CONTROL])
+    if _CONTROL in written:
+        fields = register_named(module, _CONTROL).unpack(written[_CONTROL])
         packet = (fields["Packet_Type"], fields["ID"])
     return TracedUnit(module, tuple(events), (column, row), packet)
 
@@ -120,7 +121,7 @@ def traced_as(text: str) -> list[TracedUnit]:
     if colon and not (len(coordinates) == 2 and all(item.isdecimal() for item in coordinates)):
         problems.append(_flag("tile", repr(place), "COLUMN,ROW"))
     if module is None:
-        problems.append(_flag("module", repr(alias.strip()), ", ".join(ALIASES)))
+        problems.append(_flag("module", repr(alias.strip()), f"one of {', '.join(ALIASES)}"))
     else:
         problems += _event_problems(module, events)
     if module is None or problems:
@@ -141,13 +142,16 @@ def _no_module(events: list[str]) -> Iterator[Problem]:
         if all(any(_event_problems(module, [event])) for module in modules):
             everything = {name for module in modules for name in EVENTS[module]}
             yield _unknown(event, "an event of core, mem, shim or memtile", everything)
-    allowed = f"at most {SLOTS}, all of one module"
-    yield _flag("events", ",".join(events), allowed, "give --events MODULE=... once for each module")
+    allowed, says = f"at most {SLOTS}, all of one module", f"no module has all of {', '.join(events)}"
+    says += f" in at most {SLOTS} slots" if len(events) > SLOTS else ""
+    step = "Give --events MODULE=... once for each module."
+    yield _flag("events", ",".join(events), allowed, step, says)
 
 
 def _event_problems(module: ModuleName, events: list[str]) -> Iterator[Problem]:
     if len(events) > SLOTS:
-        yield _flag("events", f"{len(events)} events", f"at most {SLOTS}")
+        says = f"there are {len(events)} events; a module can trace at most {SLOTS}"
+        yield _flag("events", f"{len(events)} events", f"at most {SLOTS}", says=says)
     most = (1 << EVENT_UNITS[module].number_bits) - 1
     for event in events:
         if event.isdecimal():
@@ -159,10 +163,10 @@ def _event_problems(module: ModuleName, events: list[str]) -> Iterator[Problem]:
 
 def _unknown(event: str, allowed: str, names: Iterable[str]) -> Problem:
     near = get_close_matches(event.upper(), sorted(names), 3)
-    return _flag("event", repr(event), allowed, f"did you mean {' or '.join(near)}?" if near else "")
+    return _flag("event", repr(event), allowed, f"Did you mean {' or '.join(near)}?" if near else "")
 
 
-def _flag(field: str, given: str, allowed: str, advice: str = "") -> Problem:
+def _flag(field: str, given: str, allowed: str, advice: str = "", says: str = "") -> Problem:
     return Problem(
         reason="trace_events",
         where="traced events",
@@ -171,4 +175,5 @@ def _flag(field: str, given: str, allowed: str, advice: str = "") -> Problem:
         allowed=allowed,
         source="AM020, events",
         next_step=advice,
+        says=says,
     )

@@ -56,7 +56,7 @@ class _Unit:
         return f"TRACE{list(self.tile.events.units).index(self.panel.module)}"
 
     @property
-    def told(self) -> TracedUnit:
+    def as_traced(self) -> TracedUnit:
         """As the decoder wants to know it."""
         kind = _PACKET_TYPES[self.base]
         slots = tuple(event.number for event in self.events)
@@ -100,12 +100,12 @@ class Tracing:
         self._units = list(_units(design, events))
         self._out: SwitchEnd | None = None
         self._into = into
-        told = [(unit.panel.number(start), unit.panel.number(stop)) for unit in self._units]
+        bounds = [(unit.panel.number(start), unit.panel.number(stop)) for unit in self._units]
         if isinstance(design, Array):
             self._lead(design, self._channel(design, *into) if into else self._port(design, out))
         elif into:
             raise DesignError(_refused("into", into[0].name, "a channel of an array"))
-        for unit, (begin, end) in zip(self._units, told, strict=True):
+        for unit, (begin, end) in zip(self._units, bounds, strict=True):
             numbers = [event.number for event in unit.events]
             unit.panel.trace(numbers, begin, end, _PACKET_TYPES[unit.base], unit.number)
 
@@ -138,7 +138,7 @@ class Tracing:
 
     def units(self) -> list[NamedUnit]:
         """What each unit recorded, with the names of the events."""
-        return named(self.decode(), [unit.told for unit in self._units])
+        return named(self.decode(), [unit.as_traced for unit in self._units])
 
     def save_perfetto(self, path: Path | str, clock_mhz: float = ARRAY_CLOCK_MHZ) -> None:
         """Write a file for ui.perfetto.dev: Chrome's JSON to ``.json``, else Perfetto's own format.
@@ -192,9 +192,14 @@ def _units(design: Array | MemoryTile, events: Sequence[Event]) -> Iterator[_Uni
     """The events by the unit that traces them."""
     tiles = design.tiles if isinstance(design, Array) else (design,)
     owners = {id(panel): tile for tile in tiles for panel in tile.events.units.values()}
-    problems = [] if events else [_refused("events", "none", "1 or more")]
+    problems = []
+    if not events:
+        problems.append(_refused("events", "none", "1 or more", "there are no events to trace"))
     foreign = [event.name for event in events if id(event.unit) not in owners]
-    problems += [_refused(name, "of another design", "events of this design") for name in foreign]
+    problems += [
+        _refused(name, "of another design", "events of this design", f"{name} is an event of another design")
+        for name in foreign
+    ]
     groups = [
         list(group)
         for _, group in groupby(sorted(events, key=lambda e: id(e.unit)), key=lambda e: id(e.unit))
@@ -202,14 +207,21 @@ def _units(design: Array | MemoryTile, events: Sequence[Event]) -> Iterator[_Uni
     for group in groups:
         if len(group) > SLOTS:
             what = f"events of module {group[0].unit.module}"
-            problems.append(_refused(what, str(len(group)), f"at most {SLOTS} of a module"))
+            says = f"there are {len(group)} {what}; a module can trace at most {SLOTS}"
+            problems.append(_refused(what, str(len(group)), f"at most {SLOTS} of a module", says))
     raise_if(problems, DesignError)
     order = [id(event.unit) for event in events]
     for number, group in enumerate(sorted(groups, key=lambda group: order.index(id(group[0].unit)))):
         yield _Unit(owners[id(group[0].unit)], group[0].unit, tuple(group), number)
 
 
-def _refused(field: str, given: str, allowed: str) -> Problem:
+def _refused(field: str, given: str, allowed: str, says: str = "") -> Problem:
     return Problem(
-        reason="tracing", where="tracing", field=field, given=given, allowed=allowed, source=_SOURCE
+        reason="tracing",
+        where="tracing",
+        field=field,
+        given=given,
+        allowed=allowed,
+        source=_SOURCE,
+        says=says,
     )

@@ -73,6 +73,7 @@ def _read_bin(data: bytes, name: str) -> Words:
                 given=f"{len(data)} bytes",
                 allowed=f"whole words of {WORD_BYTES} bytes",
                 source=_SOURCE,
+                says=f"the file has {len(data)} bytes; it must have whole words of {WORD_BYTES} bytes",
             )
         )
     return np.frombuffer(data, dtype="<u4").astype(np.uint32)
@@ -82,7 +83,7 @@ def _read_npy(data: bytes, name: str) -> Words:
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise InputFileError(f"{name}: not a NumPy array: {error}") from None
+        raise InputFileError(f"{name}: the file is not a NumPy array: {error}.") from None
     if (
         not isinstance(array, np.ndarray)
         or array.dtype.kind not in "iu"
@@ -96,6 +97,8 @@ def _read_npy(data: bytes, name: str) -> Words:
                 given=f"dtype {getattr(array, 'dtype', type(array).__name__)}",
                 allowed="uint32 or int32",
                 source=_SOURCE,
+                says=f"the array is of {getattr(array, 'dtype', type(array).__name__)}; "
+                "it must be of uint32 or int32",
             )
         )
     return array.reshape(-1).astype(np.uint32)

@@ -1,7 +1,7 @@
 """Value change dumps of chosen signals, for waveform viewers (needs the ``vcd`` extra).
 
 Who samples gives a table of signals and, cycle by cycle, the values that changed. Time is in picoseconds of a
-stated clock. Names are hierarchical: what stands before the last dot is the scope.
+stated clock. Names are hierarchical: what is before the last dot is the scope.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def choose(signals: Iterable[Signal], patterns: Sequence[str]) -> list[Signal]:
             field="pattern",
             given=repr(pattern),
             allowed=f"one that matches in {scopes}",
-            source="glob",
+            source="glob patterns",
+            says=f"the pattern {pattern!r} matches no signal; there are signals in {scopes}",
         )
         for pattern, found in matched.items()
         if not found
@@ -158,7 +159,9 @@ def load_pyvcd() -> Any:
     try:
         from vcd import VCDWriter
     except ModuleNotFoundError:
-        raise MemtileError("value change dumps need pyvcd: pip install 'memtile[vcd]'") from None
+        raise MemtileError(
+            'Value change dumps need pyvcd, which is not installed: pip install "memtile[vcd]".'
+        ) from None
     return VCDWriter
 
 
