@@ -169,7 +169,9 @@ def test_broken_parity_of_the_stream_header_discards_the_packet() -> None:
         ([control_header(WRITE, 0x400), 7, 8, 9], [7, 0, 0, 0]),
         ([control_header(WRITE, 0x400)], [0, 0, 0, 0]),
         ([control_header(READ, 0x400), 1, 2], [0, 0, 0, 0]),
+        ([control_header(READ, 0x400), stream_header(3), control_header(WRITE, 0x400), 7], [0, 0, 0, 0]),
     ],
+    ids=["write cut", "write too long", "write without data", "read too long", "read with a packet in it"],
 )
 def test_tlast_at_the_wrong_word(words: list[int], written: list[int]) -> None:
     """DEV-CTL-2: what came before is done, what comes after is thrown away, the next packet is understood."""

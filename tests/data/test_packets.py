@@ -67,6 +67,34 @@ def test_ids_choose_the_masters_of_a_packet() -> None:
 
 
 @pytest.mark.feature("F19")
+@pytest.mark.parametrize("slot", range(4))
+def test_each_of_the_four_slots_of_a_slave_takes_packets(slot: int) -> None:
+    bench = Bench("memory")
+    ids = [9 if n == slot else 20 + n for n in range(4)]
+    bench.packets("DMA0", *[(stream, ALL, n, 0) for n, stream in enumerate(ids)])
+    bench.collects("DMA0", 0, slot, drop=True)
+    send(bench, 0, 9, [7, 8])
+    take(bench, 0, 2)
+    bench.run()
+    assert got(bench, 0, 3) == [7, 8, 0]
+
+
+@pytest.mark.feature("F19")
+def test_a_receiving_descriptor_neither_makes_nor_takes_a_header() -> None:
+    """Enable_Packet is for MM2S: S2MM writes its words from the first on, a header among them."""
+    bench = Bench("memory")
+    bench.circuit("DMA0", "DMA0")
+    send(bench, 0, 21, [7, 8, 9])
+    packet = Packet(id=3, type=5)
+    bench.write_bd(1, Descriptor("memory", 4, OWN.address(0), packet=packet))
+    bench.issue(bench.s2mm(), 1)
+    bench.run()
+    assert got(bench, 0, 5) == [stream_header(21, 0, **HERE), 7, 8, 9, 0]
+    assert bench.engine.state.channels.moved[bench.s2mm()] == 4
+    assert bench.engine.state.channels.tasks_done[bench.s2mm()] == 1
+
+
+@pytest.mark.feature("F19")
 def test_packets_that_share_a_master_are_not_mixed() -> None:
     """DEV-PKT-3: the arbiter is held from header to TLAST, and slaves take turns."""
     bench = Bench("memory")

@@ -87,6 +87,22 @@ def test_tokens_are_routed_as_packets_by_their_controller_id() -> None:
 
 
 @pytest.mark.feature("F12")
+def test_channels_with_tokens_take_turns() -> None:
+    """Held up until all channels have tasks that wait to end: none sends two while another has a token."""
+    bench = Bench("memory", timing=Timing(token_words=1))
+    for _ in range(4):
+        for number in range(3):
+            fetch(bench, number, words=1)
+        bench.run()
+    bench.engine.catch_port(0, "SOUTH0")
+    bench.packets("CTRL0", (0, 0, 0, 0))
+    bench.collects("SOUTH0", 0, 0)
+    bench.run()
+    actors = [word >> 8 & 31 for word, _ in bench.engine.left_port(0, "SOUTH0")]
+    assert actors == [16, 17, 18] * 4
+
+
+@pytest.mark.feature("F12")
 def test_a_channel_stalls_when_nobody_takes_its_tokens_and_loses_none() -> None:
     """DEV-TOK-1: one token in the channel, ``token_words`` in the tile, what the port holds; then bit 5."""
     timing = Timing(token_words=2)

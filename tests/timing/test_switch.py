@@ -87,19 +87,22 @@ def test_two_tiles_away_takes_the_sum_of_the_paths() -> None:
     assert entered_after(engine, receiver) == left + 4 + 3
 
 
-def test_multicast_reaches_all_and_the_slowest_receiver_stops_all() -> None:
+@pytest.mark.feature("F19")
+@pytest.mark.parametrize("slow", [0, 1])
+def test_multicast_reaches_all_and_the_slowest_receiver_stops_all(slow: int) -> None:
+    """Whichever of the masters the slow receiver stands behind."""
     engine = column()
     circuit(engine, 0, "memory", "DMA0", "NORTH0", "NORTH1")
     circuit(engine, 1, "compute", "SOUTH0", "DMA0")
     circuit(engine, 1, "compute", "SOUTH1", "DMA1")
     engine.door(0).block_write32(0, np.arange(100, dtype=np.uint32))
     push(engine, 0, MEMORY.channels, 0, Descriptor("memory", 100, OWN.address(0)))
-    push(engine, 1, 0, 0, Descriptor("compute", 100, 0))  # type: ignore[arg-type]
+    push(engine, 1, 1 - slow, 0, Descriptor("compute", 100, 0))  # type: ignore[arg-type]
     engine.run(1000)
     blocked = int(engine.state.channels.moved[MEMORY.channels])
     path = 4 + 4 + 4 + 2 + engine.timing.ingress_words
     assert blocked == path  # what fits on the way to the channel without a task
-    push(engine, 1, 1, 1, Descriptor("compute", 100, 0x400))  # type: ignore[arg-type]
+    push(engine, 1, slow, 1, Descriptor("compute", 100, 0x400))  # type: ignore[arg-type]
     engine.run(2000)
     door = engine.door(1)
     for word in (0, 0x400):
