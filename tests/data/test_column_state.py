@@ -7,10 +7,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
+from memtile.model.build.rest import arrays_at_rest, at_rest
 
 from memtile.arch.tiles import TileName
 from memtile.model import column_clock, roster
-from memtile.model.build.rest import arrays_at_rest, at_rest
 from memtile.model.state.columns import (
     Column,
     Ints,

@@ -8,31 +8,9 @@ from memtile.arch.packets import stream_header
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.testing.streams import Bench
+from packet_bench import ALL, HERE, got, send, take
 
 ANY = 0  # slot mask that compares no bit
-ALL = 31
-HERE = {"column": 1, "row": 1}
-
-
-def send(bench: Bench, number: int, stream: int, words: list[int], *, packets: int = 1) -> None:
-    """MM2S ``number`` sends ``words`` as a packet, or several."""
-    ch, bd = bench.mm2s(number), 24 * (number % 2) + number
-    source = 0x4000 + 0x400 * number
-    bench.fill(source, words)
-    packet = Packet(id=stream, type=number)
-    bench.write_bd(bd, Descriptor("memory", len(words), OWN.address(source), packet=packet))
-    bench.issue(ch, bd, packets)
-
-
-def take(bench: Bench, number: int, words: int) -> None:
-    """S2MM ``number`` puts what comes at word 0x400 times its number."""
-    bd = 24 * (number % 2) + 12 + number
-    bench.write_bd(bd, Descriptor("memory", words, OWN.address(0x400 * number)))
-    bench.issue(bench.s2mm(number), bd)
-
-
-def got(bench: Bench, number: int, words: int) -> list[int]:
-    return bench.memory(0x400 * number, words)
 
 
 @pytest.mark.feature("F19")

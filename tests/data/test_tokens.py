@@ -12,17 +12,9 @@ from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
 from memtile.sim.untimed import run_untimed
 from memtile.testing.streams import Bench
+from packet_bench import fetch
 
 STALLED = 1 << 5
-
-
-def fetch(bench: Bench, number: int, runs: int = 1, *, asked: bool = True, words: int = 4) -> int:
-    """A task of MM2S ``number`` whose words the host takes."""
-    ch, bd = bench.mm2s(number), 24 * (number % 2) + number
-    bench.write_bd(bd, Descriptor("memory", words, OWN.address(0)))
-    bench.engine.catch(ch)
-    bench.issue(ch, bd, runs, token=asked)
-    return ch
 
 
 @pytest.mark.feature("F12")

@@ -11,7 +11,7 @@ from memtile.model.memory.ecc import Fate
 from memtile.sim.untimed import run_untimed
 from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig
-from timing.designs import Design, build, designs
+from random_designs import Design, build, designs
 
 CYCLES = 300
 USED = 1200  # words that the designs touch

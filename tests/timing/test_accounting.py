@@ -8,7 +8,7 @@ from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
-from timing.designs import Design, build, designs
+from random_designs import Design, build, designs
 
 CYCLES = 260
 

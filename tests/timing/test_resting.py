@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
+from circuits import copy_within, push
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
 from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Cause
 from memtile.sim import machine
 from memtile.sim.engine import Engine
-from timing.designs import Design, build, designs
-from timing.test_idle_skipping import arrays
-from timing.test_switch import copy_within, push
+from random_designs import Design, build, designs
+from states import arrays
 
 CYCLES = 220
 LISTS = {".active_channels"}

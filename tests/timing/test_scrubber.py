@@ -17,7 +17,7 @@ from memtile.model.memory.ecc import Fate
 from memtile.sim.event_unit import EventUnit
 from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig
-from timing.test_idle_skipping import advance, differences
+from states import advance, differences
 
 EVENT = register_named("memory_tile", "ECC_SCRUBBING_EVENT").offset
 COMPUTE_EVENT = register_named("memory", "ECC_SCRUBBING_EVENT").offset
