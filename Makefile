@@ -5,7 +5,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 SETUP := .venv/.complete
 
-.PHONY: setup demo test bench lint docs clean
+.PHONY: setup demo check test interpreted mutants bench lint docs clean
 
 setup: $(SETUP)
 
@@ -20,8 +20,17 @@ $(SETUP): pyproject.toml constraints.txt
 demo: $(SETUP)
 	$(BIN)/memtile run examples/halo_tiling.py
 
+check: $(SETUP)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+
 test: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+interpreted: $(SETUP)
+	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) tests/timing tests/data
+
+mutants: $(SETUP)
+	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)
 
 bench: $(SETUP)
 	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds

@@ -89,6 +89,7 @@ def claimed(page: Path) -> dict[str, list[str]]:
     return {name: re.findall(r"`(.*?)`", tests) for name, tests in rows if tests != features_plugin.MISSING}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one process", "xdist"])
 def test_only_tests_that_passed_claim(suite: pytest.Pytester, spread: tuple[str, ...]) -> None:
     suite.makepyfile(test_claims=CLAIMS)
@@ -102,6 +103,7 @@ def test_only_tests_that_passed_claim(suite: pytest.Pytester, spread: tuple[str,
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [(), ("-n", "1")], ids=["one process", "xdist"])
 def test_wrong_marks_are_refused_before_anything_runs(
     suite: pytest.Pytester, spread: tuple[str, ...]

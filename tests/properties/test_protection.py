@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ def seen(rig: Rig) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @given(designs(), FLIPS)
 @settings(max_examples=60, deadline=None)
 def test_single_flips_change_no_word_and_no_cycle(design: Design, upsets: list[Upset]) -> None:
@@ -47,6 +49,7 @@ def test_single_flips_change_no_word_and_no_cycle(design: Design, upsets: list[U
     assert all(fate & ~(Fate.CORRECTED | Fate.OVERWRITTEN) == 0 and fate for fate in fates)
 
 
+@pytest.mark.slow
 @given(designs(), FLIPS)
 @settings(max_examples=60, deadline=None)
 def test_the_untimed_run_corrects_as_the_engine_does(design: Design, upsets: list[Upset]) -> None:

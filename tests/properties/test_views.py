@@ -95,6 +95,7 @@ def refusal(step: Step, array: View, use: Callable[[View], Any] = View.request) 
     return set()
 
 
+@pytest.mark.slow
 @given(st.data(), SHAPES)
 @settings(max_examples=150, deadline=None)
 def test_what_numpy_does_without_a_copy_is_never_refused(data: Any, shape: tuple[int, ...]) -> None:
@@ -109,6 +110,7 @@ def test_what_numpy_does_without_a_copy_is_never_refused(data: Any, shape: tuple
         assert agrees(array, expected)
 
 
+@pytest.mark.slow
 @given(st.data(), SHAPES)
 @settings(max_examples=200, deadline=None)
 def test_with_zeros_and_copies_a_view_is_numpys_or_refused(data: Any, shape: tuple[int, ...]) -> None:
@@ -147,6 +149,7 @@ def whole_words(index: list[int], group: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.feature("F43")
 @given(st.data(), st.lists(st.sampled_from([1, 2, 4, 6, 8]), min_size=1, max_size=3).map(tuple))
 @settings(max_examples=200, deadline=None)

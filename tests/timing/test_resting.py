@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 from circuits import copy_within, push
@@ -52,6 +53,7 @@ def assert_same(resting: Engine, awake: Engine) -> None:
             assert mine.tolist() == theirs.tolist(), column
 
 
+@pytest.mark.slow
 @given(designs())
 @settings(max_examples=15, deadline=None)
 def test_resting_is_looking_around(design: Design) -> None:

@@ -84,6 +84,7 @@ def test_the_scrubber_reports_two_flips_and_leaves_them() -> None:
     assert rig.door.read32(0x92120) == 1 << 19 | 4 * 5
 
 
+@pytest.mark.slow
 def test_the_walk_goes_through_all_memory_and_begins_anew() -> None:
     rig = Rig()
     hit(rig, MEMORY.memory_words - 1, 0)
