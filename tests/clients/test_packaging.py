@@ -42,7 +42,7 @@ def test_dev_extra_takes_in_all_others() -> None:
     assert included == extras.keys() - {"dev"}
 
 
-@pytest.mark.parametrize("command", ["make lint", "make test"])
+@pytest.mark.parametrize("command", ["make lint", "make test", "make interpreted", "make mutants"])
 def test_build_server_runs_the_commands_of_the_readme(command: str) -> None:
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert f"`{command}`" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -73,6 +73,23 @@ def test_a_receiving_descriptor_neither_makes_nor_takes_a_header() -> None:
 
 
 @pytest.mark.feature("F19")
+@pytest.mark.parametrize("slow", [0, 1])
+def test_a_packet_for_two_masters_waits_for_the_slower_one(slow: int) -> None:
+    bench = Bench("memory")
+    bench.packets("DMA2", (9, ALL, 0, 0))
+    for number in range(2):
+        bench.collects(f"DMA{number}", 0, 0, drop=True)
+    send(bench, 2, 9, list(range(1, 101)))
+    take(bench, 1 - slow, 100)
+    bench.run()
+    assert got(bench, 1 - slow, 100)[-1] == 0  # the other one takes nothing yet
+    take(bench, slow, 100)
+    bench.run()
+    for number in range(2):
+        assert got(bench, number, 101) == [*range(1, 101), 0]
+
+
+@pytest.mark.feature("F19")
 def test_packets_that_share_a_master_are_not_mixed() -> None:
     """DEV-PKT-3: the arbiter is held from header to TLAST, and slaves take turns."""
     bench = Bench("memory")

@@ -132,6 +132,14 @@ def test_page_is_not_written_unless_asked(suite: pytest.Pytester) -> None:
     assert list(suite.path.glob("*.md")) == []
 
 
+def test_what_a_line_lacks_names_a_deviation_that_is_listed() -> None:
+    lacking = [text for text in features_plugin.features().values() if features_plugin.LACKS in text]
+    named = {name for text in lacking for name in re.findall(r"DEV-[A-Z0-9]+-\d+", text)}
+    assert named == {"DEV-CLK-3", "DEV-ARB-2"}
+    listed = (PAGE.parent / "deviations.md").read_text(encoding="utf-8")
+    assert [name for name in named if f"| {name} |" not in listed] == []
+
+
 def test_committed_page_has_the_lines_of_the_list() -> None:
     rows = re.findall(r"^\| (F\d+) \| (.*) \| .* \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert dict(rows) == features_plugin.features()
