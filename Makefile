@@ -10,7 +10,7 @@ PAGES := .cache/pages
 USED := examples docs/pictures.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
-.PHONY: setup demo test oldest bench lint docs clean
+.PHONY: setup demo check test interpreted mutants oldest bench lint docs clean
 
 setup: $(SETUP)
 
@@ -25,8 +25,17 @@ $(SETUP): pyproject.toml constraints.txt
 demo: $(SETUP)
 	$(BIN)/memtile run examples/halo_tiling.py
 
+check: $(SETUP)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+
 test: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+interpreted: $(SETUP)
+	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) tests/timing tests/data
+
+mutants: $(SETUP)
+	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)
 
 # The demo and the timing rules with the oldest versions that pyproject.toml allows.
 oldest: .venv-oldest/.complete

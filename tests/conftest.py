@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
 from hypothesis import settings
 
 pytest_plugins = ["features_plugin", "message_tone", "pytester"]
@@ -9,3 +12,11 @@ pytest_plugins = ["features_plugin", "message_tone", "pytester"]
 # A loaded machine must not turn a slow example into a failure.
 settings.register_profile("memtile", settings(), deadline=None)
 settings.load_profile("memtile")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In the interpreter, skip what it takes more than a minute for, and say why."""
+    if os.environ.get("MEMTILE_JIT") == "0":
+        for item in items:
+            for mark in item.iter_markers("compiled"):
+                item.add_marker(pytest.mark.skip(reason=f"in the interpreter: {mark.args[0]}"))

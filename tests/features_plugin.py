@@ -17,12 +17,18 @@ import pytest
 LIST = Path(__file__).parent / "oracle" / "features.json"
 PROPERTY = "feature"
 MISSING = "**missing**"
+LACKS = "**without**:"
 
 
 @cache
 def features() -> dict[str, str]:
-    """Feature id -> text, in the order of the list."""
-    return {line["id"]: line["text"] for line in json.loads(LIST.read_text(encoding="utf-8"))["features"]}
+    """Feature id -> text and what the model lacks of it, in the order of the list."""
+    lines = json.loads(LIST.read_text(encoding="utf-8"))["features"]
+    return {line["id"]: line["text"] + _without(line) for line in lines}
+
+
+def _without(line: dict[str, str]) -> str:
+    return f"; {LACKS} {line['without']}" if "without" in line else ""
 
 
 def page(claims: dict[str, list[str]]) -> str:
@@ -39,7 +45,8 @@ def page(claims: dict[str, list[str]]) -> str:
             "What the vendor's pages say must exist, and the tests that show it. Written by `make docs`",
             "from the tests that ran and passed; do not edit.",
             "",
-            f"Claimed: {sum(name in claims for name in lines)} of {len(lines)}.",
+            f"Claimed: {sum(name in claims for name in lines)} of {len(lines)}, "
+            f"{sum(LACKS in text for text in lines.values())} of them without a part that the line names.",
             "",
             "| id | feature | claimed by |",
             "|---|---|---|",

@@ -65,6 +65,7 @@ def test_packets_fan_out_and_in_over_one_link_each_way() -> None:
     assert {port.name for port in links} == {"NORTH0", "DMA0"}
 
 
+@pytest.mark.slow
 @pytest.mark.feature("F36")
 @pytest.mark.parametrize("columns", [1, 4])
 def test_a_product_of_512_x_512_is_exact_on_one_column_and_on_four(columns: int) -> None:

@@ -80,6 +80,7 @@ def test_upsets_anywhere_in_memory_are_mostly_seen_by_the_read_back_alone() -> N
     assert found["in_read_back"]["corrected"] > 500
 
 
+@pytest.mark.slow
 def test_kernels_and_parity_memory_are_part_of_a_campaign() -> None:
     """Banks with parity detect one flip and correct none; what they see is never silent."""
     done = run("--json", "--upsets", "200", KERNELS)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from clients.test_cli_run_program import TRANSPOSE
-from clients.test_examples import EXAMPLES
-from clients.test_waveform import PERIOD, read
 from memtile.cli.main import app
+from vcd_reader import PERIOD, read
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TRANSPOSE = Path(__file__).parents[1] / "oracle" / "txn" / "scn_transpose_8x16.bin"
 DESIGN = """
 import numpy as np
 from memtile import MemoryTile

@@ -22,6 +22,7 @@ PAGES = {
 RUNNING = [name for name, text in PAGES.items() if any(pages.blocks(text))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNNING)
 def test_blocks_of_a_page_run_and_print_what_it_shows(name: str) -> None:
     warm_up()  # a command would say on stderr that it compiles
@@ -104,6 +105,7 @@ def test_readme_lists_every_command_and_no_other() -> None:
     assert set(re.findall(r"^\| `memtile (\w+)", PAGES["README.md"], re.MULTILINE)) == commands
 
 
+@pytest.mark.slow
 def test_the_pictures_of_the_pages_can_be_drawn_again(tmp_path: Path) -> None:
     drawn = runpy.run_path(str(ROOT / "docs" / "pictures.py"))["draw"](tmp_path)
     assert drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def test_dev_extra_takes_in_all_others() -> None:
     assert included == extras.keys() - {"dev"}
 
 
-@pytest.mark.parametrize("command", ["make lint", "make test"])
+@pytest.mark.parametrize("command", ["make lint", "make test", "make interpreted", "make mutants"])
 def test_build_server_runs_the_commands_of_the_readme(command: str) -> None:
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert f"`{command}`" in (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,3 +52,11 @@ def test_readme_explains_every_make_target() -> None:
     targets = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [target for line in targets for target in line.split() if f"`make {target}`" not in readme] == []
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout of git")
+def test_no_module_is_ignored_by_git() -> None:
+    """A pattern for build output must not name a package: who clones the repository would lack it."""
+    command = ["git", "ls-files", "--others", "--ignored", "--exclude-standard", "src", "tests"]
+    ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert [name for name in ignored.splitlines() if name.endswith(".py")] == []

@@ -96,6 +96,7 @@ def test_the_page_needs_nothing_but_itself(tmp_path: Path) -> None:
     assert "$" not in re.sub(r"\$\{|\\d\+\$", "", page)
 
 
+@pytest.mark.slow
 def test_the_picture_is_an_svg_with_words_to_search(tmp_path: Path) -> None:
     text = draw(HALO, tmp_path / "halo.svg")
     root = ElementTree.fromstring(text)
@@ -106,6 +107,7 @@ def test_the_picture_is_an_svg_with_words_to_search(tmp_path: Path) -> None:
     assert draw(HALO, tmp_path / "again.svg") == text
 
 
+@pytest.mark.slow
 def test_a_list_gives_numbered_pictures(tmp_path: Path) -> None:
     source = tmp_path / "list.json"
     source.write_text(f"[{HALO.read_text()}, {(EXAMPLES / 'transpose.json').read_text()}]")
@@ -116,6 +118,7 @@ def test_a_list_gives_numbered_pictures(tmp_path: Path) -> None:
     assert len(np.unique(first.reshape(-1, first.shape[-1]), axis=0)) > 100
 
 
+@pytest.mark.slow
 def test_commands_that_draw_nothing_do_not_load_matplotlib() -> None:
     code = (
         "import sys; from memtile.cli.main import app\n"

@@ -84,6 +84,7 @@ def test_npi_registers_keep_what_is_written(server: Server) -> None:
     client.close()
 
 
+@pytest.mark.slow
 def test_a_poll_that_never_comes_true_ends_with_the_tries(server: Server) -> None:
     client = server.client()
     assert not client.mask_poll(MEMORY + 0x300, 1, 1, 5001)
@@ -111,6 +112,7 @@ def test_time_passes_with_reads_alone(server: Server) -> None:
     client.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_cleanly(tmp_path: Path, how: int) -> None:
     with serving(tmp_path, "--device", "xcve2302", "--cycles-per-read", "7") as running:
@@ -127,6 +129,7 @@ def test_a_signal_ends_it_cleanly(tmp_path: Path, how: int) -> None:
     assert "Traceback" not in running.log
 
 
+@pytest.mark.slow
 def test_every_call_of_the_driver_over_the_socket(tmp_path: Path) -> None:
     """One array for all of them; masked writes as the back end makes them."""
     with serving(tmp_path, "--cycles-per-read", "0") as running:

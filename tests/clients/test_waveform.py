@@ -11,15 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from vcd.reader import TokenKind, tokenize
 
 from memtile import MemoryTile
 from memtile.errors import DesignError, MemtileError
 from memtile.io.wave.vcd import Signal, choose, write_vcd
 from memtile.io.wave.waveform import Waveform
 from memtile.model.state.causes import Cause
-
-PERIOD = 800  # ps at 1250 MHz
+from vcd_reader import PERIOD, read
 
 
 def design() -> MemoryTile:
@@ -32,26 +30,6 @@ def design() -> MemoryTile:
     tile.s2mm[0].feed(frame)
     tile.mm2s[0].expect(frame)
     return tile
-
-
-def read(path: Path) -> dict[str, list[tuple[int, str]]]:
-    """name -> (time in ps, value), the initial value at time 0 first."""
-    names, scope, now = {}, [], 0
-    found: dict[str, list[tuple[int, str]]] = {}
-    with path.open("rb") as file:
-        for token in tokenize(file):
-            if token.kind is TokenKind.SCOPE:
-                scope.append(token.scope.ident)
-            elif token.kind is TokenKind.UPSCOPE:
-                scope.pop()
-            elif token.kind is TokenKind.VAR:
-                names[token.var.id_code] = ".".join([*scope, token.var.reference])
-            elif token.kind is TokenKind.CHANGE_TIME:
-                now = token.time_change
-            elif token.kind in (TokenKind.CHANGE_SCALAR, TokenKind.CHANGE_VECTOR, TokenKind.CHANGE_STRING):
-                found.setdefault(names[token.data.id_code], []).append((now, str(token.data.value)))
-    found["end"] = [(now, "")]
-    return found
 
 
 def test_cycles_under_each_cause_are_those_of_the_result(tmp_path: Path) -> None:

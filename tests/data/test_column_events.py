@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from data.test_column_clock import CLOCK, clock, reset, sending
 from memtile import Array
 from memtile.arch.packets import Operation, control_header
 from memtile.bd.descriptor import Descriptor, Packet
@@ -15,6 +14,7 @@ from memtile.sim.event_unit import EventUnit
 from memtile.sim.kernels import calls
 from memtile.sim.upsets import Upset
 from memtile.testing.streams import Bench
+from paused_columns import CLOCK, clock, reset, sending
 
 
 def watched(columns: int = 1) -> tuple[Array, EventUnit, EventUnit]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
+from control_packet_bench import BLOCK, INCREMENT, READ, WRITE, reachable, send
 from memtile.arch.packets import Operation, control_header, stream_header
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Packet
@@ -18,29 +17,6 @@ STATUS = 0xB0F30
 FIRST, SECOND, ACCESS, TLAST = 1, 2, 4, 8
 LOCK = 0xC0000
 PARITY = 1 << 31
-WRITE, READ, INCREMENT, BLOCK = Operation
-
-
-def reachable(*, drop: bool = False) -> Bench:
-    """MM2S 0 sends packets with id 3 to the tile's own control port; its answers go out at South 0."""
-    bench = Bench("memory")
-    bench.packets("DMA0", (3, 31, 0, 0))
-    bench.collects("CTRL0", 0, 0, drop=drop)
-    bench.packets("CTRL0", (0, 0, 0, 1))
-    bench.collects("SOUTH0", 1, 0)
-    bench.engine.catch_port(0, "SOUTH0")
-    return bench
-
-
-def send(bench: Bench, words: Sequence[int], *, tlast: bool = True) -> None:
-    """One packet: the stream header is inserted by the channel, ``words`` follow."""
-    bench.fill(0x8000, list(words))
-    packet = Packet(3)
-    bench.write_bd(
-        0, Descriptor("memory", len(words), OWN.address(0x8000), packet=packet, tlast_suppress=not tlast)
-    )
-    bench.issue(bench.mm2s(), 0)
-    bench.run()
 
 
 def answers(bench: Bench) -> list[tuple[int, int]]:
@@ -169,7 +145,9 @@ def test_broken_parity_of_the_stream_header_discards_the_packet() -> None:
         ([control_header(WRITE, 0x400), 7, 8, 9], [7, 0, 0, 0]),
         ([control_header(WRITE, 0x400)], [0, 0, 0, 0]),
         ([control_header(READ, 0x400), 1, 2], [0, 0, 0, 0]),
+        ([control_header(READ, 0x400), stream_header(3), control_header(WRITE, 0x400), 7], [0, 0, 0, 0]),
     ],
+    ids=["write cut", "write too long", "write without data", "read too long", "read with a packet in it"],
 )
 def test_tlast_at_the_wrong_word(words: list[int], written: list[int]) -> None:
     """DEV-CTL-2: what came before is done, what comes after is thrown away, the next packet is understood."""

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_the_interpreter_passes_the_same_tests() -> None:
     files = ["data/test_engine_moves.py", "timing/test_page.py", "silicon/test_ground_truth.py"]
     run = subprocess.run(

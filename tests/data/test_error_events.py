@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from data.interface_bench import caught, fed
-from data.test_control_packets import READ, WRITE, reachable, send
-from data.test_interface_dma import LIMIT, counting
-from data.test_tokens import fetch
+from control_packet_bench import READ, WRITE, reachable, send
+from interface_bench import LIMIT, caught, counting, fed
 from memtile.arch.packets import control_header
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Timing
@@ -16,6 +14,7 @@ from memtile.bd.windows import DmaAddress
 from memtile.sim.event_unit import EventUnit
 from memtile.testing.rig import Rig
 from memtile.testing.streams import Bench
+from packet_bench import fetch
 
 PARITY = 1 << 31
 EXTERNAL = ("AXI_MM_DECODE_NSU_ERROR", "AXI_MM_SLAVE_NSU_ERROR", "DMA_S2MM_ERROR", "DMA_MM2S_ERROR")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.interface_bench import DEMUX, MUX, Column, caught, fed
+from interface_bench import DEMUX, LIMIT, MUX, Column, caught, counting, fed
 from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import field_of
@@ -23,12 +23,6 @@ from memtile.model.state.tiles import Placed
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed
-
-LIMIT = 100_000
-
-
-def counting(words: int, first: int = 1) -> np.ndarray:
-    return np.arange(first, first + words, dtype=np.uint32)
 
 
 @pytest.mark.feature("F36")

@@ -20,6 +20,7 @@ from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core, calls
 from memtile.sim.untimed import run_untimed
+from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig
 
 WORDS = 16
@@ -157,10 +158,16 @@ def test_a_core_reads_and_writes_its_own_south_west_and_north_memory_all_of_it()
 
 
 @pytest.mark.feature("F32")
+@pytest.mark.parametrize("flipped", [False, True])
 @pytest.mark.parametrize("dtype", ["u1", "<i2", ">i2", "<f4", "<i8"])
-def test_data_is_little_endian(dtype: str) -> None:
-    """Whatever byte order the buffer's type has on the host, bytes in memory ascend with significance."""
+def test_data_is_little_endian(dtype: str, flipped: bool) -> None:
+    """Whatever byte order the buffer's type has on the host, bytes in memory ascend with significance.
+
+    In a memory with a flipped cell elsewhere too, where reads look at each word.
+    """
     engine = Engine([Placed("compute")])
+    if flipped:
+        engine.upsets.add([Upset(0, 0, 4096, (3,))])
     piece = Piece("x", 32, (8,), np.dtype(dtype))
 
     def kernel(core: Core) -> Iterator[Action]:

@@ -32,7 +32,7 @@ def merging() -> tuple[Array, list[list[str]]]:
     return array, [[place.name for place in row] for row in places]
 
 
-@pytest.mark.feature("F09", "F44")
+@pytest.mark.feature("F09")
 def test_packets_of_two_tiles_arrive_in_turns_and_each_lands_in_its_own_buffer() -> None:
     array, places = merging()
     shared, order = array.memory_tile(0), []
@@ -53,7 +53,7 @@ def test_packets_of_two_tiles_arrive_in_turns_and_each_lands_in_its_own_buffer()
     assert (receiver.bds, receiver.tasks) == (2 * ROUNDS, 1)
 
 
-@pytest.mark.feature("F44")
+@pytest.mark.feature("F09")
 def test_the_untimed_run_merges_to_the_same_memory() -> None:
     assert merging()[0].run(untimed=True).good
 

@@ -8,31 +8,9 @@ from memtile.arch.packets import stream_header
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.testing.streams import Bench
+from packet_bench import ALL, HERE, got, send, take
 
 ANY = 0  # slot mask that compares no bit
-ALL = 31
-HERE = {"column": 1, "row": 1}
-
-
-def send(bench: Bench, number: int, stream: int, words: list[int], *, packets: int = 1) -> None:
-    """MM2S ``number`` sends ``words`` as a packet, or several."""
-    ch, bd = bench.mm2s(number), 24 * (number % 2) + number
-    source = 0x4000 + 0x400 * number
-    bench.fill(source, words)
-    packet = Packet(id=stream, type=number)
-    bench.write_bd(bd, Descriptor("memory", len(words), OWN.address(source), packet=packet))
-    bench.issue(ch, bd, packets)
-
-
-def take(bench: Bench, number: int, words: int) -> None:
-    """S2MM ``number`` puts what comes at word 0x400 times its number."""
-    bd = 24 * (number % 2) + 12 + number
-    bench.write_bd(bd, Descriptor("memory", words, OWN.address(0x400 * number)))
-    bench.issue(bench.s2mm(number), bd)
-
-
-def got(bench: Bench, number: int, words: int) -> list[int]:
-    return bench.memory(0x400 * number, words)
 
 
 @pytest.mark.feature("F19")
@@ -64,6 +42,51 @@ def test_ids_choose_the_masters_of_a_packet() -> None:
     assert got(bench, 0, 3) == [stream_header(5, 0, **HERE), 50, 0]
     assert got(bench, 1, 6) == [stream_header(4, 0, **HERE), 40, 41, stream_header(9, 0, **HERE), 90, 0]
     assert got(bench, 2, 2) == [90, 0]
+
+
+@pytest.mark.feature("F19")
+@pytest.mark.parametrize("slot", range(4))
+def test_each_of_the_four_slots_of_a_slave_takes_packets(slot: int) -> None:
+    bench = Bench("memory")
+    ids = [9 if n == slot else 20 + n for n in range(4)]
+    bench.packets("DMA0", *[(stream, ALL, n, 0) for n, stream in enumerate(ids)])
+    bench.collects("DMA0", 0, slot, drop=True)
+    send(bench, 0, 9, [7, 8])
+    take(bench, 0, 2)
+    bench.run()
+    assert got(bench, 0, 3) == [7, 8, 0]
+
+
+@pytest.mark.feature("F19")
+def test_a_receiving_descriptor_neither_makes_nor_takes_a_header() -> None:
+    """Enable_Packet is for MM2S: S2MM writes its words from the first on, a header among them."""
+    bench = Bench("memory")
+    bench.circuit("DMA0", "DMA0")
+    send(bench, 0, 21, [7, 8, 9])
+    packet = Packet(id=3, type=5)
+    bench.write_bd(1, Descriptor("memory", 4, OWN.address(0), packet=packet))
+    bench.issue(bench.s2mm(), 1)
+    bench.run()
+    assert got(bench, 0, 5) == [stream_header(21, 0, **HERE), 7, 8, 9, 0]
+    assert bench.engine.state.channels.moved[bench.s2mm()] == 4
+    assert bench.engine.state.channels.tasks_done[bench.s2mm()] == 1
+
+
+@pytest.mark.feature("F19")
+@pytest.mark.parametrize("slow", [0, 1])
+def test_a_packet_for_two_masters_waits_for_the_slower_one(slow: int) -> None:
+    bench = Bench("memory")
+    bench.packets("DMA2", (9, ALL, 0, 0))
+    for number in range(2):
+        bench.collects(f"DMA{number}", 0, 0, drop=True)
+    send(bench, 2, 9, list(range(1, 101)))
+    take(bench, 1 - slow, 100)
+    bench.run()
+    assert got(bench, 1 - slow, 100)[-1] == 0  # the other one takes nothing yet
+    take(bench, slow, 100)
+    bench.run()
+    for number in range(2):
+        assert got(bench, number, 101) == [*range(1, 101), 0]
 
 
 @pytest.mark.feature("F19")

@@ -184,6 +184,25 @@ def test_kernel_arguments_by_number(fold: int) -> None:
     np.testing.assert_array_equal(done.arrays["2"], np.concatenate([first[4:36], second[16:48]]))
 
 
+@pytest.mark.parametrize("high", [0x8000_0000, 0x1_8000_0000, 0x8000_1234_0000])
+def test_kernel_arguments_above_2_gb(high: int) -> None:
+    """Arguments come behind a buffer that has an address, so theirs need the upper half of a pointer."""
+    program = Program()
+    program.up(2, 0, 0)
+    program.circuit(2, 1, "SOUTH0", "DMA0")
+    program.bd(2, 0, Descriptor("interface", 8, DmaAddress(high // 4)))
+    program.bd(2, 0, Descriptor("memory", 8, OWN.address(0)))
+    program.push(2, 0, MM2S, 0, 0)
+    program.push(2, 1, S2MM, 0, 0)
+    operations = [*program.operations, *vector_add_shaped().operations]
+    first, second = np.arange(36, dtype=np.int32), np.arange(100, 148, dtype=np.int32)
+    given = [Given("0", first), Given("6", second), Given(hex(high), np.arange(8, dtype=np.int32))]
+    done = run_program(operations, array := Array(), given, [Wanted("2")])
+    assert done.result.status is Status.FINISHED, done.stopped
+    np.testing.assert_array_equal(done.arrays["2"], np.concatenate([first[4:36], second[16:48]]))
+    assert min(buffer.address for buffer in array.engine.external.buffers.values()) == high
+
+
 def test_own_names_stand_for_arguments_in_order() -> None:
     first, second = np.arange(36, dtype=np.int32), np.arange(100, 148, dtype=np.int32)
     given = [Given("a", first), Given("b", second)]

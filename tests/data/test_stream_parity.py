@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from data.test_control_packets import WRITE, reachable
-from data.test_control_packets import send as send_control
-from data.test_packets import ALL, got, send, take
+from control_packet_bench import WRITE, reachable
+from control_packet_bench import send as send_control
 from memtile.arch.packets import control_header
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
@@ -16,6 +15,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.sim.event_unit import EventUnit
 from memtile.testing.streams import Bench
+from packet_bench import ALL, got, send, take
 
 EVENT = "STREAM_SWITCH_PARITY_ERROR"
 CORE_EVENT = "STREAM_SWITCH_PORT_PARITY_ERROR"

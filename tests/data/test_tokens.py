@@ -12,17 +12,9 @@ from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
 from memtile.sim.untimed import run_untimed
 from memtile.testing.streams import Bench
+from packet_bench import fetch
 
 STALLED = 1 << 5
-
-
-def fetch(bench: Bench, number: int, runs: int = 1, *, asked: bool = True, words: int = 4) -> int:
-    """A task of MM2S ``number`` whose words the host takes."""
-    ch, bd = bench.mm2s(number), 24 * (number % 2) + number
-    bench.write_bd(bd, Descriptor("memory", words, OWN.address(0)))
-    bench.engine.catch(ch)
-    bench.issue(ch, bd, runs, token=asked)
-    return ch
 
 
 @pytest.mark.feature("F12")
@@ -84,6 +76,22 @@ def test_tokens_are_routed_as_packets_by_their_controller_id() -> None:
     bench.run()
     assert bench.memory(0x100, 1) == [token("memory", 6, 3, column=1, row=1)]
     assert bench.engine.left_port(0, "SOUTH0") == [(token("memory", 7, 0xE4, column=1, row=1), 1)]
+
+
+@pytest.mark.feature("F12")
+def test_channels_with_tokens_take_turns() -> None:
+    """Held up until all channels have tasks that wait to end: none sends two while another has a token."""
+    bench = Bench("memory", timing=Timing(token_words=1))
+    for _ in range(4):
+        for number in range(3):
+            fetch(bench, number, words=1)
+        bench.run()
+    bench.engine.catch_port(0, "SOUTH0")
+    bench.packets("CTRL0", (0, 0, 0, 0))
+    bench.collects("SOUTH0", 0, 0)
+    bench.run()
+    actors = [word >> 8 & 31 for word, _ in bench.engine.left_port(0, "SOUTH0")]
+    assert actors == [16, 17, 18] * 4
 
 
 @pytest.mark.feature("F12")

@@ -154,6 +154,7 @@ def warm_up(**environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_what_is_compiled_is_found_again() -> None:
     Rig()  # now it is compiled
     run = warm_up(MEMTILE_JIT="1")

@@ -89,6 +89,7 @@ def claimed(page: Path) -> dict[str, list[str]]:
     return {name: re.findall(r"`(.*?)`", tests) for name, tests in rows if tests != features_plugin.MISSING}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one process", "xdist"])
 def test_only_tests_that_passed_claim(suite: pytest.Pytester, spread: tuple[str, ...]) -> None:
     suite.makepyfile(test_claims=CLAIMS)
@@ -102,6 +103,7 @@ def test_only_tests_that_passed_claim(suite: pytest.Pytester, spread: tuple[str,
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [(), ("-n", "1")], ids=["one process", "xdist"])
 def test_wrong_marks_are_refused_before_anything_runs(
     suite: pytest.Pytester, spread: tuple[str, ...]
@@ -128,6 +130,14 @@ def test_page_is_not_written_unless_asked(suite: pytest.Pytester) -> None:
     suite.makepyfile("def test_it(): pass")
     suite.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
     assert list(suite.path.glob("*.md")) == []
+
+
+def test_what_a_line_lacks_names_a_deviation_that_is_listed() -> None:
+    lacking = [text for text in features_plugin.features().values() if features_plugin.LACKS in text]
+    named = {name for text in lacking for name in re.findall(r"DEV-[A-Z0-9]+-\d+", text)}
+    assert named == {"DEV-CLK-3", "DEV-ARB-2"}
+    listed = (PAGE.parent / "deviations.md").read_text(encoding="utf-8")
+    assert [name for name in named if f"| {name} |" not in listed] == []
 
 
 def test_committed_page_has_the_lines_of_the_list() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
+TESTS = Path(__file__).parents[1]
 ROOMS = (
     {"arch"},
     {"bd"},
@@ -189,6 +190,39 @@ RULES = pytest.mark.parametrize("rule", BITES, ids=lambda rule: rule.__name__)
 def test_rule_bites(rule: Rule) -> None:
     assert [text for module, text in BITES[rule] if not list(rule(module, text))] == []
     assert [text for module, text in PASSES[rule] if list(rule(module, text))] == []
+
+
+def imports_of_tests(text: str) -> list[str]:
+    """Test modules that a module of the tests imports: what two tests need is a helper beside them."""
+    modules = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            modules += [f"{node.module or ''}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+    return [module for module in modules if any(part.startswith("test_") for part in module.split("."))]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from data.test_packets import send", ["data.test_packets.send"]),
+        ("def f():\n    import timing.test_locks", ["timing.test_locks"]),
+        ("from .test_locks import LOCKS", ["test_locks.LOCKS"]),
+        ("from data import test_packets", ["data.test_packets"]),
+        ("from packet_bench import send\nimport memtile.testing.rig", []),
+    ],
+)
+def test_imports_of_tests_are_found(text: str, found: list[str]) -> None:
+    assert imports_of_tests(text) == found
+
+
+def test_no_test_imports_another_one() -> None:
+    found = {
+        str(path.relative_to(TESTS)): imports_of_tests(path.read_text("utf-8"))
+        for path in TESTS.rglob("*.py")
+    }
+    assert {path: modules for path, modules in found.items() if modules} == {}
 
 
 @RULES

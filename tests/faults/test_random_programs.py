@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -78,6 +79,7 @@ def test_random_programs_run_or_are_refused(program: list[Operation]) -> None:
     assert not refused or array.engine.now == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(PROGRAMS)
 def test_random_programs_without_external_memory_end(program: list[Operation]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from memtile.model.memory.ecc import Fate
 from memtile.sim.untimed import run_untimed
 from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig
-from timing.designs import Design, build, designs
+from random_designs import Design, build, designs
 
 CYCLES = 300
 USED = 1200  # words that the designs touch
@@ -35,6 +36,7 @@ def seen(rig: Rig) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @given(designs(), FLIPS)
 @settings(max_examples=60, deadline=None)
 def test_single_flips_change_no_word_and_no_cycle(design: Design, upsets: list[Upset]) -> None:
@@ -47,6 +49,7 @@ def test_single_flips_change_no_word_and_no_cycle(design: Design, upsets: list[U
     assert all(fate & ~(Fate.CORRECTED | Fate.OVERWRITTEN) == 0 and fate for fate in fates)
 
 
+@pytest.mark.slow
 @given(designs(), FLIPS)
 @settings(max_examples=60, deadline=None)
 def test_the_untimed_run_corrects_as_the_engine_does(design: Design, upsets: list[Upset]) -> None:

@@ -90,6 +90,7 @@ def busy(period: int) -> dict[int, int]:
     return {cycle: 1 + cycle // period % 6 for cycle in range(1, CYCLES, period)}
 
 
+@pytest.mark.slow
 @pytest.mark.feature("F24")
 @given(
     st.dictionaries(st.integers(1, CYCLES - 1), st.integers(1, 7), min_size=60, max_size=300),

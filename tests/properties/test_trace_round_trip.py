@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def flat(packets):
     return [word for packet in packets for word in packet]
 
 
+@pytest.mark.slow
 @given(STARTS, LEVELS)
 @settings(max_examples=150)
 def test_levels_and_pulses_come_back(start, levels):

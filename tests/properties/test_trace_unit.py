@@ -37,6 +37,7 @@ def recorded(cycles: dict[int, int], gap: int) -> tuple[list[int], int]:
 streams = st.dictionaries(st.integers(1, 300), st.integers(1, 7), max_size=60)
 
 
+@pytest.mark.slow
 @given(streams, st.integers(1, 40))
 @settings(max_examples=40, deadline=None)
 def test_round_trip(cycles: dict[int, int], gap: int) -> None:
@@ -49,6 +50,7 @@ def test_round_trip(cycles: dict[int, int], gap: int) -> None:
     assert all(segment.exact for segment in unit.segments)
 
 
+@pytest.mark.slow
 @given(streams, st.integers(1, 40))
 @settings(max_examples=40, deadline=None)
 def test_the_packets_are_those_of_the_reference_encoder(cycles: dict[int, int], gap: int) -> None:

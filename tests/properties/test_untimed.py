@@ -169,18 +169,21 @@ def both(design: list[Pipe], cycles_first: int = 0) -> None:
     assert outcome(untimed) == outcome(timed)
 
 
+@pytest.mark.slow
 @given(designs())
 @settings(max_examples=80, deadline=None)
 def test_both_runs_end_alike(design: list[Pipe]) -> None:
     both(design)
 
 
+@pytest.mark.slow
 @given(designs(), st.integers(1, 400))
 @settings(max_examples=30, deadline=None)
 def test_a_timed_run_can_be_finished_without_time(design: list[Pipe], cycles: int) -> None:
     both(design, cycles)
 
 
+@pytest.mark.slow
 @given(designs())
 @settings(max_examples=30, deadline=None)
 def test_a_run_without_time_can_be_followed_by_a_timed_one(design: list[Pipe]) -> None:
@@ -205,6 +208,7 @@ edge_walks = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(edge_walks, st.booleans(), st.integers(1, 6))
 @example(
     Descriptor("memory", 6, OWN.address(MEMORY.memory_words - 102), dims=(Dim(1, 4), Dim(100, 0))), True, 3

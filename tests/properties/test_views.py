@@ -96,6 +96,7 @@ def refusal(step: Step, array: View, use: Callable[[View], Any] = View.request) 
     return set()
 
 
+@pytest.mark.slow
 @given(st.data(), SHAPES)
 @settings(max_examples=150, deadline=None)
 def test_what_numpy_does_without_a_copy_is_never_refused(data: Any, shape: tuple[int, ...]) -> None:
@@ -128,6 +129,7 @@ def test_the_functions_for_type_checkers_are_numpys(data: Any, shape: tuple[int,
         assert agrees(same, sliding_window_view(expected, 1))
 
 
+@pytest.mark.slow
 @given(st.data(), SHAPES)
 @settings(max_examples=200, deadline=None)
 def test_with_zeros_and_copies_a_view_is_numpys_or_refused(data: Any, shape: tuple[int, ...]) -> None:
@@ -166,6 +168,7 @@ def whole_words(index: list[int], group: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.feature("F43")
 @given(st.data(), st.lists(st.sampled_from([1, 2, 4, 6, 8]), min_size=1, max_size=3).map(tuple))
 @settings(max_examples=200, deadline=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,7 @@ def test_addresses_equal_counters(walk: Walk) -> None:
     assert addresses(walk).tolist() == list(counters(walk))
 
 
+@pytest.mark.slow
 @given(
     st.builds(
         Walk,
@@ -74,6 +76,7 @@ def test_long_walks_equal_counters(walk: Walk) -> None:
     assert np.array_equal(addresses(walk), np.fromiter(counters(walk), np.int64))
 
 
+@pytest.mark.slow
 @given(walks, st.integers(1, 97))
 @SMALL
 def test_chunks_joined_are_the_walk(walk: Walk, words: int) -> None:
@@ -81,6 +84,7 @@ def test_chunks_joined_are_the_walk(walk: Walk, words: int) -> None:
     assert np.array_equal(np.concatenate(pieces), addresses(walk))
 
 
+@pytest.mark.slow
 @given(walks)
 @SMALL
 def test_boxes_hold_exactly_the_data_words(walk: Walk) -> None:
@@ -100,6 +104,7 @@ def test_loops_outlast_the_length(walk: Walk) -> None:
     assert turn_words(loops(walk)) >= walk.length
 
 
+@pytest.mark.slow
 @given(walks)
 @SMALL
 def test_data_moves_as_word_by_word(walk: Walk) -> None:

@@ -51,6 +51,7 @@ def test_gt1_span_of_a_compute_tile_transfer() -> None:
     assert spans("compute", 1, 3) == [244] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "measured", "depth"), [("memory", 251, 8), ("compute", 244, 15)])
 def test_only_one_egress_depth_gives_the_measured_span(name: TileName, measured: int, depth: int) -> None:
     """DEV-EGRESS-1: the depth is inferred from the span, so no other depth may give it."""

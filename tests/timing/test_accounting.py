@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
-from timing.designs import Design, build, designs
+from random_designs import Design, build, designs
 
 CYCLES = 260
 
 
+@pytest.mark.slow
 @given(designs())
 @settings(max_examples=60, deadline=None)
 def test_causes_of_every_channel_add_up_to_the_cycles(design: Design) -> None:
@@ -21,6 +23,7 @@ def test_causes_of_every_channel_add_up_to_the_cycles(design: Design) -> None:
     assert (rig.engine.state.spent.sum(axis=1) == rig.now).all()
 
 
+@pytest.mark.slow
 @given(designs())
 @settings(max_examples=60, deadline=None)
 def test_cycles_of_moving_are_the_words_moved(design: Design) -> None:

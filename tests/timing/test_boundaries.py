@@ -79,6 +79,23 @@ def test_four_tasks_wait_beside_the_running_one(direction: str) -> None:
     assert rig.status(ch, "Task_Queue_Size") == 0
 
 
+@pytest.mark.feature("F11")
+@DIRECTIONS
+def test_the_size_of_the_queue_is_at_most_four(direction: str) -> None:
+    """DEV-QUEUE-1: before the first of five tasks starts, all five are pushed, and the queue holds four."""
+    rig, ch = rig_with(direction)
+    rig.write_bd(0, bd(5))
+    sizes = []
+    for _ in range(5):
+        rig.issue(ch, 0)
+        sizes.append(rig.status(ch, "Task_Queue_Size"))
+    assert sizes == [1, 2, 3, 4, 4]
+    assert rig.status(ch, "Task_Queue_Overflow") == 0
+    rig.step(1)
+    assert rig.status(ch, "Status") == 1  # starting
+    assert rig.status(ch, "Task_Queue_Size") == 4
+
+
 def test_a_push_before_the_start_waits_in_the_queue() -> None:
     rig, ch = rig_with("s2mm")
     rig.write_bd(0, bd(5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from data.interface_bench import Column, caught, fed
+from interface_bench import Column, caught, fed
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Axi, Dim, Release

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,38 +13,10 @@ from memtile.model.state.causes import Cause
 from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.testing.rig import Rig
-from timing.designs import LOCKS, Design, build, designs
+from random_designs import LOCKS, Design, build, designs
+from states import advance, arrays, differences
 
 CYCLES = 220
-
-
-def arrays(table: Any, name: str = "") -> dict[str, bytes]:
-    """Every array of a state by name."""
-    if not hasattr(table, "_fields"):
-        return {name: np.ascontiguousarray(table).tobytes()}
-    found: dict[str, bytes] = {}
-    for field in table._fields:
-        found |= arrays(getattr(table, field), f"{name}.{field}")
-    return found
-
-
-def differences(one: Rig, other: Rig) -> set[str]:
-    """Names of the arrays that differ, the counter of quiet cycles aside."""
-    for rig in (one, other):
-        rig.engine.state.clock.quiet[0] = 0
-    a, b = arrays(one.engine.state), arrays(other.engine.state)
-    return {name for name in a if a[name] != b[name]}
-
-
-def advance(skipping: Rig, stepping: Rig, until: int) -> Stop:
-    """Both to the same cycle: one by the loop that skips, one cycle by cycle."""
-    for rig in (skipping, stepping):
-        rig.engine.run(rig.now)  # lays out what was fed, runs no cycle
-    skipping.engine.state.clock.quiet[0] = 0
-    stop = machine.run(skipping.engine.state, until)
-    while stepping.now < skipping.now:
-        machine.cycle(stepping.engine.state)
-    return stop
 
 
 @given(designs(), st.lists(st.tuples(st.integers(1, 60), st.integers(0, LOCKS - 1), st.integers(0, 3))))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
+from circuits import copy_within, push
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
 from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Cause
 from memtile.sim import machine
 from memtile.sim.engine import Engine
-from timing.designs import Design, build, designs
-from timing.test_idle_skipping import arrays
-from timing.test_switch import copy_within, push
+from random_designs import Design, build, designs
+from states import arrays
 
 CYCLES = 220
 LISTS = {".active_channels"}
@@ -52,6 +53,7 @@ def assert_same(resting: Engine, awake: Engine) -> None:
             assert mine.tolist() == theirs.tolist(), column
 
 
+@pytest.mark.slow
 @given(designs())
 @settings(max_examples=15, deadline=None)
 def test_resting_is_looking_around(design: Design) -> None:

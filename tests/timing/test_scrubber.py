@@ -17,7 +17,7 @@ from memtile.model.memory.ecc import Fate
 from memtile.sim.event_unit import EventUnit
 from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig
-from timing.test_idle_skipping import advance, differences
+from states import advance, differences
 
 EVENT = register_named("memory_tile", "ECC_SCRUBBING_EVENT").offset
 COMPUTE_EVENT = register_named("memory", "ECC_SCRUBBING_EVENT").offset
@@ -84,6 +84,7 @@ def test_the_scrubber_reports_two_flips_and_leaves_them() -> None:
     assert rig.door.read32(0x92120) == 1 << 19 | 4 * 5
 
 
+@pytest.mark.slow
 def test_the_walk_goes_through_all_memory_and_begins_anew() -> None:
     rig = Rig()
     hit(rig, MEMORY.memory_words - 1, 0)

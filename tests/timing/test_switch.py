@@ -5,41 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile.arch.ports import PORTS
-from memtile.arch.switch_registers import SLAVE_CONFIG_OFFSET
-from memtile.arch.tiles import COMPUTE, MEMORY, WORD_BYTES, TileName
-from memtile.bd.codec import encode
+from circuits import circuit, copy_within, push
+from memtile.arch.tiles import COMPUTE, MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
-
-ENABLE = 1 << 31
-
-
-def circuit(engine: Engine, tile: int, kind: TileName, slave: str, *masters: str) -> None:
-    ports, door = PORTS[kind], engine.door(tile)
-    index = ports.slave(slave)
-    door.write32(ports.base + SLAVE_CONFIG_OFFSET + index * WORD_BYTES, ENABLE)
-    for master in masters:
-        door.write32(ports.base + ports.master(master) * WORD_BYTES, ENABLE | index)
-
-
-def push(engine: Engine, tile: int, channel: int, bd: int, descriptor: Descriptor) -> None:
-    door = engine.door(tile)
-    kind = descriptor.kind
-    door.block_write32(kind.bd_base + bd * kind.bd_stride, encode(descriptor, bd))
-    door.write32(kind.queue_base + channel * kind.channel_stride, bd)
-
-
-def copy_within(words: int) -> Engine:
-    """One memory tile: MM2S 0 through the switch to S2MM 0."""
-    engine = Engine([Placed("memory")], switched=True)
-    engine.door(0).block_write32(0, np.arange(1, words + 1, dtype=np.uint32))
-    circuit(engine, 0, "memory", "DMA0", "DMA0")
-    push(engine, 0, MEMORY.channels, 0, Descriptor("memory", words, OWN.address(0)))
-    push(engine, 0, 0, 1, Descriptor("memory", words, OWN.address(0x4000)))
-    return engine
 
 
 @pytest.mark.feature("F18", "F19")
@@ -87,19 +58,22 @@ def test_two_tiles_away_takes_the_sum_of_the_paths() -> None:
     assert entered_after(engine, receiver) == left + 4 + 3
 
 
-def test_multicast_reaches_all_and_the_slowest_receiver_stops_all() -> None:
+@pytest.mark.feature("F19")
+@pytest.mark.parametrize("slow", [0, 1])
+def test_multicast_reaches_all_and_the_slowest_receiver_stops_all(slow: int) -> None:
+    """Whichever of the masters the slow receiver stands behind."""
     engine = column()
     circuit(engine, 0, "memory", "DMA0", "NORTH0", "NORTH1")
     circuit(engine, 1, "compute", "SOUTH0", "DMA0")
     circuit(engine, 1, "compute", "SOUTH1", "DMA1")
     engine.door(0).block_write32(0, np.arange(100, dtype=np.uint32))
     push(engine, 0, MEMORY.channels, 0, Descriptor("memory", 100, OWN.address(0)))
-    push(engine, 1, 0, 0, Descriptor("compute", 100, 0))  # type: ignore[arg-type]
+    push(engine, 1, 1 - slow, 0, Descriptor("compute", 100, 0))  # type: ignore[arg-type]
     engine.run(1000)
     blocked = int(engine.state.channels.moved[MEMORY.channels])
     path = 4 + 4 + 4 + 2 + engine.timing.ingress_words
     assert blocked == path  # what fits on the way to the channel without a task
-    push(engine, 1, 1, 1, Descriptor("compute", 100, 0x400))  # type: ignore[arg-type]
+    push(engine, 1, slow, 1, Descriptor("compute", 100, 0x400))  # type: ignore[arg-type]
     engine.run(2000)
     door = engine.door(1)
     for word in (0, 0x400):

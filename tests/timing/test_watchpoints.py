@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from control_packet_bench import reachable, send
 from core_designs import CROSS, EAST, NORTH, OWN, SOUTH, WEST
-from data.test_control_packets import reachable, send
 from memtile.arch.core import CORE
 from memtile.arch.packets import Operation, control_header
 from memtile.arch.register_map import register_named

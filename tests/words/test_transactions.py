@@ -26,6 +26,7 @@ from memtile.io.program.operations import (
     locate,
     words_written,
 )
+from memtile.io.program.pointer_patches import pointer_words
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
@@ -155,6 +156,19 @@ def test_version_1_0_word_by_word() -> None:
     assert transaction_bytes(transaction) == struct.pack(f"<{len(words)}I", *words)
     text = "".join(f"{word:08X}\n" for word in words).encode()
     assert read_program(text, "insts.txt").operations == transaction.operations
+
+
+@pytest.mark.parametrize("address", [0x7FFF_FFFC, 0x8000_0000, 0xFFFF_FFFC, 0x1_0000_0000, 0xABCD_1234_5678])
+def test_a_pointer_patch_sets_all_48_bits_of_an_address(address: int) -> None:
+    """Base_Address has 30 bits in word 1 and 16 in word 2; nothing else changes in them."""
+    words = [0xFFFF_FFFF] * 8
+    for word in pointer_words(0x0401D0A4, address):
+        index = (word.address - 0x0401D0A0) // 4
+        words[index] = words[index] & ~word.mask | word.value
+        assert word.value & ~word.mask == 0
+    others = [0xFFFF_FFFF] * 8
+    others[1:3] = [address & 0xFFFF_FFFC | 3, 0xFFFF_0000 | address >> 32]
+    assert words == others
 
 
 @pytest.mark.parametrize(

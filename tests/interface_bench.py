@@ -17,6 +17,7 @@ from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
 ENABLE = 1 << 31
+LIMIT = 100_000
 COLUMN: tuple[TileName, ...] = ("interface", "memory", "compute")
 REPEAT = register_named("memory_tile", "DMA_S2MM_0_Start_Queue").field("Repeat_Count").lsb
 MUX, DEMUX = (register_named("noc", name).offset for name in ("Mux_Config", "Demux_Config"))
@@ -98,3 +99,8 @@ def fed(words: int, number: int = 0, timing: Timing | None = None) -> tuple[Colu
     ch = column.channel(0, S2MM, number)
     column.engine.feed(ch, np.arange(1, words + 1, dtype=np.uint32))
     return column, ch
+
+
+def counting(words: int, first: int = 1) -> np.ndarray:
+    """``first``, ``first`` + 1, ..., uint32[words]."""
+    return np.arange(first, first + words, dtype=np.uint32)

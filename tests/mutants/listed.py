@@ -1,0 +1,576 @@
+"""Mutants: the source with one place changed, each with the test that must fail then; see ``run.py``.
+
+A mutant that no test kills shows what no test looks at. When the source of one changes, so does its text
+here: ``tests/faults/test_mutants.py`` says which.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+SOURCE = Path(__file__).parents[2] / "src"
+PACKAGE = "memtile"
+
+
+class Mutant(NamedTuple):
+    """A change of the source.
+
+    Attributes:
+        name: what is wrong then.
+        file: path below the package.
+        old: text that stands there once.
+        new: what stands there instead.
+        test: node id of the test that fails then.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+    def applied(self) -> str:
+        """The file with the change."""
+        text = (SOURCE / PACKAGE / self.file).read_text(encoding="utf-8")
+        return text.replace(self.old, self.new)
+
+
+MUTANTS = (
+    # What no test saw at first
+    Mutant(
+        "over-long read without TLAST error",
+        "model/streams/control_packets.py",
+        "controls.cut[tile] = 1 - last",
+        "controls.cut[tile] = 0",
+        "tests/data/test_control_packets.py::test_tlast_at_the_wrong_word",
+    ),
+    Mutant(
+        "no rotation among channels with tokens",
+        "model/streams/control_port.py",
+        "controls.turn[tile] = number + 1",
+        "controls.turn[tile] = 0",
+        "tests/data/test_tokens.py::test_channels_with_tokens_take_turns",
+    ),
+    Mutant(
+        "upper half of a patched pointer",
+        "io/program/pointer_patches.py",
+        "value >>= msb - lsb + 1",
+        "value = 0",
+        "tests/words/test_transactions.py::test_a_pointer_patch_sets_all_48_bits_of_an_address",
+    ),
+    Mutant(
+        "S2MM obeys Enable_Packet",
+        "model/dma/bd_load.py",
+        "fields[ch, f.ENABLE_PACKET] if c.direction[ch] == MM2S else 0",
+        "fields[ch, f.ENABLE_PACKET]",
+        "tests/data/test_packets.py::test_a_receiving_descriptor_neither_makes_nor_takes_a_header",
+    ),
+    Mutant(
+        "Task_Queue_Size reads 5",
+        "model/dma/registers.py",
+        "waiting = min(c.queue_count[ch], _DEPTH)",
+        "waiting = c.queue_count[ch]",
+        "tests/timing/test_boundaries.py::test_the_size_of_the_queue_is_at_most_four",
+    ),
+    Mutant(
+        "circuit multicast looks at its first receiver only",
+        "model/streams/switch.py",
+        "            return\n        fed = switch.sibling[fed]\n    head",
+        "            return\n        break\n    head",
+        "tests/timing/test_switch.py::test_multicast_reaches_all_and_the_slowest_receiver_stops_all",
+    ),
+    Mutant(
+        "three slots a slave",
+        "model/streams/packet_switch.py",
+        "    for n in range(SLOTS_PER_SLAVE):",
+        "    for n in range(SLOTS_PER_SLAVE - 1):",
+        "tests/data/test_packets.py::test_each_of_the_four_slots_of_a_slave_takes_packets",
+    ),
+    # Walks and padding
+    Mutant(
+        "a wrap one too long",
+        "model/dma/address_generator.py",
+        "if wrap == 0 or walks.position[ch, d] < walks.before[ch, d] + wrap + walks.after[ch, d]:",
+        "if wrap == 0 or walks.position[ch, d] <= walks.before[ch, d] + wrap + walks.after[ch, d]:",
+        "tests/data/test_engine_moves.py::test_four_dimensions_and_an_iteration_offset",
+    ),
+    Mutant(
+        "padding behind a dimension is data",
+        "model/dma/address_generator.py",
+        "if inside < 0 or (wrap > 0 and inside >= wrap):",
+        "if inside < 0:",
+        "tests/data/test_engine_moves.py::test_padding_is_a_box_around_the_lower_three_dimensions",
+    ),
+    Mutant(
+        "padding before moves no address",
+        "model/dma/address_generator.py",
+        "inside = walks.position[ch, d] - walks.before[ch, d]",
+        "inside = walks.position[ch, d]",
+        "tests/data/test_engine_moves.py::test_padding_is_a_box_around_the_lower_three_dimensions",
+    ),
+    Mutant(
+        "an access crosses its granule",
+        "model/dma/address_generator.py",
+        "return bool((address + 1) & (walks.granule_words[ch] - 1) != 0)",
+        "return True",
+        "tests/timing/test_banks.py::test_one_access_carries_what_is_contiguous_in_16_bytes",
+    ),
+    Mutant(
+        "S2MM pads",
+        "model/dma/bd_load.py",
+        "padded = 1 if st.channels.direction[ch] == MM2S else 0",
+        "padded = 1",
+        "tests/data/test_engine_moves.py::test_padding_fields_do_nothing_on_s2mm",
+    ),
+    Mutant(
+        "the iteration never wraps",
+        "model/dma/bd_load.py",
+        "following = current + 1 if current + 1 < st.fields[ch, f.ITERATION_WRAP] else 0",
+        "following = current + 1",
+        "tests/data/test_engine_moves.py::test_repeat_count_runs_the_whole_chain",
+    ),
+    # Descriptors, tasks and queues
+    Mutant(
+        "a BD of the other half runs",
+        "model/dma/bd_load.py",
+        "half = st.channels.number[ch] % 2",
+        "half = 0",
+        "tests/data/test_engine_errors.py::test_a_channel_can_run_the_24_bds_of_its_half",
+    ),
+    Mutant(
+        "BDs run without Valid_BD",
+        "model/dma/bd_load.py",
+        "if st.fields[ch, f.VALID_BD] == 0:",
+        "if False:",
+        "tests/data/test_engine_errors.py::test_a_bd_without_its_valid_bit",
+    ),
+    Mutant(
+        "a repeat fewer",
+        "model/dma/task_queue.py",
+        "if c.runs_left[ch] > 0:",
+        "if c.runs_left[ch] > 1:",
+        "tests/data/test_engine_moves.py::test_repeat_count_runs_the_whole_chain",
+    ),
+    Mutant(
+        "a fifth task waits beside a running one",
+        "model/dma/task_queue.py",
+        "room = _DEPTH + 1 if c.phase[ch] == Phase.IDLE or c.phase[ch] == Phase.STARTING else _DEPTH",
+        "room = _DEPTH + 1",
+        "tests/timing/test_boundaries.py::test_four_tasks_wait_beside_the_running_one",
+    ),
+    Mutant(
+        "a full queue drops without a word",
+        "model/dma/task_queue.py",
+        "c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW",
+        "pass",
+        "tests/data/test_engine_errors.py::test_a_push_to_a_full_queue_is_dropped_and_flagged_until_cleared",
+    ),
+    Mutant(
+        "a token nobody asked for",
+        "model/dma/task_end.py",
+        "    if c.task_token[ch] == 0:\n        return\n    tile",
+        "    tile",
+        "tests/data/test_tokens.py::test_one_token_a_task_and_only_if_asked",
+    ),
+    Mutant(
+        "finish on TLAST misses a full length",
+        "model/dma/task_end.py",
+        "elif c.moved[ch] == c.length[ch]:",
+        "elif False:",
+        "tests/data/test_packet_reception.py::test_a_packet_longer_than_the_bd_halts_with_what_fits_in_memory",
+    ),
+    Mutant(
+        "the count does not say last in task",
+        "model/dma/task_end.py",
+        "word | LAST_IN_TASK if last_of_task(st, ch) else word",
+        "word",
+        "tests/data/test_packet_reception.py::test_counts_are_popped_from_the_register",
+    ),
+    Mutant(
+        "an out-of-order BD chains",
+        "model/dma/out_of_order.py",
+        "c.next_bd[ch] = -1  #",
+        "pass  #",
+        "tests/data/test_packet_reception.py::test_a_chosen_descriptor_takes_its_lock_and_does_not_chain",
+    ),
+    # Locks and windows
+    Mutant(
+        "an acquire of V >= 0 takes more",
+        "model/memory/locks.py",
+        "return bool(value == operand)",
+        "return bool(value >= operand)",
+        "tests/data/test_engine_locks.py::test_an_acquire_by_software_is_one_attempt",
+    ),
+    Mutant(
+        "an acquire of -V needs one more",
+        "model/memory/locks.py",
+        "return bool(value >= -operand)",
+        "return bool(value > -operand)",
+        "tests/data/test_engine_locks.py::test_an_acquire_by_software_is_one_attempt",
+    ),
+    Mutant(
+        "locks do not take turns",
+        "model/memory/locks.py",
+        "st.locks.turn[lock] = requester + 1",
+        "pass",
+        "tests/timing/test_locks.py::test_the_channel_after_the_last_winner_comes_first",
+    ),
+    Mutant(
+        "a lock overflows without a flag",
+        "model/memory/locks.py",
+        "locks.overflow[lock] = 1",
+        "pass",
+        "tests/data/test_engine_locks.py::test_a_release_by_software_adds_and_flags",
+    ),
+    Mutant(
+        "a lock that goes below 0 wraps",
+        "model/memory/locks.py",
+        "        value = 0\n    put",
+        "        value &= _MAX\n    put",
+        "tests/data/test_engine_locks.py::test_a_release_by_software_adds_and_flags",
+    ),
+    Mutant(
+        "channel 4 reaches the neighbours",
+        "model/memory/windows.py",
+        "number >= st.spec.kinds.neighbour_channels[kind]",
+        "number > st.spec.kinds.neighbour_channels[kind]",
+        "tests/data/test_engine_errors.py::test_channels_0_to_3_reach_the_neighbours_and_4_and_5_do_not",
+    ),
+    Mutant(
+        "isolation from the west closes the east",
+        "model/memory/windows.py",
+        "NOWHERE if control & _FROM_WEST else tile",
+        "NOWHERE if control & _FROM_EAST else tile",
+        "tests/data/test_neighbours.py::test_an_isolated_neighbour_does_not_give_its_memory",
+    ),
+    # Banks and interfaces to neighbours
+    Mutant(
+        "banks do not take turns",
+        "model/memory/banks.py",
+        "st.banks.turn[bank] = requester + 1",
+        "pass",
+        "tests/timing/test_banks.py::test_a_bank_reads_or_writes_in_a_cycle",
+    ),
+    Mutant(
+        "zeroisation keeps nobody out",
+        "model/memory/banks.py",
+        "return bool(st.clock.now[0] < st.memories.busy_until[st.banks.tile[bank]])",
+        "return False",
+        "tests/timing/test_banks.py::test_zeroisation_keeps_channels_from_the_banks",
+    ),
+    Mutant(
+        "interfaces to the neighbours do not take turns",
+        "model/memory/neighbours.py",
+        "table.turn[interface] = ch + 1",
+        "pass",
+        "tests/timing/test_neighbours.py::test_readers_of_one_side_take_turns_although_their_banks_differ",
+    ),
+    Mutant(
+        "reading and writing share the interface to a neighbour",
+        "model/memory/neighbours.py",
+        "+ st.channels.direction[ch] * _PER_DIRECTION + east",
+        "+ east",
+        "tests/timing/test_neighbours.py::test_each_side_and_direction_has_an_interface_of_its_own",
+    ),
+    # Packets
+    Mutant(
+        "slot masks are ignored",
+        "model/streams/packet_switch.py",
+        " & (slot >> _MASK_LSB) & STREAM_MASK",
+        " & STREAM_MASK",
+        "tests/data/test_packets.py::test_ids_choose_the_masters_of_a_packet",
+    ),
+    Mutant(
+        "arbiters do not take turns",
+        "model/streams/packet_switch.py",
+        "st.arbiters.turn[arbiter] = switch.number[port] + 1",
+        "pass",
+        "tests/data/test_packets.py::test_packets_that_share_a_master_are_not_mixed",
+    ),
+    Mutant(
+        "a packet multicast looks at its first master only",
+        "model/streams/packet_switch.py",
+        "        if rest & 1 and not has_room(st, port):\n            return False",
+        "        if rest & 1:\n            return has_room(st, port)",
+        "tests/data/test_packets.py::test_a_packet_for_two_masters_waits_for_the_slower_one",
+    ),
+    Mutant(
+        "headers are never dropped",
+        "model/streams/packet_switch.py",
+        "    if header == 0:\n        return targets",
+        "    if header < 2:\n        return targets",
+        "tests/data/test_packets.py::test_ids_choose_the_masters_of_a_packet",
+    ),
+    Mutant(
+        "the merge serves one packet a turn",
+        "model/streams/packet_switch.py",
+        "if st.arbiters.served[arbiter] >= merge_count(st, arbiter, position):",
+        "if True:",
+        "tests/data/test_packets.py::test_deterministic_merge_serves_its_positions_in_order",
+    ),
+    Mutant(
+        "headers with even parity pass",
+        "model/streams/packets.py",
+        "return bool(folded & 1)",
+        "return True",
+        "tests/data/test_control_packets.py::test_broken_parity_of_the_control_header_discards_the_packet",
+    ),
+    Mutant(
+        "a packet split gives all tilings to its first port",
+        "design/packet_bus.py",
+        "chosen = [(self.streams[t.packet_port_id], t) for t in tilings]",
+        "chosen = [(self.streams[0], t) for t in tilings]",
+        "tests/data/test_packet_split.py::test_a_tiling_goes_to_the_target_of_its_port",
+    ),
+    Mutant(
+        "a packet split ignores the ports of its tilings",
+        "design/packet_bus.py",
+        "chosen = [(self.streams[t.packet_port_id], t) for t in tilings]",
+        "chosen = [(self.streams[n], t) for n, t in enumerate(tilings)]",
+        "tests/data/test_packet_split.py::test_a_tiling_goes_to_the_target_of_its_port",
+    ),
+    # Control packets
+    Mutant(
+        "a refused write sets no error",
+        "model/streams/control_packets.py",
+        "    if answered == axi.SLAVE_ERROR:\n        st.registers[controls.status[tile]] |= ACCESS\n",
+        "    if answered == axi.SLAVE_ERROR:\n",
+        "tests/data/test_control_packets.py::test_an_address_that_nothing_answers_sets_the_slave_error",
+    ),
+    Mutant(
+        "the address of a control packet stands still",
+        "model/streams/control_packets.py",
+        "    controls.left[tile] -= 1\n    done",
+        "    controls.address[tile] -= WORD_BYTES\n    controls.left[tile] -= 1\n    done",
+        "tests/data/test_control_packets.py::test_writes_go_to_rising_addresses",
+    ),
+    # Events
+    Mutant(
+        "edges do not fall",
+        "model/events/units.py",
+        "falls = level < o.edge_was[unit, n] and o.edge_falling[unit, n] == 1",
+        "falls = False",
+        "tests/timing/test_event_units.py::test_edges_of_a_level_come_one_cycle_after_it",
+    ),
+    Mutant(
+        "a threshold is reached one late",
+        "model/events/units.py",
+        "== o.threshold[unit, n]:",
+        "> o.threshold[unit, n]:",
+        "tests/timing/test_event_units.py::test_a_counter_at_its_threshold_raises_its_event_and_may_reset_itself",
+    ),
+    Mutant(
+        "group enables are ignored",
+        "model/events/asserted.py",
+        "        if enabled & 1:\n            latest = max(latest, last_single",
+        "        if True:\n            latest = max(latest, last_single",
+        "tests/timing/test_event_numbers.py::test_each_bit_of_a_group_gates_one_event",
+    ),
+    Mutant(
+        "broadcast blocks are ignored",
+        "model/events/broadcast.py",
+        "    channels &= ~st.registers[st.spec.nodes.block[node, side]]\n",
+        "",
+        "tests/timing/test_broadcast.py::test_a_blocked_side_lets_nothing_out",
+    ),
+    Mutant(
+        "broadcasts from the west go on to the north",
+        "model/events/broadcast.py",
+        "launch(st, node, NORTH, inside | south)",
+        "launch(st, node, NORTH, inside | south | west)",
+        "tests/timing/test_broadcast.py::test_a_pulse_is_heard_once_wherever_it_comes_from",
+    ),
+    Mutant(
+        "isolated tiles hear broadcasts",
+        "model/events/broadcast.py",
+        "return bool((st.registers[st.spec.nodes.isolation[node]] >> _ISOLATION_LSB[side]) & 1)",
+        "return False",
+        "tests/timing/test_broadcast.py::test_a_tile_hears_nothing_from_a_side_from_which_it_is_isolated",
+    ),
+    # Protection
+    Mutant(
+        "corrected words are delivered as stored",
+        "model/memory/ecc.py",
+        "return value ^ (cell & _DATA)",
+        "return value",
+        "tests/data/test_ecc.py::test_one_flip_is_corrected_for_the_reader_and_reported",
+    ),
+    Mutant(
+        "two flips pass as one",
+        "model/memory/ecc.py",
+        "return (Verdict.CORRECTABLE if cell else Verdict.BEYOND), cell",
+        "return Verdict.CORRECTABLE, cell",
+        "tests/data/test_ecc.py::test_two_flips_are_reported_and_delivered_as_they_are",
+    ),
+    Mutant(
+        "a write leaves the flips",
+        "model/memory/ecc.py",
+        "        clean(st, tile, word, Fate.OVERWRITTEN.value)\n",
+        "        pass\n",
+        "tests/data/test_ecc.py::test_a_write_makes_the_word_clean",
+    ),
+    Mutant(
+        "the last address of an ECC error is kept",
+        "model/memory/ecc.py",
+        "if st.registers[at] & valid == 0:",
+        "if True:",
+        "tests/data/test_ecc.py::test_the_failing_address_is_that_of_the_first_error_until_software_clears_it",
+    ),
+    # Cores and their memories
+    Mutant(
+        "vectors ask one bank of a pair",
+        "model/cores/core_ports.py",
+        "if mode == CoreMode.NONE or (part > 0 and mode != CoreMode.VECTOR):",
+        "if mode == CoreMode.NONE or part > 0:",
+        "tests/timing/test_core_ports.py::test_a_vector_takes_both_banks_of_a_pair",
+    ),
+    Mutant(
+        "a byte is stored in one access",
+        "model/cores/core_ports.py",
+        "cores.wanted[core, slot] = 2 if mode == CoreMode.UPDATE else 1",
+        "cores.wanted[core, slot] = 1",
+        "tests/timing/test_core_ports.py::test_stores_below_32_bit_read_then_write",
+    ),
+    Mutant(
+        "a core reaches the east for the west",
+        "arch/core.py",
+        '"west": (-1, 0)',
+        '"west": (1, 0)',
+        "tests/data/test_kernels.py::test_a_core_reads_and_writes_its_own_south_west_and_north_memory_all_of_it",
+    ),
+    Mutant(
+        "program memory a word short",
+        "model/cores/program_memory.py",
+        "offset >= _END",
+        "offset >= _END - 4",
+        "tests/data/test_kernels.py::test_program_memory_is_16_kb_of_plain_storage_of_each_core",
+    ),
+    Mutant(
+        "all cores share one program memory",
+        "model/cores/program_memory.py",
+        "return int(core * _WORDS + (offset",
+        "return int((offset",
+        "tests/data/test_kernels.py::test_program_memory_is_16_kb_of_plain_storage_of_each_core",
+    ),
+    Mutant(
+        "program memory starts later",
+        "arch/core.py",
+        "program_base=0x20000",
+        "program_base=0x20004",
+        "tests/data/test_kernels.py::test_program_memory_is_16_kb_of_plain_storage_of_each_core",
+    ),
+    Mutant(
+        "no zeroisation of program memory",
+        "model/cores/program_memory.py",
+        "            st.program[word] = 0",
+        "            pass",
+        "tests/words/test_register_walk.py::test_four_core_registers_beyond_the_tables_answer",
+    ),
+    Mutant(
+        "a computed heap may be larger",
+        "design/compute_map.py",
+        "if computed is None or computed <= given:",
+        "if computed is None or True:",
+        "tests/faults/test_allocation.py::test_a_heap_larger_than_the_given_one_is_an_error",
+    ),
+    Mutant(
+        "the stack is 2 KB by default",
+        "arch/core.py",
+        "DEFAULT_STACK_BYTES = DEFAULT_HEAP_BYTES = 1024",
+        "DEFAULT_STACK_BYTES = DEFAULT_HEAP_BYTES = 2048",
+        "tests/faults/test_allocation.py::test_stack_and_heap_take_a_kilobyte_each_and_buffers_go_around_them",
+    ),
+    Mutant(
+        "the computed heap is not used",
+        "design/compute_map.py",
+        "size = max(DEFAULT_HEAP_BYTES, heap_computed or 0) if heap is None else heap",
+        "size = DEFAULT_HEAP_BYTES if heap is None else heap",
+        "tests/faults/test_allocation.py::test_without_a_given_heap_the_computed_one_counts",
+    ),
+    Mutant(
+        "kernels see big endian words",
+        "sim/kernels.py",
+        'return data.view(piece.dtype.newbyteorder("<")).reshape(piece.shape)',
+        'return data.view(piece.dtype.newbyteorder(">")).reshape(piece.shape)',
+        "tests/data/test_kernels.py::test_data_is_little_endian",
+    ),
+    Mutant(
+        "buffers of cores are big endian",
+        "sim/kernels.py",
+        'return np.frombuffer(memory, piece.dtype.newbyteorder("<"), prod(piece.shape), first)',
+        'return np.frombuffer(memory, piece.dtype.newbyteorder(">"), prod(piece.shape), first)',
+        "tests/data/test_kernels.py::test_data_is_little_endian",
+    ),
+    Mutant(
+        "compute tiles have 15 BDs",
+        "arch/tiles.py",
+        "bds=16,\n    bd_base=0x1D000,\n    bd_stride=0x20,\n    bd_words=6,",
+        "bds=15,\n    bd_base=0x1D000,\n    bd_stride=0x20,\n    bd_words=6,",
+        "tests/data/test_kernels.py::test_the_dma_has_two_channels_each_way_three_dimensions_16_bds_and_16_locks",
+    ),
+    Mutant(
+        "compute tiles interleave all banks",
+        "arch/tiles.py",
+        "    bank_group=2,\n",
+        "    bank_group=8,\n",
+        "tests/timing/test_core_ports.py::test_three_vector_ports_run_together_when_their_banks_differ",
+    ),
+    Mutant(
+        "compute tiles have three dimensions in memory tiles' words",
+        "arch/tiles.py",
+        "    bd_words=6,\n    dimensions=3,",
+        "    bd_words=6,\n    dimensions=4,",
+        "tests/words/test_bd_words.py::test_the_words_of_every_accepted_case_decode_to_it",
+    ),
+    # Devices and AIE-ML v2
+    Mutant(
+        "one row of memory tiles where there are two",
+        "arch/devices.py",
+        "return range(INTERFACE_ROWS, INTERFACE_ROWS + self.memory_tile_rows)",
+        "return range(INTERFACE_ROWS, INTERFACE_ROWS + 1)",
+        "tests/words/test_devices.py::test_the_device_of_aie_ml_v2",
+    ),
+    Mutant(
+        "v2 streams are 32 bits wide",
+        "arch/tiles.py",
+        '"granule_bytes": 32, "stream_words": 2}',
+        '"granule_bytes": 32, "stream_words": 1}',
+        "tests/data/test_v2.py::test_headline_rate_is_words_of_a_beat_per_channel_and_cycle_both_ways",
+    ),
+    Mutant(
+        "v2 banks are 128 bits wide",
+        "arch/tiles.py",
+        '"granule_bytes": 32, "stream_words": 2}',
+        '"granule_bytes": 16, "stream_words": 2}',
+        "tests/data/test_v2.py::test_a_bank_is_256_bits_wide",
+    ),
+    Mutant(
+        "v2 vectors are 256 bits wide",
+        "arch/core.py",
+        "replace(CORE, vector_bits=512)",
+        "replace(CORE, vector_bits=256)",
+        "tests/timing/test_v2_cores.py::test_three_512_bit_ports_run_together_when_their_pairs_differ",
+    ),
+    Mutant(
+        "v2 pads with zero",
+        "model/dma/mm2s.py",
+        "    if register < 0:\n",
+        "    if register >= -1:\n",
+        "tests/data/test_v2.py::test_padding_has_the_value_of_the_channels_register",
+    ),
+    Mutant(
+        "v2 pads all channels with one register",
+        "model/dma/mm2s.py",
+        "register + st.channels.number[ch]])",
+        "register])",
+        "tests/data/test_v2.py::test_padding_has_the_value_of_the_channels_register",
+    ),
+    Mutant(
+        "v2 steps of zero are one",
+        "model/dma/bd_load.py",
+        "if padded and fields[ch, f.STANDS_STILL]:",
+        "if False:",
+        "tests/data/test_v2.py::test_a_step_of_zero_sends_the_same_words_again",
+    ),
+)

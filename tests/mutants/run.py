@@ -1,0 +1,84 @@
+"""Does every listed mutant die by the test that is named for it? ``make mutants``, or names of some of them.
+
+A mutant is the source with one place changed, in a copy outside the repository, run in the interpreter. First
+the named tests must pass on the copy as it is. A mutant is dead when its test fails; an error while the test
+is collected or set up does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from listed import MUTANTS, PACKAGE, SOURCE, Mutant
+
+ROOT = SOURCE.parent
+SECONDS = 300  # a test that runs longer hangs
+
+
+def outcome(source: Path, tests: Iterable[str]) -> str:
+    """What pytest says of tests of the package in ``source``: passed, failed, hangs, or its last lines."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    changes = {"PYTHONPATH": str(source), "MEMTILE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        run = subprocess.run(
+            command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return "hangs"
+    summary = run.stdout.splitlines()[-1] if run.stdout else ""
+    if run.returncode == 0:
+        return "passed"
+    if run.returncode == 1 and re.search(r"\bfailed\b", summary) and not re.search(r"\berrors?\b", summary):
+        return "failed"
+    return f"{run.stdout[-2000:]}{run.stderr[-2000:]}"
+
+
+def copied(place: str) -> Path:
+    """A copy of the source below ``place``."""
+    source = Path(place) / "src"
+    shutil.copytree(SOURCE, source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    return source
+
+
+def fate(mutant: Mutant) -> str:
+    """What becomes of a mutant: ``failed`` is what its test should do."""
+    with tempfile.TemporaryDirectory() as place:
+        source = copied(place)
+        (source / PACKAGE / mutant.file).write_text(mutant.applied(), encoding="utf-8")
+        return outcome(source, [mutant.test])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="parts of the names of mutants; all if omitted")
+    parser.add_argument("--workers", type=int, default=2)
+    chosen = parser.parse_args()
+    names = chosen.names or [""]
+    mutants = [mutant for mutant in MUTANTS if any(name in mutant.name for name in names)]
+    with tempfile.TemporaryDirectory() as place:
+        healthy = outcome(copied(place), dict.fromkeys(mutant.test for mutant in mutants))
+    if healthy != "passed":
+        print(f"the tests do not pass without mutants:\n{healthy}")
+        return 1
+    alive = 0
+    with ThreadPoolExecutor(chosen.workers) as pool:
+        for mutant, said in zip(mutants, pool.map(fate, mutants), strict=True):
+            alive += said != "failed"
+            print(
+                f"{'dead ' if said == 'failed' else 'ALIVE'} {mutant.name}: {mutant.test} {said}", flush=True
+            )
+    print(f"{len(mutants) - alive} of {len(mutants)} mutants are dead")
+    return 1 if alive or not mutants else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
