@@ -13,7 +13,15 @@ import pytest
 from checked_indices import CheckedArray
 
 TESTS = Path(__file__).parents[1]
-DESIGNS = ["timing/test_neighbours.py"]
+DESIGNS = (
+    "data/test_column_clock.py",
+    "data/test_engine_moves.py",
+    "data/test_packets.py",
+    "timing/test_core_ports.py",
+    "timing/test_external.py",
+    "timing/test_neighbours.py",
+    "timing/test_switch.py",
+)
 
 
 @pytest.mark.parametrize("index", [-1, np.int64(-1), (0, -2), (slice(None), -1)])

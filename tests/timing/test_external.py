@@ -201,7 +201,7 @@ def fingerprint(column: Column) -> list[bytes]:
         for t in tables
         for n in (t._fields if isinstance(t, tuple) else t.dtype.names)
     ]
-    return [array.tobytes() for array in (*columns, state.spent, state.external, state.clock[:1])]
+    return [array.tobytes() for array in (*columns, state.spent, state.external, state.clock.now)]
 
 
 def test_skipped_cycles_are_like_stepped_ones() -> None:
