@@ -29,8 +29,6 @@ from memtile.model.state.state import Spec, State
 from memtile.model.streams import interface_mux, packet_switch, stream_parity, switch_config
 
 Bools = npt.NDArray[np.bool_]
-
-
 OKAY, SLAVE_ERROR = 0, -1
 
 
