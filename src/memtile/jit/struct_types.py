@@ -10,7 +10,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 
 from memtile.jit.column_types import ColumnType, TableType, load_array
-from memtile.jit.structs import Field, Layout, layout_of
+from memtile.jit.struct_layout import Field, Layout, layout_of
 
 
 class StructType(types.Type):

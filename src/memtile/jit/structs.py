@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED
+from memtile.jit.struct_layout import lay_out
 
 Pointer = npt.NDArray[np.uint64]
 T = TypeVar("T")
@@ -31,53 +32,6 @@ class Struct:
     """
 
     pointer: Pointer | None = None
-
-
-class Field(NamedTuple):
-    """One array or table of a struct.
-
-    Attributes:
-        name: of the field.
-        dtype: of the array; that of a table has its columns.
-        ndim: dimensions of the array; of a table without those of its columns' elements.
-    """
-
-    name: str
-    dtype: np.dtype[Any]
-    ndim: int
-
-
-class Layout(NamedTuple):
-    """What all structs of a kind have in common.
-
-    Attributes:
-        kind: name of the NamedTuple.
-        name: of the field that it is of another struct, empty if of none.
-        fields: in order: arrays, tables and structs.
-    """
-
-    kind: str
-    name: str
-    fields: tuple[Field | Layout, ...]
-
-    @property
-    def words(self) -> int:
-        """Length in 64-bit words: of an array its address and its shape, of a struct all that is in it."""
-        return sum(1 + f.ndim if isinstance(f, Field) else f.words for f in self.fields)
-
-
-_layouts: dict[type, Layout] = {}
-
-
-def _layout(name: str, value: Any) -> Field | Layout:
-    if isinstance(value, tuple):
-        names: tuple[str, ...] = value._fields  # type: ignore[attr-defined]
-        fields = tuple(_layout(*field) for field in zip(names, value, strict=True))
-        return Layout(type(value).__name__, name, fields)
-    flags = value.flags
-    if not (flags.c_contiguous and flags.aligned and flags.writeable):
-        raise TypeError(f"{name}: an array that is not contiguous, not aligned or not writable")
-    return Field(name, value.dtype, value.ndim)
 
 
 class Place(NamedTuple):
@@ -110,11 +64,6 @@ def _overlap(places: list[Place]) -> bool:
     return any(one.behind > next_.first for one, next_ in pairwise(taken))
 
 
-def layout_of(kind: type) -> Layout:
-    """The layout of all structs of a kind; :func:`pointer_to` has seen the first of them."""
-    return _layouts[kind]
-
-
 def pointer_to(struct: Any) -> Pointer:
     """Where compiled functions find the arrays of a :class:`Struct`.
 
@@ -124,13 +73,10 @@ def pointer_to(struct: Any) -> Pointer:
     """
     pointer: Pointer | None = struct.pointer
     if pointer is None:
-        kind = type(struct)
-        layout = _layout("", struct)
-        if layout != _layouts.setdefault(kind, layout):  # type: ignore[arg-type]
-            raise TypeError(f"{kind.__name__}: arrays of another type or layout than before")
+        lay_out(struct)
         places = list(_places(struct))
         if _overlap(places):
-            raise TypeError(f"{kind.__name__}: arrays that overlap")
+            raise TypeError(f"{type(struct).__name__}: arrays that overlap")
         words = [word for place in places for word in (place.first, *place.shape)]
         pointer = struct.pointer = np.array(words, np.uint64)
     return pointer
