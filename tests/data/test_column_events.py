@@ -120,7 +120,7 @@ def test_a_reset_stops_the_event_units_and_clears_what_they_saw() -> None:
     reset(array, 0, True)
     state = array.engine.state
     assert int(state.in_flight[0]) == 0
-    assert int(state.memories.watched.sum()) == int(state.guards.unclean.sum()) == 0
+    assert int(state.memories.watched.sum()) == int(state.guards.inspected.sum()) == 0
     reset(array, 0, False)
     began, fresh = array.engine.now, Array("npu1", 1)
     step(array, began + 50)

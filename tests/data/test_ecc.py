@@ -216,7 +216,7 @@ def test_a_write_makes_the_word_clean(write: Callable[[Rig], None], bits: tuple[
     assert by_door(rig)[HIT] == 7
     assert not happened(rig, ONE)
     assert not happened(rig, TWO)
-    assert rig.engine.state.guards.unclean.tolist() == [0]
+    assert rig.engine.state.guards.inspected.tolist() == [0]
 
 
 def test_a_write_of_a_part_of_a_word_corrects_the_rest() -> None:
@@ -226,7 +226,7 @@ def test_a_write_of_a_part_of_a_word_corrects_the_rest() -> None:
     rig.door.write_bytes(4 * (AT + HIT), b"\x99")
     assert happened(rig, ONE)
     assert raw(rig) == by_door(rig)[HIT] == WORDS[HIT] & ~0xFF | 0x99
-    assert rig.engine.state.guards.unclean.tolist() == [0]
+    assert rig.engine.state.guards.inspected.tolist() == [0]
 
 
 def test_zeroisation_makes_all_words_clean() -> None:
@@ -235,7 +235,7 @@ def test_zeroisation_makes_all_words_clean() -> None:
     hit(rig, 6, word=0x1FFFF)
     rig.memory_control(zeroise=True)
     assert not rig.memory(0, 0x20000).any()
-    assert rig.engine.state.guards.unclean.tolist() == [0]
+    assert rig.engine.state.guards.inspected.tolist() == [0]
     assert not happened(rig, TWO)
 
 
@@ -252,7 +252,7 @@ def test_software_can_have_words_written_with_a_wrong_check_bit(write: Callable[
     assert by_door(rig)[HIT] == 7
     assert happened(rig, ONE) is (lane == HIT)
     write(rig)
-    assert rig.engine.state.guards.unclean.tolist() == [0]
+    assert rig.engine.state.guards.inspected.tolist() == [0]
 
 
 def test_upsets_add_up_in_a_word() -> None:
@@ -262,7 +262,7 @@ def test_upsets_add_up_in_a_word() -> None:
     assert by_door(rig)[HIT] == WORDS[HIT] ^ 0b11000
     hit(rig, 4)
     hit(rig, 3)
-    assert rig.engine.state.guards.unclean.tolist() == [0]
+    assert rig.engine.state.guards.inspected.tolist() == [0]
 
 
 def test_a_neighbours_read_is_reported_where_the_memory_is() -> None:
@@ -391,7 +391,7 @@ def test_a_kernel_gets_corrected_data_and_its_writes_make_words_clean(how: str) 
     array.run()
     assert [values.tolist() for values in seen] == [list(range(16))] * 2
     assert tile.load(made).tolist() == list(range(1, 17))
-    assert bool(array.engine.state.guards.unclean.any()) is (how == "read")
+    assert bool(array.engine.state.guards.inspected.any()) is (how == "read")
 
 
 def test_what_a_kernel_writes_through_a_view_is_not_corrected_away() -> None:

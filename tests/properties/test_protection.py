@@ -76,5 +76,5 @@ def test_the_count_of_unclean_words_is_right_after_any_accesses(steps: list[tupl
             rig.fill(word // 2, range(cell))
         elif what == 3:
             rig.memory(word, 3)
-        counted = int(rig.engine.state.guards.unclean[0])
+        counted = int(rig.engine.state.guards.inspected[0])
         assert counted == int((rig.engine.state.flips != 0).sum())

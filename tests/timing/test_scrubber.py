@@ -70,7 +70,7 @@ def test_the_scrubber_corrects_memory_itself_and_says_so() -> None:
     assert at(rig) == 3
     assert not happened(rig, FAILED)
     assert [rig.engine.upsets.fate(upset) for upset in rig.engine.upsets.struck] == [Fate.SCRUBBED] * 2
-    assert rig.engine.state.guards.unclean.tolist() == [0]
+    assert rig.engine.state.guards.inspected.tolist() == [0]
 
 
 @pytest.mark.feature("F25")
@@ -189,4 +189,4 @@ def test_a_timer_that_its_own_event_resets_makes_a_step_a_period() -> None:
         steps.append(at(rig))
     assert steps == [1, 2, 3, 4]
     assert happened(rig, CORRECTED)
-    assert rig.engine.state.guards.unclean.tolist() == [0]
+    assert rig.engine.state.guards.inspected.tolist() == [0]
