@@ -147,7 +147,7 @@ def test_a_schema_that_is_not_there_is_refused_with_the_names_of_all() -> None:
         MemtileError, match=r"name is 'nothing'; it must be one of bd-decode-input, .*, trace-output "
     ):
         schema("nothing")
-    with pytest.raises(MemtileError, match="'common' given"):
+    with pytest.raises(MemtileError, match="name is 'common'; it must be one of bd-decode-input"):
         schema("common")
 
 

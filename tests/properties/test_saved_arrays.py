@@ -162,7 +162,7 @@ def test_kernels_that_have_not_ended_are_refused_by_name(tmp_path: Path) -> None
 
 def test_flows_without_a_circuit_are_refused(tmp_path: Path) -> None:
     array = example("distribute_join")
-    with pytest.raises(DesignError, match=r"call route\(\) or run\(\) first"):
+    with pytest.raises(DesignError, match=r"Call route\(\) or run\(\) first"):
         array.save(tmp_path / "saved")
 
 

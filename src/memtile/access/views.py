@@ -298,6 +298,7 @@ class View:
             source: why.
             next_step: what to do instead; empty = nothing to add.
             reason: code that scripts may compare.
+            says: a sentence of its own, where the others make none.
         """
         return TransferError(
             Problem(

@@ -359,7 +359,7 @@ class Array(Bench):
         """The object FIFOs that were asked for; those split or gathered from them come from them."""
         return tuple(self._fifos)
 
-    def saved_runs(self) -> dict[str, Any]:
+    def _saved_runs(self) -> dict[str, Any]:
         """What runs of the array so far leave beside the engine, as plain data; see ``design.saving``."""
         return {
             "fifo_names": sorted(self.fifo_names),
@@ -373,14 +373,14 @@ class Array(Bench):
             ],
         }
 
-    def restore_runs(
+    def _restore_runs(
         self,
         saved: Mapping[str, Any],
         arrays: Mapping[str, npt.NDArray[Any]],
         buses: Sequence[PacketBus],
         fifos: Sequence[ObjectFifo],
     ) -> None:
-        """Have what :meth:`saved_runs` found in another array; see ``design.saving``.
+        """Have what ``_saved_runs`` found in another array; see ``design.saving``.
 
         Args:
             saved: what it found.

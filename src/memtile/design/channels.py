@@ -136,7 +136,7 @@ class Channel(StreamPort):
         """What gives back the channel as it is now."""
         return undo_of(self, "claimed", "_begun", "_posted", "packets")
 
-    def saved(self) -> dict[str, Any]:
+    def _saved(self) -> dict[str, Any]:
         """What it was given to do, and what is done with its output, as plain data."""
         return {
             "claimed": self.claimed,
@@ -147,8 +147,8 @@ class Channel(StreamPort):
             "fed": self.fed,
         }
 
-    def restore(self, saved: Mapping[str, Any], expected: Array | None) -> None:
-        """Have what :meth:`saved` found in another channel, and the output that is ``expected``."""
+    def _restore(self, saved: Mapping[str, Any], expected: Array | None) -> None:
+        """Have what ``_saved`` found in another channel, and the output that is ``expected``."""
         self.claimed, self._begun = saved["claimed"], saved["begun"]
         self.packets, self.dtype = frozenset(saved["packets"]), np.dtype(saved["dtype"])
         self.taken, self.fed, self.expected = saved["taken"], saved["fed"], expected

@@ -52,11 +52,11 @@ def save(design: Design, path: Path | str) -> None:
         "columns": design.columns,
         "timing": asdict(design.engine.timing),
         "engine": snapshot.facts,
-        "tiles": [[tile.place, tile.saved()] for tile in design.tiles],
+        "tiles": [[tile.place, tile._saved()] for tile in design.tiles],
         "circuits": design.circuits.saved(),
         "buses": [[bus.name, bus.keeps_headers, _streams(bus)] for bus in design.buses],
         "fifos": [_fifo(fifo) for fifo in design.fifos],
-        **design.saved_runs(),
+        **design._saved_runs(),
     }
     arrays = snapshot.arrays | _expected(design)
     arrays[_HEADER] = np.frombuffer(json.dumps(header).encode(), np.uint8)
@@ -78,14 +78,14 @@ def load(design: Callable[..., Design], path: Path | str) -> Design:
         column, row, channel = map(int, name.split("/")[1:])
         expected[column, row][channel] = arrays.pop(name)
     for (column, row), saved in header["tiles"]:
-        made.tile(column, row).restore(saved, expected[column, row])
+        made.tile(column, row)._restore(saved, expected[column, row])
     made.circuits.restore(header["circuits"])
     put_back(made.engine, Snapshot(arrays, header["engine"]))
     buses = [
         PacketBus.restored(name, [_stream(made, saved) for saved in streams], keep_headers=keep)
         for name, keep, streams in header["buses"]
     ]
-    made.restore_runs(header, arrays, buses, [_made_fifo(made, saved) for saved in header["fifos"]])
+    made._restore_runs(header, arrays, buses, [_made_fifo(made, saved) for saved in header["fifos"]])
     return made
 
 

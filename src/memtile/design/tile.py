@@ -306,22 +306,22 @@ class Tile:
 
         return give_back
 
-    def saved(self) -> dict[str, Any]:
+    def _saved(self) -> dict[str, Any]:
         """What the design declared of the tile, as plain data."""
         return {
             "memory": self._memory.saved(),
             "locks": self._locks.saved(),
             "bds": self.bd_pool.saved(),
-            "channels": [channel.saved() for channel in (*self.s2mm, *self.mm2s)],
+            "channels": [channel._saved() for channel in (*self.s2mm, *self.mm2s)],
         }
 
-    def restore(self, saved: Mapping[str, Any], expected: Mapping[int, Array]) -> None:
-        """Have what :meth:`saved` found in another tile; ``expected`` outputs by number of the channel."""
+    def _restore(self, saved: Mapping[str, Any], expected: Mapping[int, Array]) -> None:
+        """Have what ``_saved`` found in another tile; ``expected`` outputs by number of the channel."""
         self._memory.restore(saved["memory"])
         self._locks.restore(saved["locks"])
         self.bd_pool.restore(saved["bds"])
         for n, channel in enumerate((*self.s2mm, *self.mm2s)):
-            channel.restore(saved["channels"][n], expected.get(n))
+            channel._restore(saved["channels"][n], expected.get(n))
 
     @property
     def locks(self) -> tuple[Lock, ...]:
