@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ from memtile.design.tile import Site, Tile
 from memtile.design.undo import Undo, undo_of
 from memtile.design.values import dtype_of
 from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
+from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
 from memtile.model.state.tiles import Placed
 from memtile.sim.array_door import ArrayDoor
@@ -277,6 +278,26 @@ class Array(Bench):
             self._configured += 1
         return MappingProxyType(self.circuits.trees)
 
+    def run(
+        self,
+        max_cycles: int = MAX_CYCLES,
+        *,
+        untimed: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Result:
+        """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`.
+
+        Args:
+            max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
+            untimed: move the data without a clock.
+            progress: called now and then with the cycles, or untimed the words, done so far.
+
+        Raises:
+            DesignError: a stream that cannot be routed, or an object FIFO with an open end.
+        """
+        self.route()
+        return super().run(max_cycles, untimed=untimed, progress=progress)
+
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
         """Let the array run until the word at an absolute address has ``value`` under ``mask``.
 
@@ -402,10 +423,6 @@ class Array(Bench):
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()
         yield undo_of(self, "fifo_names")
-
-    def _prepare(self) -> None:
-        """Route what is not routed."""
-        self.route()
 
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)

@@ -86,9 +86,6 @@ class Bench:
         """What a kind of bench has to give back beside its tiles."""
         return iter(())
 
-    def _prepare(self) -> None:
-        """What a kind of bench has to do before it runs."""
-
     def expect_array(self, name: str, array: Array, data: npt.ArrayLike) -> None:
         """Compare an array in external memory with ``data`` after a run, element by element in C order.
 
@@ -114,7 +111,6 @@ class Bench:
 
         A further run goes on where the last one stopped. Its result counts from the beginning of the design:
         cycles, stalls, outputs and checks; ``Result.before`` says how many cycles were there already.
-        An array first routes what is not routed.
 
         Args:
             max_cycles: limit of the cycle run; an untimed run stops when it has moved more than one of so
@@ -122,7 +118,6 @@ class Bench:
             untimed: move the data without a clock.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
         """
-        self._prepare()
         try:
             if untimed:
                 stop = run_untimed(self.engine, progress, words_within(self.engine, max_cycles))
