@@ -13,6 +13,7 @@ TESTS = Path(__file__).parents[1]
 
 
 @pytest.mark.slow
+@pytest.mark.compiled("starts one itself")
 def test_the_interpreter_passes_the_same_tests() -> None:
     files = ["data/test_engine_moves.py", "timing/test_page.py", "silicon/test_ground_truth.py"]
     run = subprocess.run(
