@@ -290,7 +290,7 @@ def test_an_access_that_nothing_answers_leaves_its_sticky_bit(tile: str) -> None
     for access in ("read32", "write32"):
         door = fresh(tile).door(0)
         assert door.read32(status) == 0
-        with pytest.raises(Exception, match="the tile answers with a slave error"):
+        with pytest.raises(Exception, match="The tile answers with a slave error"):
             getattr(door, access)(0xFFF00 - 0x10, *([0] if access == "write32" else []))
         assert door.read32(status) == 1 << bit
         door.write32(status, 1 << bit)
