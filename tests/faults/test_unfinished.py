@@ -41,7 +41,7 @@ def ring(count: int) -> MemoryTile:
 
 @pytest.mark.parametrize("untimed", [False, True])
 def test_a_ring_that_cannot_begin_is_stuck_with_one_word_and_with_many(untimed: bool) -> None:
-    wait = "S2MM 0, BD 0, word 0 of 16: waits for lock 0 >= 1, it is 0; "
+    wait = "S2MM 0, BD 0, word 0 of 16: waits until lock 0 is at least 1; it is 0, "
     wait += "released by MM2S 0 (BD 2), MM2S 0 (BD 3)"
     for count, left in (
         (1, "1 word in its ingress buffer"),
@@ -98,13 +98,13 @@ def test_an_output_that_nobody_takes_says_so() -> None:
     tile = MemoryTile()
     tile.mm2s[0].start(tile.read(tile.buffer("a", 64)))
     (line,) = stuck(tile)
-    assert line.endswith("output not taken; nobody takes it: collect or expect its words")
+    assert line.endswith("output not taken; nothing takes its words; collect or expect them")
     array = Array("npu1", columns=1)
     shared = array.memory_tile(0)
     shared.mm2s[0].start(shared.read(shared.buffer("a", 64)))
     line, port = stuck(array)
-    assert line.endswith("output not taken; nobody takes it: connect it, or collect or expect its words")
-    assert port == "slave port DMA0 of tile (0, 1): 4 words waiting; nobody takes them"
+    assert line.endswith("output not taken; nothing takes its words; connect it, or collect or expect them")
+    assert port == "slave port DMA0 of tile (0, 1): 4 words wait, and nothing takes them"
 
 
 def test_words_that_leave_for_where_nothing_is_are_told_with_the_port() -> None:
@@ -114,11 +114,11 @@ def test_words_that_leave_for_where_nothing_is_are_told_with_the_port() -> None:
     array.circuit(0, 1, "DMA0", "SOUTH0")
     array.circuit(0, 0, "NORTH0", "SOUTH0")
     (line,) = stuck(array)
-    assert line == "master port SOUTH0 of tile (0, 0): 6 words waiting; nobody takes them"
+    assert line == "master port SOUTH0 of tile (0, 0): 6 words wait, and nothing takes them"
     array = Array("npu1", columns=1)
     shared = array.memory_tile(0)
     shared.mm2s[0].start(shared.read(shared.buffer("a", 2)))
-    assert stuck(array) == ("slave port DMA0 of tile (0, 1): 2 words waiting; nobody takes them",)
+    assert stuck(array) == ("slave port DMA0 of tile (0, 1): 2 words wait, and nothing takes them",)
 
 
 def test_a_copy_that_goes_to_two_names_the_one_that_does_not_take_it() -> None:
@@ -173,7 +173,7 @@ def releasers(*before: int, queue: bool = False) -> str:
         tile.mm2s[0].start(*work)
     tile.mm2s[0].collect()
     (line,) = stuck(tile)
-    return line.split("; ")[-1]
+    return line.partition("; it is 0, ")[2]
 
 
 def test_a_release_behind_the_wait_itself_is_named() -> None:
@@ -192,8 +192,10 @@ def test_a_release_that_is_over_is_not_named() -> None:
     for channel in tile.mm2s[:2]:
         channel.collect()
     first, second = stuck(tile)
-    assert first.endswith("waits for lock 1 'other' >= 1, it is 0; no running chain releases it")
-    assert second.endswith("waits for lock 0 >= 2, it is 1; no running chain releases it")
+    assert first.endswith(
+        "waits until lock 1 'other' is at least 1; it is 0, and no running chain releases it"
+    )
+    assert second.endswith("waits until lock 0 is at least 2; it is 1, and no running chain releases it")
 
 
 def test_an_untimed_run_names_its_limit_and_does_not_call_a_busy_channel_idle() -> None:

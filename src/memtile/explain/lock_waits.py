@@ -1,6 +1,6 @@
 """Who waits for a lock, what it is, and who could release it: running BD chains, and kernels.
 
-What a chain releases stands in its descriptors. What a kernel will release only the kernel knows; one that
+What a chain releases is in its descriptors. What a kernel will release only the kernel knows; one that
 has released the lock before is named as a releaser, one that could reach it as one that may.
 """
 
@@ -33,11 +33,11 @@ def wait_text(engine: Engine, at: int, lock: int, operand: int, waiting: str) ->
         waiting: name of who waits, as :func:`channel_name` or ``CoreView.name`` has it.
     """
     tile, local = owner(engine, lock)
-    wanted = f">= {-operand}" if operand < 0 else f"== {operand}"
+    wanted = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
     whose = "" if tile == at else f" of tile {place(engine.spec, tile)}"
     present = int(engine.state.locks.value[lock])
     named = f"{local}{_name(engine, lock)}{whose}"
-    return f"waits for lock {named} {wanted}, it is {present}; {_releasers(engine, lock, waiting)}"
+    return f"waits until lock {named} is {wanted}; it is {present}, {_releasers(engine, lock, waiting)}"
 
 
 def lock_errors(engine: Engine) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _releasers(engine: Engine, lock: int, waiting: str) -> str:
     if known:
         return f"released by {', '.join(known)}"
     may = ", ".join(_in_reach(engine, owner(engine, lock)[0], waiting))
-    return f"no running chain releases it; {may} may" if may else "no running chain releases it"
+    return f"and no running chain releases it; {may} may" if may else "and no running chain releases it"
 
 
 def _chains(engine: Engine, lock: int, waiting: str) -> Iterator[str]:

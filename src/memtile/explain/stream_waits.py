@@ -54,10 +54,8 @@ class Waits:
 
     def lost_texts(self, engine: Engine) -> list[str]:
         """One line for each switch port that passes nothing on."""
-        return [
-            f"{port_name(engine, port)}: {_words(n)} waiting; nobody takes them"
-            for port, n in self.lost.items()
-        ]
+        wait = {True: "wait, and nothing takes them", False: "waits, and nothing takes it"}
+        return [f"{port_name(engine, port)}: {_words(n)} {wait[n > 1]}" for port, n in self.lost.items()]
 
 
 def stream_waits(engine: Engine) -> Waits:
@@ -93,14 +91,14 @@ def blocked_text(engine: Engine, ch: int) -> str:
     if engine.catches(ch):
         return ""
     if port < 0:
-        return "nobody takes it: collect or expect its words"
+        return "nothing takes its words; collect or expect them"
     if plain(engine.state.switch).mode[port] == OFF:
-        return "nobody takes it: connect it, or collect or expect its words"
+        return "nothing takes its words; connect it, or collect or expect them"
     takers, dead, _ = _ends(engine, port)
     if takers:
         verb = "does" if len(takers) == 1 else "do"
         return f"{', '.join(channel_name(engine, taker) for taker in takers)} {verb} not take it"
-    return "; ".join(f"nobody takes it at {port_name(engine, end)}" for end in dead)
+    return "; ".join(f"nothing takes it at {port_name(engine, end)}" for end in dead)
 
 
 def _words(count: int) -> str:
