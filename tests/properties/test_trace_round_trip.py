@@ -125,7 +125,9 @@ def test_garbage_between_packets_costs_nothing_before_it_and_is_told(levels, noi
     assert all(segment.origin is Origin.LOSS and not segment.exact for segment in found.segments[1:])
     assert found.packets == len(packets)
     assert trace.problems[0].where == f"trace, word {8 * place}"
-    assert trace.problems[0].next_step.startswith(f"{len(garbage)} words skipped")
+    assert trace.problems[0].next_step.startswith(
+        f"{len(garbage)} word{'' if len(garbage) == 1 else 's'} skipped"
+    )
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=60))

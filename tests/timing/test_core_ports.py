@@ -154,7 +154,7 @@ def test_an_address_of_a_missing_neighbour_is_refused(side: str) -> None:
         yield core.access(Pattern(np.array([CORE.memory_windows[side]]), 32))
 
     engine.attach_kernel(0, kernel)
-    with pytest.raises(DesignError, match=rf"address: {CORE.memory_windows[side]:#x} .*own 0x70000"):
+    with pytest.raises(DesignError, match=rf"address {CORE.memory_windows[side]:#x}; .*own 0x70000"):
         engine.run(10)
 
 
