@@ -5,6 +5,7 @@ Commands import what is slow to load (NumPy, Rich, the engine) inside their func
 
 from __future__ import annotations
 
+import gc
 from typing import Annotated, Any
 
 import typer
@@ -63,6 +64,11 @@ def _root(
     pass
 
 
+# What a command imports and builds stays until it ends: by default the search for garbage among it would take
+# a tenth of the time of a short run.
+_GARBAGE = 200_000, 20, 20
+
+
 def _print_error(error: MemtileError) -> None:
     from rich.console import Console
     from rich.text import Text
@@ -75,4 +81,8 @@ def _print_error(error: MemtileError) -> None:
 
 def main() -> None:
     """Entry point of the ``memtile`` script; leaves with one of ``exit_codes.ExitCode``."""
-    app()
+    gc.set_threshold(*_GARBAGE)
+    try:
+        app()
+    finally:
+        gc.freeze()  # nor is there any use in looking for it at the very end

@@ -20,7 +20,7 @@ from memtile.jit.cache import Sources, cache_directory, forget_old
 F = TypeVar("F", bound=Callable[..., Any])
 
 ENABLED = os.environ.get("MEMTILE_JIT", "1") != "0"
-_OPT_LEVEL = 3  # of LLVM; compiles a tenth slower than level 1, and the clock loop runs faster
+_OPT_LEVEL = 1  # of LLVM: level 3 takes a tenth longer to compile, for a clock loop that is no faster
 
 
 @contextmanager

@@ -10,6 +10,7 @@ Numba has no public interface for this; ``hooks`` lists what is used of its own.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from llvmlite.binding import Linkage
@@ -101,6 +102,29 @@ class EntryLibrary(JITCodeLibrary):
                     waiting += called._linking_libraries
 
 
+class KnownCalls:
+    """Numba's typing context, which finds out once what ``+`` of two integers is, and not for each ``+``."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self.signatures: dict[Any, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.context, name)
+
+    def resolve_function_type(self, func: Any, args: tuple[Any, ...], kws: Any) -> Any:
+        """Signature of a call."""
+        if kws or isinstance(func, types.Dispatcher):
+            return self.context.resolve_function_type(func, args, kws)
+        call = func, args
+        if call not in self.signatures:
+            self.signatures[call] = self.context.resolve_function_type(func, args, kws)
+        return self.signatures[call]
+
+
+known_calls = cache(KnownCalls)
+
+
 class PartCompiler(Compiler):
     """Numba's compiler with the passes that the model needs, and with libraries of its own for the code."""
 
@@ -110,6 +134,7 @@ class PartCompiler(Compiler):
         """Those of ``_PASSES``."""
         codegen = self.state.targetctx.codegen()
         self.state.library = self.library(codegen, self.state.func_id.func_qualname)
+        self.state.typingctx = known_calls(self.state.typingctx)
         passes = PassManager("part")
         for one in _PASSES:
             passes.add_pass(one, one.name())

@@ -66,13 +66,15 @@ def records(names: Sequence[TileName]) -> RegisterMap:
     """The facts of every register of the tile kinds; a row for each of ``names``."""
     found = table(RegisterMap, len(names), max(len(registers_of(name)) for name in names))
     for row, name in enumerate(names):
-        for index, register in enumerate(registers_of(name)):
-            found.write_mask[row, index] = register.writable
-            found.clear_mask[row, index] = register.clearable
-            found.read_mask[row, index] = register.readable
-            found.acts[row, index], found.argument[row, index] = register.acts, register.argument
-            found.unit[row, index] = _unit(name, register)
-            found.needs_dma[row, index] = _needs_dma(name, register)
+        own = registers_of(name)
+        here = row, slice(len(own))
+        found.write_mask[here] = [r.writable for r in own]
+        found.clear_mask[here] = [r.clearable for r in own]
+        found.read_mask[here] = [r.readable for r in own]
+        found.acts[here] = [r.acts for r in own]
+        found.argument[here] = [r.argument for r in own]
+        found.unit[here] = [_unit(name, r) for r in own]
+        found.needs_dma[here] = [_needs_dma(name, r) for r in own]
     return found
 
 

@@ -104,7 +104,7 @@ class Engine:
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         self._observer: Callable[[Door, int], Door] | None = None
         self._watcher: Callable[[], None] | None = None
-        warm_up()
+        warm_up(self._state)
         if booted:
             open_partition(self.spec, self.door)
         else:

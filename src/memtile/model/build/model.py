@@ -203,7 +203,9 @@ def _sites(placed: Sequence[Placed], tiles: Tiles) -> list[Site]:
 def _controls(placed: Sequence[Placed], tiles: Tiles) -> Controls:
     """The tile-control ports of each tile."""
     ports = [PORTS[p.name] for p in placed]
-    handler = {name: _register_ending(name, "Control_Packet_Handler_Status") for name in KIND_NAMES}
+    handler = {
+        name: _register_ending(name, "Control_Packet_Handler_Status") for name in {p.name for p in placed}
+    }
     return at_rest(
         Controls,
         len(placed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
@@ -48,10 +49,15 @@ def arrays_at_rest(shapes: Mapping[str, int | tuple[int, ...]], **built: Any) ->
     return {name: np.full(shape, arrays[name].rest, _dtype(name)) for name, shape in shapes.items()} | built
 
 
+@cache
 def _dtype(name: str) -> Any:
     """Type of the numbers in an array of the state."""
-    hint = get_type_hints(StateTables)[name]
-    return get_args(get_args(hint)[1])[0]
+    return get_args(get_args(_hints()[name])[1])[0]
+
+
+@cache
+def _hints() -> dict[str, Any]:
+    return get_type_hints(StateTables)
 
 
 def _same(where: str, given: Mapping[str, Any], wanted: set[str]) -> None:

@@ -1,7 +1,5 @@
 """State of the cores: the action that each one's kernel asked for."""
 
-from __future__ import annotations
-
 from typing import Annotated, NamedTuple
 
 from memtile.model.state.causes import CoreCause

@@ -1,7 +1,5 @@
 """State of the DMA channels: from the task queue to the memory port, and to external memory."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 

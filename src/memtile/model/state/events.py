@@ -4,8 +4,6 @@ Columns as in ``state.state``. An event unit is the event, counter, timer and tr
 module: one in memory and interface tiles, two in compute tiles (memory module, core module).
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 

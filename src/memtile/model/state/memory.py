@@ -1,7 +1,5 @@
 """State of data memory: banks, locks, the interfaces to the neighbours, protection, watchpoints."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 

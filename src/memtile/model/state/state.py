@@ -10,8 +10,6 @@ tile; ``bank`` and ``lock`` over all tiles, the AXI masters of interface tiles a
 ``memory`` is ``tiles.memory_base[tile]`` plus the tile-local word.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, NamedTuple
 
 from memtile.jit.structs import Struct

@@ -1,7 +1,5 @@
 """Tables of the stream switches and the tile-control ports; columns as in ``state.state``."""
 
-from __future__ import annotations
-
 from typing import Annotated, NamedTuple
 
 from memtile.arch.ports import MSELS

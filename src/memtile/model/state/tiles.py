@@ -1,7 +1,5 @@
 """Facts of tiles, tile kinds and registers, and the clock of each tile."""
 
-from __future__ import annotations
-
 from typing import Annotated, NamedTuple
 
 from memtile.arch.tiles import TileName

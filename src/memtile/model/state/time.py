@@ -1,7 +1,5 @@
 """The clock of the model, and its timing constants, by name."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Annotated, NamedTuple
 
