@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memtile import MemoryTile, Status
@@ -34,6 +34,12 @@ def test_each_lock_holds_six_bits(lock: int, value: int) -> None:
 @pytest.mark.feature("F17")
 @given(held=st.integers(0, 63), operand=st.integers(-64, 63), lock=st.integers(0, 63))
 @settings(max_examples=80, deadline=None)
+@example(held=5, operand=-5, lock=0)
+@example(held=4, operand=-5, lock=1)
+@example(held=5, operand=5, lock=2)
+@example(held=6, operand=5, lock=3)
+@example(held=4, operand=5, lock=4)
+@example(held=0, operand=0, lock=63)
 def test_an_acquire_by_software_is_one_attempt(held: int, operand: int, lock: int) -> None:
     """Negative: at least; else: equal (DEV-LOCK-3). Bit 9 of the address is the acquire (DEV-LOCK-5)."""
     rig = RIG
@@ -46,6 +52,10 @@ def test_an_acquire_by_software_is_one_attempt(held: int, operand: int, lock: in
 @pytest.mark.feature("F17")
 @given(held=st.integers(0, 63), operand=st.integers(-64, 63), lock=st.integers(0, 63))
 @settings(max_examples=80, deadline=None)
+@example(held=62, operand=1, lock=0)
+@example(held=63, operand=1, lock=1)
+@example(held=1, operand=-1, lock=2)
+@example(held=0, operand=-1, lock=63)
 def test_a_release_by_software_adds_and_flags(held: int, operand: int, lock: int) -> None:
     """DEV-LOCK-1: saturates, and the sticky flag of that lock alone is set."""
     rig = RIG

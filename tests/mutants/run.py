@@ -21,16 +21,16 @@ from pathlib import Path
 from listed import MUTANTS, PACKAGE, SOURCE, Mutant
 
 ROOT = SOURCE.parent
-SECONDS = 300  # a test that runs longer hangs
+SECONDS = 300  # a mutant whose test runs longer lets it hang
 
 
-def outcome(source: Path, tests: Iterable[str]) -> str:
+def outcome(source: Path, tests: Iterable[str], seconds: int | None = None) -> str:
     """What pytest says of tests of the package in ``source``: passed, failed, hangs, or its last lines."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     changes = {"PYTHONPATH": str(source), "MEMTILE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         run = subprocess.run(
-            command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True, timeout=SECONDS
+            command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True, timeout=seconds
         )
     except subprocess.TimeoutExpired:
         return "hangs"
@@ -54,7 +54,7 @@ def fate(mutant: Mutant) -> str:
     with tempfile.TemporaryDirectory() as place:
         source = copied(place)
         (source / PACKAGE / mutant.file).write_text(mutant.applied(), encoding="utf-8")
-        return outcome(source, [mutant.test])
+        return outcome(source, [mutant.test], SECONDS)
 
 
 def main() -> int:
