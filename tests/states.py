@@ -1,28 +1,23 @@
-"""Whole states of engines for tests: every array by name, and two rigs brought to the same cycle."""
+"""Whole states of engines for tests: every column by name, and two rigs brought to the same cycle."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from memtile.model.state.compare import columns
+from memtile.model.state.state import State
 from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.testing.rig import Rig
 
 
-def arrays(table: Any, name: str = "") -> dict[str, bytes]:
-    """Every array of a state by name."""
-    if not hasattr(table, "_fields"):
-        return {name: np.ascontiguousarray(table).tobytes()}
-    found: dict[str, bytes] = {}
-    for field in table._fields:
-        found |= arrays(getattr(table, field), f"{name}.{field}")
-    return found
+def arrays(state: State) -> dict[str, bytes]:
+    """Every column of a state by name."""
+    return {name: np.ascontiguousarray(values).tobytes() for name, values, *_ in columns(state)}
 
 
 def differences(one: Rig, other: Rig) -> set[str]:
-    """Names of the arrays that differ, the counter of quiet cycles aside."""
+    """Names of the columns that differ, the counter of quiet cycles aside."""
     for rig in (one, other):
         rig.engine.state.clock.quiet[0] = 0
     a, b = arrays(one.engine.state), arrays(other.engine.state)

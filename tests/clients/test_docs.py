@@ -12,6 +12,8 @@ from matplotlib.image import imread
 
 import pages
 from memtile.cli.main import app
+from memtile.model.build.model import build
+from memtile.model.state.tiles import Placed
 from memtile.sim.warmup import warm_up
 
 ROOT = pages.ROOT
@@ -25,7 +27,7 @@ RUNNING = [name for name, text in PAGES.items() if any(pages.blocks(text))]
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNNING)
 def test_blocks_of_a_page_run_and_print_what_it_shows(name: str) -> None:
-    warm_up()  # a command would say on stderr that it compiles
+    warm_up(build([Placed("memory")]))  # a command would say on stderr that it compiles
     differences = [
         f"{name}:{block.line} shows\n{block.shown}but prints\n{output}"
         for block, output in pages.outputs(name, PAGES[name])

@@ -45,7 +45,7 @@ def assert_same(resting: Engine, awake: Engine) -> None:
     for ch in range(len(resting.state.channels.phase)):
         wake_channel(resting.state, ch)  # notes until when it was stalled
     one, other = arrays(resting.state), arrays(awake.state)
-    differing = {f".{name.split('.')[1]}" for name in one if one[name] != other[name]}
+    differing = {f".{name.split('.')[0]}" for name in one if one[name] != other[name]}
     assert differing <= LISTS | {f".{name}" for name in COLUMNS}
     for name, columns in COLUMNS.items():
         for column in columns:
