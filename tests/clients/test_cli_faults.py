@@ -118,6 +118,7 @@ def design():
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_before_the_upsets_says_that_there_is_nothing(tmp_path: Path) -> None:
     path = tmp_path / "endless.py"
     path.write_text(ENDLESS)

@@ -220,6 +220,7 @@ def test_a_missing_file_is_told() -> None:
     ) in done.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:
     command = [sys.executable, "-m", "memtile", "run", "--max-cycles", "100000000000", written(ENDLESS)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

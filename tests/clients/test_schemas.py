@@ -246,6 +246,7 @@ def test_what_bd_decode_and_explain_write() -> None:
 # tilings ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_lower_reads_and_writes() -> None:
     tilings = load("tilings")
     assert problems("lower-input", tilings) == []

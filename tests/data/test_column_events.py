@@ -46,6 +46,7 @@ def seen(unit: EventUnit, counters: int) -> list[int]:
     return [unit.counted(n) for n in range(counters)] + [unit.door.read32(first + 4 * n) for n in range(4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pause", [1, 50])
 @pytest.mark.parametrize("at", [1, 2, 5, 6, 7, 30, 205, 206, 207, 208, 215, 240])
 def test_a_pause_is_not_seen_by_the_event_units_of_the_column(at: int, pause: int) -> None:

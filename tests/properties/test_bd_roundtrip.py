@@ -25,6 +25,7 @@ some = settings(max_examples=60)
 tiles = pytest.mark.parametrize("tile", TILES)
 
 
+@pytest.mark.slow
 @tiles
 @some
 @given(data=st.data())
@@ -36,6 +37,7 @@ def test_decode_undoes_encode(tile: TileName, data: st.DataObject) -> None:
     assert decode(tile, words) == d
 
 
+@pytest.mark.slow
 @tiles
 @some
 @given(data=st.data())

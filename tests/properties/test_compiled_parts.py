@@ -134,6 +134,7 @@ def test_arrays_that_overlap_are_refused() -> None:
             pointer_to(beside._replace(inner=Inner(other)))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 @pytest.mark.parametrize(
     ("change", "name"),

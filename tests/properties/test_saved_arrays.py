@@ -67,6 +67,7 @@ print(json.dumps(result.as_json()))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHOUT_KERNELS)
 def test_a_run_goes_on_in_another_process_bit_by_bit(name: str, tmp_path: Path) -> None:
     stopped, whole = example(name), example(name)
@@ -82,6 +83,7 @@ def test_a_run_goes_on_in_another_process_bit_by_bit(name: str, tmp_path: Path) 
     assert str(ended.diff(whole)) == "the states are equal"
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     words=st.integers(1, 40).map(lambda n: 4 * n),

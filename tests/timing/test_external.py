@@ -118,6 +118,7 @@ def granted_in(column: Column, ch: int, cycles: int) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("burst", "length"), [(64, 4), (128, 8), (256, 16)])
 @pytest.mark.parametrize("overhead", [0, 1, 3])
 def test_a_burst_costs_its_overhead_once(burst: int, length: int, overhead: int) -> None:

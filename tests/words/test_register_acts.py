@@ -147,6 +147,7 @@ def read(register: Register) -> Callable[[State], int]:
     return lambda state: axi.read(state, 0, register.offset + request)
 
 
+@pytest.mark.slow
 @KINDS
 def test_every_write_does_what_its_row_says(kind: TileName) -> None:
     found = [(n, r) for n, r in acting(kind) if r.acts in WRITTEN]
