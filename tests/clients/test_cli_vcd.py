@@ -77,6 +77,7 @@ def test_patterns_are_taken_together_and_all_signals_without_one(file: str, tmp_
     assert {"tile0_0.lock63.value", "tile0_0.s2mm5.phase"} < set(read(vcd))
 
 
+@pytest.mark.slow
 def test_kernels_and_their_cores_are_seen_too(tmp_path: Path) -> None:
     vcd, example = tmp_path / "run.vcd", ["--max-cycles", "3000", str(EXAMPLES / "convolution.py")]
     done = run("--json", "--vcd", str(vcd), "--signals", "*.core.phase", *example)

@@ -19,6 +19,7 @@ from states import advance, arrays, differences
 CYCLES = 220
 
 
+@pytest.mark.slow
 @given(designs(), st.lists(st.tuples(st.integers(1, 60), st.integers(0, LOCKS - 1), st.integers(0, 3))))
 @settings(max_examples=60, deadline=None)
 def test_skipping_is_stepping(design: Design, later: list[tuple[int, int, int]]) -> None:
