@@ -82,7 +82,8 @@ def ask(
     """Have an operation carried out, compiled or not; what it does not take can be left out."""
     if not ENABLED:
         return carry_out(st, operation, x, y, z, *arrays, flags)
-    return operate(pointer_to(st), operation, x, y, z, *arrays, flags)
+    code = int(operation)  # Numba takes a hundred times as long to see what type an enum member has
+    return operate(pointer_to(st), code, x, y, z, *arrays, flags)
 
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:

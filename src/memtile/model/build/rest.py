@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
+import numpy.typing as npt
 
 from memtile.jit.tables import table
 from memtile.model.state.columns import BUILT, Column, columns_of, fields_of
@@ -46,7 +47,14 @@ def arrays_at_rest(shapes: Mapping[str, int | tuple[int, ...]], **built: Any) ->
     arrays = {name: what for name, (what, _) in fields_of(StateTables).items() if isinstance(what, Column)}
     _same("State", {**shapes, **built}, set(arrays))
     _same("State", built, {name for name, column in arrays.items() if column.rest is BUILT})
-    return {name: np.full(shape, arrays[name].rest, _dtype(name)) for name, shape in shapes.items()} | built
+    return {name: _filled(name, shape, arrays[name]) for name, shape in shapes.items()} | built
+
+
+def _filled(name: str, shape: int | tuple[int, ...], column: Column) -> npt.NDArray[Any]:
+    """An array with its value at rest; of zeros, the host gives memory only to those that are touched."""
+    if column.rest == 0:
+        return np.zeros(shape, _dtype(name))
+    return np.full(shape, column.rest, _dtype(name))
 
 
 @cache
