@@ -183,7 +183,7 @@ class Observers(NamedTuple):
 
     active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_units
     resolved: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = State.lines is as the selectors say
-    uses: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # bit mask, see event_units.Use
+    uses: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # bit mask, see events.units.Use
     # cycle from which on what happened is not yet in the sticky status
     folded: Annotated[Ints, Column(STAMP, 0, NOW, STAYS)]
     timer_base: Annotated[Ints, Column(STAMP, 0, NOW, MOVES)]  # cycle in which the timer was 0
