@@ -10,6 +10,7 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Phase
+from memtile.sim.clock import Stop
 from memtile.sim.untimed import run_untimed
 from memtile.testing.streams import Bench
 
@@ -198,6 +199,37 @@ def test_counts_are_popped_from_the_register() -> None:
 @pytest.mark.feature("F10", "F12")
 def test_counts_follow_the_token() -> None:
     """DEV-FOT-2: the token, then one word a BD as the pop register would show it, TLAST on the last."""
+    bench = reporting()
+    bench.run()
+    assert bench.engine.left_port(0, "SOUTH1") == REPORTED
+
+
+@pytest.mark.feature("F10", "F12")
+@pytest.mark.parametrize("mode", [2, 3])
+def test_the_pop_register_takes_no_count_that_belongs_to_a_token(mode: int) -> None:
+    """DEV-FOT-2: read in every cycle, also when the mode changes after the task; all of it still leaves."""
+    bench = reporting()
+    ch, popped = bench.s2mm(1), []
+    for _ in range(60):
+        bench.run(1)
+        if bench.engine.state.channels.tasks_done[ch] == 1:
+            bench.control(ch, FoT_Mode=mode, Controller_ID=9)
+        popped.append(bench.door().read32(POP + 4))
+    bench.run()
+    assert bench.engine.left_port(0, "SOUTH1") == REPORTED
+    assert not any(popped)
+    assert bench.engine.run(bench.engine.now + 2000) is Stop.QUIET
+
+
+REPORTED = [
+    (token("memory", 1, 9, column=1, row=1), 0),
+    (1 << 31 | 24 << 24 | 3, 0),
+    (1 << 31 | 24 << 24 | 1 << 30 | 5, 1),
+]
+
+
+def reporting() -> Bench:
+    """S2MM 1 in mode 2 takes packets of three and of five words in one task; its report leaves at SOUTH1."""
     bench = Bench("memory")
     bench.packets("CTRL0", (9, 31, 0, 0))
     bench.collects("SOUTH1", 0, 0)
@@ -210,10 +242,7 @@ def test_counts_follow_the_token() -> None:
     for bd, words in ((0, 3), (2, 5)):
         bench.write_bd(bd, Descriptor("memory", words, OWN.address(0x1000)))
         bench.issue(bench.mm2s(), bd)
-    bench.run()
-    head = 1 << 31 | 24 << 24
-    expected = [(token("memory", 1, 9, column=1, row=1), 0), (head | 3, 0), (head | 1 << 30 | 5, 1)]
-    assert bench.engine.left_port(0, "SOUTH1") == expected
+    return bench
 
 
 @pytest.mark.feature("F10")

@@ -46,6 +46,13 @@ MUTANTS = (
         "tests/data/test_control_packets.py::test_tlast_at_the_wrong_word",
     ),
     Mutant(
+        "the pop register takes counts of a token",
+        "model/dma/task_end.py",
+        "    if reporting or (c.control",
+        "    if (c.control",
+        "tests/data/test_packet_reception.py::test_the_pop_register_takes_no_count_that_belongs_to_a_token[3]",
+    ),
+    Mutant(
         "no rotation among channels with tokens",
         "model/streams/control_port.py",
         "controls.turn[tile] = number + 1",

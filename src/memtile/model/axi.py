@@ -213,7 +213,7 @@ def live_value(st: State, tile: int, register: int, offset: int) -> int:  # noqa
     if acts == Acts.WRITE_COUNT:
         return int(st.channels.moved[ch])
     if acts == Acts.COUNT_POP:
-        return task_end.pop_count(st, ch)
+        return task_end.pop_by_register(st, ch)
     if acts == Acts.LOCK_VALUE:
         return int(st.locks.value[lock])
     if acts == Acts.LOCK_REQUEST:
