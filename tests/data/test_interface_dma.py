@@ -127,6 +127,52 @@ def test_a_file_is_read_and_written(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.fromfile(other, np.uint32), counting(300))
 
 
+def test_arrays_are_used_where_they_are_and_never_copied(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Half of a transfer is in the array itself while the run goes on, and no file is flushed."""
+    (path := tmp_path / "out.bin").write_bytes(bytes(400))
+    column, _ = fed(100)
+    target = column.engine.external.add_file("out", path)
+    monkeypatch.setattr(np.memmap, "flush", lambda _: pytest.fail("a run flushes nothing"))
+    column.start(0, S2MM, 0, 0, 100, target.at())
+    seen: list[int] = []
+    with column.engine.watched(lambda: seen.append(int(np.count_nonzero(target.array)))):
+        column.engine.run(LIMIT)
+    assert {0, 48, 52, 100} <= set(seen)
+    np.testing.assert_array_equal(np.fromfile(path, np.uint32), counting(100))
+
+
+@pytest.mark.parametrize("skipped", [0, 1, 2, 3])
+def test_an_array_of_bytes_may_begin_anywhere(skipped: int) -> None:
+    column, ch = caught()
+    memory = np.zeros(84, np.uint8)
+    memory[skipped : skipped + 80] = np.arange(80)
+    source = column.engine.external.add("bytes", memory[skipped : skipped + 80])
+    column.start(0, MM2S, 0, 0, 20, source.at())
+    column.engine.run(LIMIT)
+    assert column.engine.caught(ch).tobytes() == bytes(range(80))
+
+
+def test_a_run_costs_the_same_however_large_external_arrays_are() -> None:
+    """A gigabyte that nobody has touched stays untouched: its pages are never asked of the system."""
+
+    def touched(words: int) -> int:
+        column, _ = caught()
+        target = column.engine.external.add("large", np.zeros(words, np.uint32))
+        column.engine.run(LIMIT)
+        resident = Path("/proc/self/statm").read_text().split()[1]
+        assert target.words == words
+        return int(resident)
+
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("the system does not say how much memory a process has")
+    touched(1 << 10)
+    before = touched(1 << 10)
+    pages = (1 << 30) // 4096
+    assert touched(1 << 28) - before < pages // 16
+
+
 def test_a_file_that_cannot_be_mapped_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match=r"absent\.bin: the file cannot be mapped: "):
         Column(rows=1).engine.external.add_file("a", tmp_path / "absent.bin")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pytest
 
 from memtile import Array, Status
 from memtile.design.object_fifo import End
+from memtile.model.dma import bd_fields
 from memtile.sim.actions import Action
 from memtile.sim.kernels import Core, Kernel
 
@@ -88,3 +90,31 @@ def test_a_neighbours_lock_is_told_with_its_tile_its_value_and_who_releases_it()
         "memory(1,1) S2MM 0, BD 0, word 0 of 16: waits until lock 0 'never' is at least 1; "
         "it is 0, released by memory(0,1) MM2S 0 (BD 0)",
     )
+
+
+def fields_read(monkeypatch: pytest.MonkeyPatch, columns: int) -> int:
+    """How often the report of a design in which all channels wait reads a field of a BD."""
+    array = Array("npu1", columns)
+    for column in range(columns):
+        tile = array.memory_tile(column)
+        for number in range(6):
+            lock = tile.lock(0, f"never{number}")
+            for side, move in ((tile.s2mm, tile.write), (tile.mm2s, tile.read)):
+                buffer = tile.buffer(f"{side[number].name}", 8)
+                side[number].start(move(buffer).guarded(lock.acquire(), lock.release()))
+    reads, read_field = [], bd_fields.read_field
+
+    def counted(*place: object) -> int:
+        reads.append(place)
+        return int(read_field(*place))
+
+    monkeypatch.setattr(bd_fields, "read_field", counted)
+    result = array.run()
+    monkeypatch.undo()
+    assert len(result.waiting) == 12 * columns
+    return len(reads)
+
+
+def test_the_report_grows_with_the_channels_and_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = fields_read(monkeypatch, 1)
+    assert 0 < one < fields_read(monkeypatch, 4) <= 4 * one

@@ -202,7 +202,8 @@ def fingerprint(column: Column) -> list[bytes]:
         for t in tables
         for n in (t._fields if isinstance(t, tuple) else t.dtype.names)
     ]
-    return [array.tobytes() for array in (*columns, state.spent, state.external, state.clock.now)]
+    memory = [buffer.array for buffer in column.engine.external.buffers.values()]
+    return [array.tobytes() for array in (*columns, *memory, state.spent, state.clock.now)]
 
 
 def test_skipped_cycles_are_like_stepped_ones() -> None:

@@ -2,46 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
+from memtile.arch.tiles import TILE_KINDS
+from memtile.bd.windows import place_of_lock
+from memtile.jit.tables import plain
 from memtile.model.dma import bd_fields
+from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.registers import QUEUE_START_BD_MASK
 from memtile.sim.engine import Engine
 
-
-def chain(engine: Engine, ch: int) -> tuple[int, ...]:
-    """BD numbers of the running task's chain, each once; where it loops, up to the loop."""
-    return _follow(engine, ch, int(engine.state.channels.task_bd[ch]))
+_WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
 
 
-def next_bd(engine: Engine, ch: int, bd: int) -> int:
-    """The BD after ``bd`` in its chain; -1 = none."""
-    linked = bd_field(engine, ch, bd, bd_fields.USE_NEXT_BD)
-    return bd_field(engine, ch, bd, bd_fields.NEXT_BD) if linked else -1
+class Release(NamedTuple):
+    """A BD that a channel has still to end and that releases a lock then.
+
+    Attributes:
+        ch: model index of the channel.
+        bd: number of the BD.
+        queued: whether its task waits in the queue.
+    """
+
+    ch: int
+    bd: int
+    queued: bool
 
 
-def bds_to_come(engine: Engine, ch: int) -> Iterator[tuple[int, bool]]:
-    """BDs that a channel has still to end, in the order of their chains, and whether their task is queued."""
-    c = engine.channels
-    running = chain(engine, ch)
-    if running and not c.runs_left[ch]:
-        left = _follow(engine, ch, int(c.bd[ch]))
-        running = tuple(bd for bd in running if bd in left)
-    yield from ((bd, False) for bd in running)
-    for word in c.queue[ch, : c.queue_count[ch]].tolist():
-        yield from ((bd, True) for bd in _follow(engine, ch, word & QUEUE_START_BD_MASK) if bd not in running)
+class BdChains:
+    """The chains of an engine that stands still; what was read of a BD once is kept.
+
+    Args:
+        engine: the model.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._spec = engine.spec._replace(tiles=plain(engine.spec.tiles), kinds=plain(engine.spec.kinds))
+        self._tile: list[int] = engine.channels.tile.tolist()
+        self._fields: dict[tuple[int, int, int], int] = {}
+        self._chains: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    def of(self, ch: int) -> tuple[int, ...]:
+        """BD numbers of the running task's chain, each once; where it loops, up to the loop."""
+        return self._from(ch, int(self._engine.channels.task_bd[ch]))
+
+    def loops(self, ch: int) -> bool:
+        """Whether the running task's chain loops back on itself and so never ends."""
+        running = self.of(ch)
+        return bool(running) and self._next(ch, running[-1]) >= 0
+
+    @cached_property
+    def releases(self) -> Mapping[int, Sequence[Release]]:
+        """Who is to release each lock, by its index among all locks of the model."""
+        found: dict[int, list[Release]] = {}
+        for ch, tile in enumerate(self._tile):
+            for bd, queued in self._to_come(ch):
+                if self._field(ch, bd, bd_fields.RELEASE_VALUE) > 0:
+                    lock = lock_seen(self._engine, tile, self._field(ch, bd, bd_fields.RELEASE_ID))
+                    if lock is not None:
+                        found.setdefault(lock, []).append(Release(ch, bd, queued))
+        return found
+
+    def _to_come(self, ch: int) -> Iterator[tuple[int, bool]]:
+        """BDs that a channel has still to end, in order, and whether their task is queued."""
+        c = self._engine.channels
+        running = self.of(ch)
+        if running and not c.runs_left[ch]:
+            left = self._from(ch, int(c.bd[ch]))
+            running = tuple(bd for bd in running if bd in left)
+        yield from ((bd, False) for bd in running)
+        for word in c.queue[ch, : c.queue_count[ch]].tolist():
+            queued = self._from(ch, word & QUEUE_START_BD_MASK)
+            yield from ((bd, True) for bd in queued if bd not in running)
+
+    def _next(self, ch: int, bd: int) -> int:
+        """The BD after ``bd`` in its chain; -1 = none."""
+        linked = self._field(ch, bd, bd_fields.USE_NEXT_BD)
+        return self._field(ch, bd, bd_fields.NEXT_BD) if linked else -1
+
+    def _field(self, ch: int, bd: int, field: int) -> int:
+        """A field of a BD of the channel's tile; ``field`` is one of ``model.dma.bd_fields``."""
+        key = self._tile[ch], bd, field
+        if key not in self._fields:
+            state = self._engine.state._replace(spec=self._spec)
+            self._fields[key] = int(bd_fields.read_field(state, *key))
+        return self._fields[key]
+
+    def _from(self, ch: int, bd: int) -> tuple[int, ...]:
+        """BD numbers of the chain from ``bd`` on, as in :meth:`of`."""
+        key = self._tile[ch], bd
+        if key not in self._chains:
+            seen: dict[int, None] = {}
+            while bd >= 0 and bd not in seen:
+                seen[bd] = None
+                bd = self._next(ch, bd)
+            self._chains[key] = tuple(seen)
+        return self._chains[key]
 
 
-def bd_field(engine: Engine, ch: int, bd: int, field: int) -> int:
-    """A field of a BD of the channel's tile; ``field`` is one of ``model.dma.bd_fields``."""
-    tile = int(engine.state.channels.tile[ch])
-    return int(bd_fields.read_field(engine.state, tile, bd, field))
-
-
-def _follow(engine: Engine, ch: int, bd: int) -> tuple[int, ...]:
-    """BD numbers of the chain from ``bd`` on, as in :func:`chain`."""
-    seen: dict[int, None] = {}
-    while bd >= 0 and bd not in seen:
-        seen[bd] = None
-        bd = next_bd(engine, ch, bd)
-    return tuple(seen)
+def lock_seen(engine: Engine, tile: int, dma_id: int) -> int | None:
+    """Index among all locks of the model of what a tile's DMA calls ``dma_id``; None where nothing is."""
+    tiles = plain(engine.spec.tiles)
+    seen = place_of_lock(TILE_KINDS[KIND_NAMES[tiles.kind[tile]]], dma_id)
+    if seen is None:
+        return None
+    there = int(tiles.neighbour[tile, _WINDOWS.index(seen.window)])
+    return None if there < 0 else int(tiles.lock_base[there]) + seen.local

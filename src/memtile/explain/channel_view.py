@@ -8,8 +8,8 @@ from functools import cache
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import Field
 from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
-from memtile.explain.bd_chains import chain, next_bd
-from memtile.explain.lock_waits import lock_seen, wait_text
+from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.lock_waits import wait_text
 from memtile.explain.names import channel_name
 from memtile.explain.stream_waits import Waits, blocked_text
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -36,10 +36,12 @@ class ChannelView:
     Args:
         engine: the model.
         ch: model index of the channel.
+        chains: of all channels.
     """
 
     engine: Engine
     ch: int
+    chains: BdChains
 
     @property
     def kind(self) -> TileKind:
@@ -65,8 +67,7 @@ class ChannelView:
     @property
     def endless(self) -> bool:
         """Whether the running task's chain loops back on itself and so never ends."""
-        running = chain(self.engine, self.ch)
-        return bool(running) and next_bd(self.engine, self.ch, running[-1]) >= 0
+        return self.chains.loops(self.ch)
 
     @property
     def idle(self) -> bool:
@@ -123,9 +124,9 @@ class ChannelView:
         lock = lock_seen(self.engine, self.tile, lock_id)
         if lock is None:
             return f"waits for lock id {lock_id}"
-        return wait_text(self.engine, self.tile, lock, operand, self.name)
+        return wait_text(self.engine, self.chains, self.tile, lock, operand, self.name)
 
 
-def channel_views(engine: Engine) -> list[ChannelView]:
+def channel_views(engine: Engine, chains: BdChains) -> list[ChannelView]:
     """The channels that did or were asked anything."""
-    return [ChannelView(engine, ch) for ch in engine.channels_in_use()]
+    return [ChannelView(engine, ch, chains) for ch in engine.channels_in_use()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memtile.explain.bd_chains import BdChains
 from memtile.explain.lock_waits import wait_text
 from memtile.explain.names import core_name
 from memtile.explain.results import CoreUse
@@ -19,10 +20,12 @@ class CoreView:
     Args:
         engine: the model.
         core: model index of the core.
+        chains: of the channels.
     """
 
     engine: Engine
     core: int
+    chains: BdChains
 
     @property
     def name(self) -> str:
@@ -63,9 +66,9 @@ class CoreView:
     def _lock_wait(self) -> str:
         cores = self.engine.state.cores
         tile, lock = int(cores.tile[self.core]), int(cores.target[self.core])
-        return wait_text(self.engine, tile, lock, int(cores.value[self.core]), self.name)
+        return wait_text(self.engine, self.chains, tile, lock, int(cores.value[self.core]), self.name)
 
 
-def core_views(engine: Engine) -> Iterator[CoreView]:
+def core_views(engine: Engine, chains: BdChains) -> Iterator[CoreView]:
     """The cores that have or had a kernel, in model order."""
-    return (CoreView(engine, core) for core in sorted(engine.cores.running))
+    return (CoreView(engine, core, chains) for core in sorted(engine.cores.running))

@@ -10,6 +10,7 @@ import numpy as np
 from memtile.arch.tiles import DIRECTIONS
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.explain.assumed import assumed
+from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.core_view import CoreView, core_views
 from memtile.explain.lock_waits import lock_errors
@@ -42,8 +43,9 @@ def outcome(
         before: cycles of earlier runs.
         listening: model indices of channels that take what may come; a run may end while they wait.
     """
-    busy = channel_views(engine)
-    found = _OpenWork.of(engine, stop, [view for view in busy if view.ch not in listening], checks)
+    chains = BdChains(engine)
+    busy, cores = channel_views(engine, chains), list(core_views(engine, chains))
+    found = _OpenWork.of(engine, stop, [view for view in busy if view.ch not in listening], cores, checks)
     status = _status(stop, busy, found)
     return Result(
         status=status,
@@ -55,7 +57,7 @@ def outcome(
         checks=tuple(checks),
         waiting=() if status is Status.FINISHED else tuple(found.lines()),
         assumed=tuple(assumed(engine)) if timed else (),
-        cores=tuple(view.use() for view in core_views(engine)) if timed else (),
+        cores=tuple(view.use() for view in cores) if timed else (),
         before=before,
         errors=(*_channel_errors(busy), *lock_errors(engine)),
     )
@@ -81,13 +83,18 @@ class _OpenWork:
 
     @classmethod
     def of(
-        cls, engine: Engine, stop: Stop | None, channels: Sequence[ChannelView], checks: Sequence[Check]
+        cls,
+        engine: Engine,
+        stop: Stop | None,
+        channels: Sequence[ChannelView],
+        cores: Sequence[CoreView],
+        checks: Sequence[Check],
     ) -> _OpenWork:
         """Look for it: for words in streams only if the engine has nothing left to move."""
-        cores = [view for view in core_views(engine) if not view.done]
+        open_cores = [view for view in cores if not view.done]
         words = stream_waits(engine) if stop is Stop.QUIET else Waits()
         missing = {check.port: check.missing for check in checks if check.missing}
-        return cls(engine, channels, cores, words, missing)
+        return cls(engine, channels, open_cores, words, missing)
 
     def __bool__(self) -> bool:
         """Whether there is any; endless tasks and kernels that are at rest are none."""

@@ -59,9 +59,13 @@ class Check:
             expected: what should have come, of the same type.
         """
         common = min(len(got), len(expected))
-        differs = np.flatnonzero(got[:common].view(np.uint8) != expected[:common].view(np.uint8))
-        wrong = len(np.unique(differs // expected.itemsize)) + len(got) - common
-        first = int(differs[0] // expected.itemsize) if len(differs) else (common if wrong else None)
+        pairs = (common, expected.itemsize)
+        differs = got[:common].view(np.uint8).reshape(pairs) != expected[:common].view(np.uint8).reshape(
+            pairs
+        )
+        places = np.flatnonzero(differs.any(axis=1))
+        wrong = len(places) + len(got) - common
+        first = int(places[0]) if len(places) else (common if wrong else None)
         return cls(port, len(expected), len(expected) - common, wrong, first)
 
 

@@ -14,6 +14,7 @@ from numba import njit
 from numba.core import types
 from numba.extending import typeof_impl
 
+from memtile.jit import host_word_types  # noqa: F401  (Numba learns of them)
 from memtile.jit.hooks import missing_hook
 
 # What is compiled allocates nothing, so reference counting of its arguments would only cost time.

@@ -202,7 +202,7 @@ class Engine:
             DesignError: a kernel asks for something that its core does not have or see.
         """
         self._attach()
-        self._state = self.external.lend(self._state)
+        self._state = self.external.shown_to(self._state)
         self._state.clock.quiet[0] = 0
         self.cores.serve()
         try:
@@ -224,7 +224,6 @@ class Engine:
                     return stop
         finally:
             self._empty_sinks()
-            self.external.take_back(self._state)
 
     def wait(self, cycles: int) -> None:
         """Let ``cycles`` cycles pass, whether or not anything can move; timers and counters go on.

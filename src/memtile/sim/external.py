@@ -1,13 +1,14 @@
 """External memory: named buffers behind the interface tiles, NumPy arrays or files, at 48-bit byte addresses.
 
-The engine works on one flat copy of all buffers; arrays and files are copied in when a run begins and back
-when it ends, so between runs they are the memory.
+The engine reads and writes the arrays and mapped files themselves, whatever their size: nothing is copied,
+and what a run has written can be seen while it runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import eq
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +19,6 @@ import numpy.typing as npt
 from memtile.arch.tiles import EXTERNAL_PAGE, INTERFACE, WORD_BYTES
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
-from memtile.model.state.columns import Words
 from memtile.model.state.dma import Region
 from memtile.model.state.state import State
 
@@ -63,10 +63,10 @@ class ExternalBuffer:
             raise DesignError(_problem("external_word", self.name, "word", str(word), f"0..{self.words - 1}"))
         return DmaAddress(self.address // WORD_BYTES + word)
 
-    @property
-    def flat(self) -> Words:
-        """The contents as words; uint32[words], a view."""
-        return self.array.reshape(-1).view(np.uint32)
+
+def _home(buffer: ExternalBuffer) -> int:
+    """Address of the buffer's first byte in this process; it stays, as the buffer holds its array."""
+    return int(buffer.array.__array_interface__["data"][0])
 
 
 def _problem(reason: str, name: str, what: str, given: str, allowed: str, says: str = "") -> Problem:
@@ -119,7 +119,7 @@ class ExternalMemory:
         writable: bool = True,
         address: int | None = None,
     ) -> ExternalBuffer:
-        """Let the interface tiles reach a file by memory map; it is written when a run ends.
+        """Let the interface tiles reach a file by memory map; whoever else maps it sees what is written.
 
         Args:
             name: of the buffer.
@@ -138,25 +138,16 @@ class ExternalMemory:
             raise InputFileError(f"{path}: the file cannot be mapped: {error}.") from None
         return self.add(name, mapped, address)
 
-    def lend(self, st: State) -> State:
-        """The state with all buffers copied in."""
-        if not self._buffers:
+    def shown_to(self, st: State) -> State:
+        """The state in which the interface tiles reach all buffers; the same one if they do already."""
+        buffers = self._buffers.values()
+        if len(buffers) == len(st.region_homes) and all(map(eq, map(_home, buffers), st.region_homes)):
             return st
-        contents = [buffer.flat for buffer in self._buffers.values()]
-        regions = np.zeros((len(contents), len(Region)), dtype=np.int64)
-        regions[:, Region.FIRST] = [buffer.at() for buffer in self._buffers.values()]
-        regions[:, Region.WORDS] = [len(words) for words in contents]
-        regions[:, Region.BASE] = np.cumsum([0, *map(len, contents[:-1])])
-        regions[:, Region.WRITABLE] = [buffer.writable for buffer in self._buffers.values()]
-        return st._replace(external=np.concatenate(contents), regions=regions)
-
-    def take_back(self, st: State) -> None:
-        """Copy the writable buffers of the state back."""
-        for buffer, row in zip(self._buffers.values(), st.regions, strict=True):
-            if buffer.writable:
-                buffer.flat[:] = st.external[row[Region.BASE] :][: row[Region.WORDS]]
-            if isinstance(buffer.array, np.memmap):
-                buffer.array.flush()
+        regions = np.zeros((len(buffers), len(Region)), dtype=np.int64)
+        regions[:, Region.FIRST] = [buffer.at() for buffer in buffers]
+        regions[:, Region.WORDS] = [buffer.words for buffer in buffers]
+        regions[:, Region.WRITABLE] = [buffer.writable for buffer in buffers]
+        return st._replace(regions=regions, region_homes=np.array([*map(_home, buffers)], dtype=np.int64))
 
     def _free(self) -> int:
         """The first page behind all buffers; page 0 stays empty, so that address 0 is never a buffer."""

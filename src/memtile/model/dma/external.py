@@ -63,18 +63,25 @@ def find(st: State, row: int, address: int, count: int) -> int:
 
 
 @jit
-def locate(st: State, ch: int, address: int, count: int, writes: bool) -> int:
-    """Index in ``State.external`` of an access, or -1 after halting the channel (DEV-EXT-3, DEV-EVT-6)."""
+def answers(st: State, ch: int, address: int, count: int, writes: bool) -> bool:
+    """Whether an access finds its buffer; else the channel is halted (DEV-EXT-3, DEV-EVT-6)."""
     region = find(st, st.channels.external[ch], address, count)
     if region < 0:
         halt(st, ch, ERROR_AXI_DECODE)
         signal(st, st.channels.tile[ch], Signal.DECODE_ERROR)
-        return NOWHERE
+        return False
     if writes and st.regions[region, Region.WRITABLE] == 0:
         halt(st, ch, ERROR_AXI_SLAVE)
         signal(st, st.channels.tile[ch], Signal.EXTERNAL_SLAVE_ERROR)
-        return NOWHERE
-    return int(st.regions[region, Region.BASE] + address - st.regions[region, Region.FIRST])
+        return False
+    return True
+
+
+@jit
+def home(st: State, row: int, address: int, count: int) -> int:
+    """Where the host has the words of an access that was answered: a byte address of this process."""
+    region = find(st, row, address, count)
+    return int(st.region_homes[region] + WORD_BYTES * (address - st.regions[region, Region.FIRST]))
 
 
 @jit

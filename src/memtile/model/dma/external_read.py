@@ -7,7 +7,9 @@ word leaves to the stream, and one beat may be asked of the AXI master. Reads ru
 
 from __future__ import annotations
 
+from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
+from memtile.jit.host_words import word_at
 from memtile.model.dma import external, mm2s
 from memtile.model.dma.fifo import put, space
 from memtile.model.memory.lock_port import post_release
@@ -23,8 +25,9 @@ def arrive(st: State, ch: int, row: int) -> None:
     slot = (x.head[row] + x.arrived[row]) % EXTERNAL_SLOTS
     if x.arrived[row] == x.held[row] or st.clock.now[0] < x.ready[row, slot]:
         return
+    home = external.home(st, row, x.target[row, slot], x.length[row, slot])
     for i in range(x.length[row, slot]):
-        x.words[row, slot, i] = st.external[x.target[row, slot] + i]
+        x.words[row, slot, i] = word_at(home + i * WORD_BYTES)
     x.arrived[row] += 1
     st.clock.activity[0] += 1
     if x.last[row, slot] == 1:
@@ -63,7 +66,7 @@ def request(st: State, ch: int, row: int) -> None:
     waiting = st.externals.buffered[row] + st.fifos.held[ch] + g.formed[ch]
     if waiting > st.spec.timing.external_egress_words[0] or external.paused_memory(st, ch):
         return
-    if external.locate(st, ch, g.target[ch], g.formed[ch], False) >= 0:
+    if external.answers(st, ch, g.target[ch], g.formed[ch], False):
         external.ask(st, ch, g.bank[ch])
 
 
@@ -91,7 +94,7 @@ def receive(st: State, ch: int) -> None:
     row = st.channels.external[ch]
     slot = (x.head[row] + x.held[row]) % EXTERNAL_SLOTS
     x.ready[row, slot] = st.clock.now[0] + st.spec.timing.external_latency[0]
-    x.target[row, slot] = external.locate(st, ch, address, count, False)
+    x.target[row, slot] = address
     x.length[row, slot] = count
     x.last[row, slot] = 1 if st.walks.left[ch] == 0 else 0
     x.held[row] += 1

@@ -6,7 +6,9 @@ is one beat of the AXI master. The BD is done when its last beat has been answer
 
 from __future__ import annotations
 
+from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
+from memtile.jit.host_words import put_word_at
 from memtile.model.dma import external, s2mm
 from memtile.model.dma.task_end import may_end
 from memtile.model.dma.task_queue import bd_done
@@ -23,7 +25,7 @@ def ask(st: State, ch: int) -> None:
     st.channels.fetch_why[ch] = Cause.EXTERNAL
     if g.port_count[ch] == 0 or external.paused_memory(st, ch):
         return
-    if external.locate(st, ch, g.port_target[ch], g.port_count[ch], True) >= 0:
+    if external.answers(st, ch, g.port_target[ch], g.port_count[ch], True):
         external.ask(st, ch, g.pending_bank[ch])
     else:
         g.port_count[ch] = 0
@@ -35,9 +37,9 @@ def write(st: State, ch: int) -> None:
     g, row = st.granules, st.channels.external[ch]
     address, count = g.port_target[ch], g.port_count[ch]
     if external.granted(st, ch, address, count):
-        target = external.locate(st, ch, address, count, True)
+        home = external.home(st, row, address, count)
         for i in range(count):
-            st.external[target + i] = g.port_words[ch, i]
+            put_word_at(home + i * WORD_BYTES, g.port_words[ch, i])
         g.port_count[ch] = 0
         st.externals.response_at[row] = st.clock.now[0] + st.spec.timing.external_write_latency[0]
     answered = st.clock.now[0] >= st.externals.response_at[row]

@@ -61,6 +61,7 @@ class Kind(Enum):
     PLACE = auto()  # a position in a walk: by one shift for each channel
     RING = auto()  # the head of a ring: by a rotation
     DATA = auto()  # words: by anything
+    PROCESS = auto()  # by nothing; of this process alone, so neither saved nor compared
 
 
 class Reset(Enum):
@@ -126,7 +127,7 @@ class Column:
 
 
 EQUAL, STAMP, DUE, COUNT = Kind.EQUAL, Kind.STAMP, Kind.DUE, Kind.COUNT
-PLACE, RING, DATA = Kind.PLACE, Kind.RING, Kind.DATA
+PLACE, RING, DATA, PROCESS = Kind.PLACE, Kind.RING, Kind.DATA, Kind.PROCESS
 CLEARED, NOW, STALE, MEMORY_STAYS = Reset.CLEARED, Reset.NOW, Reset.STALE, Reset.MEMORY
 WIRED, TURN, BOOKS, OUTSIDE, OWN_RESET = Reset.WIRED, Reset.TURN, Reset.BOOKS, Reset.OUTSIDE, Reset.OWN
 STAYS, MOVES, MOVES_IF_AHEAD, OWN_PAUSE = Pause.STAYS, Pause.MOVES, Pause.MOVES_IF_AHEAD, Pause.OWN

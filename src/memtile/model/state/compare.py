@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.tables import plain
-from memtile.model.state.columns import Column, Owner, columns_of, fields_of
+from memtile.model.state.columns import PROCESS, Column, Owner, columns_of, fields_of
 from memtile.model.state.state import State, StateTables
 
 Array = npt.NDArray[Any]
@@ -50,10 +50,11 @@ class Difference(NamedTuple):
 
 
 def columns(st: State) -> Iterator[Values]:
-    """Every column of a state, in the order of its tables."""
+    """Every column of a state that means the same in another process, in the order of its tables."""
     for field, (what, owner) in fields_of(StateTables).items():
         if isinstance(what, Column):
-            yield Values(field, getattr(st, field), what, owner)
+            if what.kind is not PROCESS:
+                yield Values(field, getattr(st, field), what, owner)
             continue
         table = plain(getattr(st, field))
         for name, column in columns_of(what).items():

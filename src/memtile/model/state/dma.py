@@ -185,8 +185,7 @@ class Region(IntEnum):
 
     FIRST = 0  # word address
     WORDS = 1
-    BASE = 2  # index in State.external
-    WRITABLE = 3
+    WRITABLE = 2
 
 
 class Externals(NamedTuple):
@@ -204,7 +203,7 @@ class Externals(NamedTuple):
     arrived: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # those of them whose words are there
     buffered: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # words of all of them
     ready: Annotated[Beats, Column(DUE, 0, STALE, STAYS)]  # cycle in which the words come
-    target: Annotated[Beats, Column(PLACE, 0, STALE, STAYS)]  # first word in State.external
+    target: Annotated[Beats, Column(PLACE, 0, STALE, STAYS)]  # word address in external memory
     length: Annotated[Beats, Column(EQUAL, 0, STALE, STAYS)]  # words
     last: Annotated[Beats, Column(EQUAL, 0, STALE, STAYS)]  # 1 = ends its BD
     words: Annotated[BeatWords, Column(DATA, 0, STALE, STAYS)]

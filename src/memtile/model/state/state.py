@@ -27,6 +27,7 @@ from memtile.model.state.columns import (
     OUTSIDE,
     OWN_PAUSE,
     OWN_RESET,
+    PROCESS,
     STALE,
     STAMP,
     STAYS,
@@ -132,9 +133,9 @@ class StateTables(NamedTuple):
     memories: Annotated[Memories, Owner.TILE]
     locks: Annotated[Locks, Owner.LOCK]
     ports: Annotated[Ports, Owner.CHANNEL]
-    # all external buffers, one after the other
-    external: Annotated[Words, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]
     regions: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS), Owner.MODEL]  # (buffer, Region)
+    # (buffer) address of its first byte in this process
+    region_homes: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     source: Annotated[Words, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]
     source_last: Annotated[Bytes, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]  # TLAST of each word
     sink: Annotated[Words, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]  # (port row, words)
