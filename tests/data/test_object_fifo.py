@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from memtile.arch.ports import PORTS
 from memtile.bd.codec import decode
 from memtile.design.object_fifo import End
 from memtile.design.tile import Tile
+from memtile.kernels import Action, Core, Kernel
 from memtile.model.state.causes import Cause
 
 
@@ -201,3 +204,132 @@ def test_a_deep_fifo_takes_channels_of_the_parity_that_has_descriptors() -> None
         "object FIFO deep: with depth 13 a channel of the memory tile (0,1) needs 13 more BDs than "
         "channels of its parity have (object FIFO: buffers and two counting locks per end)."
     )
+
+
+def words_of(end: End, sums: list[int], objects: int) -> Kernel:
+    """A kernel that adds up each object that comes."""
+
+    def add(core: Core) -> Iterator[Action]:
+        for number in range(objects):
+            yield core.acquire(end.full)
+            sums.append(int(core.read(end.buffer(number)).sum()))
+            yield core.release(end.free)
+
+    return add
+
+
+@pytest.mark.parametrize(("depth", "repeat"), [(1, 1), (1, 63), (2, 5), (3, 3)])
+def test_what_a_memory_tile_holds_is_sent_as_often_as_asked(depth: int, repeat: int) -> None:
+    """Loaded once, used often: three objects, each ``repeat`` times, in order."""
+    array, memory, (_, sink, *_) = column()
+    data = np.arange(12, dtype=np.int32).reshape(3, 4)
+    into = array.object_fifo("in", array.interface_tile(0), memory, depth=depth, shape=4)
+    again = into.forward("again", sink, repeat=repeat, depth=2)
+    into.producer.channel.start(array.interface_tile(0).read(array.external("data", data)))
+    sums: list[int] = []
+    sink.run_kernel(words_of(again.consumers[0], sums, 3 * repeat))
+    result = array.run()
+    assert result.status is Status.FINISHED, result
+    assert sums == [int(row.sum()) for row in data for _ in range(repeat)]
+    assert again.repeat == repeat
+
+
+def test_a_lock_counts_no_more_than_63_repeats() -> None:
+    array, memory, (_, sink, *_) = column()
+    into = array.object_fifo("in", array.interface_tile(0), memory, depth=1, shape=4)
+    with pytest.raises(MemtileError, match=r"64.*0\.\.63"):
+        into.forward("again", sink, repeat=64)
+    into.forward("again", sink, repeat=63)
+
+
+def test_two_readers_get_their_parts_as_often_as_asked() -> None:
+    array, memory, (_, left, right, *_) = column()
+    data = np.arange(16, dtype=np.int32).reshape(2, 8)
+    into = array.object_fifo("in", array.interface_tile(0), memory, shape=8)
+    halves = into.split("half", [left, right], repeat=3)
+    into.producer.channel.start(array.interface_tile(0).read(array.external("data", data)))
+    sums: list[list[int]] = [[], []]
+    for tile, fifo, seen in zip((left, right), halves, sums, strict=True):
+        tile.run_kernel(words_of(fifo.consumers[0], seen, 6))
+    assert array.run().status is Status.FINISHED
+    for number, seen in enumerate(sums):
+        wanted = data[:, 4 * number : 4 * number + 4].sum(axis=1)
+        assert seen == [int(total) for total in wanted for _ in range(3)]
+
+
+def test_a_core_and_a_gathered_object_may_send_theirs_again() -> None:
+    array, memory, (source, worker, sink, _) = column()
+    fifo = array.object_fifo("x", source, worker, shape=4, repeat=2)
+    out = array.object_fifo("out", memory, sink, shape=4, repeat=3)
+    (back,) = out.gather("back", [worker])
+    sums: list[int] = []
+
+    def make(core: Core) -> Iterator[Action]:
+        for number in range(3):
+            yield core.acquire(fifo.producer.free)
+            core.write(fifo.producer.buffer(number), np.full(4, number, np.int32))
+            yield core.release(fifo.producer.full)
+
+    def pass_on(core: Core) -> Iterator[Action]:
+        here, there = fifo.consumers[0], back.producer
+        for number in range(6):
+            yield core.acquire(here.full)
+            yield core.acquire(there.free)
+            core.write(there.buffer(number), 10 * core.read(here.buffer(number)) + number)
+            yield core.release(there.full)
+            yield core.release(here.free)
+
+    source.run_kernel(make)
+    worker.run_kernel(pass_on)
+    sink.run_kernel(words_of(out.consumers[0], sums, 18))
+    assert array.run().status is Status.FINISHED
+    assert sums == [4 * (10 * (n // 2) + n) for n in range(6) for _ in range(3)]
+
+
+def test_each_end_has_its_own_depth_and_its_buffers_their_places() -> None:
+    array, memory, (source, one, two, _) = column()
+    fifo = array.object_fifo(
+        "x", source, [one, two], shape=8, depth=(1, 2, 3), bank={one: 2}, at={two: (0x4000, 0x800, 0x6000)}
+    )
+    assert [len(end.buffers) for end in (fifo.producer, *fifo.consumers)] == [1, 2, 3]
+    bank = one.kind.bank_bytes
+    assert [buffer.offset for buffer in fifo.consumers[0].buffers] == [2 * bank, 2 * bank + 32]
+    assert [buffer.offset for buffer in fifo.consumers[1].buffers] == [0x4000, 0x800, 0x6000]
+    assert repr(fifo).startswith("ObjectFifo(x: 1/2/3 x (8) int32, ")
+    for given, message in (
+        (
+            {"depth": (1, 2)},
+            "2 numbers; it must be one number, or 3: the producer's and one for each consumer",
+        ),
+        ({"depth": (1, 0, 2)}, "depth is 0; it must be 1 or more"),
+        ({"at": {one: (0,)}}, r"at has 1 places in the compute tile \(0,3\); its end has 2 buffers"),
+        ({"repeat": 0}, "repeat is 0; it must be 1 or more"),
+    ):
+        with pytest.raises(MemtileError, match=message):
+            array.object_fifo("y", source, [one, two], shape=8, **given)  # type: ignore[arg-type]
+    with pytest.raises(MemtileError, match=r"no buffer that could be sent 2 times.*start\(\.\.\., repeat=\)"):
+        array.object_fifo("z", array.interface_tile(0), memory, shape=8, repeat=2)
+
+
+def test_what_is_passed_on_has_a_name_of_its_own_and_may_be_a_view() -> None:
+    array, memory, (source, sink, *_) = column()
+    whole = array.object_fifo("in", source, memory, shape=(2, 6), depth=1)
+    turned = whole.forward("turned", sink, part=view((2, 6)).transpose(), depth=(3,))
+    assert (turned.name, turned.shape, turned.depths) == ("turned", (6, 2), (1, 3))
+    objects = np.arange(12, dtype=np.int32).reshape(1, 2, 6)
+    fill(whole.producer, objects)
+    assert array.run().status is Status.FINISHED
+    np.testing.assert_array_equal(held(turned.consumers[0])[0], objects[0].T)
+
+
+def test_only_whole_unguarded_transfers_are_repeated() -> None:
+    _, memory, _ = column()
+    buffer, lock = memory.buffer("b", 8), memory.lock(1)
+    plain = memory.read(buffer)
+    assert plain.repeated(3).descriptors == plain.descriptors * 3
+    for transfer, times, message in (
+        (plain, 0, "times is 0; it must be 1 or more"),
+        (plain.guarded(lock.acquire()), 2, "lock operations already.*Repeat it first and guard it then"),
+    ):
+        with pytest.raises(MemtileError, match=message):
+            transfer.repeated(times)

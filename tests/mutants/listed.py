@@ -580,4 +580,27 @@ MUTANTS = (
         "if False:",
         "tests/data/test_v2.py::test_a_step_of_zero_sends_the_same_words_again",
     ),
+    # Object FIFOs
+    Mutant(
+        "an object is sent once, however often it was asked for",
+        "design/transfers.py",
+        "descriptors=self.descriptors * times",
+        "descriptors=self.descriptors",
+        "tests/data/test_object_fifo.py::test_two_readers_get_their_parts_as_often_as_asked",
+    ),
+    Mutant(
+        "a writer that gives one read instead of all",
+        "design/protocols.py",
+        "full.release(times))",
+        "full.release())",
+        "tests/data/test_object_fifo.py::test_what_a_memory_tile_holds_is_sent_as_often_as_asked",
+    ),
+    # External memory
+    Mutant(
+        "an external buffer without its own first word",
+        "model/dma/external.py",
+        "(address - st.regions[region, Region.FIRST])",
+        "(address - st.regions[0, Region.FIRST])",
+        "tests/data/test_interface_dma.py::test_buffers_may_change_between_runs",
+    ),
 )

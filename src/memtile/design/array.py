@@ -14,13 +14,14 @@ from memtile.arch.devices import INTERFACE_ROWS, Device
 from memtile.arch.devices import device as find_device
 from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.register_map import tile_register
-from memtile.arch.tiles import INTERFACE, TILE_KINDS
+from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
 from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.buffers import Buffer
 from memtile.design.circuits import Circuits, End
+from memtile.design.external_buffer import external_buffer
 from memtile.design.memory_tile import MemoryTile
-from memtile.design.object_fifo import ObjectFifo, check_closed
+from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.packet_bus import PacketBus
 from memtile.design.router import Flow, Tree
@@ -155,33 +156,7 @@ class Array(Bench):
             DesignError: no array, a name used twice, no whole words, an address that does not do, or memory
                 that another external buffer has.
         """
-        if not isinstance(array, np.ndarray):
-            problem = Problem(
-                reason="external",
-                where=f"external buffer {name}",
-                field="array",
-                given=repr(array),
-                allowed="a NumPy array",
-                source="NumPy",
-                next_step="Give one such as np.zeros(64, np.int32).",
-            )
-            raise DesignError(problem)
-        for other in self.engine.external.buffers.values():
-            if np.may_share_memory(other.array, array):
-                raise DesignError(
-                    Problem(
-                        reason="external_twice",
-                        where=f"external buffer {name}",
-                        field="array",
-                        given=f"memory of {other.name}",
-                        allowed="memory of its own",
-                        source="NumPy",
-                        next_step=f"Use the buffer {other.name}.",
-                        says=f"the array shares its memory with the external buffer {other.name}",
-                    )
-                )
-        added = self.engine.external.add(name, array, address)
-        return Buffer(name, INTERFACE, added.address, array.shape, array.dtype, design=self)
+        return external_buffer(self, self.engine.external, name, array, address)
 
     def connect(self, source: End, *targets: End) -> Flow:
         """Ask for a circuit from an MM2S channel to one or more S2MM channels; routed by :meth:`route`.
@@ -212,9 +187,12 @@ class Array(Bench):
         producer: Tile,
         consumers: Tile | Sequence[Tile],
         *,
-        depth: int = 2,
+        depth: Depth = 2,
         shape: int | Sequence[int],
         dtype: npt.DTypeLike = np.int32,
+        repeat: int = 1,
+        bank: Mapping[Tile, int] | None = None,
+        at: Mapping[Tile, Sequence[int]] | None = None,
     ) -> ObjectFifo:
         """Objects from one tile to others, ``depth`` deep at every end; see :class:`ObjectFifo`.
 
@@ -222,19 +200,22 @@ class Array(Bench):
             name: for messages, buffers and locks; its own in the array.
             producer: the tile that fills objects.
             consumers: the tiles that read them; each sees every object.
-            depth: objects in flight at every end, 1 or more.
+            depth: objects in flight at every end, 1 or more; or a number for each end, the producer's first.
             shape: of an object, in elements.
             dtype: of its elements.
+            repeat: how often each object is sent before its buffer is free again.
+            bank: by tile the first bank to look in for its buffers.
+            at: by tile the first byte of each of its buffers.
 
         Raises:
-            DesignError: no room for its buffers, locks or descriptors, no free channel, a depth below 1, a
-                name that another FIFO has, or an end that is no tile of this array.
+            DesignError: no room for its buffers, locks or descriptors, no free channel, a depth or a repeat
+                below 1, a name that another FIFO has, or an end that is no tile of this array.
         """
         targets = list(consumers) if isinstance(consumers, Iterable) else [consumers]
         size = tuple(shape) if isinstance(shape, Iterable) else (shape,)
-        found = dtype_of(dtype, f"object FIFO {name}")
+        found, places = dtype_of(dtype, f"object FIFO {name}"), Places(bank or {}, at or {})
         with self.all_or_nothing():
-            fifo = ObjectFifo(self, name, (producer, targets), depth, size, found)
+            fifo = ObjectFifo(self, name, (producer, targets), depth, size, found, repeat, places)
         self._fifos.append(fifo)
         return fifo
 

@@ -14,8 +14,8 @@ external buffers, started as tasks of the channel.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from memtile.access.views import View
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
-from memtile.design.protocols import Turns, one_reader, one_writer
+from memtile.design.protocols import Guarded, Turns, one_reader, one_writer, read_again
 from memtile.design.tile import Tile
 from memtile.design.transfers import Pattern
 from memtile.design.values import shape_of
@@ -36,6 +36,27 @@ if TYPE_CHECKING:
     from memtile.design.array import Array
 
 Consumers = Sequence[Tile | Sequence[Tile]]
+Depth = int | Sequence[int]
+"""Buffers at every end, or at each: the producer's, then those of the consumers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the buffers of the ends go; the first free place where nothing is said.
+
+    Attributes:
+        bank: by tile the first bank to look in.
+        at: by tile the first byte of each of its buffers.
+    """
+
+    bank: Mapping[Tile, int] = field(default_factory=dict)
+    at: Mapping[Tile, Sequence[int]] = field(default_factory=dict)
+
+    def of(self, tile: Tile, number: int) -> dict[str, int]:
+        """What ``Tile.buffer`` is told for buffer ``number`` of an end."""
+        if tile in self.at:
+            return {"at": self.at[tile][number]}
+        return {"bank": self.bank[tile]} if tile in self.bank else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +121,10 @@ class ObjectFifo:
 
     Attributes:
         name: for messages, buffers and locks.
+        depths: buffers of each end, the producer's first.
+        repeat: how often each object is sent.
         producer: the end that fills objects.
-        consumers: the ends that read them; each sees every object.
+        consumers: the ends that read them; each sees every object, as often as it is sent.
     """
 
     def __init__(
@@ -109,41 +132,54 @@ class ObjectFifo:
         array: Array,
         name: str,
         ends: Ends,
-        depth: int,
+        depth: Depth,
         shape: tuple[int, ...],
         dtype: np.dtype[np.generic],
+        repeat: int = 1,
+        places: Places | None = None,
     ) -> None:
-        self.name, self.depth, self.shape, self.dtype = name, depth, shape, dtype
-        self._array = array
-        _check(self, array, ends)
-        array.fifo_names.add(name)
+        self.name, self.shape, self.dtype, self.repeat = name, shape, dtype, repeat
+        self._array, self._places = array, places or Places()
         producer, consumers = ends
-        self.producer = producer if isinstance(producer, End) else self._end(producer, receives=False)
+        self.depths = tuple(depth) if isinstance(depth, Iterable) else (depth,) * (1 + len(consumers))
+        _check(self, array, ends, self._places)
+        array.fifo_names.add(name)
+        deep, *deeps = self.depths
+        self.producer = producer if isinstance(producer, End) else self._end(producer, deep, receives=False)
         self.consumers = tuple(
-            end if isinstance(end, End) else self._end(end, receives=True) for end in consumers
+            end if isinstance(end, End) else self._end(end, deep, receives=True)
+            for end, deep in zip(consumers, deeps, strict=True)
         )
         self.flow = array.connect(self.producer.channel, *(end.channel for end in self.consumers))
 
     @classmethod
-    def restored(cls, array: Array, name: str, depth: int, shape: tuple[int, ...], **rest: Any) -> ObjectFifo:
+    def restored(
+        cls, array: Array, name: str, depths: tuple[int, ...], shape: tuple[int, ...], **rest: Any
+    ) -> ObjectFifo:
         """A FIFO whose ends are there already, in the array that this one goes on from.
 
         Args:
             array: the array.
             name: as before, like all that follows.
-            depth: objects in flight.
+            depths: buffers of each end.
             shape: of an object.
-            rest: ``dtype``, ``producer``, ``consumers`` and ``flow``.
+            rest: ``dtype``, ``repeat``, ``producer``, ``consumers`` and ``flow``.
         """
         fifo = cls.__new__(cls)
-        fifo._array, fifo.name, fifo.depth, fifo.shape = array, name, depth, shape
-        fifo.dtype, fifo.producer = rest["dtype"], rest["producer"]
-        fifo.consumers, fifo.flow = rest["consumers"], rest["flow"]
+        fifo._array, fifo.name, fifo.depths, fifo.shape = array, name, depths, shape
+        fifo._places, fifo.dtype, fifo.repeat = Places(), rest["dtype"], rest["repeat"]
+        fifo.producer, fifo.consumers, fifo.flow = rest["producer"], rest["consumers"], rest["flow"]
         return fifo
 
     def __repr__(self) -> str:
-        size = " x ".join(map(str, self.shape))
-        return f"ObjectFifo({self.name}: {self.depth} x ({size}) {self.dtype}, {self.flow})"
+        size, deep = " x ".join(map(str, self.shape)), "/".join(map(str, dict.fromkeys(self.depths)))
+        often = f" sent {self.repeat} times" if self.repeat > 1 else ""
+        return f"ObjectFifo({self.name}: {deep} x ({size}) {self.dtype}{often}, {self.flow})"
+
+    @property
+    def depth(self) -> int:
+        """Buffers of the producer, or of the memory tile to which it hands over."""
+        return self.depths[0]
 
     @property
     def open_ends(self) -> tuple[End, ...]:
@@ -151,25 +187,63 @@ class ObjectFifo:
         ends = (self.producer, *self.consumers)
         return tuple(e for e in ends if e.tile.kind.role == "memory" and e.buffers and not e.channel.started)
 
+    def forward(
+        self,
+        name: str,
+        consumers: Tile | Sequence[Tile],
+        *,
+        part: Pattern | None = None,
+        depth: Depth | None = None,
+        repeat: int = 1,
+        bank: Mapping[Tile, int] | None = None,
+        at: Mapping[Tile, Sequence[int]] | None = None,
+    ) -> ObjectFifo:
+        """Pass each object on from its memory tile, whole or as a view of it; see :meth:`split`.
+
+        Args:
+            name: of the new FIFO.
+            consumers: the tiles that get it.
+            part: a tiling or a view of the object, which changes order or shape; the whole if omitted.
+            depth: buffers per consumer, or a number for each consumer; as deep as this FIFO if omitted.
+            repeat: how often each object is sent.
+            bank: by tile the first bank for its buffers.
+            at: by tile the first byte of each of its buffers.
+
+        Raises:
+            DesignError: as :meth:`split`.
+            TransferError: as :meth:`split`.
+        """
+        parts = None if part is None else [part]
+        tiles = [consumers] if isinstance(consumers, Tile) else list(consumers)
+        (made,) = self.split(name, [tiles], parts=parts, depth=depth, repeat=repeat, bank=bank, at=at)
+        return made
+
     def split(
         self,
         name: str,
         consumers: Consumers,
         *,
         parts: Sequence[Pattern] | None = None,
-        depth: int | None = None,
+        depth: Depth | None = None,
+        repeat: int = 1,
+        bank: Mapping[Tile, int] | None = None,
+        at: Mapping[Tile, Sequence[int]] | None = None,
     ) -> tuple[ObjectFifo, ...]:
         """Pass each object on from its memory tile: part n, along the first axis, to ``consumers[n]``.
 
-        With one entry the whole object goes on (forward); an entry may be several tiles (broadcast). With
-        ``parts`` they may overlap and reach beyond the object, where zeros are (halo): tilings, each tile of
-        which is an object of the new FIFO, or views, whose last axes, as many as the object has, are.
+        With one entry the whole object goes on (:meth:`forward`); an entry may be several tiles (broadcast).
+        With ``parts`` they may overlap and reach beyond the object, where zeros are (halo): tilings, each
+        tile of which is an object of the new FIFO, or views, whose last axes, as many as the object has, are.
 
         Args:
             name: prefix of the new FIFOs' names.
             consumers: per part a tile or the tiles that get it.
             parts: per part a tiling or a view of the object; equal parts of the first axis if omitted.
-            depth: buffers per consumer; as deep as this FIFO if omitted.
+            depth: buffers per consumer, or a number for each consumer of a part; as deep as this FIFO if
+                omitted.
+            repeat: how often each object is sent before its buffer is free again: loaded once, used often.
+            bank: by tile the first bank for its buffers.
+            at: by tile the first byte of each of its buffers.
 
         Raises:
             DesignError: it does not end in one memory tile, the first axis is no multiple of the parts, a
@@ -179,17 +253,24 @@ class ObjectFifo:
         (end,) = self.consumers[:1]
         chosen = self._parts(end, "split", len(consumers), parts, alone=len(self.consumers) == 1)
         tile = end.tile
+        _check_repeat(name, repeat)
         with self._array.all_or_nothing():
             reads = [[tile.read(buffer, part) for buffer in end.buffers] for part in chosen]
             writes = [tile.write(buffer) for buffer in end.buffers]
-            guarded = one_writer(tile, self.name, writes, reads)
+            guarded = self._sent(tile, writes, reads, repeat)
             senders = self._channels(end, guarded.writers, guarded.readers)
             guarded.start([end.channel], senders)
             ends = [
                 (End(tile, sender), [entry] if isinstance(entry, Tile) else entry)
                 for sender, entry in zip(senders, consumers, strict=True)
             ]
-            return self._made(name, ends, chosen, depth)
+            places = Places(bank or {}, at or {})
+            own = len(end.buffers)
+            deep = own if depth is None else depth
+            depths = [
+                (own, *(deep if isinstance(deep, Iterable) else [deep] * len(taken))) for _, taken in ends
+            ]
+            return self._made(name, ends, chosen, depths, repeat=repeat, places=places)
 
     def gather(
         self,
@@ -198,6 +279,8 @@ class ObjectFifo:
         *,
         parts: Sequence[Pattern] | None = None,
         depth: int | None = None,
+        bank: Mapping[Tile, int] | None = None,
+        at: Mapping[Tile, Sequence[int]] | None = None,
     ) -> tuple[ObjectFifo, ...]:
         """Fill each object in its memory tile: part n, along the first axis or as ``parts`` says, from
         ``producers[n]``.
@@ -207,6 +290,8 @@ class ObjectFifo:
             producers: a tile per part.
             parts: per part a tiling or a view of the object; equal parts of the first axis if omitted.
             depth: buffers per producer; as deep as this FIFO if omitted.
+            bank: by tile the first bank for its buffers.
+            at: by tile the first byte of each of its buffers.
 
         Raises:
             DesignError: it does not begin in a memory tile, the first axis is no multiple of the parts, a
@@ -218,7 +303,7 @@ class ObjectFifo:
         tile = end.tile
         with self._array.all_or_nothing():
             writes = [[tile.write(buffer, part) for buffer in end.buffers] for part in chosen]
-            reads = [tile.read(buffer) for buffer in end.buffers]
+            reads = [tile.read(buffer).repeated(self.repeat) for buffer in end.buffers]
             guarded = one_reader(tile, self.name, writes, reads)
             receivers = self._channels(end, guarded.readers, guarded.writers)
             guarded.start(receivers, [end.channel])
@@ -226,7 +311,16 @@ class ObjectFifo:
                 (producer, [End(tile, receiver)])
                 for producer, receiver in zip(producers, receivers, strict=True)
             ]
-            return self._made(name, ends, chosen, depth)
+            places = Places(bank or {}, at or {})
+            own = len(end.buffers)
+            deep = own if depth is None else depth
+            return self._made(name, ends, chosen, [(deep, own)] * len(ends), places=places)
+
+    def _sent(self, tile: Tile, writes: Turns, reads: Sequence[Turns], repeat: int) -> Guarded:
+        """The lock protocol of objects that are written once and sent ``repeat`` times to each reader."""
+        if repeat > 1 and len(writes) == len(reads) == 1:
+            return read_again(tile, self.name, writes[0], reads[0][0], repeat)
+        return one_writer(tile, self.name, writes, [[t.repeated(repeat) for t in turns] for turns in reads])
 
     def _channels(self, end: End, own: Sequence[Turns], others: Sequence[Turns]) -> list[Channel]:
         """A channel for each of the other rings, of a parity with BDs for it beside the end's own ring."""
@@ -251,31 +345,44 @@ class ObjectFifo:
         return found[1:]
 
     def _made(
-        self, name: str, ends: Sequence[Ends], parts: Sequence[Pattern], depth: int | None
+        self,
+        name: str,
+        ends: Sequence[Ends],
+        parts: Sequence[Pattern],
+        depths: Sequence[Depth],
+        *,
+        repeat: int = 1,
+        places: Places,
     ) -> tuple[ObjectFifo, ...]:
         """The FIFOs of the parts."""
         names = [f"{name}[{n}]" for n in range(len(ends))] if len(ends) > 1 else [name]
         return tuple(
-            ObjectFifo(self._array, each, pair, depth or self.depth, self._shape(part), self.dtype)
-            for each, pair, part in zip(names, ends, parts, strict=True)
+            ObjectFifo(self._array, each, pair, depth, self._shape(part), self.dtype, repeat, places)
+            for each, pair, part, depth in zip(names, ends, parts, depths, strict=True)
         )
 
     def _shape(self, part: Pattern) -> tuple[int, ...]:
         """Shape of an object that is one part of this FIFO's objects."""
         return part.shape[-len(self.shape) :] if isinstance(part, View) else tuple(reversed(part.tile))
 
-    def _end(self, tile: Tile, *, receives: bool) -> End:
+    def _end(self, tile: Tile, depth: int, *, receives: bool) -> End:
         """Buffers, locks and the ring of one end."""
         channel = tile.free_channel(receives=receives)
         if not tile.kind.memory_bytes:
             return End(tile, channel)
-        buffers = tuple(tile.buffer(f"{self.name}.{n}", self.shape, self.dtype) for n in range(self.depth))
+        buffers = tuple(
+            tile.buffer(f"{self.name}.{n}", self.shape, self.dtype, **self._places.of(tile, n))
+            for n in range(depth)
+        )
         if tile.kind.role != "compute":
             return End(tile, channel, buffers)
-        free, full = tile.lock(self.depth, f"{self.name}.free"), tile.lock(0, f"{self.name}.full")
-        take, give = (free, full) if receives else (full, free)
-        move = tile.write if receives else tile.read
-        channel.start(*(move(b).guarded(take.acquire(), give.release()) for b in buffers), loop=True)
+        free, full = tile.lock(depth, f"{self.name}.free"), tile.lock(0, f"{self.name}.full")
+        if receives:
+            moves = [tile.write(b).guarded(free.acquire(), full.release()) for b in buffers]
+        else:
+            often = self.repeat
+            moves = [tile.read(b).repeated(often).guarded(full.acquire(), free.release()) for b in buffers]
+        channel.start(*moves, loop=True)
         return End(tile, channel, buffers, (free, full))
 
     def _parts(
@@ -320,14 +427,24 @@ def _problem(name: str, field: str, given: str, allowed: str, says: str = "") ->
     )
 
 
-def _check(fifo: ObjectFifo, array: Array, ends: Ends) -> None:
+def _check_repeat(name: str, repeat: int) -> None:
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
+        raise DesignError(_problem(name, "repeat", repr(repeat), "1 or more"))
+
+
+def _check(fifo: ObjectFifo, array: Array, ends: Ends, places: Places) -> None:
     problems = []
     if fifo.name in array.fifo_names:
         says = f"another object FIFO has the name {fifo.name!r} already"
         problems.append(_problem(fifo.name, "name", repr(fifo.name), "a name of its own", says))
-    if fifo.depth < 1:
-        problems.append(_problem(fifo.name, "depth", str(fifo.depth), "1 or more"))
+    if len(fifo.depths) != 1 + len(ends[1]):
+        allowed = f"one number, or {1 + len(ends[1])}: the producer's and one for each consumer"
+        problems.append(_problem(fifo.name, "depth", f"{len(fifo.depths)} numbers", allowed))
+    for depth in dict.fromkeys(fifo.depths):
+        if depth < 1:
+            problems.append(_problem(fifo.name, "depth", str(depth), "1 or more"))
     try:
+        _check_repeat(fifo.name, fifo.repeat)
         shape_of(fifo.shape, f"object FIFO {fifo.name}")
     except DesignError as error:
         problems += error.problems
@@ -338,7 +455,21 @@ def _check(fifo: ObjectFifo, array: Array, ends: Ends) -> None:
         if not isinstance(end, End) and not (isinstance(end, Tile) and end.bench is array):
             says = f"an end is {end!r}; it must be a tile of the same array"
             problems.append(_problem(fifo.name, "end", repr(end), "tiles of the same array", says))
-    raise_if(problems, DesignError)
+    raise_if([*problems, *_misplaced(fifo, ends, places)], DesignError)
+
+
+def _misplaced(fifo: ObjectFifo, ends: Ends, places: Places) -> Iterator[Problem]:
+    """Places for buffers that no end has, and repeats of an end without buffers."""
+    source, tiles = ends[0], [end for end in (ends[0], *ends[1]) if isinstance(end, Tile)]
+    if fifo.repeat > 1 and isinstance(source, Tile) and not source.kind.memory_bytes:
+        says = f"the {source.title} has no buffer that could be sent {fifo.repeat} times; repeat the task: "
+        says += "start(..., repeat=)"
+        yield _problem(fifo.name, "repeat", str(fifo.repeat), "1", says)
+    deep = dict(zip((ends[0], *ends[1]), fifo.depths, strict=False))
+    for tile, firsts in places.at.items():
+        if tile in tiles and len(firsts) != deep[tile]:
+            says = f"at has {len(firsts)} places in the {tile.title}; its end has {deep[tile]} buffers"
+            yield _problem(fifo.name, "at", f"{len(firsts)} places", f"{deep[tile]}", says)
 
 
 def check_closed(fifos: Sequence[ObjectFifo]) -> None:

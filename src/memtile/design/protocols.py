@@ -96,6 +96,28 @@ def hand_over(locks: LockMaker, name: str, write: Turns, read: Turns) -> Guarded
     return one_writer(locks, name, write, [read])
 
 
+def read_again(locks: LockMaker, name: str, write: Transfer, read: Transfer, times: int) -> Guarded:
+    """One writer and one reader over one buffer, each frame of which is read several times.
+
+    The writer takes and gives as many as there are reads, so one transfer each way does for any number.
+
+    Args:
+        locks: where the locks come from.
+        name: prefix of the lock names.
+        write: the writer's transfer.
+        read: the reader's.
+        times: reads of each frame, as many as a lock can count.
+
+    Raises:
+        DesignError: as :func:`hand_over`, or more reads than a lock counts.
+    """
+    _check(name, [write], [[read]])
+    free, full = locks.lock(times, f"{name}.free"), locks.lock(0, f"{name}.full")
+    writer = write.guarded(free.acquire(times), full.release(times))
+    reader = read.guarded(full.acquire(), free.release())
+    return Guarded(((writer,),), ((reader,),), ((free, times), (full, 0)))
+
+
 def one_writer(locks: LockMaker, name: str, write: Turns, reads: Sequence[Turns]) -> Guarded:
     """One writer and several readers, each of which sees every frame exactly once.
 

@@ -159,7 +159,8 @@ def _made_end(design: Design, saved: list[Any]) -> End:
 def _fifo(fifo: ObjectFifo) -> dict[str, Any]:
     return {
         "name": fifo.name,
-        "depth": fifo.depth,
+        "depths": fifo.depths,
+        "repeat": fifo.repeat,
         "shape": fifo.shape,
         "dtype": fifo.dtype.str,
         "ends": [_fifo_end(end) for end in (fifo.producer, *fifo.consumers)],
@@ -177,9 +178,10 @@ def _made_fifo(design: Design, saved: Mapping[str, Any]) -> ObjectFifo:
     return ObjectFifo.restored(
         design,
         saved["name"],
-        saved["depth"],
+        tuple(saved["depths"]),
         tuple(saved["shape"]),
         dtype=np.dtype(saved["dtype"]),
+        repeat=saved["repeat"],
         producer=producer,
         consumers=tuple(consumers),
         flow=Flow.restored(saved["flow"]),

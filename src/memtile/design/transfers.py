@@ -53,6 +53,17 @@ class Transfer:
         """
         return replace(self, descriptors=tuple(d.but(compression=True) for d in self.descriptors))
 
+    def repeated(self, times: int) -> Transfer:
+        """The same words several times, as descriptors that follow each other.
+
+        Guarded then, it takes its lock before all of them and gives one after.
+
+        Raises:
+            TransferError: less than once, or a transfer of several runs or with lock operations.
+        """
+        raise_if(list(self._unrepeatable(times)), TransferError)
+        return replace(self, descriptors=self.descriptors * times)
+
     def guarded(self, acquire: Acquire | None = None, release: Release | None = None) -> Transfer:
         """The same transfer, taking a lock before its first word and giving one after its last.
 
@@ -67,6 +78,32 @@ class Transfer:
         if release is not None:
             descriptors[-1] = descriptors[-1].but(release=release)
         return replace(self, descriptors=tuple(descriptors))
+
+    def _unrepeatable(self, times: int) -> Iterator[Problem]:
+        """Why the transfer cannot be repeated in one chain."""
+        if isinstance(times, bool) or not isinstance(times, int) or times < 1:
+            yield Problem(
+                reason="repeated",
+                where=repr(self),
+                field="times",
+                given=repr(times),
+                allowed="1 or more",
+                source="a chain of descriptors",
+            )
+        elif times > 1 and (
+            self.runs > 1 or any(d.acquire.enable or d.release.value for d in self.descriptors)
+        ):
+            kind = f"{self.runs} runs" if self.runs > 1 else "lock operations already"
+            yield Problem(
+                reason="repeated",
+                where=repr(self),
+                field="times",
+                given=kind,
+                allowed="one run without lock operations",
+                source=_GUARDS,
+                next_step="Repeat it first and guard it then.",
+                says=f"the transfer has {kind}; one that is repeated in a chain must have one run and none",
+            )
 
     def _unguardable(self, acquire: object, release: object) -> Iterator[Problem]:
         """Why the transfer cannot have these lock operations."""

@@ -1,0 +1,51 @@
+"""Arrays of the user as buffers in external memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import INTERFACE
+from memtile.design.buffers import Buffer
+from memtile.errors import DesignError, Problem, raise_if
+from memtile.sim.external import ExternalMemory
+
+
+def external_buffer(
+    design: object, memory: ExternalMemory, name: str, array: npt.NDArray[Any], address: int | None
+) -> Buffer:
+    """The buffer of a design that an array in external memory is; see ``Array.external``.
+
+    Raises:
+        DesignError: as ``Array.external``.
+    """
+    if not isinstance(array, np.ndarray):
+        problem = Problem(
+            reason="external",
+            where=f"external buffer {name}",
+            field="array",
+            given=repr(array),
+            allowed="a NumPy array",
+            source="NumPy",
+            next_step="Give one such as np.zeros(64, np.int32).",
+        )
+        raise DesignError(problem)
+    shared = [other.name for other in memory.buffers.values() if np.may_share_memory(other.array, array)]
+    raise_if([_twice(name, other) for other in shared], DesignError)
+    added = memory.add(name, array, address)
+    return Buffer(name, INTERFACE, added.address, array.shape, array.dtype, design=design)
+
+
+def _twice(name: str, other: str) -> Problem:
+    return Problem(
+        reason="external_twice",
+        where=f"external buffer {name}",
+        field="array",
+        given=f"memory of {other}",
+        allowed="memory of its own",
+        source="NumPy",
+        next_step=f"Use the buffer {other}.",
+        says=f"the array shares its memory with the external buffer {other}",
+    )
