@@ -1,0 +1,1 @@
+"""Designs written elsewhere, read."""

@@ -1,0 +1,72 @@
+"""A text with its name: places in it, and problems that show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memtile.errors import InputFileError, Problem
+
+_SHOWN = 100  # characters of a line that a message shows
+_SOURCE = "MLIR language reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text and what it is called.
+
+    Attributes:
+        name: of the file, as the user gave it.
+        content: all of it.
+    """
+
+    name: str
+    content: str = field(repr=False)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character, counted from 1."""
+        line = self.content.count("\n", 0, offset) + 1
+        return line, offset - self.content.rfind("\n", 0, offset)
+
+    def where(self, offset: int) -> str:
+        """The same as messages have it, ``file:line:column``."""
+        line, column = self.place(offset)
+        return f"{self.name}:{line}:{column}"
+
+    def caret(self, offset: int) -> str:
+        """The line of a character, and below it a caret under the character."""
+        begin = self.content.rfind("\n", 0, offset) + 1
+        end = self.content.find("\n", offset)
+        line = self.content[begin : len(self.content) if end < 0 else end].expandtabs(1)
+        column = offset - begin
+        first = max(0, column - _SHOWN // 2)
+        return f"{line[first : first + _SHOWN]}\n{' ' * (column - first)}^"
+
+    def error(
+        self,
+        offset: int,
+        says: str,
+        *,
+        reason: str = "mlir",
+        allowed: str,
+        step: str = "",
+    ) -> InputFileError:
+        """The error of one thing that is wrong at a character.
+
+        Args:
+            offset: of the character.
+            says: what is wrong, a sentence without its full stop.
+            allowed: what could stand there.
+            reason: stable code, see :class:`~memtile.errors.Problem`.
+            step: what the user can do.
+        """
+        problem = Problem(
+            reason=reason,
+            where=self.where(offset),
+            field="MLIR",
+            given=self.content[offset : offset + 20].split("\n")[0] or "the end",
+            allowed=allowed,
+            source=_SOURCE,
+            next_step=step,
+            says=f"{says}\n{self.caret(offset)}\n",
+        )
+        return InputFileError(problem)
