@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memtile.design.other_tiles import ComputeTile, InterfaceTile
     from memtile.design.placement import place_buffers
     from memtile.design.protocols import Guarded, hand_over, one_reader, one_writer
+    from memtile.design.run import run
     from memtile.design.tile import Tile
     from memtile.design.transfers import Transfer
     from memtile.errors import (
@@ -108,6 +109,7 @@ _HOMES = {
     "rearrange": "memtile.access.notation",
     "register_named": "memtile.arch.register_map",
     "repeat": "memtile.access.notation",
+    "run": "memtile.design.run",
     "save_cycles": "memtile.report.cycles_picture",
     "scattered": "memtile.sim.upsets",
     "schema": "memtile.io.formats.schemas",
@@ -170,6 +172,7 @@ __all__ = [
     "rearrange",
     "register_named",
     "repeat",
+    "run",
     "save_cycles",
     "scattered",
     "schema",

@@ -60,7 +60,13 @@ class MemtileError(Exception):
 
     Args:
         problems: everything that is wrong, in the order of the input; or one sentence.
+
+    Attributes:
+        problems: everything that is wrong; empty where the error was made from one sentence.
+        reason: snake_case code of the class, for scripts, where no problem has one of its own.
     """
+
+    reason = "error"
 
     def __init__(self, problems: Problem | Iterable[Problem] | str) -> None:
         if isinstance(problems, str):
@@ -80,25 +86,37 @@ class MemtileError(Exception):
 class DescriptorError(MemtileError):
     """A buffer descriptor that the registers cannot hold or the tile cannot run."""
 
+    reason = "descriptor"
+
 
 class TransferError(MemtileError):
     """A requested transfer that no legal descriptors can express."""
+
+    reason = "transfer"
 
 
 class RegisterError(MemtileError):
     """An access to the memory-mapped AXI4 space that the tile answers with an error."""
 
+    reason = "register"
+
 
 class DesignError(MemtileError):
     """A design that contradicts itself or the device, found before it runs."""
+
+    reason = "design"
 
 
 class InputFileError(MemtileError):
     """A file that is not what the command expects."""
 
+    reason = "input_file"
+
 
 class SimulationError(MemtileError):
     """A run that ended without finishing the design: deadlock, halted channel, cycle limit."""
+
+    reason = "simulation"
 
 
 def raise_if(problems: Sequence[Problem], error: type[MemtileError]) -> None:

@@ -1,13 +1,15 @@
 """Lines of text around a table: data for whoever computes a result, laid out here for whoever reads it.
 
-A sheet is printed whole: no number and no name is cut where the terminal, or none, is narrow.
+A sheet is printed whole: no number and no name is cut where the terminal, or none, is narrow. Without a
+terminal, lines around the table are not broken either, and none ends with blanks: ``grep`` finds them.
 """
 
 from __future__ import annotations
 
 import io
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -55,18 +57,16 @@ class Sheet:
         from rich.text import Text
 
         above, below = map(Text, self.above), map(Text, self.below)
-        return Group(*above, unclipped(self._table()), *below)
+        return Group(*above, unclipped(self.table()), *below)
 
     def __str__(self) -> str:
-        """The sheet as plain text, without the blanks at its end."""
-        from rich.console import Console
+        """The sheet as plain text, without the blanks at its ends."""
+        text = io.StringIO()
+        print_whole(_console(text, _TEXT_WIDTH), self)
+        return text.getvalue().rstrip("\n")
 
-        console = Console(file=io.StringIO(), width=_TEXT_WIDTH, no_color=True)
-        with console.capture() as capture:
-            print_whole(console, self)
-        return capture.get().rstrip("\n")
-
-    def _table(self) -> Table:
+    def table(self) -> Table:
+        """The table alone, with the title."""
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
@@ -94,8 +94,61 @@ def unclipped(table: Table) -> Table:
     return table
 
 
+class _Trimmed(io.TextIOBase):
+    """A text file to which lines go without the blanks at their ends."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file, self._line = file, ""
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """What the file can hold decides how tables are drawn."""
+        return getattr(self._file, "encoding", None) or "utf-8"
+
+    def write(self, text: str) -> int:
+        *lines, self._line = (self._line + text).split("\n")
+        self._file.write("".join(f"{line.rstrip()}\n" for line in lines))
+        return len(text)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+def stdout_console() -> Console:
+    """Where commands print what they show: standard output, a terminal or a file."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else _console(sys.stdout)
+
+
 def print_whole(console: Console, report: RenderableType) -> None:
     """Print a sheet or a table, in longer lines than the console has where a table needs them."""
+    sheet = report if isinstance(report, Sheet) else getattr(report, "sheet", lambda: None)()
+    if sheet is None or console.is_terminal:
+        _print_wide(console, report)
+        return
+    _print_lines(console, sheet.above)
+    _print_wide(console, unclipped(sheet.table()))
+    _print_lines(console, sheet.below)
+
+
+def _console(file: TextIO, width: int | None = None) -> Console:
+    """A console for a file, the same in a notebook, which Rich would otherwise print to."""
+    from rich.console import Console
+
+    trimmed = cast(TextIO, _Trimmed(file))
+    return Console(file=trimmed, width=width, highlight=False, no_color=True, force_jupyter=False)
+
+
+def _print_lines(console: Console, lines: tuple[str, ...]) -> None:
+    from rich.text import Text
+
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _print_wide(console: Console, report: RenderableType) -> None:
     while (needed := _longest_line(console, report)) > console.width:
         console.width = needed
     console.print(report)

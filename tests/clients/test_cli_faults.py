@@ -125,8 +125,8 @@ def test_ctrl_c_before_the_upsets_says_that_there_is_nothing(tmp_path: Path) -> 
     command = [sys.executable, "-m", "memtile", "faults", "--max-cycles", "2000000000", str(path)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "designed\n"
+        assert process.stderr is not None
+        assert process.stderr.readline() == "designed\n"
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)

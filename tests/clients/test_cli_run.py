@@ -150,11 +150,11 @@ def test_without_matplotlib_a_picture_of_cycles_says_how_to_get_it(
     [
         ("def design(:\n", "line 1: this is not Python: "),
         ("x = 1\n", "there is no function design(), which the command calls to get the design."),
-        ("def design():\n    return 5\n", "design() returned int; it must return a MemoryTile or an Array."),
+        ("def design():\n    return 5\n", "design() returned int; it must return a MemoryTile or an Array ("),
         ("class D:\n    run = print\n\ndef design():\n    return D()\n", "design() returned D; it must ret"),
         (
             "import memtile\ndef design():\n    return memtile.MemoryTile\n",
-            "design() returned the class MemoryTile. Make one of it: MemoryTile().",
+            "design() returned the class MemoryTile; it must",
         ),
         ("def design():\n    x = 1\n    return y\n", "line 3: NameError: name 'y' is not defined"),
         ("import no_such_module\n", "line 1: ModuleNotFoundError: No module named 'no_such_module'"),
@@ -224,8 +224,8 @@ def test_a_missing_file_is_told() -> None:
 def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:
     command = [sys.executable, "-m", "memtile", "run", "--max-cycles", "100000000000", written(ENDLESS)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "designed\n"
+        assert process.stderr is not None
+        assert process.stderr.readline() == "designed\n"
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -233,3 +233,30 @@ def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:
     assert "status: interrupted" in out
     assert "MM2S 0" in out
     assert "Traceback" not in err
+
+
+STUCK = """
+import numpy as np
+from memtile import Array
+
+def design():
+    array = Array("npu1", 1)
+    tile = array.memory_tile(0)
+    lock = tile.lock(0, "a lock with quite a long name that says what it is for")
+    buffer = tile.buffer("b", 64)
+    tile.mm2s[0].start(tile.read(buffer).guarded(lock.acquire(), None))
+    tile.s2mm[0].start(tile.write(buffer), tile.write(buffer).guarded(None, lock.release()))
+    tile.mm2s[0].collect()
+    return array
+"""
+
+
+def test_piped_text_has_whole_lines_without_blanks_at_their_ends(written: Any) -> None:
+    done = CliRunner().invoke(app, ["run", written(STUCK)], env={"COLUMNS": "60"})
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+    (waiting,) = [line for line in lines if line.startswith("waiting: memory(0,1) MM2S 0")]
+    assert waiting.endswith("released by memory(0,1) S2MM 0 (BD 2)")
+    assert len(waiting) > 150
+    shown = CliRunner().invoke(app, ["info"], env={"COLUMNS": "300"}).stdout.splitlines()
+    assert [line for line in shown if line != line.rstrip()] == []

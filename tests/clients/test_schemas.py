@@ -318,6 +318,19 @@ def test_what_run_writes_of_a_design(design: Any, options: list[str]) -> None:
     assert_says("run-output", stuck)
 
 
+def test_what_run_writes_of_a_design_with_parameters(tmp_path: Path) -> None:
+    path = tmp_path / "design.py"
+    text = DESIGN.format(words=64, factor=1).replace("design()", "design(mode='a', shape=(8, 8), limit=None)")
+    path.write_text(text)
+    assert_says("run-output", output("run", "--json", "--set", "mode=b", path))
+    assert_says("info-design-output", output("info", path, "--json"))
+
+
+@pytest.mark.parametrize("words", [["1"], ["1", "x", "y", *"000000"]])
+def test_what_a_refused_input_leads_to(words: list[str]) -> None:
+    assert_says("error-output", output("bd", "explain", "--json", *words, code=2))
+
+
 def test_what_run_writes_of_kernels() -> None:
     result = output("run", "--json", ROOT / "examples" / "channel_padding.py")
     assert result["cores"]

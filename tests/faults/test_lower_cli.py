@@ -293,7 +293,7 @@ def test_a_wrong_stream_of_ours_is_an_answer_like_others(monkeypatch: pytest.Mon
     done = run("-", "--json", stdin=[SOUND, 7])
     assert done.exit_code == 1
     first, second = json.loads(done.stdout)
-    assert first == {"error": {"reason": "", "field": "", "message": text}}
+    assert first == {"error": {"reason": "transfer", "field": "", "message": text}}
     assert second["error"]["reason"] == "tiling"
     assert f"refused: {text}" in run("-", stdin=SOUND).stdout
 

@@ -128,10 +128,10 @@ def items_of(data: Any) -> tuple[list[Any], bool]:
 def refusal(error: MemtileError) -> dict[str, Any]:
     """An error as JSON: ``reason``, ``field`` and ``message`` of the first problem, ``problems`` if more.
 
-    An error without problems has its text as the message.
+    An error without problems has its text as the message, and the reason of its class.
     """
     if not error.problems:
-        return {"reason": "", "field": "", "message": str(error)}
+        return {"reason": error.reason, "field": "", "message": str(error)}
     problems = [problem.as_json() for problem in error.problems]
     first = {key: problems[0][key] for key in ("reason", "field", "message")}
     return first | ({"problems": problems} if len(problems) > 1 else {})

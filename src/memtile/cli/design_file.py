@@ -1,16 +1,23 @@
-"""Design files: a Python file with a ``design()`` function, loaded with errors that name its line."""
+"""Design files: a Python file with a ``design()`` function, loaded with errors that name its line.
+
+What the code of a design prints goes to standard error: standard output is for what the command shows.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from memtile.errors import InputFileError, MemtileError
+import typer
+
+from memtile.errors import InputFileError, MemtileError, Problem
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -19,31 +26,75 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def load_design(file: str) -> MemoryTile | Array:
-    """What ``design()`` of ``file`` returns.
+def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
+    """What ``design()`` of ``file`` returns, its arguments being the parameters.
+
+    Args:
+        file: Python file.
+        settings: ``NAME=VALUE`` of parameters.
 
     Raises:
-        InputFileError: the file cannot be read, is not Python, fails, or has no ``design()``.
-        MemtileError: as the design itself raises it.
+        InputFileError: the file cannot be read, is not Python, fails, or has no ``design()``; settings of
+            another form.
+        MemtileError: parameters that it does not have, values of another type; as the design itself raises.
     """
-    from memtile.design.array import Array
-    from memtile.design.memory_tile import MemoryTile
+    from memtile.design.run import make
 
+    function = design_function(file)
+    given = _settings(settings)
+    return cast("MemoryTile | Array", _guarded(Path(file), lambda: make(function, given, file)))
+
+
+def design_function(file: str) -> Callable[..., Any]:
+    """The function ``design`` of a file.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python, fails, or has none.
+    """
     path = Path(file)
     if not path.is_file():
         raise InputFileError(f"{file}: there is no such file. Give a Python file with a design() function.")
     module = _module(path)
-    function = _guarded(path, lambda: _execute(module, file))
-    made = _guarded(path, function)
-    if isinstance(made, type):
-        name = made.__name__
-        raise InputFileError(f"{file}: design() returned the class {name}. Make one of it: {name}().")
-    if not isinstance(made, MemoryTile | Array):
-        made_name = type(made).__name__
-        raise InputFileError(
-            f"{file}: design() returned {made_name}; it must return a MemoryTile or an Array."
-        )
-    return made
+    return cast(Callable[..., Any], _guarded(path, lambda: _execute(module, file)))
+
+
+def show_parameters(file: str, *, as_json: bool) -> None:
+    """Print what ``--set`` can set of a design file."""
+    from memtile.design.parameters import parameter_lines, parameters_of
+
+    found = parameters_of(design_function(file))
+    if as_json:
+        listed = [parameter.as_json() for parameter in found]
+        typer.echo(json.dumps({"design": file, "parameters": listed}, indent=2))
+        return
+    lines = parameter_lines(found) if found else ("design() has no parameters",)
+    typer.echo("\n".join([f"{file}: --set NAME=VALUE", *(f"  {line}" for line in lines)]))
+
+
+def _settings(texts: Sequence[str]) -> dict[str, str]:
+    """Values by name."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise InputFileError(_wrong_setting(repr(text), f"--set is {text!r}; it must be NAME=VALUE"))
+        if name in found:
+            given = f"{found[name]!r} and {value!r}"
+            raise InputFileError(_wrong_setting(given, f"{name} is set twice, to {given}"))
+        found[name] = value
+    return found
+
+
+def _wrong_setting(given: str, says: str) -> Problem:
+    return Problem(
+        reason="parameter",
+        where="command line",
+        field="--set",
+        given=given,
+        allowed="NAME=VALUE, once for each parameter",
+        source="form of the option",
+        says=says,
+    )
 
 
 def _module(path: Path) -> ModuleType:
@@ -65,7 +116,7 @@ def guarded(file: str, call: Callable[[], T]) -> T:
         InputFileError: the user's code failed; any other error is raised as it is.
     """
     try:
-        return call()
+        return _aside(call)
     except MemtileError:
         raise
     except Exception as error:
@@ -90,7 +141,7 @@ def _execute(module: ModuleType, file: str) -> Callable[[], Any]:
 def _guarded(path: Path, call: Callable[[], Any]) -> Any:
     """The user's code; its own mistakes become one line that names the place."""
     try:
-        return call()
+        return _aside(call)
     except MemtileError:
         raise
     except SyntaxError as error:
@@ -99,6 +150,12 @@ def _guarded(path: Path, call: Callable[[], Any]) -> Any:
         line = _line(path, error)
         place = str(path) if line is None else f"{path}, line {line}"
         raise InputFileError(f"{place}: {_described(error)}") from None
+
+
+def _aside(call: Callable[[], T]) -> T:
+    """What ``call`` returns; what it prints is no result of the command."""
+    with redirect_stdout(sys.stderr):
+        return call()
 
 
 def _line(path: Path, error: Exception) -> int | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
+from typing import NoReturn
 
 from memtile.errors import MemtileError, SimulationError
 
@@ -17,6 +19,15 @@ class ExitCode(IntEnum):
 
 
 HELP = "Exit codes: 0 all well, 1 it ran but a result is bad, 2 bad input or usage, 130 interrupted."
+
+
+INTERRUPTED = "interrupted before there was anything to show"
+
+
+def leave_interrupted() -> NoReturn:
+    """Leave a process that Ctrl-C met before there was a command."""
+    print(INTERRUPTED, file=sys.stderr)
+    raise SystemExit(ExitCode.INTERRUPTED)
 
 
 def exit_code_of(error: MemtileError) -> ExitCode:

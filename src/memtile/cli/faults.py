@@ -12,6 +12,10 @@ import typer
 from memtile.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memtile.design.array import Array
+    from memtile.design.memory_tile import MemoryTile
     from memtile.explore.campaign_result import CampaignResult
 
 EXAMPLES = """\b
@@ -33,6 +37,10 @@ def faults(
     file: Annotated[
         str, typer.Argument(metavar="DESIGN.py", help="A design; the same every time it is made.")
     ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the design; repeat."),
+    ] = None,
     upsets: Annotated[int, typer.Option(min=1, help="How many, each in a word of its own.")] = 1000,
     bits: Annotated[int, typer.Option(min=1, help="Bits of a word that flip together.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of the words, bits and cycles.")] = 0,
@@ -54,15 +62,16 @@ def faults(
     Ends with exit code 1 when wrong data was delivered as if it were right. Ctrl-C ends the run with upsets
     and shows what was done until then, marked as interrupted.
     """
-    result = _campaign(file, upsets, bits, seed, ecc, area, max_cycles)
+    from memtile.cli.design_file import load_design
+
+    make = partial(load_design, file, settings or ())
+    result = _campaign(file, make, upsets, bits, seed, ecc, area, max_cycles)
     if as_json:
         typer.echo(json.dumps(result.as_json(), indent=2))
     else:
-        from rich.console import Console
+        from memtile.sheet import print_whole, stdout_console
 
-        from memtile.sheet import print_whole
-
-        print_whole(Console(highlight=False), result)
+        print_whole(stdout_console(), result)
     if result.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not result.good:
@@ -70,17 +79,22 @@ def faults(
 
 
 def _campaign(
-    file: str, upsets: int, bits: int, seed: int, ecc: bool, area: Area, max_cycles: int
+    file: str,
+    make: Callable[[], MemoryTile | Array],
+    upsets: int,
+    bits: int,
+    seed: int,
+    ecc: bool,
+    area: Area,
+    max_cycles: int,
 ) -> CampaignResult:
-    from memtile.cli.design_file import guarded, load_design
+    from memtile.cli.design_file import guarded
     from memtile.cli.progress import run_progress
     from memtile.explore.campaign import campaign
 
     try:
         with run_progress() as progress:
-            make = partial(load_design, file)
             run = partial(campaign, make, upsets, area=area.value, max_cycles=max_cycles, progress=progress)
             return guarded(file, partial(run, bits=bits, seed=seed, protected=ecc))
     except KeyboardInterrupt:
-        typer.echo("interrupted before the first upset: nothing to show", err=True)
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
+        raise KeyboardInterrupt("interrupted before the first upset: nothing to show") from None

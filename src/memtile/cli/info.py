@@ -10,6 +10,7 @@ import typer
 
 from memtile.arch.devices import DEVICES, Device, device
 from memtile.arch.tiles import GENERATIONS, TILE_KINDS, WORD_BYTES, TileKind, kinds_of
+from memtile.cli.design_file import show_parameters
 
 T = TypeVar("T")
 
@@ -18,6 +19,7 @@ Examples:
   memtile info
   memtile info npu1
   memtile info --json
+  memtile info matmul.py
 """
 
 
@@ -84,10 +86,18 @@ KIND_ROWS: dict[str, Callable[[TileKind], object]] = {
 
 
 def info(
-    name: Annotated[str | None, typer.Argument(metavar="DEVICE", help="Only this device.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DEVICE|DESIGN.py", help="Only this device; or the parameters of a design file."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of tables.")] = False,
 ) -> None:
-    """Show the devices, and sizes and limits of their tile kinds."""
+    """Show the devices, and sizes and limits of their tile kinds; or what --set can set of a design."""
+    if name and name.endswith(".py"):
+        show_parameters(name, as_json=as_json)
+        return
     devices = {d.name: d for d in ([device(name)] if name else DEVICES.values())}
     if as_json:
         kinds = {kind.title: kind for kind in TILE_KINDS.values()}
@@ -105,8 +115,9 @@ def _table(columns: Mapping[str, T], rows: Mapping[str, Callable[[T], Any]]) -> 
 
 
 def _print_table(title: str, columns: Mapping[str, Mapping[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from memtile.sheet import stdout_console
 
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column()
@@ -115,4 +126,4 @@ def _print_table(title: str, columns: Mapping[str, Mapping[str, Any]]) -> None:
     for row in next(iter(columns.values())):
         cells = [column[row] for column in columns.values()]
         table.add_row(row, *("-" if cell is None else str(cell) for cell in cells))
-    Console(highlight=False).print(table)
+    stdout_console().print(table)

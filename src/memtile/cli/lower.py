@@ -64,12 +64,12 @@ def lower(
     answers = [
         answer(item, n, tile=tile, access=access) for n, item in enumerate(watched(items, "lowering"), 1)
     ]
+    if pictures:  # before anything is shown: an error is then alone on standard output
+        _draw(answers, pictures)
     if as_json:
         print_answers([given.as_json(elements=elements) for given in answers], single=single)
     else:
         _print(answers, single)
-    if pictures:
-        _draw(answers, pictures)
     if wrong_sequences(answers)[0] or not all(given.as_declared for given in answers):
         raise typer.Exit(ExitCode.BAD_RESULT)
 
@@ -96,11 +96,10 @@ def _pictures(picture: Path | None, number: int) -> list[Path]:
 
 
 def _print(answers: list[Answer], single: bool) -> None:
-    from rich.console import Console
-
     from memtile.report.lowering import print_answer, print_summary
+    from memtile.sheet import stdout_console
 
-    console = Console(highlight=False)
+    console = stdout_console()
     for given in answers:
         print_answer(given, console)
         console.print()

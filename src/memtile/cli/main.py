@@ -13,18 +13,29 @@ from typer.core import TyperGroup
 
 from memtile import __version__
 from memtile.cli import bd, disasm, exit_codes, faults, info, lower, run, schema, serve, trace
+from memtile.cli.failure import UsageError, tell, tell_interrupted, tell_usage, wants_json
 from memtile.errors import MemtileError
 
 
 class _Commands(TyperGroup):
-    """The root command: turns the package's own errors into a message and an exit code."""
+    """The root command: turns errors into messages and exit codes, by the rule of ``cli.failure``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.obj = wants_json(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except MemtileError as error:
-            _print_error(error)
+            tell(error, as_json=ctx.obj)
             raise typer.Exit(exit_codes.exit_code_of(error)) from None
+        except UsageError as error:
+            tell_usage(error, as_json=ctx.obj)
+            raise typer.Exit(exit_codes.ExitCode.BAD_INPUT) from None
+        except KeyboardInterrupt as interruption:
+            tell_interrupted(str(interruption), as_json=ctx.obj)
+            raise typer.Exit(exit_codes.ExitCode.INTERRUPTED) from None
 
 
 app = typer.Typer(
@@ -67,16 +78,6 @@ def _root(
 # What a command imports and builds stays until it ends: by default the search for garbage among it would take
 # a tenth of the time of a short run.
 _GARBAGE = 200_000, 20, 20
-
-
-def _print_error(error: MemtileError) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    lines = error.messages
-    head = "error: " if len(lines) == 1 else f"{len(lines)} errors:\n  "
-    text = Text.assemble((head, "bold red"), "\n  ".join(lines))
-    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
 def main() -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.numbers import number
 from memtile.cli.output_file import check_writable
-from memtile.cli.run_program import Format, ProgramOptions, run_files
+from memtile.cli.run_program import ProgramOptions, run_files
 from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
+    from memtile.design.array import Array
+    from memtile.design.memory_tile import MemoryTile
     from memtile.explain.results import Result
 
 _MAX_CYCLES = 10_000_000
@@ -23,6 +27,7 @@ Examples:
   memtile run examples/halo_tiling.py
   memtile run --untimed examples/halo_tiling.py
   memtile run --json --max-cycles 100000 examples/halo_tiling.py
+  memtile run --set m=32 --set element=int8 matmul.py
   memtile run --picture cycles.png examples/halo_tiling.py
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' examples/halo_tiling.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
@@ -31,45 +36,27 @@ Examples:
 
 
 def run(
-    files: Annotated[
-        list[str], typer.Argument(metavar="DESIGN.py|FILE...", help="A design, or files of register writes.")
-    ],
-    untimed: Annotated[bool, typer.Option("--untimed", help="Move the data without a clock.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
-    max_cycles: Annotated[
-        int,
-        typer.Option(min=1, help="Stop after this many cycles, or after what --untimed could move in them."),
-    ] = _MAX_CYCLES,
-    picture: Annotated[
-        Path | None, typer.Option(help="Also draw each channel's cycles: .png, .svg or .pdf.")
-    ] = None,
-    vcd: Annotated[
-        Path | None, typer.Option(help="Also write what happens in each cycle, for waveform viewers; slow.")
-    ] = None,
-    signals: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Signals of the --vcd by name, * for any characters; repeat."),
-    ] = None,
-    given: Annotated[
-        list[str] | None, typer.Option("--in", metavar="NAME=FILE.npy", help="Array for the program.")
-    ] = None,
-    wanted: Annotated[
-        list[str] | None,
-        typer.Option("--out", metavar="NAME[:DTYPE][:SHAPE]=FILE.npy", help="Array from the program."),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Device to be, whatever the files say; see memtile info.")
-    ] = None,
-    format: Annotated[Format, typer.Option(help="Format of the files; auto looks at them.")] = "auto",
-    base: Annotated[str, typer.Option(help="Address of the array in CDO files.")] = "0",
+    files: options.Files,
+    untimed: options.Untimed = False,
+    as_json: options.AsJson = False,
+    max_cycles: options.MaxCycles = _MAX_CYCLES,
+    settings: options.Settings = None,
+    picture: options.Picture = None,
+    vcd: options.Vcd = None,
+    signals: options.Signals = None,
+    given: options.In = None,
+    wanted: options.Out = None,
+    device: options.DeviceName = None,
+    format: options.FileFormat = "auto",
+    base: options.Base = "0",
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
-    A design is a Python file with a design() function. Other files are transactions, CDO files or register
-    dumps, done one after another as one program. NAME is a kernel argument (0; without pointer patches the
-    buffers are counted by address), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a
-    stream (memory(0,1) MM2S 0), or your own: these name in order the buffers that are read (--in)
-    or written (--out).
+    A design is a Python file with a design() function; --set gives values to its arguments, which memtile
+    info DESIGN.py lists. Other files are transactions, CDO files or register dumps, done one after another
+    as one program. NAME is a kernel argument (0; without pointer patches the buffers are counted by address),
+    an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream (memory(0,1) MM2S 0), or
+    your own: these name in order the buffers that are read (--in) or written (--out).
 
     A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
     tile0_1.mm2s0 takes all of its signals.
@@ -77,25 +64,39 @@ def run(
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
     dump = _waveform_file(vcd, signals, untimed)
-    if picture is not None:
-        _check_picture(picture, untimed)
-    options = ProgramOptions(given or (), wanted or (), device, format, number(base, "--base"))
+    draw = _drawing(picture, untimed)
+    of_program = ProgramOptions(given or (), wanted or (), device, format, number(base, "--base"))
     if any(Path(file).suffix == ".py" for file in files):
-        if len(files) > 1 or options != ProgramOptions():
+        if len(files) > 1 or of_program != ProgramOptions():
             raise typer.BadParameter(
                 "a design is run alone, without --in, --out, --device, --format and --base."
             )
-        result = _run_design(files[0], dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
+        made = _made(files[0], settings or ())
+        result = _run_design(made, files[0], dump, untimed=untimed, max_cycles=max_cycles)
+        draw(result)
+        _show(result, as_json=as_json)
     else:
-        result = run_files(files, options, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles)
-    _end(result, picture)
+        if settings:
+            raise typer.BadParameter("--set is for designs; a program has no parameters.")
+        result = run_files(
+            files, of_program, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles, draw=draw
+        )
+    _leave(result)
 
 
-def _check_picture(picture: Path, untimed: bool) -> None:
-    from memtile.report.cycles_picture import check_picture
+def _drawing(picture: Path | None, untimed: bool) -> Callable[[Result], None]:
+    """What draws the result, before anything is shown: an error is then alone on standard output.
+
+    Raises:
+        InputFileError: what cannot be drawn, before the run.
+    """
+    if picture is None:
+        return lambda _result: None
+    from memtile.report.cycles_picture import check_picture, save_cycles
 
     check_picture(picture, timed=not untimed)
     check_writable(picture)
+    return lambda result: save_cycles(result, picture)
 
 
 def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -> WaveformFile:
@@ -106,32 +107,35 @@ def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -
     return WaveformFile(vcd, signals or ("*",))
 
 
-def _run_design(file: str, dump: WaveformFile, *, untimed: bool, as_json: bool, max_cycles: int) -> Result:
-    from memtile.cli.design_file import guarded, load_design
+def _made(file: str, settings: Sequence[str]) -> MemoryTile | Array:
+    from memtile.cli.design_file import load_design
+
+    return load_design(file, settings)
+
+
+def _run_design(
+    made: MemoryTile | Array, file: str, dump: WaveformFile, *, untimed: bool, max_cycles: int
+) -> Result:
+    from memtile.cli.design_file import guarded
     from memtile.cli.progress import run_progress
 
-    made = load_design(file)
     with run_progress(untimed=untimed) as progress, dump.recorded(made.engine):
-        result: Result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, progress=progress))
+        return guarded(file, lambda: made.run(max_cycles, untimed=untimed, progress=progress))
+
+
+def _show(result: Result, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(result.as_json(), indent=2))
-    else:
-        from rich.console import Console
+        return
+    from memtile.sheet import print_whole, stdout_console
 
-        from memtile.sheet import print_whole
-
-        print_whole(Console(highlight=False), result)
-    return result
+    print_whole(stdout_console(), result)
 
 
-def _end(result: Result, picture: Path | None) -> None:
-    """Draw the picture and leave with the exit code of the result."""
+def _leave(result: Result) -> None:
+    """Leave with the exit code of the result."""
     from memtile.explain.results import Status
 
-    if picture is not None:
-        from memtile.report.cycles_picture import save_cycles
-
-        save_cycles(result, picture)
     if result.status is Status.INTERRUPTED:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not result.good:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,8 +40,9 @@ def run_files(
     max_cycles: int,
     untimed: bool,
     as_json: bool,
+    draw: Callable[[Result], None],
 ) -> Result:
-    """Run files one after another as one program, save the wanted arrays and show what happened."""
+    """Run files one after another as one program, save the wanted arrays, draw, and show what happened."""
     from memtile.cli.progress import run_progress
     from memtile.design.array import Array
     from memtile.io.program.device import device_of
@@ -68,6 +69,7 @@ def run_files(
     paths = {each.name: path for each, path in wanted}
     for name, path in paths.items():
         save(path, done.arrays[name])
+    draw(done.result)
     if as_json:
         typer.echo(json.dumps(_json(done, paths, device.name), indent=2))
     else:
@@ -76,11 +78,10 @@ def run_files(
 
 
 def _show(done: ProgramResult, paths: dict[str, Path]) -> None:
-    from rich.console import Console
 
-    from memtile.sheet import print_whole
+    from memtile.sheet import print_whole, stdout_console
 
-    print_whole(Console(highlight=False), done.result)
+    print_whole(stdout_console(), done.result)
     for buffer in done.buffers:
         contents = "given" if buffer.given else "zeros at first"
         typer.echo(f"buffer {buffer.name}: {buffer.region.text}; {contents}")

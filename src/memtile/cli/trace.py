@@ -114,11 +114,10 @@ def decode(
 
 
 def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
-    from rich.console import Console
 
     from memtile.io.trace.tables import trace_csv, trace_json
     from memtile.report.trace_table import trace_table, trace_title
-    from memtile.sheet import print_whole
+    from memtile.sheet import print_whole, stdout_console
 
     if shape == "csv":
         typer.echo(trace_csv(units, mhz), nl=False)
@@ -126,7 +125,7 @@ def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
         typer.echo(json.dumps(trace_json(trace, units, mhz), indent=2))
     else:
         typer.echo(trace_title(trace, mhz))
-        print_whole(Console(highlight=False), trace_table(units, mhz))
+        print_whole(stdout_console(), trace_table(units, mhz))
 
 
 def _setup(program: str | None, device: str, events: list[str]) -> list[TracedUnit]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy.typing as npt
 
@@ -44,6 +45,7 @@ class Bench:
         self._posted: list[Undo] | None = None
         self._run_until = 0  # cycle in which the last run ended
         self.listening: set[int] = set()  # channels that take what may come, and need not end
+        self.parameters: Mapping[str, Any] = {}  # of the design, with their values; for results
         self.compared: list[tuple[str, Array, Array]] = []
         self.expected: list[tuple[Tile, Buffer, Array]] = []
 
@@ -130,9 +132,10 @@ class Bench:
         checks = [check for channel in taken if (check := channel.check())]
         checks += self._buffer_checks()
         before, self._run_until = self._run_until, self.engine.now
-        return outcome(
+        found = outcome(
             self.engine, stop, outputs, checks, timed=not untimed, before=before, listening=self.listening
         )
+        return replace(found, parameters=dict(self.parameters))
 
     def _buffer_checks(self) -> Iterator[Check]:
         """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from dataclasses import asdict, dataclass, field
+from enum import Enum, StrEnum
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,7 @@ class Result:
         cores: every core that had a kernel; none after an untimed run.
         errors: sticky errors that were set: status bits of channels, overflow and underflow of locks.
         before: cycles of earlier runs; part of ``cycles``, and of what channels and cores did.
+        parameters: of the design function, with the values that this run had; see ``memtile.run``.
     """
 
     status: Status
@@ -137,6 +138,7 @@ class Result:
     cores: tuple[CoreUse, ...] = ()
     before: int = 0
     errors: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def exact(self) -> bool | None:
@@ -188,6 +190,9 @@ class Result:
             "waiting": list(self.waiting),
             "errors": list(self.errors),
             "assumed": list(self.assumed),
+            "parameters": [
+                {"name": name, "value": plain_value(value)} for name, value in self.parameters.items()
+            ],
         }
 
     def __rich__(self) -> Sheet:
@@ -231,6 +236,9 @@ class Result:
             speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in DIRECTIONS)
             most = "up to " if any(c.beat_words > 1 for c in self.channels) else ""
             lines.append(f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)")
+        if self.parameters:
+            values = (f"{name} = {plain_value(value)}" for name, value in self.parameters.items())
+            lines.append(f"parameters: {', '.join(values)}")
         lines += [c.text for c in self.cores]
         if self.assumed:
             lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
@@ -247,6 +255,19 @@ class Result:
             return ""
         given = "of cycles" if self.timed else "of words, where short descriptors count for more"
         return f" ({given}; a ring without end always gets there)"
+
+
+def plain_value(value: object) -> Any:
+    """A value of a parameter as plain data for JSON; a text of it where JSON has nothing like it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, list | tuple):
+        return [plain_value(item) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Enum):
+        return plain_value(value.value)
+    return value.__name__ if isinstance(value, type) else str(value)
 
 
 def _core_json(use: CoreUse) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from memtile.access.picture import Grid, memory_grid, stream_grid
 from memtile.bd.cases import case_of
 from memtile.bd.explain import Explanation, Line, explain_words
 from memtile.bd.word_cases import WordCase, hex_words
+from memtile.sheet import stdout_console
 
 
 def explained_json(case: WordCase) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def print_explained(case: WordCase, console: Console | None = None) -> None:
         DescriptorError: the words are not those of a BD.
     """
     explanation, grids = _explained(case)
-    console = console or Console(highlight=False)
+    console = console or stdout_console()
     console.print(Text(f"{explanation.descriptor.kind.title}, BD {case.bd}", style="bold"))
     table = Table.grid(padding=(0, 2))
     table.add_column(style="cyan", no_wrap=True)

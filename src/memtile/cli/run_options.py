@@ -1,0 +1,44 @@
+"""The options of ``memtile run``, with what ``--help`` says about each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memtile.cli.run_program import Format
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="DESIGN.py|FILE...", help="A design, or files of register writes.")
+]
+Untimed = Annotated[bool, typer.Option("--untimed", help="Move the data without a clock.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
+MaxCycles = Annotated[
+    int,
+    typer.Option(min=1, help="Stop after this many cycles, or after what --untimed could move in them."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Parameter of the design, an argument of design(); repeat."
+    ),
+]
+Picture = Annotated[Path | None, typer.Option(help="Also draw each channel's cycles: .png, .svg or .pdf.")]
+Vcd = Annotated[
+    Path | None, typer.Option(help="Also write what happens in each cycle, for waveform viewers; slow.")
+]
+Signals = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Signals of the --vcd by name, * for any characters; repeat."),
+]
+In = Annotated[list[str] | None, typer.Option("--in", metavar="NAME=FILE.npy", help="Array for the program.")]
+Out = Annotated[
+    list[str] | None,
+    typer.Option("--out", metavar="NAME[:DTYPE][:SHAPE]=FILE.npy", help="Array from the program."),
+]
+DeviceName = Annotated[
+    str | None, typer.Option(help="Device to be, whatever the files say; see memtile info.")
+]
+FileFormat = Annotated[Format, typer.Option(help="Format of the files; auto looks at them.")]
+Base = Annotated[str, typer.Option(help="Address of the array in CDO files.")]

@@ -1,0 +1,74 @@
+"""A design function made with values for its parameters, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from memtile.design.array import Array
+from memtile.design.bench import MAX_CYCLES
+from memtile.design.memory_tile import MemoryTile
+from memtile.design.parameters import chosen
+from memtile.errors import DesignError, Problem
+from memtile.explain.results import Result
+
+
+def run(
+    design: Callable[..., MemoryTile | Array],
+    *,
+    set: Mapping[str, object] | None = None,
+    max_cycles: int = MAX_CYCLES,
+    untimed: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Result:
+    """Make a design with values for its parameters and run it; ``memtile run --set`` does the same.
+
+    Args:
+        design: a function that returns a :class:`MemoryTile` or an :class:`Array`; its arguments are the
+            parameters of the design.
+        set: values by name; parameters that are not set have their defaults. A text stands for the value
+            that it names where the parameter is no text: ``"0x20"``, ``"yes"``, ``"int8"``.
+        max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
+        untimed: move the data without a clock.
+        progress: called now and then with the cycles, or untimed the words, done so far.
+
+    Returns:
+        The result, with the value of every parameter in ``Result.parameters``.
+
+    Raises:
+        DesignError: names that are no parameters, values of other types, parameters without a value; all at
+            once. And what the design raises itself.
+    """
+    made = make(design, set or {}, f"design {getattr(design, '__name__', 'function')}")
+    return made.run(max_cycles, untimed=untimed, progress=progress)
+
+
+def make(design: Callable[..., Any], given: Mapping[str, object], where: str) -> MemoryTile | Array:
+    """What a design function returns for these values of its parameters, which its results will have.
+
+    Raises:
+        DesignError: as for :func:`run`; or it returns something else than a memory tile or an array.
+    """
+    values = chosen(design, given, where)
+    made = design(**values)
+    if not isinstance(made, MemoryTile | Array):
+        raise DesignError(_no_design(made, where))
+    bench = made if isinstance(made, Array) else made.bench
+    bench.parameters = values
+    return made
+
+
+def _no_design(made: object, where: str) -> Problem:
+    is_class = isinstance(made, type)
+    name = made.__name__ if isinstance(made, type) else type(made).__name__
+    given = f"the class {name}" if is_class else name
+    return Problem(
+        reason="design",
+        where=where,
+        field="design()",
+        given=given,
+        allowed="a MemoryTile or an Array",
+        source="what a design function returns",
+        next_step=f"Make one of it: {name}()." if is_class else "",
+        says=f"design() returned {given}; it must return a MemoryTile or an Array",
+    )
