@@ -37,6 +37,63 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # The command line
+    Mutant(
+        "an error is text where JSON was asked for",
+        "cli/failure.py",
+        "        _print(refusal(error))",
+        "        pass",
+        "tests/clients/test_json_rule.py::test_a_refused_input_is_json_on_stdout_and_a_sentence_on_stderr",
+    ),
+    Mutant(
+        "a file after -- asks for JSON",
+        "cli/failure.py",
+        'args[: args.index("--")] if "--" in args else args',
+        "args",
+        "tests/clients/test_json_rule.py::test_without_json_nothing_of_an_error_is_on_stdout",
+    ),
+    Mutant(
+        "prints of a design before the JSON",
+        "cli/design_file.py",
+        "redirect_stdout(sys.stderr)",
+        "redirect_stdout(sys.stdout)",
+        "tests/clients/test_json_rule.py::test_what_a_kernel_prints_goes_to_stderr",
+    ),
+    Mutant(
+        "no word after Ctrl-C while the command is loaded",
+        "__main__.py",
+        "except KeyboardInterrupt:",
+        "except EOFError:",
+        "tests/clients/test_json_rule.py::test_ctrl_c_while_the_command_is_loaded_has_a_word",
+    ),
+    Mutant(
+        "blanks at the ends of piped lines",
+        "sheet.py",
+        "line.rstrip()",
+        "line",
+        "tests/clients/test_cli_run.py::test_piped_text_has_whole_lines_without_blanks_at_their_ends",
+    ),
+    Mutant(
+        "waiting lines broken in pipes",
+        "sheet.py",
+        "console.print(Text(line), soft_wrap=True)",
+        "console.print(Text(line))",
+        "tests/clients/test_cli_run.py::test_piped_text_has_whole_lines_without_blanks_at_their_ends",
+    ),
+    Mutant(
+        "a parameter takes values of any type",
+        "design/parameters.py",
+        "        raise ValueError(value)\n",
+        "        return value\n",
+        "tests/clients/test_parameters.py::test_run_of_python_refuses_other_values_and_names",
+    ),
+    Mutant(
+        "results do not say which parameters they had",
+        "design/run.py",
+        "bench.parameters = values",
+        "bench.parameters = {}",
+        "tests/clients/test_parameters.py::test_run_of_python_sets_parameters_and_records_them",
+    ),
     # What no test saw at first
     Mutant(
         "over-long read without TLAST error",
@@ -602,60 +659,5 @@ MUTANTS = (
         "(address - st.regions[region, Region.FIRST])",
         "(address - st.regions[0, Region.FIRST])",
         "tests/data/test_interface_dma.py::test_buffers_may_change_between_runs",
-    Mutant(
-        "an error is text where JSON was asked for",
-        "cli/failure.py",
-        "        _print(refusal(error))",
-        "        pass",
-        "tests/clients/test_json_rule.py::test_a_refused_input_is_json_on_stdout_and_a_sentence_on_stderr",
-    ),
-    Mutant(
-        "a file after -- asks for JSON",
-        "cli/failure.py",
-        'args[: args.index("--")] if "--" in args else args',
-        "args",
-        "tests/clients/test_json_rule.py::test_without_json_nothing_of_an_error_is_on_stdout",
-    ),
-    Mutant(
-        "prints of a design before the JSON",
-        "cli/design_file.py",
-        "redirect_stdout(sys.stderr)",
-        "redirect_stdout(sys.stdout)",
-        "tests/clients/test_json_rule.py::test_what_a_kernel_prints_goes_to_stderr",
-    ),
-    Mutant(
-        "no word after Ctrl-C while the command is loaded",
-        "__main__.py",
-        "except KeyboardInterrupt:",
-        "except EOFError:",
-        "tests/clients/test_json_rule.py::test_ctrl_c_while_the_command_is_loaded_has_a_word",
-    ),
-    Mutant(
-        "blanks at the ends of piped lines",
-        "sheet.py",
-        "line.rstrip()",
-        "line",
-        "tests/clients/test_cli_run.py::test_piped_text_has_whole_lines_without_blanks_at_their_ends",
-    ),
-    Mutant(
-        "waiting lines broken in pipes",
-        "sheet.py",
-        "console.print(Text(line), soft_wrap=True)",
-        "console.print(Text(line))",
-        "tests/clients/test_cli_run.py::test_piped_text_has_whole_lines_without_blanks_at_their_ends",
-    ),
-    Mutant(
-        "a parameter takes values of any type",
-        "design/parameters.py",
-        "        raise ValueError(value)\n",
-        "        return value\n",
-        "tests/clients/test_parameters.py::test_run_of_python_refuses_other_values_and_names",
-    ),
-    Mutant(
-        "results do not say which parameters they had",
-        "design/run.py",
-        "bench.parameters = values",
-        "bench.parameters = {}",
-        "tests/clients/test_parameters.py::test_run_of_python_sets_parameters_and_records_them",
     ),
 )
