@@ -13,7 +13,7 @@ DYNAMIC = -1  # size that a type leaves open
 _SHAPED = re.compile(
     r"(?:memref|vector|tensor)<"
     r"(?P<shape>(?:(?:\[?\d+\]?|\?|\*)x)*)"
-    r"(?P<element>vector<[^<>]*>|[^<>,]+)"
+    r"(?P<element>(?:vector|![\w.]+)<[^<>]*>|[^<>,]+)"
     r"(?:,(?P<layout>.*))?>"
 )
 _INTEGER = re.compile(r"(s|u)?i(\d+)")

@@ -1,0 +1,365 @@
+"""A device of an MLIR module as data: tiles, memory, locks, DMA work, streams, cores and host sequences.
+
+Every spelling of a design ends here: ``forms`` reads the operations of all generations into it. Names are
+those of the file. Sizes, strides and offsets are in elements of the buffer, outermost dimension first, as the
+text has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.types import Shaped
+
+Place = tuple[int, int]
+"""Column and row."""
+Direction = Literal["S2MM", "MM2S"]
+
+
+@dataclass(slots=True)
+class TileDescription:
+    """A tile.
+
+    Attributes:
+        name: of its value, ``%tile_0_2``.
+        place: where it is; None for a logical tile that nobody placed.
+        role: ``"interface"``, ``"memory"`` or ``"compute"``, of a logical tile; empty if the place says it.
+        operation: that declares it.
+    """
+
+    name: str
+    place: Place | None
+    operation: Operation
+    role: str = ""
+
+
+@dataclass(slots=True)
+class BufferDescription:
+    """A buffer in data memory, or in external memory.
+
+    Attributes:
+        name: its symbol, else its value without ``%``.
+        tile: name of its tile's value; empty for one in external memory.
+        shape: type of the whole.
+        address: first byte; None = to be placed.
+        bank: first bank to look in, of banks that are not interleaved.
+        initial: its contents at the start, in order; None = whatever is there.
+        operation: that declares it.
+    """
+
+    name: str
+    tile: str
+    shape: Shaped
+    operation: Operation
+    address: int | None = None
+    bank: int | None = None
+    initial: Sequence[int | float] | None = None
+
+
+@dataclass(slots=True)
+class LockDescription:
+    """A lock.
+
+    Attributes:
+        name: its symbol, else its value without ``%``.
+        tile: name of its tile's value.
+        number: within the tile; None = to be given.
+        initial: value at the start.
+        operation: that declares it.
+    """
+
+    name: str
+    tile: str
+    operation: Operation
+    number: int | None = None
+    initial: int = 0
+
+
+class LockUse(NamedTuple):
+    """What is done to a lock.
+
+    Attributes:
+        lock: name of its value.
+        action: ``"acquire"`` exactly that value, ``"acquire_ge"`` at least, or ``"release"``.
+        value: how many.
+    """
+
+    lock: str
+    action: Literal["acquire", "acquire_ge", "release"]
+    value: int
+
+
+class Level(NamedTuple):
+    """A dimension of a pattern: so many steps of so many elements."""
+
+    size: int
+    stride: int
+
+
+class Padding(NamedTuple):
+    """Elements before and after a dimension of a pattern."""
+
+    before: int
+    after: int
+
+
+@dataclass(slots=True)
+class BdDescription:
+    """A buffer descriptor.
+
+    Attributes:
+        buffer: name of its buffer's value, or of an argument of the host sequence.
+        offset: first element.
+        length: elements of memory that it moves, padding left out; None = the whole buffer.
+        levels: pattern, outermost first; none = in order.
+        padding: for the innermost levels, outermost first.
+        acquire: before it.
+        release: after it.
+        packet: type and id of its header.
+        number: of the BD; None = to be given.
+        next: place of the next one in its chain; None = the chain ends.
+        iteration: size, stride in elements, and where it begins.
+        burst: bytes of a burst; None = as the device has it.
+        compressed: words go through the coder.
+        ooo: id of the BD that a receiver out of order uses.
+        operation: that says it.
+    """
+
+    buffer: str
+    operation: Operation
+    offset: int = 0
+    length: int | None = None
+    levels: Sequence[Level] = ()
+    padding: Sequence[Padding] = ()
+    acquire: LockUse | None = None
+    release: LockUse | None = None
+    packet: tuple[int, int] | None = None
+    number: int | None = None
+    next: int | None = None
+    iteration: tuple[int, int, int] | None = None
+    burst: int | None = None
+    compressed: bool = False
+    ooo: int | None = None
+
+
+@dataclass(slots=True)
+class ChainDescription:
+    """Work of a DMA channel: BDs, the first of which is started.
+
+    Attributes:
+        tile: name of the tile's value.
+        direction: of the channel.
+        channel: its number.
+        bds: that it may come to; the first is the first of the chain.
+        repeat: how often more than once the chain is done.
+        token: the task reports its end.
+        pad_value: what padding is.
+        name: of the task, a value or a symbol.
+        operation: that starts it.
+    """
+
+    tile: str
+    direction: Direction
+    channel: int
+    bds: list[BdDescription]
+    operation: Operation
+    repeat: int = 0
+    token: bool = False
+    pad_value: int = 0
+    name: str = ""
+
+
+class EndDescription(NamedTuple):
+    """An end of a stream: a port of a tile, ``DMA : 0``.
+
+    Attributes:
+        tile: name of the tile's value.
+        bundle: kind of port, see ``forms.operands.BUNDLES``.
+        channel: number within the bundle.
+    """
+
+    tile: str
+    bundle: str
+    channel: int
+
+
+@dataclass(slots=True)
+class FlowDescription:
+    """A stream to be routed: from one end to others, or packets of one id from several.
+
+    Attributes:
+        sources: where it comes from.
+        targets: where it goes.
+        packet: id of its packets; None = a circuit.
+        keep_header: receivers get the header too.
+        operation: that asks for it.
+    """
+
+    sources: list[EndDescription]
+    targets: list[EndDescription]
+    operation: Operation
+    packet: int | None = None
+    keep_header: bool = False
+
+
+@dataclass(slots=True)
+class SwitchDescription:
+    """What is configured of a stream switch, or of the multiplexer of an interface tile.
+
+    Attributes:
+        tile: name of the tile's value.
+        mux: whether it is the multiplexer.
+        circuits: source bundle and channel, target bundle and channel.
+        masters: master of packets: bundle, channel, arbiter, msels, and whether it keeps the header.
+        rules: slave of packets: bundle, channel, and its slots in order: mask, id, arbiter, msel.
+        operation: that configures it.
+    """
+
+    tile: str
+    operation: Operation
+    mux: bool = False
+    circuits: list[tuple[str, int, str, int]] = field(default_factory=list)
+    masters: list[tuple[str, int, int, tuple[int, ...], bool]] = field(default_factory=list)
+    rules: list[tuple[str, int, list[tuple[int, int, int, int]]]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class AllocationDescription:
+    """A channel of an interface tile that a host sequence names.
+
+    Attributes:
+        name: the symbol.
+        tile: name of the tile's value; empty if only the column is said.
+        column: of the interface tile, if no tile is.
+        direction: of the channel.
+        channel: its number.
+        packet: type and id that its tasks send, if any.
+        operation: that names it.
+    """
+
+    name: str
+    direction: Direction
+    channel: int
+    operation: Operation
+    tile: str = ""
+    column: int | None = None
+    packet: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class FifoDescription:
+    """An object FIFO as the text has it; see ``fifos``.
+
+    Attributes:
+        name: its symbol.
+        producer: name of the value of the tile that fills objects.
+        consumers: those of the tiles that read them.
+        depths: buffers of each end, the producer's first; one number for all.
+        element: type of an object.
+        to_stream: pattern in which the producer's DMA reads an object.
+        from_stream: patterns in which the consumers' DMA write it, by consumer.
+        padding: of the producer's pattern.
+        repeat: how often each object is sent.
+        initial: contents of the producer's first objects.
+        attributes: all others, by name.
+        operation: that declares it.
+    """
+
+    name: str
+    producer: str
+    consumers: list[str]
+    depths: list[int]
+    element: Shaped
+    operation: Operation
+    to_stream: Sequence[Level] = ()
+    from_stream: dict[int, Sequence[Level]] = field(default_factory=dict)
+    padding: Sequence[Padding] = ()
+    repeat: int = 1
+    initial: list[Sequence[int | float]] = field(default_factory=list)
+    attributes: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class LinkDescription:
+    """Object FIFOs that end in a memory tile and those that begin there with what came.
+
+    Attributes:
+        sources: symbols of those that come in.
+        targets: symbols of those that go out.
+        source_offsets: elements into the object where each of several sources goes (join).
+        target_offsets: elements into the object where each of several targets begins (distribute).
+        operation: that links them.
+    """
+
+    sources: list[str]
+    targets: list[str]
+    source_offsets: list[int]
+    target_offsets: list[int]
+    operation: Operation
+
+
+@dataclass(slots=True)
+class CoreDescription:
+    """A core and its program.
+
+    Attributes:
+        tile: name of the tile's value.
+        operation: whose region is the body; empty where an ELF file alone is named.
+        stack: bytes of its stack.
+        elf: name of its ELF file, if the text says one.
+    """
+
+    tile: str
+    operation: Operation
+    stack: int
+    elf: str = ""
+
+
+@dataclass(slots=True)
+class DeviceDescription:
+    """A device of a module.
+
+    Attributes:
+        name: symbol of the device; empty if it has none.
+        device: as the text has it, ``npu1_1col``.
+        operation: of the device.
+        tiles: by the name of their value.
+        buffers: by the name of their value.
+        locks: by the name of their value.
+        chains: work that DMA channels begin with.
+        flows: streams to be routed.
+        switches: stream switches configured by hand or by the router.
+        allocations: by symbol.
+        fifos: by symbol.
+        links: of object FIFOs.
+        cores: in order.
+        cascades: pairs of values of tiles, from and to.
+        sequences: host sequences by symbol.
+        functions: functions that cores call, by symbol; without a region if they are external.
+        constants: ``memref.global`` by symbol.
+        ignored: operations that were read and change nothing here, by name, and how often.
+        unknown: operations that nothing is known of, by name; refused when they matter.
+    """
+
+    name: str
+    device: str
+    operation: Operation
+    tiles: dict[str, TileDescription] = field(default_factory=dict)
+    buffers: dict[str, BufferDescription] = field(default_factory=dict)
+    locks: dict[str, LockDescription] = field(default_factory=dict)
+    chains: list[ChainDescription] = field(default_factory=list)
+    flows: list[FlowDescription] = field(default_factory=list)
+    switches: list[SwitchDescription] = field(default_factory=list)
+    allocations: dict[str, AllocationDescription] = field(default_factory=dict)
+    fifos: dict[str, FifoDescription] = field(default_factory=dict)
+    links: list[LinkDescription] = field(default_factory=list)
+    cores: list[CoreDescription] = field(default_factory=list)
+    cascades: list[tuple[str, str]] = field(default_factory=list)
+    sequences: dict[str, Operation] = field(default_factory=dict)
+    functions: dict[str, Operation] = field(default_factory=dict)
+    constants: dict[str, Operation] = field(default_factory=dict)
+    ignored: dict[str, int] = field(default_factory=dict)
+    unknown: dict[str, list[Operation]] = field(default_factory=dict)

@@ -1,0 +1,132 @@
+"""The devices of a module: each operation at its top goes to the function that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memtile.importers.mlir.description import CoreDescription, DeviceDescription
+from memtile.importers.mlir.forms import fabric, memory, objects
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.tree import Operation, Region
+
+DEVICES = (
+    "xcvc1902",
+    "xcve2302",
+    "xcve2802",
+    "npu1",
+    *(f"npu1_{columns}col" for columns in range(1, 4)),
+    "npu2",
+    *(f"npu2_{columns}col" for columns in range(1, 8)),
+)
+"""Names of devices, by their number in the generic form less one (mlir-aie, AIEDevice)."""
+DEFAULT_STACK = 1024  # bytes (mlir-aie, CoreOp)
+IGNORED = frozenset(
+    {"aie.end", "aie.wire", "aie.debug", "aie.event", "aie.plio", "builtin.unrealized_conversion_cast"}
+)
+
+
+def _core(device: DeviceDescription, operation: Operation) -> None:
+    form = Form(operation)
+    stack = int(form.attributes.get("stack_size") or form.attributes.get("stackSize") or DEFAULT_STACK)
+    elf = str(form.attributes.get("elf_file", ""))
+    device.cores.append(CoreDescription(form.values[0], operation, stack, elf))
+
+
+def _sequence(device: DeviceDescription, operation: Operation) -> None:
+    device.sequences[Form(operation).symbol or "sequence"] = operation
+
+
+def _function(device: DeviceDescription, operation: Operation) -> None:
+    device.functions[_symbol(operation)] = operation
+
+
+def _constant(device: DeviceDescription, operation: Operation) -> None:
+    device.constants[_symbol(operation)] = operation
+
+
+def _symbol(operation: Operation) -> str:
+    named = Form(operation).attributes.get("sym_name")
+    found = next((word[1:].strip('"') for word in operation.words if word[:1] == "@"), "")
+    return found or str(named or "")
+
+
+def _memory(device: DeviceDescription, operation: Operation) -> None:
+    """Buffers and locks may be declared within the DMA that uses them."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                if inner.name in ("aie.buffer", "aie.lock"):
+                    HANDLERS[inner.name](device, inner)
+    memory.chains(device, operation)
+
+
+HANDLERS: Mapping[str, Callable[[DeviceDescription, Operation], None]] = {
+    "aie.tile": fabric.tile,
+    "aie.logical_tile": fabric.logical_tile,
+    "aie.flow": fabric.flow,
+    "aie.packet_flow": fabric.packet_flow,
+    "aie.switchbox": fabric.switchbox,
+    "aie.shim_mux": fabric.switchbox,
+    "aie.shim_dma_allocation": fabric.allocation,
+    "aie.cascade_flow": fabric.cascade_flow,
+    "aie.buffer": memory.buffer,
+    "aie.external_buffer": memory.buffer,
+    "aie.lock": memory.lock,
+    "aie.mem": _memory,
+    "aie.memtile_dma": _memory,
+    "aie.shim_dma": _memory,
+    "aie.objectfifo": objects.object_fifo,
+    "aie.objectfifo.createObjectFifo": objects.object_fifo,
+    "aie.objectfifo.link": objects.link,
+    "aie.core": _core,
+    "aie.runtime_sequence": _sequence,
+    "aiex.runtime_sequence": _sequence,
+    "func.func": _function,
+    "func": _function,
+    "memref.global": _constant,
+}
+
+
+def devices(module: Region) -> list[DeviceDescription]:
+    """The devices of a module, in order.
+
+    Raises:
+        InputFileError: an operation that is not as any tool prints it.
+    """
+    return [
+        _device(operation)
+        for block in module.blocks
+        for top in block.operations
+        for operation in top.walk()
+        if operation.name == "aie.device"
+    ]
+
+
+def _device(operation: Operation) -> DeviceDescription:
+    form = Form(operation)
+    named = not form.generic
+    kind = form.text(form.items()[0]) if named else DEVICES[int(form.attributes["device"]) - 1]
+    found = DeviceDescription(form.symbol, kind, operation)
+    symbols = [word[1:] for word in operation.words if word[:1] == "@"]
+    found.name = symbols[0] if symbols else found.name
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                _read(found, inner)
+    return found
+
+
+def _read(device: DeviceDescription, operation: Operation) -> None:
+    handler = HANDLERS.get(operation.name)
+    if handler is not None:
+        try:
+            handler(device, operation)
+        except (KeyError, ValueError, IndexError) as error:
+            raise Form(operation).error(
+                f"its operands are not those of any spelling that is known ({error})",
+                "an operation as mlir-aie prints it",
+            ) from error
+    elif operation.name in IGNORED:
+        device.ignored[operation.name] = device.ignored.get(operation.name, 0) + 1
+    else:
+        device.unknown.setdefault(operation.name, []).append(operation)

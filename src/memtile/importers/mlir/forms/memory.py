@@ -1,0 +1,256 @@
+"""Buffers, locks and the work of DMA channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from memtile.importers.mlir.attributes import Compound
+from memtile.importers.mlir.description import (
+    BdDescription,
+    BufferDescription,
+    ChainDescription,
+    DeviceDescription,
+    Level,
+    LockDescription,
+    LockUse,
+    Padding,
+)
+from memtile.importers.mlir.forms.operands import Form, levels, list_at, packet_of, paddings
+from memtile.importers.mlir.tree import Block, Operation, Region
+
+_ACTIONS: dict[str, Literal["acquire", "acquire_ge", "release"]] = {
+    "Acquire": "acquire",
+    "AcquireGreaterEqual": "acquire_ge",
+    "Release": "release",
+}
+_ACTION_NUMBERS = ("Acquire", "Release", "AcquireGreaterEqual")
+
+
+def buffer(device: DeviceDescription, operation: Operation) -> None:
+    """``aie.buffer(%t) {address = 0x400 : i32, sym_name = "b"} : memref<8xi32> = dense<0>``."""
+    form = Form(operation)
+    shape = form.last_type()
+    if shape is None:
+        raise form.error("its type is no memref", "memref<..>")
+    given = form.attributes
+    device.buffers[form.result] = BufferDescription(
+        name=form.name,
+        tile=form.values[0] if form.values else "",
+        shape=shape,
+        operation=operation,
+        address=given.get("address"),
+        bank=given.get("mem_bank"),
+        initial=dense(form.initial() or given.get("initial_value")),
+    )
+
+
+def lock(device: DeviceDescription, operation: Operation) -> None:
+    """``aie.lock(%t, 3) {init = 1 : i32, sym_name = "l"}``."""
+    form = Form(operation)
+    items = [] if form.generic else form.items()
+    number = form.whole(form.text(items[1])) if len(items) > 1 else form.attributes.get("lockID")
+    device.locks[form.result] = LockDescription(
+        form.name, form.values[0], operation, number, int(form.attributes.get("init", 0))
+    )
+
+
+def lock_use(operation: Operation) -> LockUse | None:
+    """``aie.use_lock(%l, AcquireGreaterEqual, 1)``, the number a value or not; None if it is disabled."""
+    form = Form(operation)
+    if form.attributes.get("acq_en") is False:
+        return None
+    if form.generic:
+        action = _ACTION_NUMBERS[int(form.attributes["action"])]
+        values = form.values
+        value = form.whole(values[1]) if len(values) > 1 else int(form.attributes["value"])
+        return LockUse(values[0], _ACTIONS[action], value)
+    texts = [form.text(item) for item in form.items()]
+    action = texts[1].strip('"')
+    if action not in _ACTIONS:
+        raise form.error(f"{action} is no action of a lock", ", ".join(_ACTIONS))
+    return LockUse(texts[0], _ACTIONS[action], form.whole(texts[2]) if len(texts) > 2 else 1)
+
+
+def chains(device: DeviceDescription, operation: Operation) -> None:
+    """``aie.mem(%t) { .. }``, ``aie.memtile_dma`` and ``aie.shim_dma``, with blocks or with ``aie.dma``."""
+    form = Form(operation)
+    tile = form.values[0]
+    for region in operation.regions:
+        starts = [each for block in region.blocks for each in block.operations]
+        for start in starts:
+            if start.name == "aie.dma_start":
+                device.chains.append(_started(start, tile, region))
+            elif start.name == "aie.dma":
+                device.chains.append(_ring(start, tile))
+
+
+def blocks_of_bds(region: Region, first: str) -> list[BdDescription]:
+    """The BDs of a chain of blocks, from the one called ``first`` on; empty is the first of the region."""
+    by_label = {block.label: block for block in region.blocks}
+    by_label.setdefault("", region.blocks[0])
+    order, found = dict[str, int](), list[BdDescription]()
+    label = first
+    while label not in order:
+        block = by_label.get(label)
+        bd = None if block is None else bd_of(block.operations)
+        if bd is None:
+            break
+        order[label] = len(found)
+        found.append(bd)
+        following = _next_label(by_label[label])
+        if following is None:
+            return found
+        bd.next = order.get(following, len(found))
+        label = following
+    if found and found[-1].next == len(found):
+        found[-1].next = None
+    return found
+
+
+def bd_of(operations: Sequence[Operation]) -> BdDescription | None:
+    """The BD of a block with its locks and packet; None if the block has none."""
+    found = next((bd(each) for each in operations if each.name == "aie.dma_bd"), None)
+    if found is None:
+        return None
+    for each in operations:
+        if each.name == "aie.use_lock":
+            use = lock_use(each)
+            if use is not None and use.action == "release":
+                found.release = use
+            elif use is not None:
+                found.acquire = use
+        elif each.name == "aie.dma_bd_packet":
+            form = Form(each)
+            kind, packet = (form.whole(form.text(item)) for item in form.items())
+            found.packet = kind, packet
+    return found
+
+
+def bd(operation: Operation) -> BdDescription:
+    """``aie.dma_bd(%b : memref<8xi32> offset = 0 len = 8 sizes = [..] strides = [..])`` and older ones."""
+    form = Form(operation)
+    given = form.attributes
+    made = BdDescription(form.values[0], operation)
+    made.number, made.packet = given.get("bd_id"), packet_of(given.get("packet"))
+    made.burst = given.get("burst_length") or None
+    made.offset = int(given.get("offset") or given.get("static_offset") or 0)
+    made.length = given.get("len", given.get("static_len"))
+    made.levels, made.padding = _pattern(form), _padding(form)
+    if not form.generic:
+        _placed(form, made)
+    iteration = given.get("iteration")
+    if isinstance(iteration, Compound):
+        named = iteration.named
+        made.iteration = int(named["size"]), int(named["stride"]), int(named.get("current", 0))
+    return made
+
+
+def _placed(form: Form, made: BdDescription) -> None:
+    """Offset, length and pattern of the pretty forms."""
+    for name in ("offset", "len"):
+        at = form.keyword(name)
+        if at is not None:
+            value = form.whole(form.operation.tokens.words[at])
+            made.offset, made.length = (value, made.length) if name == "offset" else (made.offset, value)
+    items = form.items()[1:]
+    numbers = [form.text(item) for item in items if form.operation.tokens.words[item.first] != "["]
+    if numbers:
+        made.offset = form.whole(numbers[0])
+    if len(numbers) > 1:
+        made.length = form.whole(numbers[1])
+
+
+def _pattern(form: Form) -> Sequence[Level]:
+    sizes, strides = form.keyword("sizes"), form.keyword("strides")
+    if sizes is not None and strides is not None:
+        pairs = zip(form.whole_list(sizes), form.whole_list(strides), strict=True)
+        return [Level(*pair) for pair in pairs]
+    if "static_sizes" in form.attributes:
+        given = form.attributes["static_sizes"].listed, form.attributes["static_strides"].listed
+        return [Level(*pair) for pair in zip(*given, strict=True)]
+    if "dimensions" in form.attributes:
+        return levels([form.attributes["dimensions"]])
+    for item in [] if form.generic else form.items()[1:]:
+        text = form.text(item)
+        if text.startswith("[<") and "pad" not in text:
+            return levels(list_at(form.operation, item.first))
+    return []
+
+
+def _padding(form: Form) -> Sequence[Padding]:
+    at = form.keyword("pad")
+    if at is not None:
+        return paddings(list_at(form.operation, at))
+    if "pad_dimensions" in form.attributes:
+        return paddings([form.attributes["pad_dimensions"]])
+    for item in [] if form.generic else form.items()[1:]:
+        if "pad" in form.text(item):
+            return paddings(list_at(form.operation, item.first))
+    return []
+
+
+def _started(operation: Operation, tile: str, region: Region) -> ChainDescription:
+    """``aie.dma_start(S2MM, 0, ^bd, ^end)``."""
+    form = Form(operation)
+    if form.generic:
+        direction, channel = form.attributes["channel_dir"], form.attributes["channel_index"]
+        first = next(word for word in operation.words if word[:1] == "^")
+    else:
+        texts = [form.text(item) for item in form.items()]
+        direction, channel = texts[0], form.whole(texts[1])
+        first = texts[2]
+    return _chain(form, tile, (direction, int(channel)), blocks_of_bds(region, first))
+
+
+def _ring(operation: Operation, tile: str) -> ChainDescription:
+    """``aie.dma(MM2S, 0) {loop = false} [{ .. }, { .. }]``; it loops if nothing is said."""
+    form = Form(operation)
+    if form.generic:
+        direction, channel = form.attributes["channel_dir"], form.attributes["channel_index"]
+    else:
+        texts = [form.text(item) for item in form.items()]
+        direction, channel = texts[0], form.whole(texts[1])
+    found = [bd_of(region.blocks[0].operations) for region in operation.regions]
+    bds = [each for each in found if each is not None]
+    for number, each in enumerate(bds):
+        each.next = number + 1
+    if bds:
+        bds[-1].next = 0 if form.attributes.get("loop", True) else None
+    return _chain(form, tile, (direction, int(channel)), bds)
+
+
+def _chain(form: Form, tile: str, port: tuple[str | int, int], bds: list[BdDescription]) -> ChainDescription:
+    return ChainDescription(
+        tile=tile,
+        direction=form.direction(port[0]),
+        channel=port[1],
+        bds=bds,
+        operation=form.operation,
+        repeat=int(form.attributes.get("repeat_count", 0)),
+        pad_value=int(form.attributes.get("pad_value", 0)),
+        name=form.name,
+    )
+
+
+def _next_label(block: Block) -> str | None:
+    """Where a block goes on; None at its end."""
+    for operation in reversed(block.operations):
+        if operation.name in ("aie.next_bd", "cf.br", "br"):
+            return next((word for word in operation.words if word[:1] == "^"), None)
+    return None
+
+
+def dense(given: object) -> Sequence[int | float] | None:
+    """The numbers of ``dense<[1, 2]>``, in order; of ``dense<0>`` one for all."""
+    if not isinstance(given, Compound):
+        return None
+    return list(_leaves(given.listed))
+
+
+def _leaves(given: Sequence[object]) -> Iterator[int | float]:
+    for item in given:
+        if isinstance(item, list | tuple):
+            yield from _leaves(item)
+        elif isinstance(item, int | float):
+            yield item

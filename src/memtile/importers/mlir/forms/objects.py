@@ -1,0 +1,135 @@
+"""Object FIFOs and their links as the text declares them."""
+
+from __future__ import annotations
+
+from memtile.importers.mlir.attributes import Compound
+from memtile.importers.mlir.description import DeviceDescription, FifoDescription, LinkDescription
+from memtile.importers.mlir.forms.memory import dense
+from memtile.importers.mlir.forms.operands import Form, levels, list_at, paddings
+from memtile.importers.mlir.tree import Operation, Span
+from memtile.importers.mlir.types import Shaped, shaped
+
+_PREFIX, _SUFFIX = "!aie.objectfifo<", ">"
+
+
+def object_fifo(device: DeviceDescription, operation: Operation) -> None:
+    """``aie.objectfifo @name(%p dimensionsToStream [..], {%c dimensionsFromStream [..]}, 2 : i32) : ..``."""
+    form = Form(operation)
+    made = _generic(form) if form.generic else _pretty(form)
+    known = ("sym_name", "repeat_count", "padDimensions", "elemType", "elemNumber")
+    made.repeat = int(form.attributes.get("repeat_count", 1))
+    if "padDimensions" in form.attributes:
+        made.padding = paddings([form.attributes["padDimensions"]])
+    made.attributes = {name: value for name, value in form.attributes.items() if name not in known}
+    device.fifos[made.name] = made
+
+
+def link(device: DeviceDescription, operation: Operation) -> None:
+    """``aie.objectfifo.link [@in] -> [@out0, @out1] ([] [0, 8])``."""
+    form = Form(operation)
+    if form.generic:
+        given = form.attributes
+        lists = [
+            given["fifoIns"],
+            given["fifoOuts"],
+            given.get("src_offsets", []),
+            given.get("dst_offsets", []),
+        ]
+    else:
+        at = form.bracket()
+        tops = [form.bracket("[", n) for n in range(2)]
+        inner = [] if at is None else _lists(form, at)
+        lists = [[] if top is None else list_at(operation, top) for top in tops]
+        lists += [list_at(operation, place) for place in inner]
+        lists += [[]] * (4 - len(lists))
+    sources, targets = ([str(name) for name in names] for names in lists[:2])
+    into, out = ([int(offset) for offset in offsets] for offsets in lists[2:4])
+    device.links.append(LinkDescription(sources, targets, into, out, operation))
+
+
+def element_of(kind: str) -> Shaped | None:
+    """Type of the objects of ``!aie.objectfifo<memref<8xi32>>``."""
+    inner = kind.removeprefix(_PREFIX).removesuffix(_SUFFIX) if kind.startswith(_PREFIX) else kind
+    return shaped(inner)
+
+
+def _lists(form: Form, opening: int) -> list[int]:
+    """Places of the lists in a bracket that no comma separates."""
+    tokens, found = form.operation.tokens, list[int]()
+    at = opening + 1
+    while at < tokens.close[opening]:
+        if tokens.words[at] == "[":
+            found.append(at)
+        at = tokens.close.get(at, at) + 1
+    return found
+
+
+def _pretty(form: Form) -> FifoDescription:
+    tokens = form.operation.tokens
+    producer, consumers, *depth = form.items()
+    places = form.split(consumers.first)
+    made = FifoDescription(
+        form.symbol,
+        tokens.words[producer.first],
+        [tokens.words[place.first] for place in places],
+        _depths(form, depth),
+        _element(form),
+        form.operation,
+    )
+    made.to_stream = levels(_dimensions(form, producer))
+    for number, place in enumerate(places):
+        found = levels(_dimensions(form, place))
+        if found:
+            made.from_stream[number] = found
+    initial = form.initial()
+    if isinstance(initial, list):
+        made.initial = [dense(value) or [] for value in initial]
+    return made
+
+
+def _dimensions(form: Form, span: Span) -> list[object]:
+    """The list behind ``dimensionsToStream`` or ``dimensionsFromStream``, earlier ``toStream``."""
+    words = form.operation.tokens.words
+    for at in range(span.first, span.end):
+        if words[at] == "[":
+            return list_at(form.operation, at)
+    return []
+
+
+def _depths(form: Form, given: list[Span]) -> list[int]:
+    if not given:
+        raise form.error("it has no depth", "a number of buffers")
+    value = form.value(given[0])
+    return [int(each) for each in value] if isinstance(value, list) else [int(value)]
+
+
+def _element(form: Form) -> Shaped:
+    tokens = form.operation.tokens
+    for first, end in form.operation.spans:
+        for at in range(first, end):
+            if tokens.words[at] == "!aie.objectfifo" and at + 1 in tokens.close:
+                found = shaped(tokens.join(at + 2, tokens.close[at + 1]))
+                if found is not None:
+                    return found
+    raise form.error("its objects have no type", "!aie.objectfifo<memref<..>>")
+
+
+def _generic(form: Form) -> FifoDescription:
+    given = form.attributes
+    producer, *consumers = form.values
+    depth = given["elemNumber"]
+    element = element_of(str(given["elemType"]))
+    if element is None:
+        raise form.error("its objects have no type", "!aie.objectfifo<memref<..>>")
+    depths = [int(each) for each in depth] if isinstance(depth, list) else [int(depth)]
+    made = FifoDescription(form.symbol, producer, consumers, depths, element, form.operation)
+    if "dimensionsToStream" in given:
+        made.to_stream = levels([given["dimensionsToStream"]])
+    per_consumer = given.get("dimensionsFromStreamPerConsumer")
+    if isinstance(per_consumer, Compound):
+        inner = per_consumer.listed[0].listed if per_consumer.listed else ()
+        for number, each in enumerate(inner):
+            found = levels([each])
+            if found:
+                made.from_stream[number] = found
+    return made

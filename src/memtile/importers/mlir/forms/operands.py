@@ -1,0 +1,250 @@
+"""What stands in the brackets of an operation: values, numbers, symbols, keywords, lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from memtile.errors import InputFileError
+from memtile.importers.mlir.attributes import Compound, attributes, listed, number, value_at
+from memtile.importers.mlir.description import Direction, Level, Padding
+from memtile.importers.mlir.tree import Operation, Span
+from memtile.importers.mlir.types import Shaped, shaped
+
+BUNDLES = ("Core", "DMA", "FIFO", "South", "West", "North", "East", "PLIO", "NOC", "Trace", "TileControl")
+"""Of ports, by their number in the generic form (mlir-aie, WireBundle)."""
+DIRECTIONS: tuple[Direction, ...] = ("S2MM", "MM2S")
+"""Of channels, by their number in the generic form (mlir-aie, DMAChannelDir)."""
+_OLD_BUNDLES = {"Ctrl": "TileControl"}
+
+
+class Form:
+    """An operation to be read.
+
+    Args:
+        operation: that is read.
+
+    Attributes:
+        operation: that is read.
+        attributes: its attributes in braces.
+    """
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation, self.attributes = operation, attributes(operation)
+
+    @property
+    def generic(self) -> bool:
+        """Whether the operation is in generic form."""
+        return self.operation.tokens.words[self.operation.at][:1] == '"'
+
+    @property
+    def result(self) -> str:
+        """Name of its first result; empty if it has none."""
+        return self.operation.results[0] if self.operation.results else ""
+
+    @property
+    def symbol(self) -> str:
+        """Its symbol: before its operands, or as an attribute; empty if it has none."""
+        words = self.operation.words
+        named = self.attributes.get("sym_name", "")
+        return words[0][1:].strip('"') if words and words[0][:1] == "@" else str(named)
+
+    @property
+    def name(self) -> str:
+        """Its symbol, else the name of its value without ``%``."""
+        return self.symbol or self.result[1:]
+
+    @property
+    def values(self) -> list[str]:
+        """The values that it uses, in order."""
+        return [word for word in self.operation.words if word[:1] == "%"]
+
+    def bracket(self, opening: str = "(", nth: int = 0) -> int | None:
+        """Place of the n-th bracket of a kind at the top of the operation; None if there is none."""
+        tokens = self.operation.tokens
+        for first, end in self.operation.spans:
+            at = first
+            while at < end:
+                if tokens.words[at] == opening and at in tokens.close:
+                    if nth == 0:
+                        return at
+                    nth -= 1
+                at = tokens.close.get(at, at) + 1
+        return None
+
+    def items(self, opening: str = "(", nth: int = 0) -> list[Span]:
+        """What stands in a bracket, separated by commas; nothing if there is no such bracket."""
+        at = self.bracket(opening, nth)
+        return [] if at is None else self.split(at)
+
+    def split(self, opening: int) -> list[Span]:
+        """What stands in the bracket that opens at a place, separated by commas."""
+        tokens, found = self.operation.tokens, list[Span]()
+        at = first = opening + 1
+        end = tokens.close[opening]
+        while at < end:
+            if tokens.words[at] == ",":
+                found.append(Span(first, at))
+                first = at + 1
+            at = tokens.close.get(at, at) + 1
+        if first < end:
+            found.append(Span(first, end))
+        return found
+
+    def text(self, span: Span) -> str:
+        """Tokens without blanks."""
+        return self.operation.tokens.join(*span)
+
+    def whole(self, given: str | int) -> int:
+        """A number, or the constant that a value is.
+
+        Raises:
+            InputFileError: it is neither.
+        """
+        found = given if isinstance(given, int) else number(given)
+        if found is None and isinstance(given, str) and given[:1] == "%":
+            found = constant(self.operation, given)
+        if isinstance(found, int):
+            return int(found)
+        raise self.error(f"{given} is no constant", "a number, or a value that arith.constant defines")
+
+    def whole_list(self, span: Span | int) -> list[int]:
+        """The numbers of a list in brackets."""
+        at = span if isinstance(span, int) else span.first
+        return [self.whole(self.text(item)) for item in self.split(at)]
+
+    def value(self, span: Span) -> Any:
+        """The attribute that a span is."""
+        return value_at(self.operation.tokens, span.first + 2 if self.named(span) else span.first)[0]
+
+    def named(self, span: Span) -> bool:
+        """Whether a span is ``name = value``."""
+        return self.operation.tokens.words[span.first + 1] == "="
+
+    def initial(self) -> Any:
+        """The value behind ``=`` at the top of the operation, None if there is none."""
+        tokens = self.operation.tokens
+        for first, end in self.operation.spans:
+            at = first
+            while at < end:
+                if tokens.words[at] == "=":
+                    return value_at(tokens, at + 1)[0]
+                at = tokens.close.get(at, at) + 1
+        return None
+
+    def keyword(self, name: str) -> int | None:
+        """Place behind ``name =`` or ``name`` in the first parenthesis; None if it is not there."""
+        opening, tokens = self.bracket(), self.operation.tokens
+        if opening is None:
+            return None
+        at = opening + 1
+        while at < tokens.close[opening]:
+            if tokens.words[at] == name:
+                return at + (2 if tokens.words[at + 1] == "=" else 1)
+            at = tokens.close.get(at, at) + 1
+        return None
+
+    def bundle(self, given: str | int) -> str:
+        """Name of a bundle of ports, from its name or number."""
+        if isinstance(given, int):
+            return BUNDLES[given]
+        name = given.strip('"')
+        return _OLD_BUNDLES.get(name, name)
+
+    def direction(self, given: str | int) -> Direction:
+        """Direction of a channel, from its name or number.
+
+        Raises:
+            InputFileError: no direction.
+        """
+        if isinstance(given, int):
+            return DIRECTIONS[given]
+        for direction in DIRECTIONS:
+            if given.strip('"') == direction:
+                return direction
+        raise self.error(f"{given} is no direction", " or ".join(DIRECTIONS))
+
+    def last_type(self) -> Shaped | None:
+        """The last type at the top of the operation that is shaped."""
+        tokens, found = self.operation.tokens, None
+        for first, end in self.operation.spans:
+            at = first
+            while at < end:
+                if tokens.words[at] in (":", "->"):
+                    kind_end = tokens.close.get(at + 2, at + 1) + 1
+                    found = shaped(tokens.join(at + 1, min(kind_end, end))) or found
+                at = tokens.close.get(at, at) + 1
+        return found
+
+    def error(
+        self, says: str, allowed: str, *, reason: str = "mlir_operation", step: str = ""
+    ) -> InputFileError:
+        """The error of the operation."""
+        tokens = self.operation.tokens
+        text = f"{self.operation.name}: {says}"
+        return tokens.text.error(
+            tokens.offset(self.operation.at), text, allowed=allowed, reason=reason, step=step
+        )
+
+
+def constant(operation: Operation, value: str) -> int | float | None:
+    """The number that a value is, if ``arith.constant`` or a cast of it defines it; else None."""
+    region = operation.parent.region if operation.parent else None
+    for own in operation.regions[:1]:
+        region = own if region is None else region
+    found = region.find(value) if region else None
+    if not isinstance(found, Operation):
+        return None
+    if found.name == "arith.constant":
+        given = attributes(found).get("value")
+        if given is None and found.spans:
+            given, _ = value_at(found.tokens, found.spans[0].first)
+        return given if isinstance(given, int | float) else None
+    if found.name in ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci"):
+        inner = [word for word in found.words if word[:1] == "%"]
+        return constant(found, inner[0]) if inner else None
+    return None
+
+
+def levels(given: Sequence[Any]) -> list[Level]:
+    """Levels of a pattern from ``[<size = 4, stride = 2>, ..]``."""
+    return [Level(*_pair(item, "size", "stride")) for item in _flat(given)]
+
+
+def paddings(given: Sequence[Any]) -> list[Padding]:
+    """Paddings of a pattern from ``[<const_pad_before = 1, const_pad_after = 2>, ..]``."""
+    return [Padding(*_pair(item, "const_pad_before", "const_pad_after")) for item in _flat(given)]
+
+
+def list_at(operation: Operation, at: int) -> list[Any]:
+    """The values of a list in brackets."""
+    return listed(operation.tokens, at)
+
+
+def packet_of(given: object) -> tuple[int, int] | None:
+    """Type and id of ``#aie.packet_info<pkt_type = 0, pkt_id = 1>``, None if it is something else."""
+    if isinstance(given, Compound) and "pkt_id" in given.named:
+        return int(given.named.get("pkt_type", 0)), int(given.named["pkt_id"])
+    return None
+
+
+def _flat(given: Sequence[Any]) -> Iterator[Compound]:
+    """The pairs in a list, through ``#aie<bd_dim_layout_array[..]>`` around them."""
+    for item in given:
+        if isinstance(item, Compound) and (item.named or _numbers(item)):
+            yield item
+        elif isinstance(item, Compound):
+            yield from _flat(item.listed)
+        elif isinstance(item, list):
+            yield from _flat(item)
+
+
+def _numbers(item: Compound) -> bool:
+    return bool(item.listed) and all(isinstance(value, int) for value in item.listed)
+
+
+def _pair(item: Compound, first: str, second: str) -> tuple[int, int]:
+    if item.named:
+        return int(item.named.get(first, 0)), int(item.named.get(second, 0))
+    one, two = item.listed
+    return int(one), int(two)
