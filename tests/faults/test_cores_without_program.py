@@ -9,7 +9,10 @@ from memtile.kernels import Action, Core
 from memtile.programs import MaskWrite, address_of, run_program
 
 CONTROL = 0x32000
-LINE = "core (0, 2) was enabled; its program is not simulated: give it a kernel (--kernels FILE.py or run_kernel)"
+LINE = (
+    "core (0, 2) was enabled; its program is not simulated: "
+    "give it a kernel (--kernels FILE.py or run_kernel)"
+)
 
 
 def nothing(core: Core) -> Iterator[Action]:

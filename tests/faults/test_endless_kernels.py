@@ -221,6 +221,6 @@ def test_calls_without_a_count_are_endless(times: int | None, status: Status) ->
     array = Array("npu1", columns=1)
     tile = array.compute_tile(0, 2)
     lock = tile.lock(2)
-    kernel = calls(lambda core: None, acquire=[(lock.id, -1)], cycles=4, times=times)
+    kernel = calls(lambda _: None, acquire=[(lock.id, -1)], cycles=4, times=times)
     tile.run_kernel(kernel)
     assert array.run(1000).status is status

@@ -52,7 +52,7 @@ class CoreView:
         return bool(waits) and self.engine.cores.running[self.core].endless
 
     def at_rest(self, good: Set[int]) -> bool:
-        """Whether it is done, or an endless kernel that may wait; ``good``: cores that do so in a good end."""
+        """Whether it is done, or an endless kernel that may wait: said to, or among the ``good`` cores."""
         if self.done:
             return True
         said = self.engine.cores.running[self.core].declared is True

@@ -1,8 +1,8 @@
 """Whether a kernel without end that waits for a lock has come to a good end, or is stuck.
 
-It has when more work could still come to it: among those who release the lock, and those who release what these
-wait for, somebody waits for words from outside. It has too when those who gave it work have ended. A wait for a
-lock that nobody ever gave, and a circle of those who wait for each other, are no good end.
+It has when more work could still come to it: among those who release the lock, and those who release what
+these wait for, somebody waits for words from outside. It has too when those who gave it work have ended. A
+wait for a lock that nobody ever gave, and a circle of those who wait for each other, are no good end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def good_waits(engine: Engine, chains: BdChains) -> Set[int]:
     parties = [*_channels(engine), *_kernels(engine)]
     givers = _givers(engine, chains, parties)
     waits = {party: _wait(engine, party) for party in parties}
-    hopeful = {party for party in parties if _may_end_there(party, *waits[party], givers)}
+    hopeful = {party for party in parties if _may_end_there(*waits[party], givers)}
     grows = True
     while grows:
         more = {
@@ -42,7 +42,7 @@ def good_waits(engine: Engine, chains: BdChains) -> Set[int]:
     return {index for what, index in hopeful if what == CORE}
 
 
-def _may_end_there(party: Party, lock: int, had: bool, givers: Mapping[int, Set[Party]]) -> bool:
+def _may_end_there(lock: int, had: bool, givers: Mapping[int, Set[Party]]) -> bool:
     """Whether the party waits for words, or for a lock that it had before and whose givers have all ended."""
     return lock == _WORDS or (had and not givers.get(lock))
 
@@ -58,9 +58,9 @@ def _kernels(engine: Engine) -> Iterator[Party]:
 
 
 def _givers(engine: Engine, chains: BdChains, parties: list[Party]) -> dict[int, set[Party]]:
-    """Who will release which lock, if it goes on: all of a chain's, and those that a kernel has released before.
+    """Who will release which lock, if it goes on: those of a chain, and those that a kernel released before.
 
-    A kernel that has released none yet may release any that it sees and that has nobody else.
+    A kernel that has released none yet may release any that it sees and that nobody else will release.
     """
     found: dict[int, set[Party]] = {}
     known = set(parties)

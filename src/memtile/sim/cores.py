@@ -81,9 +81,7 @@ class Cores:
         self._cores.phase[core] = CorePhase.NEXT
         wake_core(self._state, core)
 
-    def resume_ended(
-        self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]
-    ) -> None:
+    def resume_ended(self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]) -> None:
         """Know of a kernel that has ended already: of a model that is brought back to where it was."""
         seen = Core(self._state, int(self._cores.tile[core]), kernel)
         self.running[core] = Running(seen, iter(()), kernel, endless, _NO_STEPS, set(released))

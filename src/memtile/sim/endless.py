@@ -1,8 +1,8 @@
 """Whether a kernel can still come to its end, read from the code that it has not run yet.
 
-``while True`` without a way out never returns, and neither does what delegates to it with ``yield from``. Only
-the instructions that can follow the present one count: a kernel that has work to do before its loop is endless
-from the loop on.
+``while True`` without a way out never returns, and neither does what delegates to it with ``yield from``.
+Only the instructions that can follow the present one count: a kernel that has work to do before its loop is
+endless from the loop on.
 """
 
 from __future__ import annotations

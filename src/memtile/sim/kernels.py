@@ -83,8 +83,9 @@ class Semaphore(Protocol):
 class Core:
     """What a kernel sees of its core.
 
-    Buffers and locks of a design know their tile. Of others ``tile`` is the column and row, or the model index,
-    and None the core's own tile. Every method raises :class:`DesignError` for a tile, lock or byte that the core cannot reach.
+    Buffers and locks of a design know their tile. Of others ``tile`` is the column and row, or the model
+    index, and None the core's own tile. Every method raises :class:`DesignError` for a tile, lock or byte
+    that the core cannot reach.
 
     Args:
         state: its state.
@@ -321,7 +322,9 @@ class Core:
             there = np.flatnonzero((self._tiles.column == column) & (self._tiles.row == row)).tolist()
             if not there:
                 says = f"there is no tile at column {column}, row {row}"
-                raise self._error("kernel_tile", "tile", str(at), "column and row of a tile", _REACH, says=says)
+                raise self._error(
+                    "kernel_tile", "tile", str(at), "column and row of a tile", _REACH, says=says
+                )
             self._found[at] = found = there[0]
         return None if found == self.tile else int(found)
 
