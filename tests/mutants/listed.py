@@ -94,49 +94,6 @@ MUTANTS = (
         "bench.parameters = {}",
         "tests/clients/test_parameters.py::test_run_of_python_sets_parameters_and_records_them",
     ),
-    # When a run is finished, and what is said of cores
-    Mutant(
-        "every endless wait is good",
-        "explain/good_waits.py",
-        "return lock == _WORDS or (had and not givers.get(lock))",
-        "return True",
-        "tests/faults/test_endless_kernels.py::test_what_nobody_ever_gave_is_waited_for_in_vain",
-    ),
-    Mutant(
-        "those who wait for each other are hopeful",
-        "explain/good_waits.py",
-        "hopeful = {party for party in parties if _may_end_there(*waits[party], givers)}",
-        "hopeful = {party for party in parties if waits[party][1]}",
-        "tests/faults/test_endless_kernels.py::test_those_who_wait_for_each_other_are_stuck",
-    ),
-    Mutant(
-        "a way out of a loop that is not seen",
-        "sim/endless.py",
-        "if instruction.opname in _RETURNS:",
-        "if instruction.opname in _RAISES:",
-        "tests/faults/test_endless_kernels.py::test_what_a_generator_can_still_do_says_whether_it_ends",
-    ),
-    Mutant(
-        "a wait counts for what is started after it",
-        "io/program/waits.py",
-        "return False\n    return False",
-        "continue\n    return False",
-        "tests/data/test_program_run.py::test_what_is_started_after_the_last_wait_has_to_end_by_itself",
-    ),
-    Mutant(
-        "a core with a kernel is said to have no program",
-        "sim/core_control.py",
-        "if core not in engine.cores.running]",
-        "if core >= 0]",
-        "tests/faults/test_cores_without_program.py::test_each_core_has_a_line_and_one_with_a_kernel_has_none",
-    ),
-    Mutant(
-        "files of a build stay as given",
-        "io/program/file_order.py",
-        "found == sorted(found):",
-        "found:",
-        "tests/clients/test_cli_run_kernels.py::test_files_of_a_build_are_put_into_order",
-    ),
     # What no test saw at first
     Mutant(
         "over-long read without TLAST error",
@@ -702,5 +659,58 @@ MUTANTS = (
         "(address - st.regions[region, Region.FIRST])",
         "(address - st.regions[0, Region.FIRST])",
         "tests/data/test_interface_dma.py::test_buffers_may_change_between_runs",
+    ),
+    # What a server tells, and its memory
+    Mutant(
+        "lost pushes that nobody counts",
+        "model/dma/task_queue.py",
+        "c.pushes_lost[ch] += 1",
+        "c.pushes_lost[ch] += 0",
+        "tests/clients/test_serve_notices.py::test_lost_pushes",
+    ),
+    Mutant(
+        "a halt that is told once and never again",
+        "hosts/witness.py",
+        "new = c.errors & ~self._errors & _STOPPING\n            self._errors = c.errors.copy()",
+        "new = c.errors & ~self._errors & _STOPPING\n            self._errors |= c.errors",
+        "tests/clients/test_serve_notices.py::test_each_halt_is_told_once_and_again_after_a_reset",
+    ),
+    Mutant(
+        "repeats that use up what is told of a group",
+        "hosts/notices.py",
+        "if times > 1:\n            self._times[thing] = times",
+        "if times > 1:\n            self._told[notice.group] += 1\n            self._times[thing] = times",
+        "tests/clients/test_serve_notices.py::test_the_same_is_counted_and_keeps_nothing_new_from_being_told",
+    ),
+    Mutant(
+        "a memory that begins where another one does",
+        "hosts/external_memory.py",
+        "at += -(-size // _ALIGNED) * _ALIGNED",
+        "at += 0",
+        "tests/clients/test_serve_memory.py::test_memories_are_read_and_written_over_the_socket_too",
+    ),
+    Mutant(
+        "a file that is written although its load failed",
+        "hosts/external_memory.py",
+        """        try:
+            yield memory
+        finally:
+            if keep:
+                memory.save(log)
+    finally:
+""",
+        """        yield memory
+    finally:
+        if keep:
+            memory.save(log)
+""",
+        "tests/clients/test_serve_memory.py::test_a_file_that_is_no_array_is_not_overwritten",
+    ),
+    Mutant(
+        "external memory without waiting for what was sent before",
+        "hosts/linked/memtile_ess.c",
+        "get(in->address); /*",
+        "/*",
+        "tests/clients/test_linked_host.py::test_a_linked_host_moves_data_through_the_array",
     ),
 )

@@ -12,6 +12,7 @@ Examples:
   memtile serve
   memtile serve --device xcve2802 --port 5555
   memtile serve --port-file run/mesim_output/mesimulator_aximm_port
+  memtile serve --memory 0x100000000:64K --memory 0x200000000:1M=weights.npy
 """
 
 
@@ -26,6 +27,20 @@ def serve(
     cycles_per_read: Annotated[
         int | None, typer.Option(min=0, help="Array cycles before each read.", show_default="200")
     ] = None,
+    memory: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS:SIZE[=FILE.npy]",
+            help="External memory of SIZE bytes (K, M, G) at ADDRESS, with what FILE.npy holds or zeros. "
+            "Again for more.",
+        ),
+    ] = None,
+    save_memory: Annotated[
+        bool, typer.Option("--save-memory", help="At the end write each FILE.npy with what its memory holds.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Tell every problem instead of the first and a count.")
+    ] = False,
 ) -> None:
     """Serve an array to AMD's open driver until Ctrl-C; what happens is logged on stderr.
 
@@ -36,10 +51,15 @@ def serve(
     from memtile.design.array import Array
     from memtile.hosts.address_space import CYCLES_PER_READ, AddressSpace
     from memtile.hosts.driver_socket import LOOPBACK, PORT_FILE, DriverServer
+    from memtile.hosts.external_memory import served_memory
+    from memtile.hosts.memory_requests import parse_memories
 
     cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
-    server = DriverServer(AddressSpace(Array(device), cycles), _log)
-    asyncio.run(server.run(host or LOOPBACK, port, port_file or PORT_FILE))
+    path = port_file or PORT_FILE
+    requests = parse_memories(memory or [])
+    with served_memory(requests, path.parent, _log, keep=save_memory) as memories:
+        server = DriverServer(AddressSpace(Array(device), cycles, memories), _log, every=verbose)
+        asyncio.run(server.run(host or LOOPBACK, port, path))
 
 
 def _log(text: str) -> None:

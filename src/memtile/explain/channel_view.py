@@ -98,7 +98,7 @@ class ChannelView:
         why = Cause(int(c.why[self.ch]))
         text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
         if self.halted:
-            return f"{text}: halted by {', '.join(self.errors)}{self._unanswered}; {self._way_out}"
+            return f"{text}: halted by {', '.join(self.errors)}{self._unanswered}; {self.way_out}"
         if why is Cause.LOCK_ACQUIRE:
             return f"{text}: {self._lock_wait()}"
         if why is Cause.STREAM_BLOCKED:
@@ -106,16 +106,22 @@ class ChannelView:
         return f"{text}: {'at work' if why is Cause.IDLE else CAUSE_TEXT[why]}"
 
     @property
+    def external_byte(self) -> int:
+        """Of an interface tile's channel: byte address of its last access to external memory."""
+        granules, receives = self.engine.state.granules, self.engine.channels.direction[self.ch] == S2MM
+        word = granules.port_target[self.ch] if receives else granules.target[self.ch]
+        return int(word) * WORD_BYTES
+
+    @property
     def _unanswered(self) -> str:
         """Where external memory refused the access."""
         if not any(name.startswith("AXI") for name in self.errors):
             return ""
-        granules, receives = self.engine.state.granules, self.engine.channels.direction[self.ch] == S2MM
-        word = granules.port_target[self.ch] if receives else granules.target[self.ch]
-        return f" at byte {int(word) * WORD_BYTES:#x} of external memory"
+        return f" at byte {self.external_byte:#x} of external memory"
 
     @property
-    def _way_out(self) -> str:
+    def way_out(self) -> str:
+        """What lets it go on after an error."""
         return "reset the channel" if self.kind.has_channel_reset else "clear the status bits"
 
     def _lock_wait(self) -> str:

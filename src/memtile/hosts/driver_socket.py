@@ -1,7 +1,8 @@
 """A TCP server that speaks the simulator protocol of AMD's open driver, for as many clients as come.
 
-Clients share one array, whose state outlives them. A malformed line or a refused access is logged and, when
-its sender waits for a reply, answered with all ones; nothing a client sends ends the server.
+Clients share one array, whose state outlives them. A malformed line or a refused access is told to the log
+and, when its sender waits for a reply, answered with all ones; nothing a client sends ends the server. After
+each access the log is told what went wrong inside of the array, see ``witness``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from pathlib import Path
 from memtile.errors import InputFileError, MemtileError, Problem, RegisterError
 from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.driver_protocol import NO_ANSWER, expects_reply, parse, reply
+from memtile.hosts.notices import Log, Notice, Notices
+from memtile.hosts.refusals import Access
+from memtile.hosts.witness import Witness
 
 PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
 """Where the driver looks for the port number, from its working directory."""
@@ -26,10 +30,7 @@ LOOPBACK = "127.0.0.1"
 _CHUNK = 1 << 14  # bytes taken at once; bounds what one client keeps the others waiting for
 _LONGEST = 64  # bytes of a line that are looked at; a request is shorter
 _SHOWN = 60  # bytes of a malformed line in the log
-_MOST_LOGGED = 20  # problems of one client; the others are only counted
 _SOURCE = "simulator protocol of the open driver"
-
-Log = Callable[[str], None]
 
 
 @dataclass
@@ -56,31 +57,32 @@ class _Client(asyncio.BufferedProtocol):
     A buffered protocol, since streams would take as long for each read of a client as the model does.
 
     Args:
-        space: what the client accesses.
-        log: gets a line of text about everything that a person may want to know.
+        served: what the client accesses, and who is told what.
         number: of the client.
         gone: called when the connection is.
     """
 
-    def __init__(self, space: AddressSpace, log: Log, number: int, gone: Callable[[_Client], None]) -> None:
-        self._space, self._number, self._log, self._gone = space, number, log, gone
+    def __init__(self, served: _Served, number: int, gone: Callable[[_Client], None]) -> None:
+        self._space, self._witnessed, self._gone = served.space, served.look, gone
+        self._log: Log = lambda text: served.log(f"client {number}: {text}")
+        self._notices = Notices(self._log, served.every)
         self._buffer = bytearray(_CHUNK)
         self._rest = b""
         self._addresses: list[int] = []
         self._values: list[int] = []
-        self._problems = 0
         self.transport: asyncio.Transport | None = None
         self.counts = Counts()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        self._log(f"client {self._number}: connected")
+        self._log("connected")
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._rest:
             self._answer(self._rest)  # an unfinished line
-        self._log(f"client {self._number}: {f'lost ({exc})' if exc else 'gone'}: {self.counts}")
+        self._notices.sum_up()
+        self._log(f"{f'lost ({exc})' if exc else 'gone'}: {self.counts}")
         self._gone(self)
 
     def pause_writing(self) -> None:
@@ -109,7 +111,8 @@ class _Client(asyncio.BufferedProtocol):
         request = parse(line)
         if request is None:
             self.counts.malformed += 1
-            self._log_problem(f"malformed line {line[:_SHOWN]!r}")
+            text = f"malformed line {line[:_SHOWN]!r}"
+            self._notices.tell(Notice("malformed lines", text, text))
             return NO_ANSWER if expects_reply(line) else None
         if request.value is None:
             return self._read(request.address)
@@ -123,26 +126,42 @@ class _Client(asyncio.BufferedProtocol):
         try:
             return self._space.read32(address)
         except RegisterError as error:
-            self._refused(error)
+            self._refused(self._space.refused(Access(address, None), error))
             return NO_ANSWER
+        finally:
+            self._witnessed()
 
     def _write(self) -> None:
         if self._values:
-            for error in self._space.write_many(self._addresses, self._values):
-                self._refused(error)
+            for notice in self._space.write_many(self._addresses, self._values):
+                self._refused(notice)
             self.counts.writes += len(self._values)
             self._addresses, self._values = [], []
+            self._witnessed()
 
-    def _refused(self, error: RegisterError) -> None:
+    def _refused(self, notice: Notice) -> None:
         self.counts.refused += 1
-        self._log_problem(str(error))
+        self._notices.tell(notice)
 
-    def _log_problem(self, text: str) -> None:
-        self._problems += 1
-        if self._problems <= _MOST_LOGGED:
-            self._log(f"client {self._number}: {text}")
-        if self._problems == _MOST_LOGGED:
-            self._log(f"client {self._number}: further problems are only counted")
+
+class _Served:
+    """What all clients share.
+
+    Args:
+        space: what they access.
+        log: gets the lines.
+        every: tell every notice, however often it comes.
+    """
+
+    def __init__(self, space: AddressSpace, log: Log, every: bool) -> None:
+        self.space, self.log, self.every = space, log, every
+        self.notices = Notices(log, every)
+        self._witness = Witness(space.array.engine, space.memories)
+
+    def look(self) -> None:
+        """Tell what has gone wrong inside of the array."""
+        for notice in self._witness.look():
+            self.notices.tell(notice)
 
 
 @dataclass
@@ -152,15 +171,21 @@ class DriverServer:
     Attributes:
         space: what the clients access.
         log: gets a line of text about everything that a person may want to know.
+        every: tell every problem, however often it comes; else the first ones of a kind, and counts.
         clients: connections so far.
         counts: what was done for all of them.
     """
 
     space: AddressSpace
     log: Log
+    every: bool = False
     clients: int = 0
     counts: Counts = field(default_factory=Counts)
     _present: list[_Client] = field(default_factory=list)
+    _served: _Served = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._served = _Served(self.space, self.log, self.every)
 
     async def run(self, host: str, port: int, port_file: Path) -> None:
         """Listen on ``host``:``port`` (0: any free one) until SIGINT or SIGTERM; write the port to a file.
@@ -185,11 +210,12 @@ class DriverServer:
                 if client.transport is not None:
                     client.transport.abort()
             await asyncio.sleep(0)  # lets them say that they are gone
+            self._served.notices.sum_up()
         self.log(f"ended after {self.clients} clients: {self.counts}; {self.space.now:,} cycles")
 
     def _connected(self) -> _Client:
         self.clients += 1
-        client = _Client(self.space, self.log, self.clients, self._parted)
+        client = _Client(self._served, self.clients, self._parted)
         self._present.append(client)
         return client
 

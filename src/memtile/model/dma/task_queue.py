@@ -34,6 +34,8 @@ def push(st: State, ch: int, word: int) -> None:
     room = _DEPTH + 1 if c.phase[ch] == Phase.IDLE or c.phase[ch] == Phase.STARTING else _DEPTH
     if c.queue_count[ch] >= room:
         c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW
+        c.pushes_lost[ch] += 1
+        c.lost_push[ch] = word
         st.seen[ch, ChannelEvent.ERROR] = st.clock.now[0]
         return
     c.queue[ch, c.queue_count[ch]] = word

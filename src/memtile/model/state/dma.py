@@ -94,6 +94,8 @@ class Channels(NamedTuple):
     finished_bd: Annotated[Ints, Column(STAMP, NEVER, CLEARED, MOVES_IF_AHEAD)]
     bds_done: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]
     tasks_done: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]
+    pushes_lost: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]  # to a full queue
+    lost_push: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # queue word of the last one
 
 
 class Walks(NamedTuple):

@@ -1,0 +1,211 @@
+"""External memory of a served array: one file that the server and clients of the same machine map.
+
+Beside the port file lie ``external_memory.bin``, the contents, and ``external_memory.txt``, a line for each
+memory: its address, its bytes and where they begin in the contents, as ``0x`` and 16 hex digits each. Both
+are gone when the server ends.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.errors import InputFileError
+from memtile.hosts.memory_requests import MemoryRequest, memory_problem
+from memtile.hosts.notices import Log
+from memtile.model.state.columns import Words
+from memtile.sim.engine import Engine
+
+CONTENTS, LIST = "external_memory.bin", "external_memory.txt"
+"""Names of the two files, in the folder of the port file."""
+
+_ALIGNED = 1 << 16  # where a memory begins in the contents: a page on any machine
+
+
+class Part(NamedTuple):
+    """Where a memory is.
+
+    Attributes:
+        address: of its first byte.
+        first: index of its first word in the contents.
+        words: how many.
+    """
+
+    address: int
+    first: int
+    words: int
+
+
+class ServedMemory:
+    """The memories of a server: parts of one mapped file.
+
+    Attributes:
+        requests: the memories.
+        words: the contents; uint32[words].
+    """
+
+    def __init__(self, requests: Sequence[MemoryRequest], words: Words) -> None:
+        self.requests, self.words = requests, words
+        self._parts = list(_parts(requests))
+        self._loaded: dict[int, tuple[tuple[int, ...], np.dtype[Any]]] = {}  # by address: shape and type
+
+    def attach(self, engine: Engine) -> None:
+        """Let the interface tiles of ``engine`` reach the memories.
+
+        Raises:
+            DesignError: two memories have a byte in common.
+        """
+        for part in self._parts:
+            words = self.words[part.first : part.first + part.words]
+            engine.external.add(f"memory {part.address:#x}", words, part.address)
+
+    def find(self, address: int) -> int | None:
+        """The index in ``words`` of the word at byte ``address``; None if no memory has a word there."""
+        for part in self._parts:
+            if 0 <= address - part.address < part.words * WORD_BYTES and address % WORD_BYTES == 0:
+                return part.first + (address - part.address) // WORD_BYTES
+        return None
+
+    def __str__(self) -> str:
+        """The memories by their addresses."""
+        return ", ".join(f"{r.address:#x}..{r.address + r.size - 1:#x}" for r in self.requests)
+
+    def load(self, create: bool, log: Log) -> None:
+        """Fill the memories that have a file; one that does not exist is left as zeros if ``create``."""
+        for request, part in zip(self.requests, self._parts, strict=True):
+            if request.file is not None and (request.file.exists() or not create):
+                held = _array(request)
+                self._loaded[request.address] = held.shape, held.dtype
+                self._bytes(part, held.nbytes)[:] = np.frombuffer(held.tobytes(), np.uint8)
+                shape = "x".join(map(str, held.shape)) or "one element"
+                log(f"memory {request.address:#x}: {shape} of {held.dtype} from {request.file}")
+            elif request.file is not None:
+                log(f"memory {request.address:#x}: zeros, {request.file} does not exist yet")
+
+    def save(self, log: Log) -> None:
+        """Write what the memories hold to their files, in the shape and type that these had, or as words.
+
+        Raises:
+            InputFileError: a file cannot be written.
+        """
+        for request, part in zip(self.requests, self._parts, strict=True):
+            if request.file is None:
+                continue
+            shape, dtype = self._loaded.get(request.address, ((part.words,), np.dtype(np.uint32)))
+            kept = self._bytes(part, math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
+            _write(request.file, partial(np.save, arr=kept))
+            log(f"memory {request.address:#x}: written to {request.file}")
+
+    def _bytes(self, part: Part, count: int) -> npt.NDArray[np.uint8]:
+        """The first bytes of a memory, a view."""
+        return self.words[part.first : part.first + part.words].view(np.uint8)[:count]
+
+
+def _array(request: MemoryRequest) -> npt.NDArray[Any]:
+    """What the file of a request holds."""
+    text, path = f"{request.address:#x}", request.file
+    try:
+        held: npt.NDArray[Any] = np.load(str(path), allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no .npy file of numbers"
+        says = f"{path} cannot be read: {reason}"
+        raise InputFileError(
+            memory_problem(text, "file", str(path), "a .npy file of numbers", says)
+        ) from None
+    if not isinstance(held, np.ndarray) or held.nbytes > request.size:
+        given = f"{held.nbytes} bytes" if isinstance(held, np.ndarray) else "an archive"
+        says = f"{path} holds {given}, allowed are 0..{request.size} bytes"
+        raise InputFileError(
+            memory_problem(
+                text, "file", given, f"0..{request.size} bytes", says, "Give the memory a larger SIZE."
+            )
+        )
+    return held
+
+
+def _parts(requests: Sequence[MemoryRequest]) -> Iterator[Part]:
+    at = 0
+    for address, size, _ in requests:
+        yield Part(address, at // WORD_BYTES, size // WORD_BYTES)
+        at += -(-size // _ALIGNED) * _ALIGNED
+
+
+@contextmanager
+def served_memory(
+    requests: Sequence[MemoryRequest], folder: Path, log: Log, *, keep: bool = False
+) -> Iterator[ServedMemory]:
+    """A context with the memories, filled and listed in ``folder``.
+
+    Args:
+        requests: the memories.
+        folder: of the port file.
+        log: gets a line of text about what is loaded and saved.
+        keep: at the end write what memories with a file hold back to it.
+
+    Raises:
+        InputFileError: a file cannot be read or written, is too large, or there is no room for the contents.
+    """
+    if not requests:
+        yield ServedMemory((), np.zeros(0, np.uint32))
+        return
+    contents, listed = folder / CONTENTS, folder / LIST
+    memory = ServedMemory(requests, _mapped(requests, contents))
+    try:
+        memory.load(keep, log)
+        _write(listed, lambda file: file.write(_listing(requests).encode("ascii")))
+        try:
+            yield memory
+        finally:
+            if keep:
+                memory.save(log)
+    finally:
+        listed.unlink(missing_ok=True)
+        contents.unlink(missing_ok=True)
+
+
+def _listing(requests: Sequence[MemoryRequest]) -> str:
+    """A line for each memory."""
+    return "".join(
+        f"0x{part.address:016x} 0x{part.words * WORD_BYTES:016x} 0x{part.first * WORD_BYTES:016x}\n"
+        for part in _parts(requests)
+    )
+
+
+def _mapped(requests: Sequence[MemoryRequest], path: Path) -> Words:
+    """A new file at ``path``, mapped; it takes room only where somebody writes."""
+    size = sum(-(-request.size // _ALIGNED) * _ALIGNED for request in requests)
+    held: list[mmap.mmap] = []
+
+    def fill(file: Any) -> None:
+        file.truncate(size)
+        held.append(mmap.mmap(file.fileno(), size))
+
+    _write(path, fill)
+    return np.frombuffer(held[0], dtype=np.uint32)
+
+
+def _write(path: Path, fill: Callable[[Any], object]) -> None:
+    """Make or replace a file, at once so that nobody reads half of it."""
+    draft = path.with_name(f"{path.name}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        with draft.open("x+b") as file:
+            fill(file)
+        draft.replace(path)
+    except (OSError, OverflowError, ValueError) as error:
+        draft.unlink(missing_ok=True)
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        says = f"{path} cannot be written: {reason}"
+        raise InputFileError(
+            memory_problem(str(path), "file", str(path), "a file that can be written", says)
+        ) from None

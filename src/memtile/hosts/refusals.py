@@ -1,0 +1,99 @@
+"""Accesses that nothing answers, in words for whoever sent them: which access, where, why, and what helps."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
+from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TileName
+from memtile.errors import RegisterError
+from memtile.hosts.notices import Notice
+from memtile.model.register_tables import registers_of
+
+_ROW_MASK = (1 << COLUMN_SHIFT - ROW_SHIFT) - 1
+
+
+class Access(NamedTuple):
+    """A read or a write.
+
+    Attributes:
+        address: absolute, as the client gave it.
+        value: what was to be written; None for a read.
+    """
+
+    address: int
+    value: int | None
+
+    @property
+    def what(self) -> str:
+        """``read`` or ``write of 0x...``."""
+        return "read" if self.value is None else f"write of {self.value:#010x}"
+
+
+def register_at(kind: TileName, offset: int) -> str:
+    """AM025 name of the register at byte ``offset`` of a tile; empty where the map has none."""
+    return _names(kind).get(offset, "")
+
+
+@cache
+def _names(kind: TileName) -> dict[int, str]:
+    return {register.offset: register.name for register in registers_of(kind)}
+
+
+def place_of(address: int, kinds: dict[tuple[int, int], TileName]) -> tuple[str, str]:
+    """The tile of an absolute address, and the place in it; both empty where the array has no tile.
+
+    Args:
+        address: absolute byte address.
+        kinds: by column and row, those of the array.
+    """
+    column, rest = divmod(address - ARRAY_BASE, 1 << COLUMN_SHIFT)
+    row, offset = rest >> ROW_SHIFT & _ROW_MASK, rest % TILE_BYTES
+    kind = kinds.get((column, row))
+    if kind is None:
+        return "", ""
+    return f"{kind}({column},{row})", f"{register_at(kind, offset)} {offset:#07x}".strip()
+
+
+def refusal(access: Access, kinds: dict[tuple[int, int], TileName], error: RegisterError) -> Notice:
+    """The notice about an access that was refused.
+
+    Args:
+        access: the read or write.
+        kinds: of the tiles, by column and row.
+        error: why it was refused.
+    """
+    problem = error.problems[0]
+    tile, place = place_of(access.address, kinds)
+    where = f"{tile} {place} at {access.address:#x}" if tile else f"{access.address:#x}"
+    way = "read" if access.value is None else "write"
+    return Notice(
+        group=f"refused accesses to {tile or 'places without a tile'}",
+        key=f"{way} {access.address:#x} {problem.reason}",
+        text=f"{access.what} {'of' if access.value is None else 'to'} {where} refused: "
+        f"{_reason(problem.reason, problem.says, access.address)}{_step(problem.reason, problem.next_step)}",
+    )
+
+
+def _reason(reason: str, says: str, address: int) -> str:
+    if reason == "unmapped":
+        return "neither data memory nor a register of the map is there"
+    if reason == "address" and address % 4:
+        return "it is not the address of a 32-bit word"
+    return says
+
+
+def _step(reason: str, step: str) -> str:
+    """What helps a client; not what the model does, which it sees."""
+    return f". {step.removesuffix('.')}" if step and reason == "clock_off" else ""
+
+
+def nowhere(address: int, memories: str) -> str:
+    """Why nothing answers at an address outside of the array."""
+    ranges = [
+        f"the array {ARRAY_BASE:#x}..{ARRAY_BASE + ARRAY_BYTES - 1:#x}",
+        f"its NPI registers {NPI_BASE:#x}..{NPI_BASE + NPI_BYTES - 1:#x}",
+        f"external memory {memories}" if memories else "no external memory (serve --memory gives some)",
+    ]
+    return f"nothing answers at {address:#x}; there are {', '.join(ranges[:-1])} and {ranges[-1]}"

@@ -1,0 +1,90 @@
+"""What goes wrong inside of a served array, seen between accesses: who only has registers sees a time-out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.explain.bd_chains import BdChains
+from memtile.explain.channel_view import ChannelView
+from memtile.explain.stuck_packets import stuck_text
+from memtile.hosts.notices import Notice
+from memtile.jit.tables import plain
+from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW, QUEUE_START_BD_MASK
+from memtile.sim import machine
+from memtile.sim.engine import Engine
+
+_STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)
+_CAUSES = {
+    "Error_BD_Invalid": "the descriptor has no Valid_BD",
+    "Error_BD_Unavailable": "the descriptor is one of those that only channels of the other parity have",
+    "Error_DM_Access_to_Unavailable": "an address is in no memory that the channel reaches",
+    "Error_Lock_Access_to_Unavailable": "a lock is none that the channel reaches",
+    "Error_FoT_Length_Exceeded": "the packet is longer than the descriptor, {length} words",
+    "Error_FoT_BDs_per_Task": "the packet is longer than the chain of the task",
+    "AXI_MM_Slave_Error": "external memory at {byte:#x} is read-only",
+    "AXI_MM_Decode_Error": "no external memory is at {byte:#x}; {memories}",
+}
+
+
+class Witness:
+    """Finds what is new each time it looks: halted channels, lost pushes and stuck packets.
+
+    Args:
+        engine: what it looks at.
+        memories: the external memories, in words for a person; empty = there is none.
+    """
+
+    def __init__(self, engine: Engine, memories: str = "") -> None:
+        self._engine, self._memories = engine, memories
+        self._errors = engine.channels.errors.copy()
+        self._lost = engine.channels.pushes_lost.copy()
+        self._switch = plain(engine.state.switch)
+        self._stuck = self._switch.unrouted.copy()
+
+    def look(self) -> Iterator[Notice]:
+        """A notice for each thing that was not there when it looked last."""
+        c = self._engine.channels
+        if not np.array_equal(c.errors, self._errors):
+            new = c.errors & ~self._errors & _STOPPING
+            self._errors = c.errors.copy()
+            for ch in np.flatnonzero(new).tolist():
+                yield self._halted(ch)
+        if not np.array_equal(c.pushes_lost, self._lost):
+            lost = c.pushes_lost - self._lost
+            self._lost = c.pushes_lost.copy()
+            for ch in np.flatnonzero(lost).tolist():
+                yield self._overflow(ch, int(lost[ch]))
+        if not np.array_equal(self._switch.unrouted, self._stuck):
+            new = self._switch.unrouted & ~self._stuck
+            self._stuck = self._switch.unrouted.copy()
+            for port in np.flatnonzero(new).tolist():
+                text = stuck_text(self._engine, port)
+                yield Notice(f"stuck packets at port {port}", text, text)
+
+    def _halted(self, ch: int) -> Notice:
+        view, c = ChannelView(self._engine, ch, BdChains(self._engine)), self._engine.channels
+        offset = view.kind.status_base[c.direction[ch]] + int(c.number[ch]) * WORD_BYTES
+        status = machine.read(self._engine.state, view.tile, offset)
+        names = [name for name in view.errors if name in _CAUSES]
+        length, byte = int(c.length[ch]), view.external_byte if view.kind.axi_masters else 0
+        memories = f"there is {self._memories}" if self._memories else "serve --memory gives some"
+        cause = ", ".join(_CAUSES[name] for name in names).format(length=length, byte=byte, memories=memories)
+        text = (
+            f"{view.name}, BD {c.bd[ch]}: halted by {', '.join(names)}, status {status:#010x}: {cause}. "
+            f"To go on, {view.way_out}"
+        )
+        return Notice(f"halts of {view.name}", text, text)
+
+    def _overflow(self, ch: int, lost: int) -> Notice:
+        view = ChannelView(self._engine, ch, BdChains(self._engine))
+        bd = int(self._engine.channels.lost_push[ch]) & QUEUE_START_BD_MASK
+        pushes = "a push" if lost == 1 else f"{lost} pushes"
+        last = "it" if lost == 1 else "the last one"
+        text = (
+            f"{view.name}: {pushes} to the full queue lost, Task_Queue_Overflow; {last} would have started "
+            f"BD {bd}. {view.kind.queue_depth} tasks can wait"
+        )
+        return Notice(f"lost pushes of {view.name}", f"BD {bd}", text)
