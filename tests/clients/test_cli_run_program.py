@@ -199,7 +199,10 @@ def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> No
         ([tmp_path / "none.bin"], "none.bin: the file cannot be read: No such file or directory."),
         ([TRANSPOSE, "--device", "npu9"], "error: device table: device is 'npu9'"),
         ([TRANSPOSE, "--base", "x"], "'x' is not a number"),
-        (["a.py", TRANSPOSE], "a design is run alone, without --in, --out, --device, --format and --base."),
+        (
+            ["a.py", TRANSPOSE],
+            "a design is run alone, without --in, --out, --device, --format, --base, --kernels, ",
+        ),
         (["a.py", "--in", "x=y"], "a design is run alone"),
         ([], "Missing argument"),
     ]

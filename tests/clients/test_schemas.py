@@ -16,6 +16,7 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+from core_program import write_files
 from memtile import MemtileError, Outcome, Status, schema, schema_names
 from memtile.access.tiling_cases import _KEYS as TILING_KEYS
 from memtile.access.tiling_cases import ELEMENT_BITS, MEMORIES
@@ -371,6 +372,24 @@ def test_what_disasm_writes(tmp_path: Path) -> None:
     illegal = BlockWrite(0x021A0040, (0xFFFF_FFFF,) * 8)
     dump.write_text(dump_json([Write(0x0210_0000, 5), illegal, Write(0x3FFF_FFFC, 1)]))
     assert_says("disasm-output", output("disasm", "--json", dump))
+
+
+def test_what_the_summary_of_a_program_writes(tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    found = output("disasm", "--summary", "--json", files["init"], files["enable"], files["insts"], *TXN)
+    assert_says("disasm-summary-output", found)
+    dump = tmp_path / "dump.txt"
+    dump.write_text("0x00200000 5\n")
+    assert_says("disasm-summary-output", output("disasm", "--summary", "--json", dump))
+
+
+def test_what_run_writes_of_a_program_with_cores(tmp_path: Path) -> None:
+    files = write_files(tmp_path)
+    np.save(tmp_path / "in.npy", np.arange(8))
+    given = ["--in", f"0={tmp_path}/in.npy", "--in", f"1={tmp_path}/in.npy", "--pad-arguments"]
+    build = [files["enable"], files["init"], files["insts"]]
+    assert_says("run-output", output("run", "--json", *build, *given, "--kernels", files["kernels"]))
+    assert_says("run-output", output("run", "--json", *build, *given, code=1))
 
 
 def test_what_a_register_dump_is() -> None:

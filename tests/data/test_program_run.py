@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile import Array, Status
+from memtile import Array, InputFileError, Status
 from memtile.access.walk import PAD, Walk, addresses
 from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.device import device_of
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import MaskPoll, Write
+from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
 from memtile.io.program.run import ProgramResult, run_program
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
+from memtile.kernels import Action, Core
 from programs import Program
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
@@ -249,6 +251,105 @@ def test_a_poll_beside_an_endless_task_ends_with_the_cycles() -> None:
     done = run_program(program.operations, Array(), max_cycles=5000)
     assert (done.result.status, done.result.cycles) == (Status.LIMIT, 5000)
     assert "which never came" in done.stopped
+
+
+def endless_receiver(*then: Write) -> list[Operation]:
+    """A task that is waited for by its token, beside one in the array to which nothing ever comes."""
+    program = Program()
+    program.route_tokens(1)
+    program.bd(1, 0, Descriptor("memory", 64, OWN.address(0)))
+    program.push(1, 1, S2MM, 0, 0)
+    program.up(1, 0, 0)
+    program.circuit(1, 1, "SOUTH0", "DMA3")
+    program.bd(1, 24, Descriptor("memory", 8, OWN.address(0x1000)))
+    program.bd(1, 2, Descriptor("interface", 8, DmaAddress(FROM // 4)))
+    program.push(1, 1, S2MM, 3, 24)
+    program.push(1, 0, MM2S, 0, 2, token=True)
+    program.wait_token(1, 0, MM2S, 0)
+    return [*program.operations, *then]
+
+
+@UNTIMED
+def test_a_program_that_has_met_its_waits_is_finished_whatever_still_waits(untimed: bool) -> None:
+    given = [Given("x", np.arange(8, dtype=np.int32))]
+    result = run_program(endless_receiver(), Array(), given, untimed=untimed).result
+    assert (result.status, result.good, result.waiting) == (Status.FINISHED, True, ())
+    assert [line.partition(",")[0] for line in result.resting] == ["memory(1"]
+    assert result.resting[0].endswith("BD 0, word 0 of 64: no input word")
+
+
+def test_what_is_started_after_the_last_wait_has_to_end_by_itself() -> None:
+    again = Write(address_of(1, 1, 0xA0604), 0)
+    done = run_program(endless_receiver(again), Array(), [Given("x", np.arange(8, dtype=np.int32))])
+    assert (done.result.status, done.result.resting) == (Status.STUCK, ())
+    other = Write(address_of(1, 1, 0xC0000), 1)
+    done = run_program(endless_receiver(other), Array(), [Given("x", np.arange(8, dtype=np.int32))])
+    assert done.result.status is Status.FINISHED
+
+
+def test_a_poll_is_a_wait_too_and_a_program_without_any_waits_for_all() -> None:
+    program = Program()
+    program.bd(1, 0, Descriptor("memory", 64, OWN.address(0)))
+    program.push(1, 1, S2MM, 0, 0)
+    assert run_program(program.operations, Array()).result.status is Status.STUCK
+    operations = [*program.operations, MaskPoll(address_of(1, 1, 0xC0000), 0x3F, 0)]
+    assert run_program(operations, Array()).result.status is Status.FINISHED
+
+
+def test_met_waits_do_not_hide_a_halted_channel() -> None:
+    program = Program()
+    program.push(1, 1, S2MM, 0, 5)  # a descriptor that is not valid
+    operations = [*program.operations, MaskPoll(address_of(1, 1, 0xC0000), 0x3F, 0)]
+    assert run_program(operations, Array()).result.status is Status.HALTED
+
+
+def test_the_representation_of_a_result_is_short() -> None:
+    data = np.arange(4096, dtype=np.int32)
+    done = run_file("scn_transpose_8x16", data)
+    assert repr(done) == f"ProgramResult({done.result!r}, arrays {{y: int32 (128,)}})"
+    stuck = run_program([MaskPoll(address_of(1, 1, 0xC0000), 0x3F, 1)], Array())
+    assert repr(stuck).startswith("ProgramResult(Result(stuck, ")
+    assert ", stopped: program: the mask poll waits" in repr(stuck)
+
+
+def test_the_kernel_of_a_program_begins_when_its_core_is_enabled() -> None:
+    """Before that it sees nothing, and what the program writes first it finds."""
+    seen = []
+
+    def kernel(core: Core) -> Iterator[Action]:
+        seen.append(
+            (int(core.read(core.buffer(0x400, 1))[0]), core.read(core.buffer(0, 1, tile=(0, 3))).item())
+        )
+        yield core.cycles(5)
+
+    control = address_of(0, 2, 0x32000)
+    operations = [
+        MaskWrite(control, 2, 2),
+        MaskPoll(address_of(0, 2, 0x32004), 2, 2),
+        Write(address_of(0, 2, 0x400), 7),
+        Write(address_of(0, 3, 0), 9),
+        BlockWrite(control, (1,)),
+        MaskWrite(control, 1, 1),
+    ]
+    done = run_program(operations, array := Array(), kernels={(0, 2): kernel})
+    assert (seen, done.result.unsimulated) == ([(7, 9)], ())
+    later = run_program([], array, kernels={})
+    assert later.result.good
+    with pytest.raises(InputFileError, match=r"kernel of core \(0, 3\): the program never enables this core"):
+        run_program(operations, Array(), kernels={(0, 3): kernel})
+
+
+def test_a_core_that_an_earlier_program_enabled_gets_its_kernel_at_once() -> None:
+    seen = []
+
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.cycles(5)
+        seen.append(core.name)
+
+    array = Array()
+    run_program([MaskWrite(address_of(0, 2, 0x32000), 1, 1)], array)
+    run_program([], array, kernels={(0, 2): kernel})
+    assert seen == ["core (0, 2), kernel 'kernel'"]
 
 
 def test_tile_memories_and_streams() -> None:

@@ -87,7 +87,11 @@ def test_names_that_are_none() -> None:
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (WORDS[:15], f"array x: size is 60 bytes; the buffer needs at least 64: {READ} (the program)."),
+        (
+            WORDS[:15],
+            f"array x: size is 60 bytes; the buffer needs at least 64: {READ} (the program). Give "
+            "--pad-arguments (run_program(pad_arguments=True)) to fill it up with zeros.",
+        ),
         (
             np.zeros(67, np.int8),
             "array x: size is 67 bytes; it must be whole 32-bit words, at least one (the program).",

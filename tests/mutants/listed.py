@@ -94,6 +94,49 @@ MUTANTS = (
         "bench.parameters = {}",
         "tests/clients/test_parameters.py::test_run_of_python_sets_parameters_and_records_them",
     ),
+    # When a run is finished, and what is said of cores
+    Mutant(
+        "every endless wait is good",
+        "explain/good_waits.py",
+        "return lock == _WORDS or (had and not givers.get(lock))",
+        "return True",
+        "tests/faults/test_endless_kernels.py::test_what_nobody_ever_gave_is_waited_for_in_vain",
+    ),
+    Mutant(
+        "those who wait for each other are hopeful",
+        "explain/good_waits.py",
+        "hopeful = {party for party in parties if _may_end_there(*waits[party], givers)}",
+        "hopeful = {party for party in parties if waits[party][1]}",
+        "tests/faults/test_endless_kernels.py::test_those_who_wait_for_each_other_are_stuck",
+    ),
+    Mutant(
+        "a way out of a loop that is not seen",
+        "sim/endless.py",
+        "if instruction.opname in _RETURNS:",
+        "if instruction.opname in _RAISES:",
+        "tests/faults/test_endless_kernels.py::test_what_a_generator_can_still_do_says_whether_it_ends",
+    ),
+    Mutant(
+        "a wait counts for what is started after it",
+        "io/program/waits.py",
+        "return False\n    return False",
+        "continue\n    return False",
+        "tests/data/test_program_run.py::test_what_is_started_after_the_last_wait_has_to_end_by_itself",
+    ),
+    Mutant(
+        "a core with a kernel is said to have no program",
+        "sim/core_control.py",
+        "if core not in engine.cores.running]",
+        "if core >= 0]",
+        "tests/faults/test_cores_without_program.py::test_each_core_has_a_line_and_one_with_a_kernel_has_none",
+    ),
+    Mutant(
+        "files of a build stay as given",
+        "io/program/file_order.py",
+        "found == sorted(found):",
+        "found:",
+        "tests/clients/test_cli_run_kernels.py::test_files_of_a_build_are_put_into_order",
+    ),
     # What no test saw at first
     Mutant(
         "over-long read without TLAST error",

@@ -5,6 +5,7 @@ What the code of a design prints goes to standard error: standard output is for 
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import sys
@@ -106,6 +107,21 @@ def _module(path: Path) -> ModuleType:
     folder = str(path.parent.resolve())
     if folder not in sys.path:
         sys.path.insert(0, folder)  # as for python design.py
+    return module
+
+
+def load_module(file: str) -> ModuleType:
+    """A Python file as a module.
+
+    Raises:
+        InputFileError: it is not Python, or it fails.
+        MemtileError: as the file itself raises it.
+    """
+    path = Path(file)
+    module = _module(path)
+    assert module.__spec__ is not None
+    assert module.__spec__.loader is not None
+    _guarded(path, functools.partial(module.__spec__.loader.exec_module, module))
     return module
 
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import name_of, read_bytes
 from memtile.cli.numbers import number
+
+if TYPE_CHECKING:
+    from memtile.io.program.formats import Program
+    from memtile.io.program.operations import ArrayShape
 
 EXAMPLES = """\b
 Examples:
   memtile disasm transpose.bin
   memtile disasm --json aie_cdo_init.bin
+  memtile disasm --summary aie_cdo_init.bin insts.txt
+  memtile disasm --diff old/insts.txt new/insts.txt
   memtile disasm --device xcve2302 --format dump registers.txt
 """
 
@@ -28,6 +36,10 @@ def disasm(
         str | None, typer.Option(help="Device, where the file does not say the shape of the array.")
     ] = None,
     base: Annotated[str, typer.Option(help="Address of the array in CDO files.")] = "0",
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Routes, tasks, locks and waits instead of operations.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="What two files do differently.")] = False,
 ) -> None:
     """Show what files of register writes do.
 
@@ -35,20 +47,43 @@ def disasm(
     register dumps (address and value as text or JSON). Shows the tile, register and fields of each operation,
     started tasks and lock values, and explains each descriptor once it is complete. Without --device, tiles
     are those of the header, or of npu1.
+
+    --diff compares two files and ends with exit code 1 if they do not do the same.
     """
     from memtile.arch.devices import device as find_device
     from memtile.io.program.formats import read_program
     from memtile.io.program.operations import ArrayShape
     from memtile.report.disassembly import disassembly_json, disassembly_lines
+    from memtile.report.program_summary import summary_json, summary_lines
 
+    if diff and (len(files) != 2 or as_json or summary):
+        raise typer.BadParameter("--diff compares two files, without --json and --summary.")
     shape = ArrayShape.of(find_device(device or "npu1"))
     wanted = None if format == "auto" else format
     origin = number(base, "--base")
     programs = [read_program(read_bytes(file), name_of(file), wanted, origin) for file in files]
     shapes = [shape if device else program.shape or shape for program in programs]
+    if diff:
+        _show_difference(programs, shapes)
+        return
     if as_json:
-        results = [disassembly_json(*pair) for pair in zip(programs, shapes, strict=True)]
+        results = [
+            (summary_json if summary else disassembly_json)(*pair)
+            for pair in zip(programs, shapes, strict=True)
+        ]
         typer.echo(json.dumps(results[0] if len(results) == 1 else results, indent=2))
         return
     for program, its_shape in zip(programs, shapes, strict=True):
-        typer.echo("\n".join(disassembly_lines(program, its_shape)))
+        typer.echo("\n".join((summary_lines if summary else disassembly_lines)(program, its_shape)))
+
+
+def _show_difference(programs: Sequence[Program], shapes: Sequence[ArrayShape]) -> None:
+    """Print what two files do differently; exit code 1 if anything."""
+    from memtile.report.program_summary import difference
+
+    (first, second), (one, other) = programs, shapes
+    lines = difference(first, second, (one, other))
+    if lines:
+        typer.echo("\n".join(lines))
+        raise typer.Exit(ExitCode.BAD_RESULT)
+    typer.echo(f"{first.name} and {second.name} do the same")

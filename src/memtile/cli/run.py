@@ -31,7 +31,7 @@ Examples:
   memtile run --picture cycles.png examples/halo_tiling.py
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' examples/halo_tiling.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
-  memtile run aie_cdo_init.bin insts.bin --in 0=a.npy --in 1=b.npy --out 2=c.npy
+  memtile run aie_cdo_*.bin insts.txt --kernels kernels.py --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """
 
 
@@ -49,12 +49,16 @@ def run(
     device: options.DeviceName = None,
     format: options.FileFormat = "auto",
     base: options.Base = "0",
+    kernels: options.Kernels = None,
+    pad_arguments: options.PadArguments = False,
+    keep_order: options.KeepOrder = False,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
     A design is a Python file with a design() function; --set gives values to its arguments, which memtile
-    info DESIGN.py lists. Other files are transactions, CDO files or register dumps, done one after another
-    as one program. NAME is a kernel argument (0; without pointer patches the buffers are counted by address),
+    info DESIGN.py lists. Other files are transactions, CDO files or register dumps, done as one program:
+    those of a build in the order elfs, init, enable, instructions, others as given; --kernels says what its
+    cores do. NAME is a kernel argument (0; without pointer patches the buffers are counted by address),
     an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream (memory(0,1) MM2S 0), or
     your own: these name in order the buffers that are read (--in) or written (--out).
 
@@ -65,12 +69,12 @@ def run(
     """
     dump = _waveform_file(vcd, signals, untimed)
     draw = _drawing(picture, untimed)
-    of_program = ProgramOptions(given or (), wanted or (), device, format, number(base, "--base"))
+    of_program = ProgramOptions(
+        given or (), wanted or (), device, format, number(base, "--base"), kernels, pad_arguments, keep_order
+    )
     if any(Path(file).suffix == ".py" for file in files):
         if len(files) > 1 or of_program != ProgramOptions():
-            raise typer.BadParameter(
-                "a design is run alone, without --in, --out, --device, --format and --base."
-            )
+            raise typer.BadParameter(options.FOR_PROGRAMS)
         made = _made(files[0], settings or ())
         result = _run_design(made, files[0], dump, untimed=untimed, max_cycles=max_cycles)
         draw(result)

@@ -42,3 +42,17 @@ DeviceName = Annotated[
 ]
 FileFormat = Annotated[Format, typer.Option(help="Format of the files; auto looks at them.")]
 Base = Annotated[str, typer.Option(help="Address of the array in CDO files.")]
+Kernels = Annotated[
+    str | None,
+    typer.Option(metavar="FILE.py", help="What the cores of the program do: functions core_COLUMN_ROW."),
+]
+PadArguments = Annotated[
+    bool, typer.Option("--pad-arguments", help="Fill arrays up with zeros that are too short.")
+]
+KeepOrder = Annotated[
+    bool, typer.Option("--keep-order", help="Do the files in the order given, whatever they are.")
+]
+FOR_PROGRAMS = (
+    "a design is run alone, without --in, --out, --device, --format, --base, --kernels, --pad-arguments and "
+    "--keep-order."
+)

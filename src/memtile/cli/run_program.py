@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +30,9 @@ class ProgramOptions:
     device: str | None = None
     format: Format = "auto"
     base: int = 0
+    kernels: str | None = None
+    pad_arguments: bool = False
+    keep_order: bool = False
 
 
 def run_files(
@@ -43,9 +46,12 @@ def run_files(
     draw: Callable[[Result], None],
 ) -> Result:
     """Run files one after another as one program, save the wanted arrays, draw, and show what happened."""
+    from memtile.cli.design_file import guarded
+    from memtile.cli.kernels_file import load_kernels
     from memtile.cli.progress import run_progress
     from memtile.design.array import Array
     from memtile.io.program.device import device_of
+    from memtile.io.program.file_order import ordered
     from memtile.io.program.formats import read_program
     from memtile.io.program.run import run_program
 
@@ -53,19 +59,28 @@ def run_files(
     given = [read_given(text) for text in options.given]
     form = None if options.format == "auto" else options.format
     programs = [read_program(read_bytes(file), name_of(file), form, options.base) for file in files]
+    kernels = load_kernels(options.kernels) if options.kernels else {}
     device, shape = device_of(programs, options.device)
+    programs, order = (programs, "") if options.keep_order else ordered(programs, shape)
     operations = [operation for program in programs for operation in program.operations]
     array = Array(device.name, shape.columns)
     with run_progress(untimed=untimed) as progress, dump.recorded(array.engine):
-        done = run_program(
-            operations,
-            array,
-            given,
-            [each for each, _ in wanted],
-            max_cycles=max_cycles,
-            untimed=untimed,
-            progress=progress,
+        done = guarded(
+            options.kernels or "",
+            lambda: run_program(
+                operations,
+                array,
+                given,
+                [each for each, _ in wanted],
+                kernels=kernels,
+                pad_arguments=options.pad_arguments,
+                max_cycles=max_cycles,
+                untimed=untimed,
+                progress=progress,
+            ),
         )
+    if order:
+        done = replace(done, notes=(order, *done.notes))
     paths = {each.name: path for each, path in wanted}
     for name, path in paths.items():
         save(path, done.arrays[name])
@@ -82,6 +97,8 @@ def _show(done: ProgramResult, paths: dict[str, Path]) -> None:
     from memtile.sheet import print_whole, stdout_console
 
     print_whole(stdout_console(), done.result)
+    for note in done.notes:
+        typer.echo(f"note: {note}")
     for buffer in done.buffers:
         contents = "given" if buffer.given else "zeros at first"
         typer.echo(f"buffer {buffer.name}: {buffer.region.text}; {contents}")
@@ -107,6 +124,7 @@ def _json(done: ProgramResult, paths: dict[str, Path], device: str) -> dict[str,
     return done.result.as_json() | {
         "device": device,
         "stopped": done.stopped or None,
+        "notes": list(done.notes),
         "buffers": [
             {
                 "name": buffer.name,

@@ -58,12 +58,14 @@ class ComputeTile(Tile):
         )
         self._memory.reserve(pieces)
 
-    def run_kernel(self, kernel: Kernel, *, endless: bool = False) -> None:
+    def run_kernel(self, kernel: Kernel, *, endless: bool | None = None) -> None:
         """Have the core run a kernel from the next cycle on.
 
         Args:
             kernel: generator function over a :class:`~memtile.sim.kernels.Core`.
-            endless: it serves as long as there is work: a run may end while it waits for a lock.
+            endless: True = it serves as long as there is work: a run may end while it waits for a lock. False
+                = it has to end. None = a kernel in a loop without end (``while True``) may wait for work
+                that can still come, see docs/array.md.
 
         Raises:
             DesignError: no function, or the core runs a kernel that has not ended.

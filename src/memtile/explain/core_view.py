@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.lock_waits import wait_text
+from memtile.explain.lock_waits import wait_text, wanted_text
 from memtile.explain.names import core_name
 from memtile.explain.results import CoreUse
 from memtile.model.state.causes import CORE_CAUSE_TEXT, CoreCause, CorePhase
+from memtile.sim.core_control import without_program
 from memtile.sim.engine import Engine
+
+_UNSIMULATED = "its program is not simulated: give it a kernel (--kernels FILE.py or run_kernel)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,17 @@ class CoreView:
         return bool(self.engine.state.cores.phase[self.core] == CorePhase.DONE)
 
     @property
-    def at_rest(self) -> bool:
-        """Done, or an endless kernel that waits for a lock."""
+    def waits_endlessly(self) -> bool:
+        """Whether it is an endless kernel that waits for a lock."""
         waits = self.engine.state.cores.phase[self.core] == CorePhase.ACQUIRE
-        return self.done or (self.engine.cores.running[self.core].endless and bool(waits))
+        return bool(waits) and self.engine.cores.running[self.core].endless
+
+    def at_rest(self, good: Set[int]) -> bool:
+        """Whether it is done, or an endless kernel that may wait: said to, or among the ``good`` cores."""
+        if self.done:
+            return True
+        said = self.engine.cores.running[self.core].declared is True
+        return self.waits_endlessly and (said or self.core in good)
 
     def use(self) -> CoreUse:
         """Cycles by cause."""
@@ -63,6 +73,13 @@ class CoreView:
             return f"{text}: {CORE_CAUSE_TEXT[CoreCause(int(cores.why[self.core]))]}"
         return f"{text}: {self._lock_wait()}"
 
+    def rests(self) -> str:
+        """One line: for what an endless kernel waits, without who could give it."""
+        cores = self.engine.state.cores
+        tile, lock = int(cores.tile[self.core]), int(cores.target[self.core])
+        wanted = wanted_text(self.engine, tile, lock, int(cores.value[self.core]))
+        return f"{self.name}, kernel {self.kernel!r}: {wanted}"
+
     def _lock_wait(self) -> str:
         cores = self.engine.state.cores
         tile, lock = int(cores.tile[self.core]), int(cores.target[self.core])
@@ -72,3 +89,9 @@ class CoreView:
 def core_views(engine: Engine, chains: BdChains) -> Iterator[CoreView]:
     """The cores that have or had a kernel, in model order."""
     return (CoreView(engine, core, chains) for core in sorted(engine.cores.running))
+
+
+def unsimulated(engine: Engine) -> Iterator[str]:
+    """One line for each core that was enabled and has no kernel."""
+    for core in without_program(engine):
+        yield f"{core_name(engine, core)} was enabled; {_UNSIMULATED}"

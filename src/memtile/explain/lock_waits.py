@@ -28,14 +28,16 @@ def wait_text(engine: Engine, chains: BdChains, at: int, lock: int, operand: int
         operand: of the acquire; below 0 it waits for at least ``-operand``.
         waiting: name of who waits, as :func:`channel_name` or ``CoreView.name`` has it.
     """
+    return f"{wanted_text(engine, at, lock, operand)}, {_releasers(engine, chains, lock, waiting)}"
+
+
+def wanted_text(engine: Engine, at: int, lock: int, operand: int) -> str:
+    """The wait alone, without who could end it; arguments as of :func:`wait_text`."""
     tile, local = owner(engine, lock)
     wanted = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
     whose = "" if tile == at else f" of tile {place(engine.spec, tile)}"
     present = int(engine.state.locks.value[lock])
-    named = f"{local}{_name(engine, lock)}{whose}"
-    return (
-        f"waits until lock {named} is {wanted}; it is {present}, {_releasers(engine, chains, lock, waiting)}"
-    )
+    return f"waits until lock {local}{_name(engine, lock)}{whose} is {wanted}; it is {present}"
 
 
 def lock_errors(engine: Engine) -> Iterator[str]:

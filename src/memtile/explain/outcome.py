@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,8 @@ from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.explain.assumed import assumed
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView, channel_views
-from memtile.explain.core_view import CoreView, core_views
+from memtile.explain.core_view import CoreView, core_views, unsimulated
+from memtile.explain.good_waits import good_waits
 from memtile.explain.lock_waits import lock_errors
 from memtile.explain.names import channel_name
 from memtile.explain.results import Array, ChannelUse, Check, Result, Status
@@ -56,6 +57,8 @@ def outcome(
         outputs=outputs,
         checks=tuple(checks),
         waiting=() if status is Status.FINISHED else tuple(found.lines()),
+        resting=tuple(found.resting()) if status is Status.FINISHED else (),
+        unsimulated=tuple(unsimulated(engine)),
         assumed=tuple(assumed(engine)) if timed else (),
         cores=tuple(view.use() for view in cores) if timed else (),
         before=before,
@@ -73,6 +76,7 @@ class _OpenWork:
         cores: those whose kernel has not ended.
         words: that wait in streams, if nothing moves.
         missing: elements that were expected and have not come, by channel name.
+        good: cores whose kernels may wait for a lock when a run ends.
     """
 
     engine: Engine
@@ -80,6 +84,7 @@ class _OpenWork:
     cores: Sequence[CoreView]
     words: Waits
     missing: Mapping[str, int]
+    good: Set[int]
 
     @classmethod
     def of(
@@ -94,7 +99,9 @@ class _OpenWork:
         open_cores = [view for view in cores if not view.done]
         words = stream_waits(engine) if stop is Stop.QUIET else Waits()
         missing = {check.port: check.missing for check in checks if check.missing}
-        return cls(engine, channels, open_cores, words, missing)
+        asks = stop is Stop.QUIET and any(view.waits_endlessly for view in open_cores)
+        good = good_waits(engine, open_cores[0].chains) if asks else frozenset()
+        return cls(engine, channels, open_cores, words, missing, good)
 
     def __bool__(self) -> bool:
         """Whether there is any; endless tasks and kernels that are at rest are none."""
@@ -102,7 +109,7 @@ class _OpenWork:
             self.words.lost
             or self.missing
             or any(not view.at_rest or self._offered(view) for view in self.channels)
-            or any(not view.at_rest for view in self.cores)
+            or any(not view.at_rest(self.good) for view in self.cores)
         )
 
     def lines(self) -> Iterator[str]:
@@ -114,6 +121,10 @@ class _OpenWork:
             yield core.waits_for()
         yield from self._unsent()
         yield from self.words.lost_texts(self.engine)
+
+    def resting(self) -> Iterator[str]:
+        """One line for each endless kernel that waits for more work."""
+        return (view.rests() for view in self.cores)
 
     def _offered(self, view: ChannelView) -> int:
         """Words that wait before the channel."""

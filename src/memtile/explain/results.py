@@ -124,6 +124,9 @@ class Result:
         errors: sticky errors that were set: status bits of channels, overflow and underflow of locks.
         before: cycles of earlier runs; part of ``cycles``, and of what channels and cores did.
         parameters: of the design function, with the values that this run had; see ``memtile.run``.
+        resting: of a finished run, one line for each endless kernel that waits for more work, and for what
+            else waits in the array after a program that has met all its waits.
+        unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
     """
 
     status: Status
@@ -139,6 +142,8 @@ class Result:
     before: int = 0
     errors: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    resting: tuple[str, ...] = ()
+    unsimulated: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool | None:
@@ -187,7 +192,9 @@ class Result:
             "channels": [_channel_json(c, self.timed) for c in self.channels],
             "cores": [_core_json(c) for c in self.cores],
             "checks": [asdict(c) | {"exact": c.exact} for c in self.checks],
+            "unsimulated": list(self.unsimulated),
             "waiting": list(self.waiting),
+            "resting": list(self.resting),
             "errors": list(self.errors),
             "assumed": list(self.assumed),
             "parameters": [
@@ -214,6 +221,7 @@ class Result:
         since = f", {self.before} of them before this run" if self.before else ""
         share = [Column("busy", right=True, one_line=True)] if self.timed else []
         return Sheet(
+            above=self.unsimulated,
             title=f"{self.cycles} cycles{since}" if self.timed else "untimed: words moved",
             columns=(
                 Column("channel", one_line=True),
@@ -245,6 +253,7 @@ class Result:
         lines += [c.text for c in self.checks if not c.exact]
         lines += [f"error: {line}" for line in self.errors]
         lines += [f"waiting: {line}" for line in self.waiting]
+        lines += [f"at rest: {line}" for line in self.resting]
         lines.append(f"status: {self.status}{self._limit()}")
         if self.exact is not None:
             lines.append(f"bit-exact: {'yes' if self.exact else 'no'}")

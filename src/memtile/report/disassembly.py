@@ -42,6 +42,13 @@ def disassembly_lines(program: Program, shape: ArrayShape) -> Iterator[str]:
         yield from (indent + line for line in _meaning(annotated))
 
 
+def operation_lines(program: Program, shape: ArrayShape) -> Iterator[tuple[str, ...]]:
+    """The lines of each operation alone, without the place in the file."""
+    for annotated in annotate(program.operations, shape):
+        head = f"{_NAMES[type(annotated.operation)]}  {_what(annotated)}"
+        yield (head, *(f"  {line}" for line in _meaning(annotated)))
+
+
 def disassembly_json(program: Program, shape: ArrayShape) -> dict[str, Any]:
     """The program as plain data; words, masks and addresses are hexadecimal strings."""
     return {

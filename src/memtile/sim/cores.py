@@ -17,6 +17,7 @@ from memtile.model.state.causes import CorePhase
 from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
 from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LockOperation, Wait
+from memtile.sim.endless import is_endless
 from memtile.sim.kernels import Core, Kernel, place
 
 _NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
@@ -30,17 +31,26 @@ class Running:
         core: what the kernel sees.
         actions: what it still asks for.
         kernel: its name.
-        endless: it serves as long as there is work, so waiting for a lock is a good end.
+        declared: whether it serves as long as there is work, as its design says; None = it does not say.
         steps: accesses that the core was not given yet.
         released: the locks it has released so far, as indices among all locks of the model.
+        taken: the locks it has acquired so far.
+        asked: the lock that its last action acquires; -1 = that was no acquire.
     """
 
     core: Core
     actions: Iterator[Action]
     kernel: str
-    endless: bool
+    declared: bool | None
     steps: Ints
     released: set[int] = field(default_factory=set)
+    taken: set[int] = field(default_factory=set)
+    asked: int = -1
+
+    @property
+    def endless(self) -> bool:
+        """Whether it is said never to end, or cannot end any more by its code."""
+        return is_endless(self.actions) if self.declared is None else self.declared
 
 
 class Cores:
@@ -57,7 +67,7 @@ class Cores:
         self._lock_time = int(state.spec.timing.core_lock[0])
         self.running: dict[int, Running] = {}
 
-    def attach(self, tile: int, kernel: Kernel, *, endless: bool) -> None:
+    def attach(self, tile: int, kernel: Kernel, *, endless: bool | None) -> None:
         """Have the core of ``tile`` run ``kernel`` from the next cycle on.
 
         Raises:
@@ -71,7 +81,7 @@ class Cores:
         self._cores.phase[core] = CorePhase.NEXT
         wake_core(self._state, core)
 
-    def resume_ended(self, core: int, kernel: str, *, endless: bool, released: Iterable[int]) -> None:
+    def resume_ended(self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]) -> None:
         """Know of a kernel that has ended already: of a model that is brought back to where it was."""
         seen = Core(self._state, int(self._cores.tile[core]), kernel)
         self.running[core] = Running(seen, iter(()), kernel, endless, _NO_STEPS, set(released))
@@ -127,6 +137,9 @@ class Cores:
     def _next(self, core: int, running: Running) -> None:
         if len(running.steps) == 0:
             running.core.renew_views()
+            if running.asked >= 0:
+                running.taken.add(running.asked)
+                running.asked = -1
             action = next(running.actions, None)
             running.core.made.remove(action)
             _check_made(running.core)
@@ -154,7 +167,9 @@ class Cores:
             cores.until[core] = now + self._lock_time
             cores.lock[core], cores.value[core] = action.lock, action.value
             cores.target[core] = target = self._targets[core][action.lock]
-            if not action.acquire:
+            if action.acquire:
+                running.asked = target
+            else:
                 running.released.add(target)
         elif isinstance(action, Accesses) and len(action.steps):
             running.steps = action.steps

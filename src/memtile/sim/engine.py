@@ -168,13 +168,14 @@ class Engine:
         """Whether the clock of the tile's column is on and its reset off."""
         return not self._state.gates.off[tile]
 
-    def attach_kernel(self, tile: int, kernel: Kernel, *, endless: bool = False) -> None:
+    def attach_kernel(self, tile: int, kernel: Kernel, *, endless: bool | None = None) -> None:
         """Have the core of compute tile ``tile`` run ``kernel`` from the next cycle on.
 
         Args:
             tile: model index.
             kernel: generator function over a :class:`~memtile.sim.kernels.Core`.
-            endless: it serves as long as there is work: a run may end while it waits for a lock.
+            endless: True = it serves as long as there is work: a run may end while it waits for a lock. False
+                = it has to end. None = a kernel in a loop without end may wait for work that can still come.
 
         Raises:
             DesignError: the tile has no core, or its core runs a kernel that has not ended.

@@ -7,7 +7,8 @@ banks are those of the actions (docs/timing.md, DEV-CORE-3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 from weakref import ref
@@ -25,6 +26,8 @@ from memtile.sim import host_memory
 from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Made, Pattern, Wait, merge
 
 Array = npt.NDArray[Any]
+
+Where = int | tuple[int, int] | None
 
 INSTRUCTION_EVENTS = (0, 1)
 _REACH = "AM020 chapter 4: a core reaches its own, north, south and west data memory"
@@ -54,6 +57,17 @@ class Piece(Protocol):
         """Column and row of its tile; None = the core's own."""
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryPiece:
+    """Elements of a tile's data memory by their address; ``place`` None = the core's own tile."""
+
+    name: str
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    place: tuple[int, int] | None = None
+
+
 class Semaphore(Protocol):
     """A lock of a compute tile, like ``design.locks.Lock``."""
 
@@ -69,8 +83,9 @@ class Semaphore(Protocol):
 class Core:
     """What a kernel sees of its core.
 
-    Buffers and locks of a design know their tile. Of others ``tile`` is the model index, and None the core's
-    own tile. Every method raises :class:`DesignError` for a tile, lock or byte that the core cannot reach.
+    Buffers and locks of a design know their tile. Of others ``tile`` is the column and row, or the model
+    index, and None the core's own tile. Every method raises :class:`DesignError` for a tile, lock or byte
+    that the core cannot reach.
 
     Args:
         state: its state.
@@ -114,13 +129,14 @@ class Core:
             raise self._error("kernel_event", "event", str(number), "0 or 1", "AM020: core events")
         return self.made.add(EventInstruction(number), f"core.event({number})")
 
-    def acquire(self, lock: int | Semaphore, value: int = -1, *, tile: int | None = None) -> LockOperation:
+    def acquire(self, lock: int | Semaphore, value: int = -1, *, tile: Where = None) -> LockOperation:
         """Acquire ``lock``: below 0 wait for at least ``-value``, else for exactly ``value``.
 
         Args:
             lock: the lock as the design has it, or its number in the tile that has it.
             value: below 0 at least its opposite, which is then taken; else exactly the value.
-            tile: model index of the tile that has it; None = as the design has it, or the core's own.
+            tile: column and row of the tile that has it, or its model index; None = as the design has it, or
+                the core's own.
 
         Raises:
             DesignError: no lock, one that the core does not reach, or a value that its operand does not hold.
@@ -128,13 +144,14 @@ class Core:
         action = LockOperation(self._lock(lock, value, tile), int(value), True)
         return self.made.add(action, f"core.acquire({_named(lock)}, {value})")
 
-    def release(self, lock: int | Semaphore, value: int = 1, *, tile: int | None = None) -> LockOperation:
+    def release(self, lock: int | Semaphore, value: int = 1, *, tile: Where = None) -> LockOperation:
         """Add ``value``, 1 or more, to ``lock``.
 
         Args:
             lock: the lock as the design has it, or its number in the tile that has it.
             value: what is added.
-            tile: model index of the tile that has it; None = as the design has it, or the core's own.
+            tile: column and row of the tile that has it, or its model index; None = as the design has it, or
+                the core's own.
 
         Raises:
             DesignError: no lock, one that the core does not reach, or a value below 1 or too large.
@@ -160,13 +177,13 @@ class Core:
             self._check_addresses(pattern)
         return self.made.add(merge(self.name, self._kind, loads, store), "core.access(...)")
 
-    def walk(self, piece: Piece, bits: int | None = None, *, tile: int | None = None) -> Pattern:
+    def walk(self, piece: Piece, bits: int | None = None, *, tile: Where = None) -> Pattern:
         """Accesses of ``bits``, or of a vector, one after another through all of a buffer.
 
         Args:
             piece: a buffer, or a part of one.
             bits: width of each access; None = a vector.
-            tile: model index of the tile that has it; None = where the design has it.
+            tile: column and row of the tile that has it, or its model index; None = where the design has it.
 
         Raises:
             DesignError: a buffer that the core does not reach, or that is not in its memory as a whole.
@@ -180,7 +197,34 @@ class Core:
 
     # data ------------------------------------------------------------------------------------------------
 
-    def view(self, piece: Piece, *, tile: int | None = None) -> Array:
+    def buffer(
+        self,
+        address: int,
+        shape: int | Sequence[int],
+        dtype: npt.DTypeLike = np.int32,
+        *,
+        tile: tuple[int, int] | None = None,
+    ) -> MemoryPiece:
+        """Elements of data memory by address, where no design has a name for them: of a program from files.
+
+        Args:
+            address: first byte in the tile's own memory, as compilers print it.
+            shape: NumPy shape, last dimension contiguous.
+            dtype: element type.
+            tile: column and row of the tile; None = the core's own.
+
+        Raises:
+            DesignError: a shape or type that is none.
+        """
+        size = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+        try:
+            return MemoryPiece(f"{address:#x}", int(address), tuple(map(int, size)), np.dtype(dtype), tile)
+        except (TypeError, ValueError) as error:
+            given = f"address {address!r}, shape {shape!r}, type {dtype!r}"
+            allowed = "whole numbers and a NumPy type such as np.int32"
+            raise self._error("kernel_buffer", "buffer", given, allowed, "NumPy") from error
+
+    def view(self, piece: Piece, *, tile: Where = None) -> Array:
         """The buffer itself, little endian; what is written into it is in memory at once.
 
         Words with flipped cells are read and written back, now and before each action that follows, for as
@@ -203,7 +247,7 @@ class Core:
             if self._inspected[owner]:
                 host_memory.load_and_store(self._state, owner, low, words)
 
-    def read(self, piece: Piece, *, tile: int | None = None) -> Array:
+    def read(self, piece: Piece, *, tile: Where = None) -> Array:
         """A copy of the buffer as it is now.
 
         Raises:
@@ -217,7 +261,7 @@ class Core:
         data = words.view(np.uint8)[first % WORD_BYTES :][:nbytes]
         return data.view(piece.dtype.newbyteorder("<")).reshape(piece.shape)
 
-    def write(self, piece: Piece, values: npt.ArrayLike, *, tile: int | None = None) -> None:
+    def write(self, piece: Piece, values: npt.ArrayLike, *, tile: Where = None) -> None:
         """Fill the buffer; ``values`` must have its shape and convert to its type without loss of kind.
 
         Integers that the type does not hold are refused, floating-point numbers are rounded.
@@ -225,7 +269,7 @@ class Core:
         Args:
             piece: a buffer, or a part of one.
             values: array of the buffer's shape.
-            tile: model index of the tile that has it; None = where the design has it.
+            tile: column and row of the tile that has it, or its model index; None = where the design has it.
 
         Raises:
             DesignError: another shape, values that the type does not hold, or a buffer that the core does not
@@ -249,7 +293,7 @@ class Core:
             host_memory.before_store(self._state, owner, first, nbytes)
         self._array(piece, owner, first).reshape(piece.shape)[...] = given
 
-    def _place(self, piece: Piece, tile: int | None) -> tuple[int, int, int]:
+    def _place(self, piece: Piece, tile: Where) -> tuple[int, int, int]:
         """Model index of the buffer's tile, its first byte there, and how many it has."""
         tile = self._tile_of(piece, tile)
         self._side(tile, f"buffer {piece.name!r}")
@@ -264,15 +308,24 @@ class Core:
 
     # reach -----------------------------------------------------------------------------------------------
 
-    def _tile_of(self, thing: Piece | Semaphore, tile: int | None) -> int | None:
+    def _tile_of(self, thing: Piece | Semaphore, tile: Where) -> int | None:
         """Model index of the tile that has a buffer or lock; None = the core's own."""
-        if tile is not None or thing.place is None:
-            return tile
-        found = self._found.get(thing.place)
+        return self._tile_at(thing.place if tile is None else tile)
+
+    def _tile_at(self, at: int | tuple[int, int] | None) -> int | None:
+        """Model index of the tile at a place, or with that index; None = the core's own."""
+        if at is None or not isinstance(at, tuple):
+            return at
+        found = self._found.get(at)
         if found is None:
-            column, row = thing.place
-            (found,) = np.flatnonzero((self._tiles.column == column) & (self._tiles.row == row)).tolist()
-            self._found[thing.place] = found
+            column, row = at
+            there = np.flatnonzero((self._tiles.column == column) & (self._tiles.row == row)).tolist()
+            if not there:
+                says = f"there is no tile at column {column}, row {row}"
+                raise self._error(
+                    "kernel_tile", "tile", str(at), "column and row of a tile", _REACH, says=says
+                )
+            self._found[at] = found = there[0]
         return None if found == self.tile else int(found)
 
     def _side(self, tile: int | None, what: str) -> str:
@@ -300,16 +353,16 @@ class Core:
             raise self._error("kernel_bytes", field, given, allowed, _REACH, says=says)
         return piece.offset
 
-    def _lock(self, semaphore: int | Semaphore, value: int, tile: int | None) -> int:
+    def _lock(self, semaphore: int | Semaphore, value: int, tile: Where) -> int:
         """Id of the tile's lock as the core sees it."""
         if isinstance(semaphore, int | np.integer):
-            lock = int(semaphore)
+            lock, at = int(semaphore), self._tile_at(tile)
         elif not hasattr(semaphore, "id") or not hasattr(semaphore, "place"):
             given, step = repr(semaphore), "Give the lock itself: core.acquire(lock, -1)."
             raise self._error("kernel_lock", "lock", given, "a lock or its number", "AM020: locks", step)
         else:
-            lock, tile = semaphore.id, self._tile_of(semaphore, tile)
-        side = self._side(tile, f"lock {lock}")
+            lock, at = semaphore.id, self._tile_of(semaphore, tile)
+        side = self._side(at, f"lock {lock}")
         if not 0 <= lock < COMPUTE.locks:
             allowed = f"0..{COMPUTE.locks - 1}"
             raise self._error("kernel_lock", "lock", str(lock), allowed, "AM020: locks of a compute tile")
@@ -398,14 +451,18 @@ def calls(
         times: how often; None = without end.
     """
 
+    def call(core: Core) -> Iterator[Action]:
+        yield from [core.acquire(lock, value) for lock, value in acquire]
+        yield core.cycles(cycles)
+        function(core)
+        yield from [core.release(lock, value) for lock, value in release]
+
     def kernel(core: Core) -> Iterator[Action]:
-        done = 0
-        while times is None or done < times:
-            yield from [core.acquire(lock, value) for lock, value in acquire]
-            yield core.cycles(cycles)
-            function(core)
-            yield from [core.release(lock, value) for lock, value in release]
-            done += 1
+        if times is None:
+            while True:
+                yield from call(core)
+        for _ in range(times):
+            yield from call(core)
 
     kernel.__name__ = getattr(function, "__name__", "kernel")
     return kernel

@@ -62,7 +62,7 @@ def take(engine: Engine) -> Snapshot:
         "upsets": [list(upset) for upset in engine.upsets.waiting],
         "struck": [list(upset) for upset in engine.upsets.struck],
         "kernels": {
-            str(core): [ended.kernel, ended.endless, sorted(ended.released)]
+            str(core): [ended.kernel, ended.declared, sorted(ended.released)]
             for core, ended in engine.cores.running.items()
         },
     }

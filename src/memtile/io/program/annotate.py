@@ -23,6 +23,7 @@ from memtile.io.program.operations import (
     locate,
     words_written,
 )
+from memtile.io.program.register_image import is_program_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Note:
 
     Attributes:
         offset: first byte in the tile.
-        name: of the register; ``data memory``, or ``unknown`` where the map has nothing.
+        name: of the register; ``data memory``, ``program memory``, or ``unknown`` where the map has nothing.
         words: how many words it covers.
         value: what is written, of a single word.
         mask: the bits concerned, of a single word.
@@ -120,6 +121,8 @@ def _plain_name(kind: TileKind, offset: int) -> str | None:
     """What to call a word that has no register; None for a register."""
     if offset < kind.memory_bytes:
         return "data memory"
+    if is_program_memory(kind.name, offset):
+        return "program memory"
     return None if register_at(kind.name, offset) else "unknown"
 
 

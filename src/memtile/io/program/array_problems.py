@@ -82,7 +82,8 @@ def too_small(name: str, size: int, region: ExternalRegion) -> Problem:
     """An array that the program reaches beyond."""
     says = f"size is {size} bytes; the buffer needs at least {region.needed}: {region.text}"
     allowed = f"{region.needed} bytes or more ({region.text})"
-    return _problem("array_size", name, "size", f"{size} bytes", allowed, says=says)
+    step = "Give --pad-arguments (run_program(pad_arguments=True)) to fill it up with zeros."
+    return _problem("array_size", name, "size", f"{size} bytes", allowed, step, says)
 
 
 def not_a_receiver(name: str) -> Problem:

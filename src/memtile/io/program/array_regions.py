@@ -35,9 +35,9 @@ def nbytes(want: Wanted, dtype: np.dtype[Any]) -> int:
 
 
 def fixed_by_address(
-    uses: Sequence[ExternalUse], asked: Sequence[Asked], dtype: np.dtype[Any]
+    uses: Sequence[ExternalUse], asked: Sequence[Asked], dtype: np.dtype[Any], *, pad: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """First byte and end of the buffers that are named by address.
+    """First byte and end of the buffers that are named by address; arrays to ``pad`` do not say where it is.
 
     One whose size nobody says ends where the uses that it would be joined with end.
     """
@@ -45,7 +45,7 @@ def fixed_by_address(
     for each in asked:
         if isinstance(each.name, Address):
             array = each.array
-            size = nbytes(array, dtype) if isinstance(array, Wanted) else array.array.nbytes
+            size = nbytes(array, dtype) if isinstance(array, Wanted) else array.array.nbytes * (not pad)
             sizes.setdefault(each.name.byte, size)
     known = [(byte, byte + size) for byte, size in sizes.items() if size]
     yield from known
@@ -53,6 +53,23 @@ def fixed_by_address(
         joined = [r for r in regions_of(uses, known) if r.argument is None and r.first <= byte < r.end]
         if joined:
             yield byte, joined[0].end
+
+
+def split_used(regions: Sequence[ExternalRegion], asked: Sequence[Asked]) -> tuple[list[Asked], list[str]]:
+    """Arrays for what the program uses, and a line about each kernel argument that it does not.
+
+    A host passes as many arguments as the kernel has, whether the program uses them or not; which ones it
+    uses is known where pointer patches name them.
+    """
+    arguments = {region.argument for region in regions if region.argument is not None}
+    used, unused = [], []
+    for each in asked:
+        name = each.name
+        if isinstance(name, Argument) and arguments and name.number not in arguments and not each.wanted:
+            unused.append(f"argument {name.number}: the program does not use it")
+        else:
+            used.append(each)
+    return used, unused
 
 
 def find_regions(

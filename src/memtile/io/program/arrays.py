@@ -16,7 +16,7 @@ from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES
 from memtile.errors import InputFileError, MemtileError, Problem, raise_if
 from memtile.io.program import array_problems as problem
 from memtile.io.program.array_names import Given, Name, Stream, TileMemory, Wanted, parse_name
-from memtile.io.program.array_regions import Asked, find_regions, fixed_by_address, nbytes
+from memtile.io.program.array_regions import Asked, find_regions, fixed_by_address, nbytes, split_used
 from memtile.io.program.external_regions import ExternalRegion, regions_of
 from memtile.io.program.external_uses import ExternalUse
 from memtile.io.program.operations import ArrayShape
@@ -70,6 +70,7 @@ class BoundArrays:
         memories: words to put into tile memories first.
         feeds: words to offer at streams.
         outputs: what to take.
+        notes: arrays that nothing uses, and arrays that were filled up with zeros, in words.
     """
 
     arguments: tuple[int, ...] = ()
@@ -77,6 +78,7 @@ class BoundArrays:
     memories: list[tuple[TileMemory, Words]] = field(default_factory=list)
     feeds: list[tuple[Stream, Words]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def bind(
@@ -85,6 +87,8 @@ def bind(
     given: Sequence[Given],
     wanted: Sequence[Wanted],
     shape: ArrayShape,
+    *,
+    pad: bool = False,
 ) -> BoundArrays:
     """Find what each name means in a program.
 
@@ -94,6 +98,7 @@ def bind(
         given: arrays for the program.
         wanted: arrays from the program.
         shape: of the array of tiles.
+        pad: fill arrays up with zeros that are shorter than what the program touches.
 
     Raises:
         InputFileError: a name that means nothing, a missing array, a wrong size; all problems at once.
@@ -102,18 +107,21 @@ def bind(
     asked = [*_parsed(given, shape, wrong), *_parsed(wanted, shape, wrong)]
     wrong += [*_twice(given, "--in"), *_twice(wanted, "--out")]
     dtype = _common_type(given)
-    regions = regions_of(uses, fixed_by_address(uses, asked, dtype), arguments)
-    meant, unclear = find_regions(regions, asked)
+    regions = regions_of(uses, fixed_by_address(uses, asked, dtype, pad=pad), arguments)
+    used, unused = split_used(regions, asked)
+    meant, unclear = find_regions(regions, used)
     wrong += unclear
 
     result, buffers = BoundArrays(tuple(arguments)), dict[str, ExternalArray]()
+    result.notes += unused
     for region in regions:
-        arrays = [each.array for each in asked if meant.get(each.name) is region]
+        arrays = [each.array for each in used if meant.get(each.name) is region]
         with _refusals_in(wrong):
-            if array := _external(region, arrays, dtype):
+            if array := _external(region, arrays, dtype, pad=pad):
                 buffers[region.title] = array
+                result.notes += _padded(array, arrays)
     result.externals += buffers.values()
-    for each in asked:
+    for each in used:
         with _refusals_in(wrong):
             if isinstance(each.array, Given):
                 _put(result, each.name, each.array, shape)
@@ -152,7 +160,7 @@ def _common_type(given: Sequence[Given]) -> np.dtype[Any]:
 
 
 def _external(
-    region: ExternalRegion, arrays: Sequence[Given | Wanted], dtype: np.dtype[Any]
+    region: ExternalRegion, arrays: Sequence[Given | Wanted], dtype: np.dtype[Any], *, pad: bool
 ) -> ExternalArray | None:
     """The buffer of a region, filled with what is given or with zeros; None if nobody needs it.
 
@@ -160,6 +168,7 @@ def _external(
         region: of external memory.
         arrays: of the user, that mean it.
         dtype: of wanted arrays that name no type.
+        pad: fill a given array up with zeros if it is too short.
 
     Raises:
         InputFileError: nothing is given that the program only reads; a wrong size.
@@ -167,8 +176,10 @@ def _external(
     given = next((array for array in arrays if isinstance(array, Given)), None)
     want = next((array for array in arrays if isinstance(array, Wanted)), None)
     if given is not None:
-        raise_if([*_size_problems(given, region)], InputFileError)
-        return ExternalArray(given.name, region, _words(given), given=True)
+        raise_if([*_size_problems(given, None if pad else region)], InputFileError)
+        words = _words(given)
+        lacking = max(-(-region.needed // WORD_BYTES) - len(words), 0) if pad else 0
+        return ExternalArray(given.name, region, np.pad(words, (0, lacking)), given=True)
     if region.reads and not region.writes:
         raise InputFileError(problem.missing(region, want.name if want else "NAME"))
     name = want.name if want else region.title
@@ -179,6 +190,14 @@ def _external(
     if want:
         raise InputFileError(problem.not_to_be_made(name, size, LARGEST))
     return None
+
+
+def _padded(array: ExternalArray, asked: Sequence[Given | Wanted]) -> Iterator[str]:
+    """What is said of an array that was filled up with zeros."""
+    for each in asked:
+        if isinstance(each, Given) and each.array.nbytes < array.words.nbytes:
+            given, touched = each.array.nbytes, array.words.nbytes
+            yield f"array {each.name}: {given} bytes given, {touched} touched; filled up with zeros"
 
 
 def _size_problems(given: Given, region: ExternalRegion | None = None) -> Iterator[Problem]:
@@ -258,6 +277,8 @@ def _fitting(want: Wanted, source: ExternalArray, dtype: np.dtype[Any]) -> tuple
         InputFileError: it does not fit, or its type does not.
     """
     size = source.words.nbytes if source.given else source.region.needed
+    if source.given and want.shape is not None and prod(want.shape) * dtype.itemsize <= size:
+        return want.shape
     if want.shape is None:
         if size % dtype.itemsize:
             raise InputFileError(problem.not_elements(want.name, size, dtype))

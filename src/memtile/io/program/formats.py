@@ -15,6 +15,7 @@ from typing import Literal
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.formats.json_text import parse_json
 from memtile.io.program.cdo import IDENTIFICATION, read_cdo
+from memtile.io.program.foreign_files import foreign
 from memtile.io.program.operations import ArrayShape, Operation
 from memtile.io.program.register_dump import read_json, read_text
 from memtile.io.program.transaction import read_transaction
@@ -58,6 +59,8 @@ def read_program(data: bytes, name: str, format: Format | None = None, base: int
     Raises:
         InputFileError: it is not a file of that format.
     """
+    if format is None and (problem := foreign(data, name)) is not None:
+        raise InputFileError(problem)
     return _READERS[format or _format_of(data, name)](data, name, base)
 
 

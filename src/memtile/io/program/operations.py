@@ -153,6 +153,11 @@ class ArrayShape:
             return "interface"
         return "memory" if row < INTERFACE_ROWS + self.memory_tile_rows else "compute"
 
+    @property
+    def compute_rows(self) -> range:
+        """Rows of compute tiles."""
+        return range(INTERFACE_ROWS + self.memory_tile_rows, self.rows)
+
     def has_dma(self, column: int, row: int) -> bool:
         """Whether the tile at ``(column, row)`` has a DMA, as far as the shape knows."""
         return row >= INTERFACE_ROWS or column not in self.without_dma

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memtile.errors import InputFileError, Problem, raise_if
+from memtile.io.program.foreign_files import other_text
 from memtile.io.program.operations import WORD_MAX, BlockWrite, Operation, Write, words_written
 
 _SOURCE = "register dump format"
@@ -33,6 +34,8 @@ def read_text(text: str, name: str = "dump") -> tuple[Operation, ...]:
         items = [item for item in _SEPARATORS.split(line.partition("#")[0]) if item]
         if items:
             _add(operations, problems, items, f"{name}, line {number}")
+    if len(problems) > 1 and not operations:
+        raise InputFileError(other_text(name, next(line for line in text.splitlines() if line.strip())))
     raise_if(problems, InputFileError)
     return tuple(operations)
 

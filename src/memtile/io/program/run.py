@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy.typing as npt
@@ -15,24 +16,27 @@ from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.arrays import BoundArrays, ExternalArray, bind
+from memtile.io.program.core_kernels import CoreKernels, Kernels
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.memory import place, taken
 from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pointer_patches import PATCH, pointer_of, pointer_problems, pointer_words
 from memtile.io.program.register_writes import Advance, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
+from memtile.io.program.waits import ends_waiting
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
 from memtile.sim.polling import run_to_next_poll
 from memtile.sim.untimed import run_untimed
 
+_NO_KERNELS: Kernels = MappingProxyType({})
 _CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
     PATCH: pointer_problems,
     WAIT: wait_problems,
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ProgramResult:
     """What a program left.
 
@@ -41,12 +45,19 @@ class ProgramResult:
         arrays: what was wanted, by name.
         buffers: external memory as it is at the end.
         stopped: why the program did not come to its end; empty when it did.
+        notes: one line for each array that the program does not use, or that was filled up with zeros.
     """
 
     result: Result
     arrays: Mapping[str, npt.NDArray[Any]]
     buffers: Sequence[ExternalArray]
     stopped: str = ""
+    notes: Sequence[str] = ()
+
+    def __repr__(self) -> str:
+        arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
+        stopped = f", stopped: {self.stopped}" if self.stopped else ""
+        return f"ProgramResult({self.result!r}, arrays {{{', '.join(arrays)}}}{stopped})"
 
 
 class _Host:
@@ -57,13 +68,34 @@ class _Host:
         end: last cycle that the host waits for.
         untimed: move data without a clock.
         progress: called now and then with the cycles done, or the words that an untimed run moved.
+        cores: kernels that begin when their cores are enabled.
     """
 
-    def __init__(self, array: Array, end: int, untimed: bool, progress: Progress | None) -> None:
+    def __init__(
+        self, array: Array, end: int, untimed: bool, progress: Progress | None, cores: CoreKernels
+    ) -> None:
         self._array, self._end, self._untimed, self._progress = array, end, untimed, progress
-        self.write32, self.mask_write32 = array.door.write32, array.door.mask_write32
-        self.block_write32 = array.door.block_write32
+        self._cores = cores
         self.stop = Stop.LIMIT
+
+    def write32(self, address: int, value: int) -> None:
+        """Write one word."""
+        self._array.door.write32(address, value)
+        self._written(address)
+
+    def mask_write32(self, address: int, mask: int, value: int) -> None:
+        """Replace the bits of ``mask``."""
+        self._array.door.mask_write32(address, mask, value)
+        self._written(address)
+
+    def block_write32(self, address: int, words: Sequence[int]) -> None:
+        """Write consecutive words."""
+        self._array.door.block_write32(address, words)
+        self._written(address, len(words))
+
+    def _written(self, address: int, words: int = 1) -> None:
+        if self._cores.started_by(address, words):
+            self._cores.attach()
 
     @property
     def left(self) -> int:
@@ -94,19 +126,25 @@ def run_program(
     given: Sequence[Given] = (),
     wanted: Sequence[Wanted] = (),
     *,
+    kernels: Kernels = _NO_KERNELS,
+    pad_arguments: bool = False,
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
     progress: Progress | None = None,
 ) -> ProgramResult:
     """Do the operations in order, let the array run on until nothing moves, and take the arrays.
 
-    Polls and waits for tokens let the array run; pointer patches get the addresses of ``given`` arrays.
+    Polls and waits for tokens let the array run; pointer patches get the addresses of ``given`` arrays. A
+    program whose last wait comes after all that it starts is finished when its operations are done, whatever
+    still waits in the array then: ``result.resting`` has it.
 
     Args:
         operations: the program.
         array: the model, as firmware leaves it.
         given: arrays for external memory, tile memories and streams.
         wanted: arrays to take at the end.
+        kernels: by column and row of a tile what its core does, from when the program enables it.
+        pad_arguments: fill arrays up with zeros that are shorter than what the program reads or writes.
         max_cycles: limit of all cycles together.
         untimed: move data without a clock.
         progress: called now and then with the cycles done, or the words that an untimed run moved.
@@ -117,21 +155,25 @@ def run_program(
         DesignError: arrays that overlap in external memory.
     """
     shape = ArrayShape.of(array.device, array.columns)
-    bound = _bound(operations, given, wanted, shape)
-    host = _Host(array, array.engine.now + max_cycles, untimed, progress)
+    cores = CoreKernels(array, kernels)
+    bound = _bound(operations, given, wanted, shape, cores, pad=pad_arguments)
+    cores.attach()
+    host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
     addresses, tokens = place(bound, array), TokenHost(array, host.until)
     handlers = {PATCH: lambda operation: _patch(operation, array, addresses), WAIT: tokens.wait}
     stopped = ""
     try:
         apply(operations, host, shape, handlers=handlers)
         result = array.run(host.left, untimed=untimed, progress=progress)
+        if ends_waiting(operations, shape):
+            result = _over(result)
     except SimulationError as error:
         stopped = str(error)
         result = _halfway(array, host.stop, untimed)
     except KeyboardInterrupt:
         result = _halfway(array, None, untimed)
     arrays = {output.name: taken(output, array) for output in bound.outputs}
-    return ProgramResult(result, arrays, bound.externals, stopped)
+    return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
 
 
 def _patch(operation: Other, array: Array, addresses: Mapping[int, int]) -> None:
@@ -148,18 +190,32 @@ def _halfway(array: Array, stop: Stop | None, untimed: bool) -> Result:
     return replace(result, status=Status.STUCK) if result.status is Status.FINISHED else result
 
 
+def _over(result: Result) -> Result:
+    """The result of a program that has met all its waits: what still waits is no unfinished work."""
+    if result.status not in (Status.STUCK, Status.LIMIT):
+        return result
+    resting = (*result.resting, *result.waiting)
+    return replace(result, status=Status.FINISHED, waiting=(), resting=resting)
+
+
 def _bound(
-    operations: Sequence[Operation], given: Sequence[Given], wanted: Sequence[Wanted], shape: ArrayShape
+    operations: Sequence[Operation],
+    given: Sequence[Given],
+    wanted: Sequence[Wanted],
+    shape: ArrayShape,
+    cores: CoreKernels,
+    *,
+    pad: bool,
 ) -> BoundArrays:
-    """Check program and arrays together."""
-    problems = check(operations, shape, _CHECKS.keys())
+    """Check program, arrays and kernels together."""
+    problems = [*check(operations, shape, _CHECKS.keys()), *cores.problems(operations, shape)]
     for operation in operations:
         if isinstance(operation, Other) and operation.name in _CHECKS:
             problems += _CHECKS[operation.name](operation, shape)
     try:
         pointers = [pointer for operation in operations if (pointer := pointer_of(operation))]
         arguments = sorted({pointer.argument for pointer in pointers})
-        bound = bind(external_uses(operations, shape), arguments, given, wanted, shape)
+        bound = bind(external_uses(operations, shape), arguments, given, wanted, shape, pad=pad)
     except InputFileError as error:
         problems += error.problems
     raise_if(problems, InputFileError)

@@ -1,0 +1,77 @@
+"""Kernel files: a Python file with what the cores of a program do, by column and row of their tiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtile.cli.design_file import load_module
+from memtile.errors import InputFileError, Problem, raise_if
+
+if TYPE_CHECKING:
+    from memtile.sim.kernels import Kernel
+
+_BY_NAME = re.compile(r"core_([0-9]+)_([0-9]+)")
+_SOURCE = "kernel files, docs/files.md"
+_STEP = "Call the function of the core in column 0, row 2, core_0_2, or write KERNELS = {(0, 2): function}."
+
+
+def load_kernels(file: str) -> dict[tuple[int, int], Kernel]:
+    """The functions ``core_COLUMN_ROW`` of a file, and those of its dictionary ``KERNELS``.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python, fails, or has no kernels.
+        MemtileError: as the file itself raises it.
+    """
+    if not Path(file).is_file():
+        raise InputFileError(f"{file}: there is no such file. Give a Python file with kernels.")
+    module = load_module(file)
+    found: dict[tuple[int, int], Any] = {}
+    for name, value in vars(module).items():
+        if (match := _BY_NAME.fullmatch(name)) is not None:
+            found[int(match[1]), int(match[2])] = value
+    listed: object = getattr(module, "KERNELS", {})
+    if not isinstance(listed, Mapping):
+        raise InputFileError(_problem(file, "KERNELS", repr(listed), "a dictionary"))
+    wrong = []
+    for place, kernel in listed.items():
+        if not _is_place(place):
+            wrong.append(_problem(file, "KERNELS", f"key {place!r}", "a column and a row such as (0, 2)"))
+        elif place in found:
+            says = f"the kernel of core {place} is there twice, as core_{place[0]}_{place[1]} and in KERNELS"
+            wrong.append(_problem(file, "KERNELS", f"{place} twice", "once", says))
+        else:
+            found[place] = kernel
+    wrong += [
+        _problem(
+            file, f"kernel of core {place}", repr(kernel), "a generator function such as def core_0_2(core)"
+        )
+        for place, kernel in found.items()
+        if not callable(kernel)
+    ]
+    raise_if(wrong, InputFileError)
+    if not found:
+        names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+        own = [name for name in names if getattr(vars(module)[name], "__module__", "") == module.__name__]
+        says = f"there is no kernel in the file; its functions are {', '.join(own) or 'none'}"
+        raise InputFileError(_problem(file, "kernels", "none", "one or more", says))
+    return found
+
+
+def _is_place(place: object) -> bool:
+    return isinstance(place, tuple) and len(place) == 2 and all(isinstance(number, int) for number in place)
+
+
+def _problem(file: str, field: str, given: str, allowed: str, says: str = "") -> Problem:
+    return Problem(
+        reason="kernels_file",
+        where=file,
+        field=field,
+        given=given,
+        allowed=allowed,
+        source=_SOURCE,
+        next_step=_STEP,
+        says=says,
+    )

@@ -1,0 +1,99 @@
+"""Kernels for the cores of a program: each begins when the program enables its core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.design.array import Array
+from memtile.errors import Problem
+from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
+from memtile.sim.core_control import control_register, enabled_cores
+from memtile.sim.kernels import Kernel
+
+Place = tuple[int, int]
+Kernels = Mapping[Place, Kernel]
+_SOURCE = "aie-rt: Core_Control.Enable starts a core"
+
+
+def enabled_by(operations: Iterable[Operation], shape: ArrayShape) -> list[Place]:
+    """Column and row of each core that the operations enable, in their order."""
+    found: dict[Place, None] = {}
+    for operation in operations:
+        for word in words_written(operation):
+            column, row, offset = locate(word.address)
+            kind = shape.tile(column, row)
+            if kind is None or TILE_KINDS[kind].role != "compute":
+                continue
+            register = control_register(kind)
+            if offset == register.offset and register.field("Enable").get(word.value & word.mask):
+                found[column, row] = None
+    return list(found)
+
+
+class CoreKernels:
+    """Has the cores of an array run kernels from when they are enabled.
+
+    Args:
+        array: the model.
+        kernels: by column and row of the tile.
+    """
+
+    def __init__(self, array: Array, kernels: Kernels) -> None:
+        self._array, self._waiting = array, dict(kernels)
+
+    def problems(self, operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Problem]:
+        """Kernels of cores that are not there, or that nobody enables."""
+        there = [*enabled_by(operations, shape), *self._enabled()]
+        for column, row in self._waiting:
+            kind = shape.tile(column, row)
+            if kind is None or TILE_KINDS[kind].role != "compute":
+                rows = f"columns 0..{shape.columns - 1}, rows {shape.compute_rows.start}..{shape.rows - 1}"
+                given = f"a {TILE_KINDS[kind].title}" if kind else "no tile"
+                says = f"({column}, {row}) is {given}; compute tiles are in {rows}"
+                yield _problem("kernel_tile", column, row, given, rows, says, "")
+            elif (column, row) not in there:
+                listed = ", ".join(f"({c}, {r})" for c, r in there)
+                says = f"the program never enables this core; it enables {listed or 'none'}"
+                step = (
+                    f"Call the kernel core_{there[0][0]}_{there[0][1]}, if it is meant for that core."
+                    if there
+                    else "Give the file that enables the cores too, such as aie_cdo_enable.bin."
+                )
+                yield _problem("kernel_core", column, row, "not enabled", listed or "none", says, step)
+
+    def attach(self) -> None:
+        """Start the kernels of those cores that have been enabled since the last call."""
+        for place in self._enabled():
+            kernel = self._waiting.pop(place, None)
+            if kernel is not None:
+                self._array.compute_tile(*place).run_kernel(kernel)
+
+    def started_by(self, address: int, words: int) -> bool:
+        """Whether a write of so many words may have enabled a core that waits for it."""
+        if not self._waiting:
+            return False
+        column, row, offset = locate(address)
+        if row < self._array.device.compute_rows.start:
+            return False
+        control = control_register(self._array.device.tile(column, row)).offset
+        return offset <= control < offset + words * WORD_BYTES
+
+    def _enabled(self) -> list[Place]:
+        engine = self._array.engine
+        tiles, owners = engine.spec.tiles, engine.state.cores.tile
+        numbers = [int(owners[core]) for core in enabled_cores(engine)]
+        return [(int(tiles.column[tile]), int(tiles.row[tile])) for tile in numbers]
+
+
+def _problem(reason: str, column: int, row: int, given: str, allowed: str, says: str, step: str) -> Problem:
+    return Problem(
+        reason=reason,
+        where=f"kernel of core ({column}, {row})",
+        field="core",
+        given=given,
+        allowed=allowed,
+        source=_SOURCE,
+        next_step=step,
+        says=says,
+    )

@@ -1,0 +1,62 @@
+"""Is a file that is no program named for what it is, in one sentence with the next step?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtile import InputFileError
+from memtile.programs import read_program
+
+ROOT = Path(__file__).parents[2]
+BUILD = "Give the files of the build folder instead: aie_cdo_*.bin and the instructions."
+
+
+def refused(data: bytes, name: str = "f") -> str:
+    with pytest.raises(InputFileError) as caught:
+        read_program(data, name)
+    assert len(caught.value.problems) == 1
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "what", "step"),
+    [
+        (
+            b"xclbin2\0" + bytes(500),
+            "an xclbin, a container with the CDO in its AIE_PARTITION section",
+            BUILD,
+        ),
+        (
+            bytes.fromhex("dd000000 44332211 88776655") + bytes(50),
+            "a PDI, a boot image with the CDO in it",
+            BUILD,
+        ),
+        (b"\x7fELF\1\1\1" + bytes(50), "an ELF file", BUILD),
+        (b"\x93NUMPY\1\0v\0{", "a NumPy array", "Give arrays with --in NAME=FILE.npy."),
+        (b"PK\3\4", "a ZIP archive", "Give the files in it."),
+        (b"module {\n  aie.device(npu1) {\n", "MLIR", "Compile it with mlir-aie"),
+        (b"//===- aie.mlir -===//\n//\n\nmodule @m {\n", "MLIR", "aie_cdo_*.bin and the instructions."),
+        (b'"builtin.module"() ({\n', "MLIR", "Compile it"),
+    ],
+)
+def test_what_other_tools_write_is_named(data: bytes, what: str, step: str) -> None:
+    text = refused(data)
+    assert text.startswith(f"f: the file is {what}; it must be a transaction, a CDO file or a register dump")
+    assert step in text
+
+
+def test_any_text_is_one_problem_and_not_one_for_each_line() -> None:
+    text = refused((ROOT / "README.md").read_bytes(), "README.md")
+    assert text.startswith(
+        "README.md: the file is text that begins with '# memtile', and no line of it is a reg"
+    )
+    assert text.endswith("Lines of a register dump have an address and values, such as 0x021C0000 2.")
+
+
+def test_a_dump_with_wrong_lines_names_them() -> None:
+    with pytest.raises(InputFileError) as caught:
+        read_program(b"0x021C0000 2\nx y\nz\n", "dump.txt")
+    assert [problem.where for problem in caught.value.problems] == ["dump.txt, line 2", "dump.txt, line 3"]
+    assert refused(b"0x021C0000 two\n").startswith("f, line 1: '0x021C0000 two' is not a register")
