@@ -58,7 +58,7 @@ def test_the_stream_is_mask_bytes_filler_for_every_eight_words(words: Words) -> 
 @given(sparse(), st.integers(0, 5))
 @settings(max_examples=150, deadline=None)
 def test_decompression_gives_the_words_back(words: Words, more: int) -> None:
-    """DEV-COMP-1: of a tail only the words that were there; what follows in the stream is left alone."""
+    """DEV-COMP-3: of a tail only the words that were there; what follows in the stream is left alone."""
     stream = compress(words)
     followed = np.concatenate([stream, np.full(more, 0xFFFFFFFF, np.uint32)])
     assert compressed_length(followed, len(words)) == len(stream)
@@ -221,7 +221,7 @@ def test_a_reset_leaves_nothing_of_a_group_behind(reads: bool, cut: int) -> None
 
 
 def test_finish_on_tlast_does_not_look_into_a_compressed_stream() -> None:
-    """DEV-COMP-1: the length ends the BD, and reaching it without TLAST is no error."""
+    """DEV-COMP-3: the length ends the BD, and reaching it without TLAST is no error."""
     rig = Rig()
     words = np.arange(1, 25, dtype=np.uint32)
     rig.feed(rig.s2mm(), compress(words))

@@ -357,8 +357,9 @@ SHAPES: list[tuple[object, list[str]]] = [
     (
         MEMORY | {"tile": "shim"},
         [
-            'descriptor: tile is "shim"; it must be memory or compute or interface or memory_v2 or '
-            "compute_v2 or interface_v2 (AM020: tile kinds with a DMA)."
+            'descriptor: tile is "shim"; it must be memory or compute or interface or memory_2p or '
+            "compute_2p or interface_2p or memory_v2 or compute_v2 or interface_v2 (AM020: tile kinds with "
+            "a DMA)."
         ],
     ),
     (
@@ -483,8 +484,8 @@ def test_no_json_is_unforeseen(data: st.DataObject) -> None:
             "shim",
             [0] * 8,
             (
-                'descriptor: tile is "shim"; it must be memory or compute or interface or memory_v2 or '
-                "compute_v2 or interface_v2"
+                'descriptor: tile is "shim"; it must be memory or compute or interface or memory_2p or '
+                "compute_2p or interface_2p or memory_v2"
             ),
         ),
     ],

@@ -295,8 +295,8 @@ def test_a_second_run_goes_on_and_its_result_counts_from_the_beginning() -> None
 
 def test_padding_with_a_constant_is_for_the_second_generation() -> None:
     assert refused(lambda: MemoryTile().mm2s[0].pad_with(7)) == (
-        "memory tile, MM2S 0: the memory tile pads with zeros; only tiles of AIE-ML v2 take another "
-        "word (AM020: zeros; AM029 DMA_MM2S_n_Constant_Pad_Value)."
+        "memory tile, MM2S 0: the memory tile pads with zeros; only tiles of AIE2P and AIE-ML v2 "
+        "take another word (AM020: zeros; AM029 DMA_MM2S_n_Constant_Pad_Value)."
     )
     tile = MemoryTile("xc2ve3858")
     assert refused(lambda: tile.mm2s[0].pad_with(-1)) == (

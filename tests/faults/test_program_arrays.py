@@ -14,7 +14,7 @@ from memtile.errors import DesignError, InputFileError, MemtileError
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.device import device_of
 from memtile.io.program.formats import Program as Read
-from memtile.io.program.operations import ArrayShape, Other, Write
+from memtile.io.program.operations import ArrayShape, Other, Write, address_of
 from memtile.io.program.run import run_program
 from programs import Program
 
@@ -279,16 +279,77 @@ def test_the_device_follows_from_the_header_or_is_named() -> None:
     assert device_of([read(2, 4, 1, 4)], "xcve2302")[1].columns == 2
 
 
+@pytest.mark.parametrize(
+    ("header", "name", "columns"),
+    [
+        ((5, 6, 1, 2), "npu1", 4),  # older builds: the physical columns of Phoenix
+        ((5, 6, 1, 3), "npu1", 4),
+        ((8, 6, 1, 4), "npu2", 8),
+        ((5, 6, 1, 4), "npu2", 5),
+        ((1, 6, 1, 4), "npu2", 1),
+        ((4, 6, 1, 8), "npu2", 4),  # the driver's numbers of the steppings of Strix
+        ((4, 6, 1, 9), "npu2", 4),
+        ((8, 6, 1, 3), "npu2", 8),  # older builds of npu2
+        ((6, 6, 1, 3), "npu2", 6),
+        ((8, 6, 1, 2), "npu2", 8),
+        ((7, 6, 1, 0), "npu2", 7),  # a number that says nothing
+        ((36, 7, 2, 5), "xc2ve3858", 36),
+    ],
+)
+def test_headers_of_npus(header: tuple[int, int, int, int], name: str, columns: int) -> None:
+    """DEV-AIE2P-4."""
+    device, shape = device_of([read(*header)])
+    assert (device.name, shape.columns) == (name, columns)
+    assert shape == ArrayShape.of(device, columns)
+    assert shape.generation == device.generation
+
+
+def test_a_header_of_five_columns_leaves_the_part_to_the_other_files() -> None:
+    device, shape = device_of([read(5, 6, 1, 3), read(1, 6, 1, 3), read(5, 6, 1, 3)])
+    assert (device.name, shape.columns) == ("npu1", 1)
+    assert device_of([read(5, 6, 1, 3)], "npu1")[1].columns == 4
+    assert device_of([read(5, 6, 1, 3)], "npu2")[1].columns == 5
+    assert message(lambda: device_of([read(5, 6, 1, 3), read(8, 6, 1, 4)])).startswith(
+        "f, f: the files are for different arrays: 5 x 6 tiles with 1 memory tile row and 8 x 6"
+    )
+    assert message(lambda: device_of([read(4, 6, 1, 3), read(4, 6, 1, 4)])) == (
+        "f, f: the files are for different arrays: npu1 and npu2 (transaction headers). Name a --device."
+    )
+
+
+def test_a_header_that_fits_several_devices_asks_for_one() -> None:
+    assert message(lambda: device_of([read(4, 6, 1, 0)])) == (
+        "f: the array has 4 x 6 tiles with 1 memory tile row, generation 0 (unknown), which fits npu1 and "
+        "npu2 (transaction headers). Name a --device, such as npu1."
+    )
+    assert device_of([read(4, 6, 1, 0)], "npu2")[0].name == "npu2"
+
+
+def test_files_without_header_are_for_npu1_unless_they_write_beyond_it() -> None:
+    inside, beyond = (
+        Read("f.bin", "cdo", "", (Write(address_of(column, 1, 0xA0000), 1, place=f"f.bin, {column}"),))
+        for column in (3, 4)
+    )
+    assert device_of([inside])[0].name == "npu1"
+    assert message(lambda: device_of([inside, beyond])) == (
+        "f.bin, 4: the file does not say its device and writes to tile (4,1), which npu1 has not "
+        "(transaction headers). Name a --device; xcve2802, xcve2302, npu2, xc2ve3858 have that tile."
+    )
+    assert device_of([beyond], "npu2")[0].name == "npu2"
+    assert device_of([beyond, read(8, 6, 1, 4)])[0].name == "npu2"
+
+
 def test_a_header_that_fits_no_device() -> None:
     known = (
         "which fits no known device: xcve2802 with 38 x 11 tiles with 2 memory tile rows, xcve2302 with "
-        "17 x 4 tiles with 1 memory tile row, npu1 with 4 x 6 tiles with 1 memory tile row "
-        "(transaction headers). Name a --device to run it on."
+        "17 x 4 tiles with 1 memory tile row, npu1 with 4 x 6 tiles with 1 memory tile row, npu2 with 8 x 6 "
+        "tiles with 1 memory tile row, xc2ve3858 with 36 x 7 tiles with 2 memory tile rows (transaction "
+        "headers). Name a --device to run it on."
     )
-    assert message(lambda: device_of([read(8, 6, 1, 4)])) == (
-        f"f: the array has 8 x 6 tiles with 1 memory tile row, generation 4 (NPU2), {known}"
+    assert message(lambda: device_of([read(9, 6, 1, 4)])) == (
+        f"f: the array has 9 x 6 tiles with 1 memory tile row, generation 4 (NPU2), {known}"
     )
-    for shape in ((5, 6, 1, 2), (4, 6, 1, 1), (4, 6, 2, 3), (0, 6, 1, 2), (4, 6, 1, 9)):
+    for shape in ((9, 6, 1, 2), (4, 6, 1, 1), (4, 6, 2, 3), (0, 6, 1, 2), (4, 6, 1, 5), (4, 11, 2, 4)):
         assert message(lambda shape=shape: device_of([read(*shape)])).endswith(known)
     both = [read(4, 6, 1, 2), read(4, 11, 2, 2)]
     assert message(lambda: device_of(both)).startswith(
@@ -298,8 +359,6 @@ def test_a_header_that_fits_no_device() -> None:
     assert "Did you mean npu1?" in message(lambda: device_of(both, "npu11"))
 
 
-def test_a_device_of_another_generation_than_the_tables() -> None:
-    assert message(lambda: device_of([read(2, 6, 1, 3)], "xc2ve3858")) == (
-        "device xc2ve3858: the device is of generation AIE-ML v2; it must be of AIE-ML (files of "
-        "register writes are read with its tables)."
-    )
+def test_a_named_device_of_another_generation_is_taken() -> None:
+    device, shape = device_of([read(2, 6, 1, 3)], "xc2ve3858")
+    assert (device.name, shape.generation, shape.columns) == ("xc2ve3858", "AIE-ML v2", 36)

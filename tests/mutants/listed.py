@@ -641,22 +641,22 @@ MUTANTS = (
     Mutant(
         "v2 streams are 32 bits wide",
         "arch/tiles.py",
-        '"granule_bytes": 32, "stream_words": 2}',
-        '"granule_bytes": 32, "stream_words": 1}',
+        '_WIDE: dict[str, Any] = {"granule_bytes": 32, "stream_words": 2}',
+        '_WIDE: dict[str, Any] = {"granule_bytes": 32, "stream_words": 1}',
         "tests/data/test_v2.py::test_headline_rate_is_words_of_a_beat_per_channel_and_cycle_both_ways",
     ),
     Mutant(
         "v2 banks are 128 bits wide",
         "arch/tiles.py",
-        '"granule_bytes": 32, "stream_words": 2}',
-        '"granule_bytes": 16, "stream_words": 2}',
+        '_WIDE: dict[str, Any] = {"granule_bytes": 32, "stream_words": 2}',
+        '_WIDE: dict[str, Any] = {"granule_bytes": 16, "stream_words": 2}',
         "tests/data/test_v2.py::test_a_bank_is_256_bits_wide",
     ),
     Mutant(
         "v2 vectors are 256 bits wide",
         "arch/core.py",
-        "replace(CORE, vector_bits=512)",
-        "replace(CORE, vector_bits=256)",
+        '"AIE-ML v2": replace(CORE, vector_bits=512)',
+        '"AIE-ML v2": replace(CORE, vector_bits=256)',
         "tests/timing/test_v2_cores.py::test_three_512_bit_ports_run_together_when_their_pairs_differ",
     ),
     Mutant(
@@ -679,6 +679,49 @@ MUTANTS = (
         "if padded and fields[ch, f.STANDS_STILL]:",
         "if False:",
         "tests/data/test_v2.py::test_a_step_of_zero_sends_the_same_words_again",
+    ),
+    # npu2
+    Mutant(
+        "isolation of AIE2P where AIE-ML has it",
+        "arch/registers_2p.py",
+        'replace(before["Tile_Control"], offset=_TILE_CONTROL[module])',
+        'before["Tile_Control"]',
+        "tests/words/test_registers_2p.py::test_every_register_is_where_the_driver_has_it",
+    ),
+    Mutant(
+        "AIE2P compresses as AIE-ML",
+        "arch/tiles.py",
+        '"generation": "AIE2P", "compression_known": False',
+        '"generation": "AIE2P"',
+        "tests/data/test_aie2p.py::test_a_run_that_would_need_the_compressed_format_is_refused",
+    ),
+    Mutant(
+        "eight words of a granule share four bits of check-bit errors",
+        "model/memory/ecc.py",
+        "    granule = st.spec.kinds.granule_words[st.spec.tiles.kind[tile]]",
+        "    granule = 4",
+        "tests/data/test_aie2p.py::test_check_bit_errors_have_a_bit_for_each_of_eight_words",
+    ),
+    Mutant(
+        "headers of five columns are for no device",
+        "io/program/headers.py",
+        "return columns == device.physical_columns > device.columns",
+        "return False",
+        "tests/faults/test_program_arrays.py::test_headers_of_npus",
+    ),
+    Mutant(
+        "wide headers of older builds are npu1's",
+        "io/program/headers.py",
+        "        return [d for d in by_size if d is _NPU2]",
+        "        return [_NPU1]",
+        "tests/faults/test_program_arrays.py::test_headers_of_npus",
+    ),
+    Mutant(
+        "the mask of a compressed group from the other end",
+        "access/compression.py",
+        'np.packbits(present, axis=1, bitorder="little")',
+        'np.packbits(present, axis=1, bitorder="big")',
+        "tests/silicon/test_compression_goldens.py::test_the_coder_is_phoenix",
     ),
     # Object FIFOs
     Mutant(

@@ -216,7 +216,7 @@ def test_what_changes_another_register_names_one_of_its_module(kind: TileName) -
 
 @KINDS
 def test_registers_of_an_event_unit_are_about_the_unit_of_their_module(kind: TileName) -> None:
-    units = {"memory": 1, "memory_v2": 1}  # of a compute tile, whose core module comes first
+    units = {"memory": 1, "memory_2p": 1, "memory_v2": 1}  # of a compute tile, whose core module comes first
     found = build([Placed(kind)]).spec.register_map.unit[TILES.index(kind)]
     places = {r.offset: n for n, r in enumerate(register_tables.registers_of(kind))}
     for module in TILE_MODULES[kind]:

@@ -104,7 +104,7 @@ def test_memories():
     assert compute.banks * compute.bank_bytes == compute.memory_bytes
     for module, kind in (("memory_tile_v2", memory), ("memory_v2", compute)):
         assert register_named(module, "DataMemory").width == 8 * kind.granule_bytes == 256
-    assert [kind.stream_words for kind in TILE_KINDS.values()] == [1, 1, 1, 2, 2, 2]
+    assert [kind.stream_words for kind in TILE_KINDS.values()] == [1, 1, 1, 2, 2, 2, 2, 2, 2]
 
 
 def test_tile_control_and_the_locks_of_the_interface_tile_moved():
@@ -174,4 +174,5 @@ def test_bursts_of_512_bytes_and_no_smid_in_the_descriptor():
 def test_a_tile_kind_that_does_not_exist():
     with pytest.raises(DescriptorError) as caught:
         Descriptor("memory_v3", 1, DmaAddress(0))
-    assert "memory or compute or interface or memory_v2 or compute_v2 or interface_v2" in str(caught.value)
+    kinds = "memory compute interface memory_2p compute_2p interface_2p memory_v2 compute_v2 interface_v2"
+    assert " or ".join(kinds.split()) in str(caught.value)

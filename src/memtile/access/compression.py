@@ -2,7 +2,8 @@
 
 Each group of eight memory words becomes a 32-bit mask (bit i = byte i of the group is not zero), the non-zero
 bytes in rising order, little endian, and filler up to the next word: 1 to 9 stream words (AM020 chapter 5).
-The mask comes first, and a tail of less than eight words is a group with zeros behind it (DEV-COMP-1).
+The mask comes first, as on a Phoenix NPU (DEV-COMP-1, GT-30); a tail of less than eight words is a group with
+zeros behind it (DEV-COMP-3). AIE2P has another format, which is not public (DEV-AIE2P-3).
 """
 
 from __future__ import annotations

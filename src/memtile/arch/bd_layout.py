@@ -60,7 +60,8 @@ class BdField:
 
 
 BURST_BYTES = (64, 128, 256)  # Burst_Length codes 0, 1, 2; code 3 is undefined (AM025)
-BURST_BYTES_V2 = (*BURST_BYTES, 512)  # AM027 has bursts of 512 bytes; code 3 is inferred (DEV-V2-4)
+BURST_BYTES_2P = (*BURST_BYTES, 512)  # AIE2P (driver: bursts of 32 beats; mlir-aie: code 3)
+BURST_BYTES_V2 = BURST_BYTES_2P  # AM027 has bursts of 512 bytes; code 3 is inferred (DEV-V2-4)
 
 _S, _M = Encoding.SIGNED, Encoding.MINUS_ONE
 
@@ -171,8 +172,8 @@ INTERFACE_BD = _layout(
 )
 
 
-# AIE-ML v2 (AM027, AM029). Fields keep the names of AM025, so that one word means one thing everywhere; what
-# AM029 calls their parts stands in ``registers``.
+# AIE2P (driver) and AIE-ML v2 (AM027, AM029). Fields keep the names of AM025, so that one word means one
+# thing everywhere; what the driver's registers and AM029 call their parts stands in ``registers``.
 
 
 def _pad_field(name: str, *parts: tuple[int, int, int]) -> BdField:
@@ -180,6 +181,20 @@ def _pad_field(name: str, *parts: tuple[int, int, int]) -> BdField:
     return BdField(name, parts, registers=(manual, f"{manual}_High")[: len(parts)])
 
 
+_PADS = (
+    "D0_Zero_Before",
+    "D1_Zero_Before",
+    "D2_Zero_Before",
+    "D0_Zero_After",
+    "D1_Zero_After",
+    "D2_Zero_After",
+)
+MEMORY_BD_2P: Mapping[str, BdField] = MappingProxyType(
+    {**MEMORY_BD} | {name: _pad_field(name, *MEMORY_BD[name].parts) for name in _PADS}
+)
+INTERFACE_BD_2P: Mapping[str, BdField] = MappingProxyType(
+    {**INTERFACE_BD, "Burst_Length": BdField("Burst_Length", ((4, 31, 30),), codes=BURST_BYTES_2P)}
+)
 _PADS_V2 = (
     _pad_field("D0_Zero_Before", (1, 31, 26)),
     _pad_field("D1_Zero_Before", (3, 31, 27), (2, 27, 27)),

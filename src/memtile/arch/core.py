@@ -60,7 +60,11 @@ CORE = CoreKind(
 )
 
 CORES: Mapping[Generation, CoreKind] = MappingProxyType(
-    {"AIE-ML": CORE, "AIE-ML v2": replace(CORE, vector_bits=512)}  # the rest is assumed the same (DEV-V2-9)
+    {  # the rest is assumed the same (DEV-AIE2P-2, DEV-V2-9)
+        "AIE-ML": CORE,
+        "AIE2P": replace(CORE, vector_bits=512),
+        "AIE-ML v2": replace(CORE, vector_bits=512),
+    }
 )
 
 DEFAULT_STACK_BYTES = DEFAULT_HEAP_BYTES = 1024  # of a program, unless told otherwise (UG1603)
@@ -73,5 +77,5 @@ SIDE_STEPS: Mapping[str, tuple[int, int]] = MappingProxyType(
 )
 """Columns and rows from a core to the tile on each side; an eastern neighbour's memory is out of reach."""
 
-VECTOR_BANKS = CORE.vector_bits // 8 // COMPUTE.granule_bytes  # both of a pair, in either generation
+VECTOR_BANKS = CORE.vector_bits // 8 // COMPUTE.granule_bytes  # both of a pair, in every generation
 WINDOW_WORDS = COMPUTE.memory_words

@@ -1,18 +1,19 @@
-"""The devices and where their tiles are (AM020 chapter 1, mlir-aie device model, measurements on Phoenix).
+"""The devices and where their tiles are (AM020 chapter 1, mlir-aie device model, driver, measurements).
 
 Row 0 holds interface tiles, then come one or two rows of memory tiles, then compute tiles. Columns and rows
-are those that a design sees; a device that keeps columns for itself has more of them physically.
+are those that a design sees; a device that keeps columns for itself has more of them physically. Partitions
+of NPUs have names of their own in mlir-aie (``npu2_4col``); they are devices here too, with fewer columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 
 from memtile.arch.grades import Grade, Source
-from memtile.arch.tiles import Generation, Role, TileKind, TileName, kinds_of
+from memtile.arch.tiles import Generation, Role, TileKind, TileName, kind_of
 from memtile.errors import DesignError, Problem
 
 INTERFACE_ROWS = 1
@@ -74,7 +75,7 @@ class Device:
 
     def kind(self, role: Role) -> TileKind:
         """The tile kind of the device's generation that has a role."""
-        return next(kind for kind in kinds_of(self.generation).values() if kind.role == role)
+        return kind_of(self.generation, role)
 
     def has_interface_dma(self, column: int) -> bool:
         """Whether the interface tile of ``column`` moves data between the array and memory outside it.
@@ -121,8 +122,10 @@ _VERSAL = Source("mlir-aie device model; AM020 chapter 1", Grade.DRIVER)
 _ALL = Source("every column of the device belongs to the design", Grade.DRIVER)
 
 _VERSAL_2 = Source("mlir-aie device model of the VE3858 (pull request 3593)", Grade.DRIVER)
+_NPU = Source("mlir-aie device model", Grade.DRIVER)
 
-_DRIVER, _NPU1 = 2, 3  # AIE-ML as the driver numbers the generations, and NPU1 as mlir-aie does
+# Generations as the driver numbers them, and mlir-aie too; the driver tells steppings of AIE2P apart.
+_AIE_ML, _AIE2IPU, _AIE2P, _AIE2PS, _STRIX_A0, _STRIX_B0 = 2, 3, 4, 5, 8, 9
 
 _DEVICES = (
     Device(
@@ -132,7 +135,7 @@ _DEVICES = (
         memory_tile_rows=2,
         noc_columns=(2, 3, 6, 7, 14, 15, 22, 23, 30, 31, 34, 35),
         generation="AIE-ML",
-        transaction_generations=(_DRIVER,),
+        transaction_generations=(_AIE_ML,),
         family="Versal AI Edge",
         first_column=0,
         physical_columns=38,
@@ -146,7 +149,7 @@ _DEVICES = (
         memory_tile_rows=1,
         noc_columns=(2, 3, 6, 7, 10, 11),
         generation="AIE-ML",
-        transaction_generations=(_DRIVER,),
+        transaction_generations=(_AIE_ML,),
         family="Versal AI Edge",
         first_column=0,
         physical_columns=17,
@@ -160,23 +163,37 @@ _DEVICES = (
         memory_tile_rows=1,
         noc_columns=(0, 1, 2, 3),
         generation="AIE-ML",
-        transaction_generations=(_DRIVER, _NPU1),
+        transaction_generations=(_AIE_ML, _AIE2IPU),
         family="Ryzen AI NPU (Phoenix, Hawk Point)",
         first_column=1,
         physical_columns=5,
-        source=Source("mlir-aie device model", Grade.DRIVER),
+        source=_NPU,
         physical_source=Source(
             "measured on Phoenix: column 0 has a memory tile and cores but no interface DMA", Grade.SILICON
         ),
     ),
-    Device(  # DEV-V2-5: which columns have an interface DMA is not known, and no model has it (DEV-V2-9)
+    Device(
+        name="npu2",
+        columns=8,
+        rows=6,
+        memory_tile_rows=1,
+        noc_columns=tuple(range(8)),
+        generation="AIE2P",
+        transaction_generations=(_AIE2P, _STRIX_A0, _STRIX_B0),
+        family="Ryzen AI NPU (Strix)",
+        first_column=0,
+        physical_columns=8,
+        source=_NPU,
+        physical_source=_ALL,
+    ),
+    Device(  # DEV-V2-5: which columns have an interface DMA
         name="xc2ve3858",
         columns=36,
         rows=7,
         memory_tile_rows=2,
-        noc_columns=(),
+        noc_columns=tuple(range(36)),
         generation="AIE-ML v2",
-        transaction_generations=(),
+        transaction_generations=(_AIE2PS,),
         family="Versal AI Edge Gen 2",
         first_column=0,
         physical_columns=36,
@@ -187,20 +204,90 @@ _DEVICES = (
 DEVICES: Mapping[str, Device] = MappingProxyType({d.name: d for d in _DEVICES})
 
 
+def _partitions(whole: Device) -> Iterator[Device]:
+    """The partitions of an NPU under mlir-aie's names: its first columns."""
+    for count in range(1, whole.columns):
+        columns = tuple(column for column in whole.noc_columns if column < count)
+        yield replace(whole, name=f"{whole.name}_{count}col", columns=count, noc_columns=columns)
+
+
+PARTITIONS: Mapping[str, Device] = MappingProxyType(
+    {part.name: part for name in ("npu1", "npu2") for part in _partitions(DEVICES[name])}
+    | {"npu1_4col": DEVICES["npu1"], "npu2_8col": DEVICES["npu2"]}  # older names of the whole
+)
+"""Names of parts of a device, beside those in ``DEVICES``."""
+
+_STRIX = "is an NPU of AIE2P"
+_PHOENIX = "is an NPU of AIE-ML"
+_CALLED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "phoenix": (_PHOENIX, "npu1"),
+        "hawk": (_PHOENIX, "npu1"),
+        "hawkpoint": (_PHOENIX, "npu1"),
+        "xdna": (_PHOENIX, "npu1"),
+        "xdna1": (_PHOENIX, "npu1"),
+        "phx": (_PHOENIX, "npu1"),
+        "hwk": (_PHOENIX, "npu1"),
+        "aie2": ("is the compiler's name of AIE-ML", "npu1"),
+        "aieml": ("is a generation", "npu1 or xcve2802"),
+        "aie2ipu": ("is the driver's name of the NPU of Phoenix", "npu1"),
+        "npu1_5col": ("would be all physical columns of Phoenix, of which designs get four", "npu1"),
+        "strix": (_STRIX, "npu2"),
+        "strixpoint": (_STRIX, "npu2"),
+        "strixhalo": (_STRIX, "npu2"),
+        "krackan": (_STRIX, "npu2"),
+        "gorgon": (_STRIX, "npu2"),
+        "xdna2": (_STRIX, "npu2"),
+        "stx": (_STRIX, "npu2"),
+        "krk": (_STRIX, "npu2"),
+        "aie2p": ("is a generation", "npu2"),
+        "npu4": ("is the kernel driver's and IREE's name of the NPU of Strix", "npu2"),
+        "npu5": ("is the kernel driver's name of the NPU of Strix Halo", "npu2"),
+        "npu6": ("is the kernel driver's name of the NPU of Krackan", "npu2"),
+        "npu3": ("is a later NPU, of which no public register description is known here", ""),
+        "vek280": ("is a board with an xcve2802", "xcve2802"),
+        "ve2802": ("is short for xcve2802", "xcve2802"),
+        "ve2302": ("is short for xcve2302", "xcve2302"),
+        "v70": ("is a card with an xcve2802", "xcve2802"),
+        "aiemlv2": ("is a generation", "xc2ve3858"),
+        "aie2ps": ("is the driver's name of AIE-ML v2", "xc2ve3858"),
+        "xcve3858": ("is mlir-aie's name of xc2ve3858", "xc2ve3858"),
+        "ve3858": ("is short for xc2ve3858", "xc2ve3858"),
+        "xcvc1902": ("is of the first generation, AIE, which has no memory tiles", ""),
+        "vck190": ("is a board of the first generation, AIE, which has no memory tiles", ""),
+    }
+)
+"""Names that people type for a device: what each one is, and the device to name instead."""
+
+
 def device(name: str) -> Device:
-    """The device called ``name``, in any case; raises :class:`DesignError` listing the known ones."""
-    found = DEVICES.get(name.lower())
+    """The device or partition called ``name``, in any case.
+
+    Raises:
+        DesignError: none is called so; it lists the known ones and says what other names mean.
+    """
+    key = name.lower()
+    found = DEVICES.get(key) or PARTITIONS.get(key)
     if found:
         return found
-    near = get_close_matches(name.lower(), DEVICES, 1)
     raise DesignError(
         Problem(
             reason="device",
             where="device table",
             field="device",
             given=repr(name),
-            allowed=f"one of {', '.join(DEVICES)}",
+            allowed=f"one of {', '.join(DEVICES)} or a partition such as npu2_4col",
             source="mlir-aie device model",
-            next_step=f"Did you mean {near[0]}?" if near else "",
+            next_step=_hint(key),
         )
     )
+
+
+def _hint(name: str) -> str:
+    """What a name that is no device's may mean."""
+    known = _CALLED.get(name) or _CALLED.get("".join(c for c in name if c.isalnum()))
+    if known:
+        what, instead = known
+        return f"The name {name} {what}" + (f"; take {instead}." if instead else ".")
+    near = get_close_matches(name, [*DEVICES, *PARTITIONS], 1)
+    return f"Did you mean {near[0]}?" if near else ""

@@ -254,9 +254,29 @@ EVENT_UNITS: Mapping[ModuleName, EventUnit] = MappingProxyType(
     {"memory_tile": _MEMORY_TILE, "memory": _MEMORY, "core": _CORE, "pl": _INTERFACE}
 )
 EVENT_MODULES: Mapping[ModuleName, ModuleName] = MappingProxyType(
-    {**{module: module for module in EVENT_UNITS}, "memory_tile_v2": "memory_tile", "memory_v2": "memory"}
+    {
+        **{module: module for module in EVENT_UNITS},
+        "memory_tile_2p": "memory_tile",
+        "memory_2p": "memory",
+        "core_2p": "core",
+        "pl_2p": "pl",
+        "memory_tile_v2": "memory_tile",
+        "memory_v2": "memory",
+    }
 )
-"""Each module that has an event unit -> the one of AIE-ML whose unit it is taken for (DEV-V2-2)."""
+"""Each module that has an event unit -> the one of AIE-ML with the same numbers (driver; v2: DEV-V2-2)."""
+
+RENAMED: Mapping[ModuleName, Mapping[str, str]] = MappingProxyType(
+    {"core_2p": MappingProxyType({"DECOMPRESSION_UNDERFLOW": "SPARSITY_OVERFLOW"})}
+)
+"""Events of AIE-ML that have another meaning and so another name elsewhere (driver event headers)."""
+
+
+def events_of(module: ModuleName) -> Mapping[str, int]:
+    """Event name -> number of a module that has an event unit."""
+    other = RENAMED.get(module, {})
+    return {other.get(name, name): n for name, n in EVENT_UNITS[EVENT_MODULES[module]].events.items()}
+
 
 EVENTS: Mapping[ModuleName, Mapping[str, int]] = MappingProxyType(
     {module: unit.events for module, unit in EVENT_UNITS.items()}

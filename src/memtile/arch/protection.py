@@ -24,7 +24,7 @@ def _columns() -> tuple[int, ...]:
 COLUMNS = _columns()
 """Check bits that change with a cell, by cell; an odd number, so two flips never look like one (Hsiao)."""
 
-LANES = 4  # words of a granule that Checkbit_Error_Generation tells apart (driver)
+LANES = 4  # words of a granule of AIE-ML, each with a bit in Checkbit_Error_Generation (driver)
 EVENT_TRUE = 1  # always there (driver)
 SCRUB_CORRECTED, SCRUB_FAILED, CORRECTED, FAILED = range(4)  # ECC events, from the first on (driver)
 FIRST_ECC_EVENT = "DM_ECC_ERROR_SCRUB_CORRECTED"

@@ -1,4 +1,4 @@
-"""The register maps of all modules, and how to find a register by name or by address (AM025, AM029)."""
+"""The register maps of all modules; how to find a register by name or by address (AM025, driver, AM029)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
 
-from memtile.arch import compute_registers, interface_registers, memory_tile_registers, registers_v2
+from memtile.arch import (
+    compute_registers,
+    interface_registers,
+    memory_tile_registers,
+    registers_2p,
+    registers_v2,
+)
 from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EventUnit
 from memtile.arch.registers import ModuleName, Register, Table
 from memtile.arch.tiles import TILE_KINDS, Role, TileName
@@ -18,6 +24,9 @@ TILE_MODULES: Mapping[TileName, tuple[ModuleName, ...]] = MappingProxyType(
         "memory": ("memory_tile",),
         "compute": ("memory", "core"),
         "interface": ("noc", "pl"),
+        "memory_2p": ("memory_tile_2p",),
+        "compute_2p": ("memory_2p", "core_2p"),
+        "interface_2p": ("noc", "pl_2p"),
         "memory_v2": ("memory_tile_v2",),
         "compute_v2": ("memory_v2", "core"),  # core and pl: those of AIE-ML (DEV-V2-2)
         "interface_v2": ("noc_v2", "pl"),
@@ -30,6 +39,10 @@ _TABLES: Mapping[ModuleName, Callable[[], Table]] = MappingProxyType(
         "core": compute_registers.core_table,
         "noc": interface_registers.noc_table,
         "pl": interface_registers.pl_table,
+        "memory_tile_2p": registers_2p.memory_tile_table,
+        "memory_2p": registers_2p.memory_table,
+        "core_2p": registers_2p.core_table,
+        "pl_2p": registers_2p.pl_table,
         "memory_tile_v2": registers_v2.memory_tile_table,
         "memory_v2": registers_v2.memory_table,
         "noc_v2": registers_v2.noc_table,
@@ -59,11 +72,11 @@ def register_map(module: ModuleName) -> Mapping[int, Register]:
 def event_modules(tile: TileName) -> tuple[tuple[ModuleName, EventUnit], ...]:
     """The modules of a tile kind that have an event unit, from west to east: the core module comes first.
 
-    The units of AIE-ML v2 are taken for those of AIE-ML (DEV-V2-2).
+    Those of AIE2P have the numbers of AIE-ML (driver); those of AIE-ML v2 are taken for them (DEV-V2-2).
     """
     bases = [(module, EVENT_MODULES[module]) for module in TILE_MODULES[tile] if module in EVENT_MODULES]
-    found = [(module, EVENT_UNITS[base]) for module, base in bases]
-    return tuple(sorted(found, key=lambda pair: pair[0] != "core"))
+    bases.sort(key=lambda pair: pair[1] != "core")
+    return tuple((module, EVENT_UNITS[base]) for module, base in bases)
 
 
 @cache

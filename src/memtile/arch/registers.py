@@ -17,7 +17,20 @@ from memtile.arch.grades import Grade
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem, RegisterError, raise_if
 
-ModuleName = Literal["memory_tile", "memory", "core", "noc", "pl", "memory_tile_v2", "memory_v2", "noc_v2"]
+ModuleName = Literal[
+    "memory_tile",
+    "memory",
+    "core",
+    "noc",
+    "pl",
+    "memory_tile_2p",
+    "memory_2p",
+    "core_2p",
+    "pl_2p",
+    "memory_tile_v2",
+    "memory_v2",
+    "noc_v2",
+]
 WORD_BITS = 8 * WORD_BYTES
 
 

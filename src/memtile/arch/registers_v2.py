@@ -1,4 +1,4 @@
-"""The register maps of AIE-ML v2, told as what AM029 changes in those of AIE-ML.
+"""The register maps of AIE-ML v2, told as what AM029 changes in those of AIE-ML; AIE2P shares some.
 
 Reset values that our source of AM029 does not give are those of AIE-ML (DEV-V2-1). Registers of AIE-ML that
 only the driver's header knows are not taken over (DEV-V2-3).
@@ -15,21 +15,15 @@ from memtile.arch.dma_registers import bd_registers, channel_registers, lock_reg
 from memtile.arch.event_registers import event_numbers
 from memtile.arch.events import EVENT_UNITS, MORE_COUNTERS_V2, EventUnit
 from memtile.arch.grades import Grade
-from memtile.arch.registers import Access, Field, Register, Table, array, fields, flags
-from memtile.arch.tiles import COMPUTE_V2, INTERFACE_V2, MEMORY_V2, WORD_BYTES, TileKind
+from memtile.arch.registers import Access, Register, Table, array, fields, flags
+from memtile.arch.registers_2p import by_name, changed, wide_memory, wide_memory_tile
+from memtile.arch.tiles import COMPUTE_V2, INTERFACE_V2, MEMORY_V2, WORD_BYTES
 
-_MEMORY_TILE_WATCHPOINT = """
-    Read_Access 29, Write_Access 28, AXI_Access 27, DMA_Access 26, East_Access 25, West_Access 24,
-    WriteStrobeMask 23:16, Address 13:0"""
-_MEMORY_WATCHPOINT = """
-    Read_Access 31, Write_Access 30, AXI_Access 29, DMA_Access 28, East_Access 27, North_Access 26,
-    West_Access 25, South_Access 24, WriteStrobeMask 23:16, Address 10:0"""
 _CLOCKS = """
     DMA_Adaptive_Clock_Gate 5, Ctrl_Pkt_Tlast_Error_Enable 4,
     Memory_Module_Clock_Enable 1, Stream_Switch_Clock_Enable 0"""
 _MUX = "South7 15:14, South5 13:12, South3 11:10, South1 9:8"
 _DEMUX = "South5 11:10, South3 7:6, South2 5:4, South1 3:2"
-_UPPER_WORD = 16  # bits above those of a port's lower word in Parity_Injection
 _GATE = "Stream_Switch_Adaptive_Clock_Gate"
 _MM2S_STATUS = """
     Cur_BD 28:25, Task_Queue_Size 24:20, Channel_Running 19, Task_Queue_Overflow 18 wtc,
@@ -47,34 +41,21 @@ _NOC_CHANNELS = replace(
 
 def memory_tile_table() -> Table:
     """All registers of the memory tile."""
-    unit, kind = EVENT_UNITS["memory_tile"], MEMORY_V2
-    before = {r.name: r for r in memory_tile_registers.table()}
-    conflicts = before["Event_Group_Memory_Conflict_Enable"]
-    pad = Register("DMA_MM2S_{}_Constant_Pad_Value", kind.pad_value_base, fields("Constant_Pad_Value 31:0"))
+    before = by_name(memory_tile_registers.table())
     return _changed(
-        before.values(),
-        _data_memory(kind),
-        _more_counters(unit),
-        array(replace(before["WatchPoint0"], name="WatchPoint{}", fields=fields(_MEMORY_TILE_WATCHPOINT)), 4),
-        [replace(conflicts, fields=conflicts.fields[-kind.banks :], reset=(1 << kind.banks) - 1)],
-        bd_registers(kind),
-        array(pad, kind.channels),
-        [_both_words(before["Stream_Switch_Parity_Injection"])],
+        before,
+        wide_memory_tile(before, MEMORY_V2),
+        _more_counters(EVENT_UNITS["memory_tile"]),
+        bd_registers(MEMORY_V2),
         [replace(before["Module_Clock_Control"], fields=fields(_CLOCKS))],
-        [replace(before["Tile_Control"], offset=0xFFF20)],
         without=(f"{_GATE}_Status", f"{_GATE}_Abort_Period"),
     )
 
 
 def memory_table() -> Table:
     """All registers of the compute tile's module ``memory``."""
-    before = {r.name: r for r in compute_registers.memory_table()}
-    return _changed(
-        before.values(),
-        _data_memory(COMPUTE_V2),
-        _more_counters(EVENT_UNITS["memory"]),
-        array(replace(before["WatchPoint0"], name="WatchPoint{}", fields=fields(_MEMORY_WATCHPOINT)), 2),
-    )
+    before = by_name(compute_registers.memory_table())
+    return _changed(before, wide_memory(before, COMPUTE_V2), _more_counters(EVENT_UNITS["memory"]))
 
 
 def noc_table() -> Table:
@@ -97,24 +78,21 @@ def noc_table() -> Table:
     )
 
 
-def _changed(before: Iterable[Register], *after: Iterable[Register], without: tuple[str, ...] = ()) -> Table:
+def _changed(before: dict[str, Register], *after: Iterable[Register], without: tuple[str, ...] = ()) -> Table:
     """The registers of AIE-ML, those of the same name replaced, others added, and those ``without`` left out.
 
     AM029 names no bits Reserved.
     """
     kept = {
-        r.name: _without_reserved(r) for r in before if r.grade is not Grade.DRIVER and r.name not in without
+        name: _without_reserved(r)
+        for name, r in before.items()
+        if r.grade is not Grade.DRIVER and name not in without
     }
-    return tuple((kept | {r.name: r for group in after for r in group}).values())
+    return changed(kept, *after)
 
 
 def _without_reserved(register: Register) -> Register:
     return replace(register, fields=tuple(field for field in register.fields if not field.reserved))
-
-
-def _data_memory(kind: TileKind) -> Iterator[Register]:
-    bits = 8 * kind.granule_bytes
-    yield Register("DataMemory", 0, fields(f"Data {bits - 1}:0"), width=bits, span=kind.memory_bytes)
 
 
 def _more_counters(unit: EventUnit) -> Iterator[Register]:
@@ -130,15 +108,6 @@ def _more_counters(unit: EventUnit) -> Iterator[Register]:
         offset = unit.counter_base + 0x20 + n * WORD_BYTES
         counted = fields(f"Counter{n}_Value 31:0")
         yield Register(f"Performance_Counter{n}", offset, counted)
-
-
-def _both_words(injection: Register) -> Register:
-    """Parity injection for the lower and the upper word of each 64-bit port."""
-    lower = [replace(f, name=f"{f.name}_lower") for f in injection.fields]
-    upper = [
-        Field(f"{f.name}_upper", f.msb + _UPPER_WORD, f.lsb + _UPPER_WORD, f.access) for f in injection.fields
-    ]
-    return replace(injection, fields=(*upper, *lower))
 
 
 def _second_level_interrupts() -> Iterator[Register]:

@@ -1,24 +1,41 @@
-"""Tile kinds of both generations and their limits (AM020, AM025, the driver; AM027 and AM029 for v2)."""
+"""Tile kinds of the generations and their limits (AM020, AM025, the driver; AM027 and AM029 for v2).
+
+AIE2P is told as what the driver's tables of it change in those of AIE-ML: 256-bit banks, ports of two words,
+the value of padding, longer bursts (DEV-AIE2P-1).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from memtile.arch.bd_layout import (
     COMPUTE_BD,
     INTERFACE_BD,
+    INTERFACE_BD_2P,
     INTERFACE_BD_V2,
     MEMORY_BD,
+    MEMORY_BD_2P,
     MEMORY_BD_V2,
     BdField,
 )
 
 Role = Literal["memory", "compute", "interface"]
-TileName = Literal["memory", "compute", "interface", "memory_v2", "compute_v2", "interface_v2"]
-Generation = Literal["AIE-ML", "AIE-ML v2"]
+TileName = Literal[
+    "memory",
+    "compute",
+    "interface",
+    "memory_2p",
+    "compute_2p",
+    "interface_2p",
+    "memory_v2",
+    "compute_v2",
+    "interface_v2",
+]
+Generation = Literal["AIE-ML", "AIE2P", "AIE-ML v2"]
 GENERATIONS: tuple[Generation, ...] = get_args(Generation)
 
 WORD_BYTES = 4  # a stream word and the unit of descriptor addresses
@@ -46,6 +63,7 @@ class TileKind:
         stream_words: words that a stream port moves in a cycle.
         ecc_banks: banks from 0 on with error correction (ECC); the others have parity.
         pad_value_base: register with the value of MM2S channel 0's padding; 0 = padding is zeros.
+        compression_known: whether the format of its compressed streams is public.
     """
 
     name: TileName
@@ -97,6 +115,7 @@ class TileKind:
     stream_words: int = 1
     ecc_banks: int = 0
     pad_value_base: int = 0
+    compression_known: bool = True
     generation: Generation = "AIE-ML"
 
     @property
@@ -252,21 +271,42 @@ INTERFACE = TileKind(
 
 EXTERNAL_PAGE = 4096  # bytes; an AXI burst never crosses such a boundary (AMBA AXI), so buffers begin at one
 
-# Generation 2 moves 64 bits per stream port and cycle, and 256 bits per memory access (AM027).
-_WIDE: dict[str, Any] = {"generation": "AIE-ML v2", "granule_bytes": 32, "stream_words": 2}
+# AIE2P and generation 2 move 64 bits per stream port and cycle, and 256 bits per memory access: the driver's
+# registers of AIE2P (DEV-AIE2P-1), AM027. Their memory tiles have half as many banks, of twice the size.
+_WIDE: dict[str, Any] = {"granule_bytes": 32, "stream_words": 2}
+_WIDE_MEMORY: dict[str, Any] = {
+    "banks": 8,
+    "bank_bytes": 0x10000,
+    "ecc_banks": 8,
+    "pad_value_base": 0xA06E0,
+    **_WIDE,
+}
+_2P: dict[str, Any] = {"generation": "AIE2P", "compression_known": False}  # DEV-AIE2P-3
+
+MEMORY_2P = replace(
+    MEMORY, name="memory_2p", title="AIE2P memory tile", bd_fields=MEMORY_BD_2P, **_WIDE_MEMORY, **_2P
+)
+COMPUTE_2P = replace(COMPUTE, name="compute_2p", title="AIE2P compute tile", **_WIDE, **_2P)
+INTERFACE_2P = replace(
+    INTERFACE,
+    name="interface_2p",
+    title="AIE2P interface tile",
+    bd_fields=INTERFACE_BD_2P,
+    stream_words=2,
+    **_2P,
+)
+
+_V2: dict[str, Any] = {"generation": "AIE-ML v2"}
 
 MEMORY_V2 = replace(
     MEMORY,
     name="memory_v2",
     title="AIE-ML v2 memory tile",
     bd_fields=MEMORY_BD_V2,
-    banks=8,
-    bank_bytes=0x10000,
-    ecc_banks=8,
-    pad_value_base=0xA06E0,
-    **_WIDE,
+    **_WIDE_MEMORY,
+    **_V2,
 )
-COMPUTE_V2 = replace(COMPUTE, name="compute_v2", title="AIE-ML v2 compute tile", **_WIDE)
+COMPUTE_V2 = replace(COMPUTE, name="compute_v2", title="AIE-ML v2 compute tile", **_WIDE, **_V2)
 INTERFACE_V2 = replace(  # AM029 moves everything in module noc
     INTERFACE,
     name="interface_v2",
@@ -285,12 +325,23 @@ INTERFACE_V2 = replace(  # AM029 moves everything in module noc
     lock_overflow_base=0x120,
     lock_underflow_base=0x128,
     **_WIDE,
+    **_V2,
 )
 
-_ALL = (MEMORY, COMPUTE, INTERFACE, MEMORY_V2, COMPUTE_V2, INTERFACE_V2)
+_ALL = (
+    *(MEMORY, COMPUTE, INTERFACE),
+    *(MEMORY_2P, COMPUTE_2P, INTERFACE_2P),
+    *(MEMORY_V2, COMPUTE_V2, INTERFACE_V2),
+)
 TILE_KINDS: Mapping[TileName, TileKind] = MappingProxyType({kind.name: kind for kind in _ALL})
 
 
 def kinds_of(generation: Generation) -> Mapping[TileName, TileKind]:
     """The tile kinds of a generation by name."""
     return {name: kind for name, kind in TILE_KINDS.items() if kind.generation == generation}
+
+
+@cache
+def kind_of(generation: Generation, role: Role) -> TileKind:
+    """The tile kind of a generation that has a role."""
+    return next(kind for kind in TILE_KINDS.values() if (kind.generation, kind.role) == (generation, role))

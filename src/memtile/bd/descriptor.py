@@ -94,7 +94,8 @@ class Descriptor:
     construction.
 
     Attributes:
-        tile: tile kind, ``"memory"``, ``"compute"`` or ``"interface"``; with ``_v2`` behind it of AIE-ML v2.
+        tile: tile kind, ``"memory"``, ``"compute"`` or ``"interface"``; with ``_2p``
+            behind it of AIE2P, with ``_v2`` of AIE-ML v2.
         length: stream words of one execution, pad words included.
         address: first word in the DMA's address scheme; memory tile: west 0, own and east windows above it.
         dims: ``(step, wrap)`` from the fastest dimension on; none = contiguous. The last dimension a tile

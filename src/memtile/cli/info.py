@@ -17,7 +17,7 @@ T = TypeVar("T")
 EXAMPLES = """\b
 Examples:
   memtile info
-  memtile info npu1
+  memtile info npu2
   memtile info --json
   memtile info matmul.py
 """
@@ -46,6 +46,23 @@ def _field_range(name: str) -> Callable[[TileKind], object]:
         return f"{low}..{high}"
 
     return value
+
+
+def _padding(kind: TileKind) -> str | None:
+    if not kind.has_padding:
+        return None
+    return "of each MM2S channel" if kind.pad_value_base else "0"
+
+
+def _bursts(kind: TileKind) -> str | None:
+    burst = kind.bd_fields.get("Burst_Length")
+    return ", ".join(map(str, burst.codes)) if burst else None
+
+
+def _compression(kind: TileKind) -> str | None:
+    if not kind.has_compression:
+        return None
+    return "yes" if kind.compression_known else "its format is not public"
 
 
 DEVICE_ROWS: dict[str, Callable[[Device], object]] = {
@@ -79,7 +96,9 @@ KIND_ROWS: dict[str, Callable[[TileKind], object]] = {
     "zeros around D0, words": _field_range("D0_Zero_Before"),
     "zeros around D1, rows": _field_range("D1_Zero_Before"),
     "zeros around D2, planes": _field_range("D2_Zero_Before"),
-    "compression": lambda k: "yes" if k.has_compression else None,
+    "value of padding": _padding,
+    "burst lengths, bytes": _bursts,
+    "compression": _compression,
     "locks": lambda k: k.locks,
     "lock ids seen by the DMA": _windows,
 }
@@ -105,7 +124,7 @@ def info(
         typer.echo(json.dumps(tables, indent=2))
         return
     _print_table("Devices", _table(devices, DEVICE_ROWS))
-    for generation in GENERATIONS:
+    for generation in (g for g in GENERATIONS if not name or g == device(name).generation):
         titled = {kind.title: kind for kind in kinds_of(generation).values()}
         _print_table(f"Tile kinds of {generation}", _table(titled, KIND_ROWS))
 

@@ -95,7 +95,7 @@ class Channel(StreamPort):
             return self._start(transfers, packets, chained=False)
 
     def pad_with(self, value: int) -> None:
-        """Set the word that this MM2S channel pads with (AIE-ML v2: AM029 DMA_MM2S_n_Constant_Pad_Value).
+        """Set the word that this MM2S channel pads with (AIE2P, AIE-ML v2: DMA_MM2S_n_Constant_Pad_Value).
 
         Raises:
             DesignError: an S2MM channel, a tile whose padding is zeros, or no 32-bit word.
@@ -105,8 +105,8 @@ class Channel(StreamPort):
         source = "AM029 DMA_MM2S_n_Constant_Pad_Value"
         if not base:
             title = self._tile.kind.title
-            says = f"the {title} pads with zeros; only tiles of AIE-ML v2 take another word"
-            given, allowed = f"a word for a {title}", "tiles of AIE-ML v2"
+            says = f"the {title} pads with zeros; only tiles of AIE2P and AIE-ML v2 take another word"
+            given, allowed = f"a word for a {title}", "tiles of AIE2P and AIE-ML v2"
             raise DesignError(self._problem("pad_with", given, allowed, f"AM020: zeros; {source}", says=says))
         if not 0 <= value < 1 << WORD_BITS:
             allowed = f"0..{(1 << WORD_BITS) - 1}"

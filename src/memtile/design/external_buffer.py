@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.tiles import INTERFACE
+from memtile.design.bench import Bench
 from memtile.design.buffers import Buffer
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.external import ExternalMemory
 
 
 def external_buffer(
-    design: object, memory: ExternalMemory, name: str, array: npt.NDArray[Any], address: int | None
+    bench: Bench, memory: ExternalMemory, name: str, array: npt.NDArray[Any], address: int | None
 ) -> Buffer:
     """The buffer of a design that an array in external memory is; see ``Array.external``.
 
@@ -35,7 +35,8 @@ def external_buffer(
     shared = [other.name for other in memory.buffers.values() if np.may_share_memory(other.array, array)]
     raise_if([_twice(name, other) for other in shared], DesignError)
     added = memory.add(name, array, address)
-    return Buffer(name, INTERFACE, added.address, array.shape, array.dtype, design=design)
+    kind = bench.device.kind("interface")
+    return Buffer(name, kind, added.address, array.shape, array.dtype, design=bench)
 
 
 def _twice(name: str, other: str) -> Problem:

@@ -10,6 +10,7 @@ from memtile.access.lowering.lower import Access, lower
 from memtile.access.request import Request
 from memtile.access.tiling import TilingParameters
 from memtile.access.views import View
+from memtile.arch.tiles import TILE_KINDS
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.design.buffers import Buffer
 from memtile.errors import Problem, TransferError, raise_if
@@ -50,7 +51,11 @@ class Transfer:
         """The same transfer over a compressed stream (AM020 chapter 5): MM2S compresses, S2MM decompresses.
 
         ``words`` still counts memory words; see ``access.compression`` for what they become.
+
+        Raises:
+            TransferError: the tile's format is not public (AIE2P).
         """
+        raise_if(list(self._incompressible()), TransferError)
         return replace(self, descriptors=tuple(d.but(compression=True) for d in self.descriptors))
 
     def repeated(self, times: int) -> Transfer:
@@ -63,6 +68,20 @@ class Transfer:
         """
         raise_if(list(self._unrepeatable(times)), TransferError)
         return replace(self, descriptors=self.descriptors * times)
+
+    def _incompressible(self) -> Iterator[Problem]:
+        for kind in (TILE_KINDS[name] for name in dict.fromkeys(d.tile for d in self.descriptors)):
+            if not kind.compression_known:
+                yield Problem(
+                    reason="compression",
+                    where=f"{kind.title}, transfer",
+                    field="compression",
+                    given="compressed()",
+                    allowed="an uncompressed stream",
+                    source="DEV-AIE2P-3",
+                    next_step="Send it uncompressed, or try the design on npu1.",
+                    says=f"the format of compressed streams of {kind.generation} is not public",
+                )
 
     def guarded(self, acquire: Acquire | None = None, release: Release | None = None) -> Transfer:
         """The same transfer, taking a lock before its first word and giving one after its last.

@@ -74,7 +74,7 @@ class ChannelUse:
     """What one channel did: words moved, and cycles by cause, which add up to the elapsed ones.
 
     ``direction`` is ``"S2MM"`` or ``"MM2S"``; ``beat_words`` is what its stream port moves in a cycle at
-    most: 1, or 2 in AIE-ML v2.
+    most: 1, or 2 in AIE2P and AIE-ML v2.
     """
 
     name: str

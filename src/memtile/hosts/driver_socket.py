@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memtile.errors import InputFileError, MemtileError, Problem, RegisterError
+from memtile.errors import InputFileError, MemtileError, Problem, RegisterError, SimulationError
 from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.driver_protocol import NO_ANSWER, expects_reply, parse, reply
 from memtile.hosts.notices import Log, Notice, Notices
@@ -127,6 +127,9 @@ class _Client(asyncio.BufferedProtocol):
             return self._space.read32(address)
         except RegisterError as error:
             self._refused(self._space.refused(Access(address, None), error))
+            return NO_ANSWER
+        except SimulationError as error:  # such as a format that is not public
+            self._refused(Notice("what has no model", str(error), str(error)))
             return NO_ANSWER
         finally:
             self._witnessed()

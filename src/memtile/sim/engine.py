@@ -27,6 +27,7 @@ from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
 from memtile.sim import clock, machine
+from memtile.sim.compression import refuse_unknown
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
@@ -201,7 +202,9 @@ class Engine:
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is that of the last completed slice.
             DesignError: a kernel asks for something that its core does not have or see.
+            SimulationError: a channel is set to compress in a format that is not public.
         """
+        refuse_unknown(self._state)
         self._attach()
         self._state = self.external.shown_to(self._state)
         self._state.clock.quiet[0] = 0
@@ -222,6 +225,7 @@ class Engine:
                 if progress is not None:
                     progress(self.now)
                 if stop is clock.Stop.QUIET or (stop is clock.Stop.LIMIT and self.now >= until):
+                    refuse_unknown(self._state)  # what control packets and kernels have set up
                     return stop
         finally:
             self._empty_sinks()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, MORE_COUNTERS_V2
+from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, MORE_COUNTERS_V2, events_of
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import WORD_BYTES
@@ -48,8 +48,8 @@ class EventUnit:
                 )
             )
         found = EVENT_UNITS[EVENT_MODULES[module]]
-        self.events = found.events
-        self.counters = found.counters + (MORE_COUNTERS_V2 if module not in EVENT_UNITS else 0)
+        self.events = events_of(module)
+        self.counters = found.counters + (MORE_COUNTERS_V2 if module.endswith("_v2") else 0)
 
     def register(self, name: str) -> Register:
         """The register called ``name``, as in a memory tile where interface tiles call it otherwise.

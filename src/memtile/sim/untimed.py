@@ -30,6 +30,7 @@ from memtile.model.state.columns import Ints, Words
 from memtile.model.state.state import State
 from memtile.sim import host_memory, machine
 from memtile.sim.clock import Stop
+from memtile.sim.compression import refuse_unknown
 from memtile.sim.engine import Engine, Progress
 from memtile.sim.feed import Offer, tlasts
 
@@ -56,7 +57,9 @@ def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = U
 
     Raises:
         KeyboardInterrupt: Ctrl-C; the BDs before the current one are done.
+        SimulationError: a channel is set to compress in a format that is not public.
     """
+    refuse_unknown(engine.state)
     with engine.upsets.held(), _time_put_back(engine.state):
         words = _Mover(engine).run(progress, limit)
         if words >= limit:

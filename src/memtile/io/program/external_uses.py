@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from memtile.access.boxes import last_address
 from memtile.access.walk import Walk
 from memtile.arch.register_map import register_at
-from memtile.arch.tiles import DIRECTIONS, INTERFACE, S2MM, WORD_BYTES
+from memtile.arch.tiles import DIRECTIONS, INTERFACE, S2MM, WORD_BYTES, TileKind
 from memtile.bd.codec import unpack
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.fields import descriptor_of
@@ -47,14 +47,16 @@ class _Tile:
     """What is known of an interface tile: descriptor words, arguments in them, channels out of order."""
 
     name: str
-    words: list[list[int]] = field(
-        default_factory=lambda: [[0] * INTERFACE.bd_words for _ in range(INTERFACE.bds)]
-    )
+    kind: TileKind
+    words: list[list[int]] = field(init=False)
     arguments: dict[int, int] = field(default_factory=dict)
     out_of_order: set[int] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.words = [[0] * self.kind.bd_words for _ in range(self.kind.bds)]
+
     def descriptor(self, bd: int) -> Descriptor:
-        return descriptor_of(INTERFACE, unpack(INTERFACE, self.words[bd]))
+        return descriptor_of(self.kind, unpack(self.kind, self.words[bd]))
 
     def store(self, bd: int, index: int, word: Word) -> None:
         words = self.words[bd]
@@ -64,11 +66,11 @@ class _Tile:
 
     def started(self, channel: int, bd: int, runs: int) -> Iterator[ExternalUse]:
         """The uses of a task; ``channel`` counts S2MM channels first."""
-        direction, number = divmod(channel, INTERFACE.channels)
+        direction, number = divmod(channel, self.kind.channels)
         who = f"{self.name} {DIRECTIONS[direction]} {number}"
         chain, endless = self._chain(bd)
         if channel in self.out_of_order:
-            chain = [n for n in range(INTERFACE.bds) if self.descriptor(n).valid]
+            chain = [n for n in range(self.kind.bds) if self.descriptor(n).valid]
         for each in chain:
             yield from self._use(each, runs, endless, direction == S2MM, who)
 
@@ -116,26 +118,29 @@ def _uses(
     words = pointer_words(pointer.register, pointer.offset) if pointer else words_written(operation)
     for word in words:
         column, row, offset = locate(word.address)
-        if shape.tile(column, row) == "interface":
-            tile = tiles.setdefault((column, row), _Tile(f"{INTERFACE.name}({column},{row})"))
+        kind = shape.kind(column, row)
+        if kind is not None and kind.role == "interface":
+            tile = tiles.setdefault((column, row), _Tile(f"{kind.name}({column},{row})", kind))
             yield from _write(tile, offset, word)
             if pointer:
-                tile.arguments[(offset - INTERFACE.bd_base) // INTERFACE.bd_stride] = pointer.argument
+                tile.arguments[(offset - kind.bd_base) // kind.bd_stride] = pointer.argument
 
 
 def _write(tile: _Tile, offset: int, word: Word) -> Iterator[ExternalUse]:
-    bd, rest = divmod(offset - INTERFACE.bd_base, INTERFACE.bd_stride)
-    if 0 <= bd < INTERFACE.bds:
-        tile.store(bd, rest // WORD_BYTES, word)
+    kind = tile.kind
+    bd, rest = divmod(offset - kind.bd_base, kind.bd_stride)
+    if 0 <= bd < kind.bds:
+        if rest < kind.bd_words * WORD_BYTES:
+            tile.store(bd, rest // WORD_BYTES, word)
         return
-    register = register_at(INTERFACE.name, offset)
+    register = register_at(kind.name, offset)
     if register is None:
         return
     values = register.unpack(word.value & word.mask)
     if "Enable_Out_of_Order" in values:
-        channel = (offset - INTERFACE.control_base) // INTERFACE.channel_stride
+        channel = (offset - kind.control_base) // kind.channel_stride
         change = tile.out_of_order.add if values["Enable_Out_of_Order"] else tile.out_of_order.discard
         change(channel)
     elif "Start_BD_ID" in values:
-        channel = (offset - INTERFACE.queue_base) // INTERFACE.channel_stride
+        channel = (offset - kind.queue_base) // kind.channel_stride
         yield from tile.started(channel, values["Start_BD_ID"], values["Repeat_Count"] + 1)

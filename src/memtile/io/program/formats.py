@@ -16,10 +16,11 @@ from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.formats.json_text import parse_json
 from memtile.io.program.cdo import IDENTIFICATION, read_cdo
 from memtile.io.program.foreign_files import foreign
+from memtile.io.program.headers import GENERATIONS
 from memtile.io.program.operations import ArrayShape, Operation
 from memtile.io.program.register_dump import read_json, read_text
 from memtile.io.program.transaction import read_transaction
-from memtile.io.program.transaction_format import GENERATIONS, HEADER, LAYOUTS, SOURCE, Header
+from memtile.io.program.transaction_format import HEADER, LAYOUTS, SOURCE, Header
 
 Format = Literal["txn", "cdo", "dump"]
 _HEX_WORD = re.compile(rb"[0-9a-fA-F]{8}")

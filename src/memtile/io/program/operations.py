@@ -11,11 +11,19 @@ from typing import NamedTuple, Self
 
 from memtile.arch.devices import DEVICES, INTERFACE_ROWS, Device
 from memtile.arch.registers import WORD_BITS
-from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, Generation, TileName
-from memtile.errors import DesignError, Problem
+from memtile.arch.tiles import (
+    COLUMN_SHIFT,
+    ROW_SHIFT,
+    TILE_BYTES,
+    WORD_BYTES,
+    Generation,
+    Role,
+    TileKind,
+    TileName,
+    kind_of,
+)
 
 WORD_MAX = (1 << WORD_BITS) - 1
-TABLES: Generation = "AIE-ML"  # whose registers files are read with
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,56 +110,49 @@ class ArrayShape:
         rows: all rows.
         memory_tile_rows: rows of memory tiles.
         without_dma: columns whose interface tile is known to have no DMA.
+        generation: whose registers its tiles have.
     """
 
     columns: int
     rows: int
     memory_tile_rows: int
     without_dma: tuple[int, ...] = ()
+    generation: Generation = "AIE-ML"
 
     @classmethod
     def of(cls, device: Device, columns: int | None = None) -> Self:
-        """The shape of a device as a design sees it, or of its first columns.
-
-        Raises:
-            DesignError: a device of another generation than the tables that files are read with.
-        """
-        if device.generation != TABLES:
-            raise DesignError(
-                Problem(
-                    reason="generation",
-                    where=f"device {device.name}",
-                    field="generation",
-                    given=device.generation,
-                    allowed=TABLES,
-                    source="files of register writes are read with its tables",
-                    says=f"the device is of generation {device.generation}; it must be of {TABLES}",
-                )
-            )
+        """The shape of a device as a design sees it, or of its first columns."""
         seen = range(device.columns if columns is None else columns)
         without_dma = tuple(column for column in seen if not device.has_interface_dma(column))
-        return cls(len(seen), device.rows, device.memory_tile_rows, without_dma)
+        return cls(len(seen), device.rows, device.memory_tile_rows, without_dma, device.generation)
 
     @classmethod
-    def sized(cls, columns: int, rows: int, memory_tile_rows: int) -> Self:
+    def sized(cls, columns: int, rows: int, memory_tile_rows: int, generation: Generation = "AIE-ML") -> Self:
         """The shape of that size; a device of which it is a part only might begin at any column.
 
         Args:
             columns: of the array.
             rows: of the array, all kinds of tiles.
             memory_tile_rows: how many of them are memory tiles.
+            generation: whose registers its tiles have.
         """
-        whole = (cls.of(device) for device in DEVICES.values() if device.generation == TABLES)
-        size = cls(columns, rows, memory_tile_rows)
+        whole = (cls.of(device) for device in DEVICES.values() if device.generation == generation)
+        size = cls(columns, rows, memory_tile_rows, generation=generation)
         return next((shape for shape in whole if replace(shape, without_dma=()) == size), size)
 
     def tile(self, column: int, row: int) -> TileName | None:
         """Kind of the tile at ``(column, row)``; None where there is none."""
+        kind = self.kind(column, row)
+        return kind.name if kind else None
+
+    def kind(self, column: int, row: int) -> TileKind | None:
+        """The tile at ``(column, row)``; None where there is none."""
         if not (0 <= column < self.columns and 0 <= row < self.rows):
             return None
-        if row < INTERFACE_ROWS:
-            return "interface"
-        return "memory" if row < INTERFACE_ROWS + self.memory_tile_rows else "compute"
+        role: Role = "compute"
+        if row < INTERFACE_ROWS + self.memory_tile_rows:
+            role = "interface" if row < INTERFACE_ROWS else "memory"
+        return kind_of(self.generation, role)
 
     @property
     def compute_rows(self) -> range:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memtile.arch.address_map import HOST_APERTURE, TRANSLATED_ARGUMENTS
-from memtile.arch.tiles import INTERFACE, WORD_BYTES
+from memtile.arch.tiles import INTERFACE, WORD_BYTES, TileKind
 from memtile.errors import Problem
 from memtile.io.program.operations import ArrayShape, Operation, Other, Word, locate
 
@@ -48,6 +48,12 @@ def pointer_words(register: int, address: int) -> Iterator[Word]:
         value >>= msb - lsb + 1
 
 
+def _holds_address(kind: TileKind, offset: int) -> bool:
+    """Whether the register at ``offset`` of an interface tile is the lower half of a Base_Address."""
+    bd, rest = divmod(offset - kind.bd_base, kind.bd_stride)
+    return 0 <= bd < kind.bds and rest == _FIRST_WORD * WORD_BYTES
+
+
 def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     """What keeps a pointer patch from being done on an array of ``shape``."""
     pointer = pointer_of(operation)
@@ -63,9 +69,9 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
         )
         return
     column, row, offset = locate(pointer.register)
-    bd, rest = divmod(offset - INTERFACE.bd_base, INTERFACE.bd_stride)
-    inside = shape.tile(column, row) == "interface" and shape.has_dma(column, row)
-    if not inside or not 0 <= bd < INTERFACE.bds or rest != _FIRST_WORD * WORD_BYTES:
+    kind = shape.kind(column, row)
+    inside = kind is not None and kind.role == "interface" and shape.has_dma(column, row)
+    if kind is None or not inside or not _holds_address(kind, offset):
         yield Problem(
             reason="patch",
             where=operation.place or "program",

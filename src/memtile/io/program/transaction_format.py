@@ -12,6 +12,7 @@ from struct import Struct
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memtile.io.program.headers import fitting
 from memtile.io.program.operations import ArrayShape
 
 SOURCE = "aie-rt and mlir-aie transaction format"
@@ -20,7 +21,6 @@ WRITE, BLOCK_WRITE, MASK_WRITE, MASK_POLL = 0, 1, 3, 4
 MASK_POLL_BUSY = 7  # mlir-aie's numbering
 FIRST_CUSTOM = 128  # from here on an operation says its size itself
 CUSTOM = Struct("<B3xI")
-GENERATIONS: Mapping[int, str] = MappingProxyType({1: "AIE", 2: "AIE-ML", 3: "NPU1", 4: "NPU2"})
 _FIRST_NPU = 3
 
 
@@ -30,7 +30,7 @@ class Header:
 
     Attributes:
         version: ``(major, minor)``; (0, 1) and (1, 0) exist.
-        generation: 1 AIE, 2 AIE-ML as the driver counts; 3 NPU1, 4 NPU2 as mlir-aie does.
+        generation: as the driver and mlir-aie number them, see ``headers.GENERATIONS``.
         rows: rows of the array, all kinds of tiles.
         columns: columns of the partition.
         memory_tile_rows: rows of memory tiles.
@@ -44,8 +44,10 @@ class Header:
 
     @property
     def shape(self) -> ArrayShape:
-        """The array that the transaction is for."""
-        return ArrayShape.sized(self.columns, self.rows, self.memory_tile_rows)
+        """The array that the transaction is for; AIE-ML's where the header fits no single generation."""
+        size = self.columns, self.rows, self.memory_tile_rows
+        generations = {device.generation for device in fitting(self.generation, *size)}
+        return ArrayShape.sized(*size, generations.pop() if len(generations) == 1 else "AIE-ML")
 
     @property
     def by_driver(self) -> bool:

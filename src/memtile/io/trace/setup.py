@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from memtile.arch.events import EVENT_UNITS, EVENTS
+from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EVENTS
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import ModuleName
 from memtile.arch.trace import EVENT_REGISTERS, MODULES, SLOTS, PacketType
@@ -81,8 +81,8 @@ def traced_by(operations: Iterable[Operation], shape: ArrayShape) -> list[Traced
 
 def _trace_registers(modules: Iterable[ModuleName]) -> dict[int, tuple[ModuleName, str]]:
     names = (*EVENT_REGISTERS, _CONTROL)
-    traced = [module for module in modules if module in EVENT_UNITS]
-    return {register_named(m, name).offset: (m, name) for m in traced for name in names}
+    traced = [module for module in modules if module in EVENT_MODULES]
+    return {register_named(m, name).offset: (EVENT_MODULES[m], name) for m in traced for name in names}
 
 
 def _traced(column: int, row: int, module: ModuleName, written: Mapping[str, int]) -> TracedUnit:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from memtile.arch.events import EVENT_UNITS, GROUPS, EventUnit
+from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, GROUPS, EventUnit
 from memtile.arch.ports import PORTS
-from memtile.arch.register_map import event_modules, register_map
+from memtile.arch.register_map import TILE_MODULES, event_modules, register_map
 from memtile.arch.registers import ModuleName, Register
 from memtile.arch.tiles import DIRECTIONS, TileName
 from memtile.jit.tables import table
@@ -172,8 +172,9 @@ def named_registers(module: ModuleName) -> dict[str, Register]:
 def _places(name: TileName, module: ModuleName) -> tuple[Mapping[str, int], Mapping[int, int]]:
     """Index of each register of a module among those of its tile, by name and by byte offset."""
     places = {r.offset: n for n, r in enumerate(register_tables.registers_of(name))}
-    beside = named_registers("noc") if module == "pl" else {}  # DMA and locks of interface tiles
-    named = beside | named_registers(module)
+    named = named_registers(module)
+    if EVENT_MODULES[module] == "pl":  # DMA and locks of interface tiles
+        named = named_registers(next(m for m in TILE_MODULES[name] if m.startswith("noc"))) | named
     return {register: places[r.offset] for register, r in named.items() if r.offset in places}, places
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-from memtile.arch.protection import CELLS, COLUMNS, CORRECTED, FAILED, LANES, SCRUB_CORRECTED, SCRUB_FAILED
+from memtile.arch.protection import CELLS, COLUMNS, CORRECTED, FAILED, SCRUB_CORRECTED, SCRUB_FAILED
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
@@ -162,9 +162,10 @@ def clean(st: State, tile: int, word: int, fate: int) -> None:
 @jit
 def overwritten(st: State, tile: int, first: int, words: int) -> None:
     """Whole words of an inspected memory were written."""
+    granule = st.spec.kinds.granule_words[st.spec.tiles.kind[tile]]
     for word in range(first, first + words):
         clean(st, tile, word, Fate.OVERWRITTEN.value)
-        if (st.guards.lanes[tile] >> (word % LANES)) & 1:
+        if (st.guards.lanes[tile] >> (word % granule)) & 1:
             flip(st, tile, word, _FIRST_CHECK_BIT)
 
 

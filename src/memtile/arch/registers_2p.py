@@ -1,0 +1,116 @@
+"""The register maps of AIE2P, told as what the driver's register header of it changes in those of AIE-ML.
+
+Wider banks and ports show in the data memory, the watchpoints, the check bits and the parity of switches; the
+isolation of tiles has other places, the memory tile a value for its padding. All else has the same place, the
+same fields and the same reset; ``noc`` is the same as a whole (DEV-AIE2P-1). AIE-ML v2 shares these changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from memtile.arch import compute_registers, interface_registers, memory_tile_registers
+from memtile.arch.grades import Grade
+from memtile.arch.registers import Field, Register, Table, array, fields, flags
+from memtile.arch.tiles import COMPUTE_2P, MEMORY_2P, TileKind
+
+_MEMORY_TILE_WATCHPOINT = """
+    Read_Access 29, Write_Access 28, AXI_Access 27, DMA_Access 26, East_Access 25, West_Access 24,
+    WriteStrobeMask 23:16, Address 13:0"""
+_MEMORY_WATCHPOINT = """
+    Read_Access 31, Write_Access 30, AXI_Access 29, DMA_Access 28, East_Access 27, North_Access 26,
+    West_Access 25, South_Access 24, WriteStrobeMask 23:16, Address 10:0"""
+_TILE_CONTROL = {"memory_tile": 0xFFF20, "core": 0x60020, "pl": 0xFFF40}
+_UPPER_WORD = 16  # bits above those of a port's lower word in Parity_Injection
+_CHECK_BITS = "CHECKBIT_ERROR_GENERATION"
+_ERRORS = {"Decompression_underflow": "Sparsity_Overflow"}  # event 70 of the core
+
+
+def memory_tile_table() -> Table:
+    """All registers of the memory tile."""
+    before = by_name(memory_tile_registers.table())
+    return _known_from_driver(before, wide_memory_tile(before, MEMORY_2P), [_lanes(before, MEMORY_2P)])
+
+
+def memory_table() -> Table:
+    """All registers of the compute tile's module ``memory``."""
+    before = by_name(compute_registers.memory_table())
+    return _known_from_driver(before, wide_memory(before, COMPUTE_2P), [_lanes(before, COMPUTE_2P)])
+
+
+def core_table() -> Table:
+    """The modelled registers of module ``core``."""
+    before = by_name(compute_registers.core_table())
+    groups = [before[f"Event_Group_Errors{n}_Enable"] for n in range(2)]
+    renamed = [
+        replace(g, fields=tuple(replace(f, name=_ERRORS.get(f.name, f.name)) for f in g.fields))
+        for g in groups
+    ]
+    return _known_from_driver(before, wide_switch(before, "core"), renamed)
+
+
+def pl_table() -> Table:
+    """All registers of the interface tile's module ``pl``."""
+    before = by_name(interface_registers.pl_table())
+    return _known_from_driver(before, wide_switch(before, "pl"))
+
+
+def _known_from_driver(before: dict[str, Register], *after: Iterable[Register]) -> Table:
+    return tuple(replace(register, grade=Grade.DRIVER) for register in changed(before, *after))
+
+
+def by_name(table: Iterable[Register]) -> dict[str, Register]:
+    """Registers by their names."""
+    return {register.name: register for register in table}
+
+
+def changed(before: dict[str, Register], *after: Iterable[Register]) -> Table:
+    """The registers ``before``, those of the same name replaced, others added."""
+    return tuple((before | {r.name: r for group in after for r in group}).values())
+
+
+def wide_memory_tile(before: dict[str, Register], kind: TileKind) -> Iterator[Register]:
+    """What 256-bit banks and 64-bit ports change in the memory tile, with the value of its padding."""
+    conflicts = before["Event_Group_Memory_Conflict_Enable"]
+    pad = Register(
+        "DMA_MM2S_{}_Constant_Pad_Value",
+        kind.pad_value_base,
+        fields("Constant_Pad_Value 31:0"),
+    )
+    yield from wide_switch(before, "memory_tile")
+    yield _data_memory(kind)
+    yield from _watchpoints(before, 4, _MEMORY_TILE_WATCHPOINT)
+    yield replace(conflicts, fields=conflicts.fields[-kind.banks :], reset=(1 << kind.banks) - 1)
+    yield from array(pad, kind.channels)
+
+
+def wide_memory(before: dict[str, Register], kind: TileKind) -> Iterator[Register]:
+    """What 256-bit banks change in the compute tile's module ``memory``."""
+    yield _data_memory(kind)
+    yield from _watchpoints(before, 2, _MEMORY_WATCHPOINT)
+
+
+def wide_switch(before: dict[str, Register], module: str) -> Iterator[Register]:
+    """Where isolation is, and parity injection for the lower and the upper word of each 64-bit port."""
+    yield replace(before["Tile_Control"], offset=_TILE_CONTROL[module])
+    injection = before["Stream_Switch_Parity_Injection"]
+    lower = [replace(f, name=f"{f.name}_lower") for f in injection.fields]
+    upper = [
+        Field(f"{f.name}_upper", f.msb + _UPPER_WORD, f.lsb + _UPPER_WORD, f.access) for f in injection.fields
+    ]
+    yield replace(injection, fields=(*upper, *lower))
+
+
+def _data_memory(kind: TileKind) -> Register:
+    bits = 8 * kind.granule_bytes
+    return Register("DataMemory", 0, fields(f"Data {bits - 1}:0"), width=bits, span=kind.memory_bytes)
+
+
+def _watchpoints(before: dict[str, Register], count: int, layout: str) -> Iterator[Register]:
+    yield from array(replace(before["WatchPoint0"], name="WatchPoint{}", fields=fields(layout)), count)
+
+
+def _lanes(before: dict[str, Register], kind: TileKind) -> Register:
+    """Check-bit error generation for each 32-bit word of a granule."""
+    return replace(before[_CHECK_BITS], fields=flags([f"LANE{n}" for n in range(kind.granule_words)]))

@@ -1,0 +1,189 @@
+"""Does npu2 move data as its tables say: wide banks and ports, padding values, bursts, and no compression?"""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import memtile
+from memtile.access.views import view
+from memtile.arch.core import CORES
+from memtile.arch.register_map import register_named
+from memtile.arch.tiles import COMPUTE_2P, MEMORY_2P, WORD_BYTES, TileName
+from memtile.bd.descriptor import Descriptor, Dim, Pad
+from memtile.bd.windows import OWN
+from memtile.design.array import Array
+from memtile.design.memory_tile import MemoryTile
+from memtile.errors import MemtileError, SimulationError
+from memtile.model.state.causes import Cause
+from memtile.model.state.tiles import Placed
+from memtile.sim.clock import Stop
+from memtile.sim.engine import Engine
+from memtile.sim.untimed import run_untimed
+from memtile.testing.rig import Rig
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CONTROL = 1 << 4  # Compression_Enable and Decompression_Enable
+
+
+def refused(call: Callable[[], object], error: type[MemtileError] = MemtileError) -> str:
+    with pytest.raises(error) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_a_bank_is_256_bits_wide_and_there_are_eight() -> None:
+    rig = Rig("memory_2p")
+    memories = rig.engine.state.memories
+
+    def bank(word: int) -> int:
+        return int((word >> memories.shift[0]) & memories.mask[0])
+
+    assert [bank(word) for word in range(0, 128, 4)] == [n // 2 % 8 for n in range(32)]
+    rig.memory_control(interleaved=False)
+    words = MEMORY_2P.bank_bytes // WORD_BYTES
+    assert [bank(word) for word in (0, words - 1, words, 7 * words)] == [0, 0, 1, 7]
+
+
+def test_padding_has_the_value_of_the_channels_register() -> None:
+    rig = Rig("memory_2p")
+    rig.fill(0, [11, 12, 13, 14])
+    rig.write_bd(0, Descriptor("memory_2p", 6, OWN.address(0), (Dim(1, 4),), (Pad(1, 1),)))
+    value = register_named("memory_tile_2p", "DMA_MM2S_0_Constant_Pad_Value")
+    rig.door.write32(value.offset, 77)
+    rig.catch(rig.mm2s())
+    rig.issue(rig.mm2s(), 0)
+    assert rig.engine.run(200) is Stop.QUIET
+    assert rig.sent(rig.mm2s()) == [77, 11, 12, 13, 14, 77]
+
+
+def test_pad_with_works_in_a_design() -> None:
+    tile = MemoryTile("npu2")
+    data = np.arange(1, 5, dtype=np.int32)
+    buffer = tile.buffer("b", (4,), np.int32)
+    tile.store(buffer, data)
+    tile.mm2s[0].pad_with(9)
+    tile.mm2s[0].start(tile.read(buffer, np.pad(view((4,)), 1)))
+    tile.mm2s[0].expect(np.array([9, 1, 2, 3, 4, 9], np.int32))
+    assert tile.run().good
+
+
+@pytest.mark.parametrize("columns", range(1, 9))
+def test_every_partition_of_npu2_moves_words_by_its_interface_tiles(columns: int) -> None:
+    """From external memory through each column's memory tile and back, two words a beat."""
+    array = Array(f"npu2_{columns}col" if columns < 8 else "npu2")
+    assert array.columns == columns
+    moved = []
+    for column in range(columns):
+        sent, back = np.arange(64, dtype=np.int32) + 1000 * column, np.zeros(64, np.int32)
+        source, sink = array.external(f"in{column}", sent), array.external(f"out{column}", back)
+        shared, door = array.memory_tile(column), array.interface_tile(column)
+        buffer = shared.buffer(f"b{column}", (64,), np.int32)
+        full = shared.lock(0, name=f"full{column}")
+        array.connect(door.mm2s[0], shared.s2mm[0])
+        array.connect(shared.mm2s[0], door.s2mm[0])
+        door.mm2s[0].start(door.read(source))
+        shared.s2mm[0].start(shared.write(buffer).guarded(release=full.release()))
+        shared.mm2s[0].start(shared.read(buffer).guarded(acquire=full.acquire()))
+        door.s2mm[0].start(door.write(sink))
+        moved.append((sent, back))
+    result = array.run()
+    assert result.good
+    for sent, back in moved:
+        np.testing.assert_array_equal(back, sent)
+    assert len(result.channels) == 4 * columns
+    assert {(use.words, use.spent[Cause.MOVING]) for use in result.channels} == {(64, 32)}
+
+
+@pytest.mark.parametrize("tile", ["memory_2p", "compute_2p"])
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("timed", [True, False])
+def test_a_run_that_would_need_the_compressed_format_is_refused(
+    tile: TileName, reads: bool, timed: bool
+) -> None:
+    """DEV-AIE2P-3: by its name and the channel's, in both runs."""
+    rig = Rig(tile)
+    ch = rig.mm2s() if reads else rig.s2mm()
+    base = OWN.address(0) if tile == "memory_2p" else 0
+    rig.write_bd(0, Descriptor(tile, 8, base, compression=True))  # type: ignore[arg-type]
+    rig.door.write32(rig.kind.control_base + ch * rig.kind.channel_stride, CONTROL)
+    rig.issue(ch, 0)
+    text = refused(
+        lambda: rig.engine.run(100) if timed else run_untimed(rig.engine),
+        SimulationError,
+    )
+    assert text == (
+        f"{rig.kind.title} (0,0), {'MM2S' if reads else 'S2MM'} 0: the channel is to "
+        f"{'compress' if reads else 'decompress'}, but the format of AIE2P is not public (the compressed "
+        "bytes of AIE2P differ from those of AIE-ML: mlir-aie, dma_compression). Send the data uncompressed, "
+        "or try it on npu1."
+    )
+
+
+def test_one_half_of_the_switch_compresses_nothing_and_is_let_through() -> None:
+    """DEV-AIE2P-3: hardware compresses if both the descriptor and the channel say so."""
+    for in_bd in (True, False):
+        rig = Rig("memory_2p")
+        rig.fill(0, range(8))
+        rig.write_bd(0, Descriptor("memory_2p", 8, OWN.address(0), compression=in_bd))
+        if not in_bd:
+            rig.door.write32(rig.kind.control_base + rig.mm2s() * rig.kind.channel_stride, CONTROL)
+        rig.catch(rig.mm2s())
+        rig.issue(rig.mm2s(), 0)
+        assert rig.engine.run(100) is Stop.QUIET
+        assert rig.sent(rig.mm2s()) == list(range(8))
+
+
+def test_a_compressed_transfer_of_npu2_is_refused_when_it_is_declared() -> None:
+    tile = MemoryTile("npu2")
+    buffer = tile.buffer("b", (8,), np.int32)
+    assert refused(lambda: tile.read(buffer).compressed()) == (
+        "AIE2P memory tile, transfer: the format of compressed streams of AIE2P is not public (DEV-AIE2P-3). "
+        "Send it uncompressed, or try the design on npu1."
+    )
+    assert MemoryTile("npu1").buffer("b", (8,), np.int32) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.compiled("whole designs take minutes in the interpreter")
+@pytest.mark.parametrize("name", ["distribute_join.py", "transpose.py", "packets.py", "gemm.py"])
+def test_examples_of_npu1_run_on_npu2(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Designs do not know the generation: their own checks of the data hold."""
+    made: list[Array] = []
+
+    def array(_device: str = "npu1", columns: int | None = None) -> Array:
+        made.append(Array("npu2", columns))
+        return made[-1]
+
+    monkeypatch.setattr(memtile, "Array", array)
+    design = runpy.run_path(str(EXAMPLES / name))["design"]()
+    result = design.run() if hasattr(design, "run") else made[0].run()
+    assert result.good
+    assert made[0].device.name == "npu2"
+    assert {use.name.partition("_")[2][:2] for use in result.channels} == {"2p"}
+
+
+def test_a_core_has_ports_of_512_bits() -> None:
+    """DEV-AIE2P-2."""
+    assert CORES["AIE2P"].vector_bits == 512 == 8 * 2 * COMPUTE_2P.granule_bytes
+    assert CORES["AIE2P"].memory_windows == CORES["AIE-ML"].memory_windows
+
+
+def test_generations_do_not_mix() -> None:
+    text = refused(lambda: Engine([Placed("memory_2p"), Placed("compute")]))
+    assert (
+        "kind is compute; it must be one of memory_2p, compute_2p, interface_2p (tile 0 is of AIE2P)" in text
+    )
+
+
+def test_check_bit_errors_have_a_bit_for_each_of_eight_words() -> None:
+    """The driver's header: LANE0 to LANE7."""
+    rig = Rig("memory_2p")
+    rig.door.write32(register_named("memory_tile_2p", "CHECKBIT_ERROR_GENERATION").offset, 1 << 6)
+    rig.door.block_write32(0, list(range(16)))
+    flips = np.flatnonzero(np.asarray(rig.engine.state.flips)[:16]).tolist()
+    assert flips == [6, 14]
