@@ -45,7 +45,8 @@ if TYPE_CHECKING:
         SimulationError,
         TransferError,
     )
-    from memtile.explain.results import ChannelUse, Check, CoreUse, Result, Status
+    from memtile.explain.checks import Check
+    from memtile.explain.results import ChannelUse, CoreUse, Result, Status
     from memtile.explore.campaign import campaign
     from memtile.explore.campaign_result import CampaignResult, Outcome
     from memtile.io.formats.schemas import schema, schema_names
@@ -64,7 +65,7 @@ _HOMES = {
     "Cause": "memtile.model.state.causes",
     "Channel": "memtile.design.channels",
     "ChannelUse": "memtile.explain.results",
-    "Check": "memtile.explain.results",
+    "Check": "memtile.explain.checks",
     "ComputeTile": "memtile.design.other_tiles",
     "CoreCause": "memtile.model.state.causes",
     "CoreUse": "memtile.explain.results",

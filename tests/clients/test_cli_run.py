@@ -79,7 +79,10 @@ def test_json_has_the_same_facts(written: Any, untimed: bool) -> None:
 def test_a_wrong_result_is_exit_code_one(written: Any) -> None:
     done = run(written(GOOD.format(wrong=" + 1")))
     assert done.exit_code == 1
-    assert "MM2S 3: 8 wrong, the first is element 0, 0 missing of 8 elements" in done.stdout
+    assert (
+        "MM2S 3: 8 wrong, the first is element 0 (0 came, 1 was expected), 0 missing of 8 elements"
+        in done.stdout
+    )
     assert done.stdout.endswith("bit-exact: no\n")
 
 

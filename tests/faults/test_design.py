@@ -159,7 +159,9 @@ def test_a_wrong_word_is_counted_and_located() -> None:
     tile.mm2s[3].expect(np.array([0, 1, 2, 9, 4, 5, 6, 7, 8], np.int32))
     result = tile.run()
     assert result.exact is False
-    assert result.checks[0].text == "MM2S 3: 1 wrong, the first is element 3, 1 missing of 9 elements"
+    assert result.checks[0].text == (
+        "MM2S 3: 1 wrong, the first is element 3 (3 came, 9 was expected), 1 missing of 9 elements"
+    )
     assert result.status is Status.STUCK
 
 
@@ -226,12 +228,14 @@ def test_a_view_is_as_good_as_a_tiling() -> None:
 def test_long_elements_do_not_go_as_two_words_by_accident() -> None:
     tile = MemoryTile()
     text = (
-        "S2MM 0: the data to feed has type int64; its elements must have 4 bytes or less (AM020: "
-        "32-bit streams). Say dtype=np.int32, or send both halves on purpose with .view(np.uint32)."
+        "memory tile, S2MM 0: the data to feed has type int64; its elements must have 4 bytes or less, or be "
+        "whole numbers that these hold exactly (AM020: 32-bit streams). Say dtype=np.int32, or send both "
+        "halves on purpose with .view(np.uint32)."
     )
-    assert refused(lambda: tile.s2mm[0].feed(np.arange(4))) == text
+    long = np.arange(4) << 32
+    assert refused(lambda: tile.s2mm[0].feed(long)) == text
     expected = text.replace("S2MM 0: the data to feed", "MM2S 0: the data to expect")
-    assert refused(lambda: tile.mm2s[0].expect(np.arange(4))) == expected
+    assert refused(lambda: tile.mm2s[0].expect(long)) == expected
     assert "has type float64" in refused(lambda: tile.s2mm[0].feed([1.5]))
     assert "has type object" in refused(lambda: tile.s2mm[0].feed(np.array([None])))
     assert not tile.mm2s[0].taken

@@ -72,7 +72,7 @@ def test_a_core_is_told_which_channel_releases_its_lock() -> None:
     end.tile.run_kernel(hands_on(end, 1, "ends"))
     assert array.run().waiting[-1] == (
         "core (0, 3), kernel 'take': waits until lock 1 'f.full' is at least 1; "
-        "it is 0, released by compute(0,3) S2MM 0 (BD 0), compute(0,3) S2MM 0 (BD 1)"
+        "it is 0, released by compute(0,3) S2MM 0 'f' (BD 0), compute(0,3) S2MM 0 'f' (BD 1)"
     )
 
 

@@ -37,7 +37,42 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
-    # The command line
+    # The command line, and what results say
+    Mutant(
+        "the first wrong element without its place",
+        "explain/checks.py",
+        "tuple(map(int, np.unravel_index(number, shape or (1,))))",
+        "(number,)",
+        "tests/faults/test_checks.py::test_the_first_wrong_element_is_told_by_its_place_and_both_values",
+    ),
+    Mutant(
+        "long integers that lose bits are sent",
+        "design/stream_port.py",
+        "if np.array_equal(fitting, given):",
+        "if len(fitting):",
+        "tests/faults/test_checks.py::test_numbers_that_32_bits_do_not_hold_are_refused",
+    ),
+    Mutant(
+        "no word about a difference of types",
+        "explain/checks.py",
+        'note = note if wrong or missing else ""',
+        'note = ""',
+        "tests/faults/test_checks.py::test_a_difference_of_types_is_told",
+    ),
+    Mutant(
+        "ends of object FIFOs without their name",
+        "design/object_fifo.py",
+        "end.channel.named(name)",
+        'end.channel.named("")',
+        "tests/faults/test_channel_names.py::test_channels_of_object_fifos_have_their_names",
+    ),
+    Mutant(
+        "stuck lines without the names of the design",
+        "explain/names.py",
+        "if label else channel_name(engine, ch)",
+        "if not label else channel_name(engine, ch)",
+        "tests/faults/test_channel_names.py::test_stuck_lines_have_the_names",
+    ),
     Mutant(
         "an error is text where JSON was asked for",
         "cli/failure.py",

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from memtile.arch.devices import Device
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
+from memtile.explain.checks import Check
 from memtile.explain.outcome import outcome
-from memtile.explain.results import Array, Check, Result
+from memtile.explain.results import Array, Result
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed, words_within
 
@@ -132,15 +133,23 @@ class Bench:
         checks = [check for channel in taken if (check := channel.check())]
         checks += self._buffer_checks()
         before, self._run_until = self._run_until, self.engine.now
+        channels = (channel for tile in self._members for channel in (*tile.s2mm, *tile.mm2s))
         found = outcome(
-            self.engine, stop, outputs, checks, timed=not untimed, before=before, listening=self.listening
+            self.engine,
+            stop,
+            outputs,
+            checks,
+            timed=not untimed,
+            before=before,
+            listening=self.listening,
+            moves={channel.index: tuple(channel.moves) for channel in channels},
         )
         return replace(found, parameters=dict(self.parameters))
 
     def _buffer_checks(self) -> Iterator[Check]:
         """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""
         for name, array, wanted in self.compared:
-            yield Check.compare(name, array.ravel(), wanted)
+            yield Check.compare(name, array.ravel(), wanted, [array.shape])
         for tile, buffer, data in self.expected:
             found = tile.load(buffer).ravel() if self.engine.has_clock(tile.index) else data[:0]
-            yield Check.compare(f"{tile.label}buffer {buffer.name}", found, data)
+            yield Check.compare(f"{tile.label}buffer {buffer.name}", found, data, [buffer.shape])

@@ -134,7 +134,7 @@ class Channel(StreamPort):
 
     def remember(self) -> Undo:
         """What gives back the channel as it is now."""
-        return undo_of(self, "claimed", "_begun", "_posted", "packets")
+        return undo_of(self, "claimed", "_begun", "_posted", "packets", "moves")
 
     def _saved(self) -> dict[str, Any]:
         """What it was given to do, and what is done with its output, as plain data."""
@@ -142,6 +142,8 @@ class Channel(StreamPort):
             "claimed": self.claimed,
             "begun": self._begun,
             "packets": list(self.packets),
+            "moves": [[name, dtype.str] for name, dtype in self.moves.items()],
+            "shapes": [list(shape) for shape in self._shapes],
             "dtype": self.dtype.str,
             "taken": self.taken,
             "fed": self.fed,
@@ -152,6 +154,8 @@ class Channel(StreamPort):
         self.claimed, self._begun = saved["claimed"], saved["begun"]
         self.packets, self.dtype = frozenset(saved["packets"]), np.dtype(saved["dtype"])
         self.taken, self.fed, self.expected = saved["taken"], saved["fed"], expected
+        self.moves = {name: np.dtype(dtype) for name, dtype in saved["moves"]}
+        self._shapes = [tuple(shape) for shape in saved["shapes"]]
 
     @property
     def _depth(self) -> int:
@@ -196,6 +200,7 @@ class Channel(StreamPort):
         words = chain_words(tile, numbers, chain, self)
         tile.bd_pool.take(self._number, size, self.port)  # only now: a refused chain takes and writes nothing
         self.claimed = self._begun = True
+        self.moves = {**self.moves, **{t.buffer: t.dtype for t in transfers if t.dtype is not None}}
         if not self.receives:
             self.packets |= {d.packet.id if d.packet else None for d in chain}
         if any(d.compression for d in chain):

@@ -150,6 +150,8 @@ class ObjectFifo:
             end if isinstance(end, End) else self._end(end, deep, receives=True)
             for end, deep in zip(consumers, deeps, strict=True)
         )
+        for end in (self.producer, *self.consumers):
+            end.channel.named(name)
         self.flow = array.connect(self.producer.channel, *(end.channel for end in self.consumers))
 
     @classmethod

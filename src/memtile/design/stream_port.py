@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,8 @@ import numpy.typing as npt
 from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
 from memtile.design.values import dtype_of
 from memtile.errors import DesignError, Problem
+from memtile.explain.checks import Check, types_note
 from memtile.explain.names import channel_name
-from memtile.explain.results import Check
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile
@@ -33,6 +33,7 @@ class StreamPort:
     Attributes:
         index: model number of the channel.
         dtype: element type of what is collected.
+        moves: the buffers that its transfers read or write, with the types of their elements.
         taken: whether it is collected.
         fed: whether it was offered words.
     """
@@ -42,6 +43,8 @@ class StreamPort:
         self._local = direction * tile.kind.channels + number
         self.index = int(tile.engine.spec.tiles.channel_base[tile.index]) + self._local
         self.expected: Array | None = None
+        self._shapes: list[tuple[int, ...]] = []  # of the arrays that are expected, one after the other
+        self.moves: Mapping[str, np.dtype[Any]] = {}
         self.dtype: np.dtype[Any] = np.dtype(np.uint32)
         self.taken = self.fed = False
 
@@ -61,6 +64,16 @@ class StreamPort:
         return channel_name(self._tile.engine, self.index)
 
     @property
+    def label(self) -> str:
+        """What the design calls the channel: a name of its own or of its object FIFO; empty = nothing."""
+        return self._tile.engine.channel_names.get(self.index, "")
+
+    def named(self, label: str) -> Self:
+        """Give the channel a name, for results and messages; it stands beside ``memory(0,1) MM2S 0``."""
+        self._tile.bench.post(lambda: self._tile.engine.channel_names.update({self.index: label}))
+        return self
+
+    @property
     def number(self) -> int:
         """Number within its direction."""
         return self._number
@@ -74,14 +87,15 @@ class StreamPort:
         """Offer the bytes of ``data`` at the stream port, one word per cycle, or as ``pattern`` allows.
 
         Args:
-            data: any array of whole 32-bit words, taken in C order; elements of up to 32 bits.
+            data: any array of whole 32-bit words, taken in C order; elements of up to 32 bits, or longer
+                whole numbers that 32 bits hold exactly, such as those of ``np.arange(8)``.
             pattern: repeating 0/1 readiness per cycle, not always 0.
 
         Raises:
             DesignError: an MM2S channel, no whole words, longer elements, a pattern that is none.
         """
         self._must_be(S2MM, "feed")
-        given = _stream_elements(data, self.name, "feed")
+        given = self._elements(data, "feed")
         words, ready = _words(given, self.name), self._readiness(pattern)
         self._tile.engine.feed(self.index, words)
         self.fed = True
@@ -106,13 +120,18 @@ class StreamPort:
     def expect(self, data: Array, pattern: Iterable[int] | None = None) -> None:
         """Collect, and compare what comes with the elements of ``data`` in C order, after those before.
 
+        Args:
+            data: as for :meth:`feed`.
+            pattern: as for :meth:`feed`.
+
         Raises:
-            DesignError: an S2MM channel, elements of more than 32 bits, of another type than those before,
-                a pattern that is none.
+            DesignError: an S2MM channel, elements that 32 bits do not hold, of another type than those
+                before, a pattern that is none.
         """
-        given = _stream_elements(data, self.name, "expect")
+        given = self._elements(data, "expect")
         self.collect(given.dtype, pattern)
         flat = np.ascontiguousarray(given).ravel()
+        self._shapes.append(given.shape)
         self.expected = flat if self.expected is None else np.concatenate([self.expected, flat])
 
     def output(self) -> Array:
@@ -123,7 +142,37 @@ class StreamPort:
 
     def check(self) -> Check | None:
         """Comparison of the output with what is expected, if anything is."""
-        return None if self.expected is None else Check.compare(self.name, self.output(), self.expected)
+        if self.expected is None:
+            return None
+        note = types_note(self.expected.dtype, list(self.moves.values()))
+        return Check.compare(self.name, self.output(), self.expected, self._shapes, note)
+
+    def _elements(self, data: npt.ArrayLike, verb: str) -> Array:
+        """Data as an array whose elements are no longer than a stream word: none goes as two by accident.
+
+        Raises:
+            DesignError: longer elements that 32 bits do not hold, or of buffers with shorter ones; objects.
+        """
+        given = np.asarray(data)
+        if not given.dtype.hasobject and given.itemsize <= WORD_BYTES:
+            return given
+        others = {dtype for dtype in self.moves.values() if dtype.itemsize != WORD_BYTES}
+        fitting = None if others else _in_words(given)
+        if fitting is not None:
+            return fitting
+        step = "Say dtype=np.int32, or send both halves on purpose with .view(np.uint32)."
+        allowed = f"elements of {WORD_BYTES} bytes or less, or whole numbers that these hold exactly"
+        says = (
+            f"the data to {verb} has type {given.dtype}; its elements must have {WORD_BYTES} bytes or less, "
+        )
+        says += "or be whole numbers that these hold exactly"
+        if others:
+            other = min(map(str, others))
+            allowed, step = f"{other}, as the buffer has", f"Convert it with .astype(np.{other})."
+            says = f"the data to {verb} has type {given.dtype}, the buffer has {other}"
+        source = "AM020: 32-bit streams"
+        problem = self._problem("stream_dtype", f"{given.dtype}", allowed, source, step, says=says)
+        raise DesignError(problem)
 
     def _readiness(self, pattern: Iterable[int] | None) -> list[int] | None:
         """The pattern once it is known to let a word through now and then."""
@@ -179,25 +228,11 @@ def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
     return flat.view(np.uint32)
 
 
-def _stream_elements(data: npt.ArrayLike, name: str, verb: str) -> Array:
-    """Data as an array whose elements are no longer than a stream word, so that none goes as two by accident.
-
-    Raises:
-        DesignError: longer elements, such as those of ``np.arange(4)``, or objects.
-    """
-    given = np.asarray(data)
-    if given.dtype.hasobject or given.itemsize > WORD_BYTES:
-        raise DesignError(
-            Problem(
-                reason="stream_dtype",
-                where=name,
-                field=verb,
-                given=f"{given.dtype}",
-                allowed=f"elements of {WORD_BYTES} bytes or less",
-                source="AM020: 32-bit streams",
-                next_step="Say dtype=np.int32, or send both halves on purpose with .view(np.uint32).",
-                says=f"the data to {verb} has type {given.dtype}; "
-                f"its elements must have {WORD_BYTES} bytes or less",
-            )
-        )
-    return given
+def _in_words(given: Array) -> Array | None:
+    """Whole numbers of more than 32 bits as such of 32 bits, if these hold all of them exactly."""
+    narrow: Mapping[str, tuple[type[np.integer[Any]], ...]] = {"i": (np.int32, np.uint32), "u": (np.uint32,)}
+    for dtype in narrow.get(given.dtype.kind, ()):
+        fitting = given.astype(dtype)
+        if np.array_equal(fitting, given):
+            return fitting
+    return None

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
+
+import numpy as np
 
 from memtile.access.lowering.lower import Access, lower
 from memtile.access.request import Request
@@ -30,6 +33,8 @@ class Transfer:
         place: column and row of the tile from which the buffer is seen so; None = not said.
         access: ``"read"`` for MM2S, ``"write"`` for S2MM; None = not said.
         design: the design that the buffer is part of; None = not said.
+        buffer: name of the buffer; empty = not said.
+        dtype: type of the buffer's elements; None = not said.
     """
 
     descriptors: tuple[Descriptor, ...]
@@ -37,6 +42,8 @@ class Transfer:
     place: tuple[int, int] | None = None
     access: Access | None = None
     design: object = field(default=None, compare=False)
+    buffer: str = field(default="", compare=False)
+    dtype: np.dtype[Any] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         size = f"{self.words} words, {len(self.descriptors)} descriptors"
@@ -196,7 +203,8 @@ def transfer(
         address=buffer.dma_address if address is None else address,
         iteration=iteration,
     )
-    return Transfer(lowered.descriptors, lowered.runs, access=access)
+    named = buffer.name, buffer.dtype
+    return Transfer(lowered.descriptors, lowered.runs, None, access, None, *named)
 
 
 def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request:

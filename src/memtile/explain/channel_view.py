@@ -10,7 +10,7 @@ from memtile.arch.registers import Field
 from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.lock_waits import wait_text
-from memtile.explain.names import channel_name
+from memtile.explain.names import called, channel_name
 from memtile.explain.stream_waits import Waits, blocked_text
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import CAUSE_TEXT, Cause, Phase
@@ -59,6 +59,11 @@ class ChannelView:
         return channel_name(self.engine, self.ch)
 
     @property
+    def called(self) -> str:
+        """The name, and what the design calls the channel."""
+        return called(self.engine, self.ch)
+
+    @property
     def errors(self) -> tuple[str, ...]:
         """AM025 names of the error bits that are set, and the overflow bit."""
         word = int(self.engine.channels.errors[self.ch])
@@ -90,13 +95,14 @@ class ChannelView:
         """One line: what the channel does in this cycle, what would let it go on, and words for it."""
         words = waits.text(self.engine, self.ch)
         if self.idle:
-            return f"{self.name}: no task takes {words}"
+            return f"{self.called}: no task takes {words}"
         return "; ".join([self._state(), *([f"{words} are not taken"] if words else [])])
 
     def _state(self) -> str:
         c = self.engine.channels
         why = Cause(int(c.why[self.ch]))
-        text = f"{self.name}, BD {c.bd[self.ch]}, word {max(int(c.moved[self.ch]), 0)} of {c.length[self.ch]}"
+        moved, length = max(int(c.moved[self.ch]), 0), c.length[self.ch]
+        text = f"{self.called}, BD {c.bd[self.ch]}, word {moved} of {length}"
         if self.halted:
             return f"{text}: halted by {', '.join(self.errors)}{self._unanswered}; {self.way_out}"
         if why is Cause.LOCK_ACQUIRE:

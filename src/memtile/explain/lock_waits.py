@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from memtile.arch.tiles import MEMORY
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.names import channel_name, core_name
+from memtile.explain.names import called, channel_name, core_name
 from memtile.jit.tables import plain
 from memtile.model.state.causes import CorePhase
 from memtile.sim.engine import Engine
@@ -81,7 +81,7 @@ def _channels(engine: Engine, chains: BdChains, lock: int, waiting: str) -> Iter
     for ch, bd, queued in chains.releases.get(lock, ()):
         name = channel_name(engine, ch)
         itself = " itself, after this wait" if name == waiting else ""
-        yield f"{name}{itself} (BD {bd}{', queued' if queued else ''})"
+        yield f"{called(engine, ch)}{itself} (BD {bd}{', queued' if queued else ''})"
 
 
 def _kernels(engine: Engine, lock: int, waiting: str) -> Iterator[str]:

@@ -21,6 +21,12 @@ def channel_name(engine: Engine, ch: int) -> str:
     return f"{kind.name}({tiles.column[tile]},{tiles.row[tile]}) {port}"
 
 
+def called(engine: Engine, ch: int) -> str:
+    """The name, and after it what the design calls the channel: ``memory(0,1) MM2S 3 'a[2]'``."""
+    label = engine.channel_names.get(ch)
+    return f"{channel_name(engine, ch)} {label!r}" if label else channel_name(engine, ch)
+
+
 def core_name(engine: Engine, core: int) -> str:
     """``core (0, 2)``: column and row of its tile."""
     return f"core {place(engine.spec, int(engine.state.cores.tile[core]))}"

@@ -12,15 +12,18 @@ from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.explain.assumed import assumed
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView, channel_views
+from memtile.explain.checks import Check
 from memtile.explain.core_view import CoreView, core_views, unsimulated
 from memtile.explain.good_waits import good_waits
 from memtile.explain.lock_waits import lock_errors
-from memtile.explain.names import channel_name
-from memtile.explain.results import Array, ChannelUse, Check, Result, Status
+from memtile.explain.names import called, channel_name
+from memtile.explain.results import Array, ChannelUse, Result, Status
 from memtile.explain.stream_waits import Waits, stream_waits
 from memtile.model.state.causes import Cause, Phase
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
+
+_FEW = 2  # buffers whose names stand beside a channel
 
 
 def outcome(
@@ -32,6 +35,7 @@ def outcome(
     timed: bool = True,
     before: int = 0,
     listening: Container[int] = (),
+    moves: Mapping[int, Sequence[str]] | None = None,
 ) -> Result:
     """The result of a run.
 
@@ -43,6 +47,7 @@ def outcome(
         timed: False after an untimed run.
         before: cycles of earlier runs.
         listening: model indices of channels that take what may come; a run may end while they wait.
+        moves: by model index of a channel the names of the buffers that it reads or writes.
     """
     chains = BdChains(engine)
     busy, cores = channel_views(engine, chains), list(core_views(engine, chains))
@@ -53,7 +58,7 @@ def outcome(
         timed=timed,
         cycles=engine.now,
         clock_mhz=ARRAY_CLOCK_MHZ,
-        channels=tuple(_use(view, timed) for view in busy),
+        channels=tuple(_use(view, timed, (moves or {}).get(view.ch, ())) for view in busy),
         outputs=outputs,
         checks=tuple(checks),
         waiting=() if status is Status.FINISHED else tuple(found.lines()),
@@ -135,7 +140,7 @@ class _OpenWork:
         for ch in np.flatnonzero(self.engine.channels.phase == Phase.IDLE).tolist() if self.missing else ():
             name = channel_name(self.engine, ch)
             if name in self.missing:
-                yield f"{name}: no task sends the elements that are missing"
+                yield f"{called(self.engine, ch)}: no task sends the elements that are missing"
 
 
 def _status(stop: Stop | None, busy: Sequence[ChannelView], found: _OpenWork) -> Status:
@@ -152,13 +157,15 @@ def _channel_errors(busy: Sequence[ChannelView]) -> Iterator[str]:
     """Sticky errors of channels that go on all the same."""
     for view in busy:
         if view.errors and not view.halted:
-            yield f"{view.name}: {', '.join(view.errors)}"
+            yield f"{view.called}: {', '.join(view.errors)}"
 
 
-def _use(view: ChannelView, timed: bool) -> ChannelUse:
+def _use(view: ChannelView, timed: bool, moves: Sequence[str]) -> ChannelUse:
     state, c, ch = view.engine.state, view.engine.channels, view.ch
     booked = Cause if timed else (Cause.MOVING,)
     spent = {cause: int(state.spent[ch, cause]) for cause in booked}
     tasks, bds = int(c.tasks_done[ch]), int(c.bds_done[ch])
     beat_words = view.kind.stream_words if timed else 1  # the untimed run counts words
-    return ChannelUse(view.name, DIRECTIONS[c.direction[ch]], spent, tasks, bds, view.errors, beat_words)
+    label = view.engine.channel_names.get(ch) or ", ".join(moves[:_FEW]) + ", ..." * (len(moves) > _FEW)
+    direction = DIRECTIONS[c.direction[ch]]
+    return ChannelUse(view.name, direction, spent, tasks, bds, view.errors, beat_words, label)

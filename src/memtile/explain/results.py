@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.errors import DesignError, Problem
+from memtile.explain.checks import Check
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 from memtile.sheet import Column, Sheet
 
@@ -28,53 +29,13 @@ class Status(StrEnum):
     INTERRUPTED = "interrupted"  # Ctrl-C; what is here is what was done
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One output compared with what was expected, element by element."""
-
-    port: str
-    elements: int
-    missing: int
-    wrong: int
-    first_wrong: int | None
-
-    @property
-    def exact(self) -> bool:
-        """Every element there and equal."""
-        return self.missing == 0 and self.wrong == 0
-
-    @property
-    def text(self) -> str:
-        """What is wrong, in one line."""
-        first = "" if self.first_wrong is None else f", the first is element {self.first_wrong}"
-        return f"{self.port}: {self.wrong} wrong{first}, {self.missing} missing of {self.elements} elements"
-
-    @classmethod
-    def compare(cls, port: str, got: Array, expected: Array) -> Check:
-        """Compare flat arrays of one dtype; what came beyond the expected elements counts as wrong.
-
-        Args:
-            port: name of the output.
-            got: what came out; any type, one dimension.
-            expected: what should have come, of the same type.
-        """
-        common = min(len(got), len(expected))
-        pairs = (common, expected.itemsize)
-        differs = got[:common].view(np.uint8).reshape(pairs) != expected[:common].view(np.uint8).reshape(
-            pairs
-        )
-        places = np.flatnonzero(differs.any(axis=1))
-        wrong = len(places) + len(got) - common
-        first = int(places[0]) if len(places) else (common if wrong else None)
-        return cls(port, len(expected), len(expected) - common, wrong, first)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ChannelUse:
     """What one channel did: words moved, and cycles by cause, which add up to the elapsed ones.
 
     ``direction`` is ``"S2MM"`` or ``"MM2S"``; ``beat_words`` is what its stream port moves in a cycle at
-    most: 1, or 2 in AIE2P and AIE-ML v2.
+    most: 1, or 2 in AIE2P and AIE-ML v2. ``label`` is what the design calls it: a name of its own, of its
+    object FIFO, or of the buffers that it reads or writes.
     """
 
     name: str
@@ -84,6 +45,21 @@ class ChannelUse:
     bds: int
     errors: tuple[str, ...] = ()
     beat_words: int = 1
+    label: str = ""
+
+    def __repr__(self) -> str:
+        name = f"{self.name} ({self.label})" if self.label else self.name
+        cycles = [f"{n} {CAUSE_TEXT[cause]}" for cause, n in self.spent.items() if n]
+        return f"ChannelUse({', '.join([f'{name}: {self.words} words', *cycles])})"
+
+    def fraction(self, cause: Cause) -> float:
+        """The part of its cycles that went to ``cause``, 0 to 1; 0 without time."""
+        return self.spent.get(cause, 0) / max(sum(self.spent.values()), 1) if len(self.spent) > 1 else 0.0
+
+    @property
+    def busy(self) -> float:
+        """The part of its cycles in which it moved words, 0 to 1; 0 without time."""
+        return self.fraction(Cause.MOVING)
 
     @property
     def words(self) -> int:
@@ -155,6 +131,19 @@ class Result:
         """Finished, nothing wrong with the outputs, and no error bit set."""
         return self.status is Status.FINISHED and self.exact is not False and not self.errors
 
+    def fraction(self, cause: Cause) -> float:
+        """The part of all channels' cycles that went to ``cause``, 0 to 1; 0 without time.
+
+        Of one channel: ``result.channels[0].fraction(cause)``.
+        """
+        spent = sum(use.spent.get(cause, 0) for use in self.channels) if self.timed else 0
+        return spent / max(sum(sum(use.spent.values()) for use in self.channels), 1)
+
+    @property
+    def busy(self) -> float:
+        """The part of all channels' cycles in which they moved words, 0 to 1; 0 without time."""
+        return self.fraction(Cause.MOVING)
+
     def bytes_per_cycle(self, direction: str) -> float:
         """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time.
 
@@ -191,7 +180,7 @@ class Result:
             "bit_exact": self.exact,
             "channels": [_channel_json(c, self.timed) for c in self.channels],
             "cores": [_core_json(c) for c in self.cores],
-            "checks": [asdict(c) | {"exact": c.exact} for c in self.checks],
+            "checks": [check.as_json() for check in self.checks],
             "unsimulated": list(self.unsimulated),
             "waiting": list(self.waiting),
             "resting": list(self.resting),
@@ -218,6 +207,7 @@ class Result:
     def sheet(self) -> Sheet:
         """The run for people: a row of cycles by cause for each channel, and lines below."""
         causes = [c for c in Cause if any(use.spent.get(c) for use in self.channels)]
+        named = any(use.label for use in self.channels)
         since = f", {self.before} of them before this run" if self.before else ""
         share = [Column("busy", right=True, one_line=True)] if self.timed else []
         return Sheet(
@@ -225,17 +215,18 @@ class Result:
             title=f"{self.cycles} cycles{since}" if self.timed else "untimed: words moved",
             columns=(
                 Column("channel", one_line=True),
+                *([Column("name", one_line=True)] if named else []),
                 *(Column(CAUSE_TEXT[cause], right=True) for cause in causes),
                 *share,
             ),
-            rows=tuple(self._row(use, causes) for use in self.channels),
+            rows=tuple(self._row(use, causes, named) for use in self.channels),
             below=tuple(self._lines()),
         )
 
-    def _row(self, use: ChannelUse, causes: Sequence[Cause]) -> tuple[str, ...]:
+    def _row(self, use: ChannelUse, causes: Sequence[Cause], named: bool) -> tuple[str, ...]:
         cells = (str(use.spent.get(cause, 0) or "-") for cause in causes)
         share = [f"{use.spent.get(Cause.MOVING, 0) / max(self.cycles, 1):.1%}"] if self.timed else []
-        return (use.name, *cells, *share)
+        return (use.name, *[use.label] * named, *cells, *share)
 
     def _lines(self) -> list[str]:
         lines = []
@@ -280,14 +271,15 @@ def plain_value(value: object) -> Any:
 
 
 def _core_json(use: CoreUse) -> dict[str, Any]:
-    spent = {cause.name.lower(): cycles for cause, cycles in use.spent.items() if cycles}
+    spent = {cause.name.lower(): use.spent.get(cause, 0) for cause in CoreCause}
     return {"core": use.name, "kernel": use.kernel, "cycles": spent}
 
 
 def _channel_json(use: ChannelUse, timed: bool) -> dict[str, Any]:
-    spent = {cause.name.lower(): cycles for cause, cycles in use.spent.items() if cycles} if timed else None
+    spent = {cause.name.lower(): use.spent.get(cause, 0) for cause in Cause} if timed else None
     return {
         "channel": use.name,
+        "label": use.label,
         "words": use.words,
         "tasks": use.tasks,
         "bds": use.bds,

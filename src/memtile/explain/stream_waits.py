@@ -15,7 +15,7 @@ from memtile.arch.ports import ARBITERS, SLOTS_PER_SLAVE
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.arch.tiles import S2MM, TILE_KINDS
-from memtile.explain.names import channel_name, port_name
+from memtile.explain.names import called, port_name
 from memtile.jit.tables import plain
 from memtile.model.state.streams import PAIR
 from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
@@ -97,7 +97,7 @@ def blocked_text(engine: Engine, ch: int) -> str:
     takers, dead, _ = _ends(engine, port)
     if takers:
         verb = "does" if len(takers) == 1 else "do"
-        return f"{', '.join(channel_name(engine, taker) for taker in takers)} {verb} not take it"
+        return f"{', '.join(called(engine, taker) for taker in takers)} {verb} not take it"
     return "; ".join(f"nothing takes it at {port_name(engine, end)}" for end in dead)
 
 

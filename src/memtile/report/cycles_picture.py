@@ -37,7 +37,7 @@ def cycles_figure(result: Result) -> Figure:
     """One horizontal bar per channel; the lengths of its parts are cycles and add up to the run."""
     from matplotlib.figure import Figure
 
-    names = [use.name for use in result.channels]
+    names = [f"{use.label}  {use.name}" if use.label else use.name for use in result.channels]
     figure = Figure(figsize=(9, 1.2 + 0.32 * len(names)), layout="constrained")
     axes = figure.add_subplot()
     left = [0] * len(names)

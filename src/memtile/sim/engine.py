@@ -77,6 +77,7 @@ class Engine:
         external: the buffers behind the interface tiles.
         upsets: cells of data memory that flip during a run.
         lock_names: names that a design gave, by index among all locks of the model.
+        channel_names: names that a design gave, by index among all channels.
         channels: the columns of ``state.channels``, quick to look at from Python.
     """
 
@@ -96,6 +97,7 @@ class Engine:
         self.external = ExternalMemory()
         self.channels = plain(self._state.channels)
         self.lock_names: dict[int, str] = {}
+        self.channel_names: dict[int, str] = {}
         self._ports = plain(self._state.ports)
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self._state)

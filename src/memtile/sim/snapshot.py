@@ -58,6 +58,7 @@ def take(engine: Engine) -> Snapshot:
         made.arrays[f"external/{name}"] = buffer.array
     made.facts = {
         "locks": {str(lock): name for lock, name in engine.lock_names.items()},
+        "channels": {str(ch): name for ch, name in engine.channel_names.items()},
         "external": {n: [b.address, b.writable] for n, b in engine.external.buffers.items()},
         "upsets": [list(upset) for upset in engine.upsets.waiting],
         "struck": [list(upset) for upset in engine.upsets.struck],
@@ -77,6 +78,7 @@ def put_back(engine: Engine, snapshot: Snapshot) -> None:
         array.flags.writeable = writable
         engine.external.add(name, array, address)
     engine.lock_names.update({int(lock): name for lock, name in facts["locks"].items()})
+    engine.channel_names.update({int(ch): name for ch, name in facts["channels"].items()})
     for core, (kernel, endless, released) in facts["kernels"].items():
         engine.cores.resume_ended(int(core), kernel, endless=endless, released=released)
     engine.upsets.waiting = [_upset(given) for given in facts["upsets"]]

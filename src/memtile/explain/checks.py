@@ -1,0 +1,138 @@
+"""Outputs compared with what was expected: how much is wrong, and the first that is, in the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+_LONGEST = 40  # characters of a value in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One output compared with what was expected, element by element.
+
+    Attributes:
+        port: name of the output.
+        elements: how many were expected.
+        missing: how many of them have not come.
+        wrong: how many are others than expected, or came beyond them.
+        first_wrong: number of the first of these, in C order; None = there is none.
+        index: its place in the array that was expected; with several one after the other, the number of the
+            array comes first. None = beyond the end, or nothing is wrong.
+        got: its value; a text where JSON has no such number.
+        expected: the value it should have; None = beyond the end.
+        note: why the comparison may be another one than was meant; empty = nothing is odd.
+    """
+
+    port: str
+    elements: int
+    missing: int
+    wrong: int
+    first_wrong: int | None
+    index: tuple[int, ...] | None = None
+    got: int | float | str | None = None
+    expected: int | float | str | None = None
+    note: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Every element there and equal."""
+        return self.missing == 0 and self.wrong == 0
+
+    @property
+    def text(self) -> str:
+        """What is wrong, in one line."""
+        missing = f"{self.missing} missing of {self.elements} elements"
+        return "; ".join(
+            filter(None, [f"{self.port}: {self.wrong} wrong{self._first()}, {missing}", self.note])
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self) | {"index": None if self.index is None else list(self.index), "exact": self.exact}
+
+    def _first(self) -> str:
+        if self.first_wrong is None:
+            return ""
+        place = f", the first is element {self.first_wrong}"
+        if self.index is None:
+            return f"{place} ({self.got} came, beyond the end)"
+        if len(self.index) > 1:
+            place += f" at {list(self.index)}"
+        return f"{place} ({_short(self.got)} came, {_short(self.expected)} was expected)"
+
+    @classmethod
+    def compare(
+        cls, port: str, got: Array, expected: Array, shapes: Sequence[tuple[int, ...]] = (), note: str = ""
+    ) -> Check:
+        """Compare flat arrays of one dtype; what came beyond the expected elements counts as wrong.
+
+        Args:
+            port: name of the output.
+            got: what came out; any type, one dimension.
+            expected: what should have come, of the same type.
+            shapes: of the arrays that were expected, one after the other; one dimension if omitted.
+            note: for the result, if it is not exact.
+        """
+        common = min(len(got), len(expected))
+        differs = np.flatnonzero(got[:common].view(np.uint8) != expected[:common].view(np.uint8))
+        wrong = len(np.unique(differs // expected.itemsize)) + len(got) - common
+        missing = len(expected) - common
+        note = note if wrong or missing else ""
+        if not wrong:
+            return cls(port, len(expected), missing, 0, None, note=note)
+        first = int(differs[0] // expected.itemsize) if len(differs) else common
+        if first >= len(expected):
+            return cls(port, len(expected), missing, wrong, first, None, _value(got[first]), None, note)
+        index = _index(first, shapes or (expected.shape,))
+        values = _value(got[first]), _value(expected[first])
+        return cls(port, len(expected), missing, wrong, first, index, *values, note)
+
+
+def types_note(expected: np.dtype[Any], sent: Sequence[np.dtype[Any]]) -> str:
+    """Why bits are compared where values may have been meant: what is expected is of another type.
+
+    Args:
+        expected: type of the expected data.
+        sent: types of the buffers that the channel reads.
+    """
+    others = [dtype for dtype in sent if _class(dtype) != _class(expected)]
+    if not others:
+        return ""
+    return f"{expected} is expected of a buffer of {others[0]}: bits are compared, not values"
+
+
+def _class(dtype: np.dtype[Any]) -> tuple[str, int]:
+    """What makes bits mean other values: signed and unsigned numbers are told apart by their owner alone."""
+    return ("integer" if dtype.kind in "biu" else dtype.kind), dtype.itemsize
+
+
+def _index(number: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The place of element ``number`` of arrays one after the other; the number of the array, if several."""
+    for n, shape in enumerate(shapes):
+        size = int(np.prod(shape, dtype=np.int64))
+        if number < size:
+            place = tuple(map(int, np.unravel_index(number, shape or (1,))))
+            return (n, *place) if len(shapes) > 1 else place
+        number -= size
+    raise AssertionError("the element is within the arrays that were expected")
+
+
+def _value(element: Any) -> int | float | str:
+    """An element as JSON has it; a text where it has no such value."""
+    value = (
+        element.item() if isinstance(element, np.generic) and element.dtype.kind in "biuf" else str(element)
+    )
+    return value if isinstance(value, int) or (isinstance(value, float) and isfinite(value)) else str(value)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
