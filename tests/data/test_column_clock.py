@@ -8,12 +8,15 @@ import pytest
 from memtile import Array, Status
 from memtile.arch.register_map import tile_register
 from memtile.errors import RegisterError
+from memtile.model.memory.ecc import Fate
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.tiles import Placed
 from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
+from memtile.sim.event_unit import EventUnit
 from memtile.sim.kernels import calls
+from memtile.sim.upsets import Upset
 from paused_columns import CLOCK, DATA, RESET, WORDS, clock, reset, sending
 from states import arrays
 
@@ -150,18 +153,21 @@ def test_a_model_after_reset_has_no_clock_and_firmware_switches_it_on() -> None:
     assert raw.door(1).read32(0) == 0
 
 
-def test_a_reset_brings_all_but_the_memories_back() -> None:
+def test_a_reset_brings_all_but_a_compute_tiles_memory_back() -> None:
     """DEV-CLK-3."""
     array = sending(2)
     tile, worker = array.memory_tile(0), array.compute_tile(0, 2)
     array.engine.run(60)
+    worker.door.write32(0x100, 6)
+    worker.door.write32(0x20000, 7)  # program memory
     tile.door.write32(0xC0000, 5)  # Lock0_value
     reset(array, 0, True)
     with pytest.raises(RegisterError, match="reset is on"):
         tile.door.read32(0xC0000)
     array.engine.run(array.engine.now + 10)
     reset(array, 0, False)
-    assert tile.door.block_read32(0, WORDS).view(np.int32).tolist() == DATA.tolist()
+    assert worker.door.read32(0x100) == 6
+    assert worker.door.read32(0x20000) == 7
     fresh = Engine([Placed("memory"), Placed("compute")], booted=False)
     for door, new in ((tile.door, fresh.door(0)), (worker.door, fresh.door(1))):
         for offset in (0xC0000, 0x96030, 0xA0000, 0xA0604, 0xA0660, 0xB0000, 0x1F000, 0x3F000, 0x36030):
@@ -173,6 +179,50 @@ def test_a_reset_brings_all_but_the_memories_back() -> None:
     outcome = array.run()
     assert outcome.status is Status.STUCK  # the receiver has not got all words
     assert not any(line.startswith("memory(0,1)") for line in outcome.waiting)
+
+
+@pytest.mark.feature("F01")
+@pytest.mark.parametrize("device", ["npu1", "xcve2802"])
+def test_a_memory_tile_is_zero_after_a_column_reset(device: str) -> None:
+    """AM020 chapter 5: its banks are zero after boot and reset; the other columns' keep what they have."""
+    array = Array(device, 2)
+    rows = array.device.memory_rows
+    for column in range(2):
+        for row in rows:
+            array.tile(column, row).door.block_write32(0, np.full(0x80000 // 4, 0x5A, np.uint32))
+    reset(array, 0, True)
+    reset(array, 0, False)
+    for row in rows:
+        assert not array.tile(0, row).door.block_read32(0, 0x80000 // 4).any()
+        assert (array.tile(1, row).door.block_read32(0, 0x80000 // 4) == 0x5A).all()
+
+
+def test_flipped_cells_of_a_memory_tile_are_gone_after_a_reset() -> None:
+    array = Array("npu1", 1)
+    tile = array.memory_tile(0)
+    unit = EventUnit(tile.door)
+    array.engine.upsets.add([Upset(0, tile.index, 5, (1,)), Upset(0, tile.index, 9, (33, 34))])
+    array.engine.upsets.strike()
+    reset(array, 0, True)
+    reset(array, 0, False)
+    state = array.engine.state
+    assert int(state.guards.inspected.sum()) == 0
+    assert tile.door.block_read32(0, 16).tolist() == [0] * 16
+    array.engine.run(array.engine.now + 5)
+    assert not unit.status("GROUP_ERRORS")
+    outcomes = array.engine.state.fates[[5, 9]]
+    assert set(outcomes.tolist()) == {Fate.OVERWRITTEN}
+
+
+def test_time_begins_with_the_end_of_the_reset() -> None:
+    """However long the clock was off before it: the driver stops the clock, resets, starts the clock."""
+    array = Array("npu1", 1)
+    unit = EventUnit(array.memory_tile(0).door)
+    for register, value in ((CLOCK, 0), (RESET, 1), (CLOCK, 1), (RESET, 0)):
+        array.engine.wait(100)
+        array.door.write32(array.door.address(0, 0, register), value)
+    array.engine.wait(30)
+    assert unit.timer() == 30
 
 
 def test_a_kernel_ends_with_the_reset_of_its_core() -> None:

@@ -37,6 +37,7 @@ TILES: tuple[TileName, ...] = ("memory", "compute")
 NOT_FILLED = {
     "switch.depth",
     "gates.off",
+    "gates.held",
     "flights",
     "memories.shift",
     "memories.mask",
@@ -111,7 +112,7 @@ def after_reset(name: TileName, *, filled: bool) -> tuple[Columns, Columns]:
     return before, of_tile(state)
 
 
-@pytest.mark.parametrize("name", TILES)
+@pytest.mark.parametrize("name", [*TILES, "interface"])
 def test_a_reset_does_what_each_column_declares(name: TileName) -> None:
     """DEV-CLK-3."""
     before, after = after_reset(name, filled=True)
@@ -122,6 +123,8 @@ def test_a_reset_does_what_each_column_declares(name: TileName) -> None:
             assert (values == rest).all(), f"{column} is not at rest"
         elif reset is Reset.NOW:
             assert (values == SINCE).all(), f"{column} is not the cycle of the reset"
+        elif reset is Reset.MEMORY and name == "memory" and column in ("memory", "flips"):
+            assert not values.any(), f"{column} of a memory tile is not zero"
         elif reset is Reset.OWN:
             assert np.array_equal(values, rested[column]), f"{column} depends on what was before the reset"
         elif not set_by_configuration(column):

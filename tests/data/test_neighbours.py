@@ -54,6 +54,19 @@ def test_an_isolated_neighbour_does_not_give_its_memory(
         assert rig.spent(ch).get(Cause.HALTED, 0) > 0 or blocked != bit
 
 
+@pytest.mark.parametrize("window", [WEST, EAST], ids=["west", "east"])
+@BOTH
+def test_a_tile_that_isolates_itself_still_reaches_out(window: Window, reads: bool) -> None:
+    """DEV-ISO-1: as at the edge of a partition, which isolates its own tiles from what is beside it."""
+    rig = Rig(tiles=3, at=1)
+    rig.engine.door(1).write32(TILE_CONTROL, 0xF)
+    ch = started(rig, Descriptor("memory", 4, window.address(0)), reads=reads)
+    rig.engine.run(100)
+    assert rig.status(ch) & (MEMORY_ERROR | LOCK_ERROR) == 0
+    assert rig.spent(ch).get(Cause.HALTED, 0) == 0
+    assert rig.engine.channels.bds_done[ch] == 1
+
+
 @pytest.mark.feature("F16", "F17")
 @SIDES
 @pytest.mark.parametrize("acquires", [True, False], ids=["acquire", "release"])

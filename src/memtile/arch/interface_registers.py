@@ -35,6 +35,7 @@ _COMMON_STATUS = """
     Cur_BD 27:24, Task_Queue_Size 22:20, Channel_Running 19, Task_Queue_Overflow 18 wtc,
     AXI_MM_Slave_Error 17 wtc, AXI_MM_Decode_Error 16 wtc, Error_BD_Invalid 11,
     Stalled_Lock_Rel 3, Stalled_Lock_Acq 2, Status 1:0"""
+IRQ_EVENTS = 4  # of the tile, that a first-level interrupt controller takes beside the broadcast channels
 LOCK_SELECTION = "Lock_Select 19:16, Lock_Value 5:0"
 CHANNELS = ChannelFields(
     control=(
@@ -121,10 +122,10 @@ def _second_level_interrupts() -> Iterator[Register]:
 def _first_level_interrupts(switch: str, base: int) -> Iterator[Register]:
     prefix = "Interrupt_controller_1st_level"
     yield from _interrupt_lines(prefix, base, f"_{switch}", "19:0", f"_{switch}")
-    events = event_numbers(MODULE, [f"IRQ_Event{n}" for n in range(4)])
+    events = event_numbers(MODULE, [f"IRQ_Event{n}" for n in range(IRQ_EVENTS)])
     block = f"{prefix}_block_north_in_{switch}"
     yield Register(f"{prefix}_irq_no_{switch}", base + 0x10, fields(f"Irq_no_{switch} 3:0"))
-    yield Register(f"{prefix}_irq_event_{switch}", base + 0x14, events)
+    yield Register(f"{prefix}_irq_event_{switch}", base + 0x14, events, acts=Acts.EVENT_SETUP)
     yield from value_registers(base + 0x18, (f"{block}_set", f"{block}_clear", f"{block}_value"), "15:0")
 
 

@@ -21,6 +21,7 @@ from memtile.hosts.posted_writes import PostedWrites
 from memtile.hosts.refusals import Access, nowhere, refusal
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.sim.npi import Npi
 
 CYCLES_PER_READ = 200  # a poll of the driver reads every 200 us: 5000 reads, a million cycles, a second
 
@@ -28,7 +29,7 @@ CYCLES_PER_READ = 200  # a poll of the driver reads every 200 us: 5000 reads, a 
 class AddressSpace:
     """Reads and writes at absolute byte addresses: the array's, its NPI registers' and external memory's.
 
-    The NPI registers keep what is written and do nothing (DEV-NPI-1).
+    What the NPI registers do: ``sim.npi``.
 
     Args:
         array: what answers.
@@ -46,7 +47,7 @@ class AddressSpace:
         if memory is not None:
             memory.attach(array.engine)
         self._posted = PostedWrites(array.engine)
-        self._npi: dict[int, int] = {}
+        self._npi = Npi(array.engine)
         tiles = plain(array.engine.spec.tiles)
         places = zip(tiles.column.tolist(), tiles.row.tolist(), strict=True)
         self._kinds = dict(zip(places, map(KIND_NAMES.__getitem__, tiles.kind.tolist()), strict=True))
@@ -64,7 +65,7 @@ class AddressSpace:
     def write32(self, address: int, value: int) -> None:
         """Write one 32-bit word; raises :class:`RegisterError` where nothing answers."""
         if self._is_npi(address):
-            self._npi[address] = value
+            self._npi.write(address - NPI_BASE, value)
         elif (word := self._in_memory(address)) is not None:
             self._words[word] = value
         else:
@@ -104,7 +105,7 @@ class AddressSpace:
         """Let the array run, then read one word; raises :class:`RegisterError` where nothing answers."""
         self.array.engine.wait(self._cycles)
         if self._is_npi(address):
-            return self._npi.get(address, 0)
+            return self._npi.read(address - NPI_BASE)
         if (word := self._in_memory(address)) is not None:
             return int(self._words[word])
         return self.array.door.read32(self._offset(address))

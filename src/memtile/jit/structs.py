@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from types import SimpleNamespace
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED
 from memtile.jit.struct_layout import lay_out
+from memtile.jit.tables import plain
 
 Pointer = npt.NDArray[np.uint64]
 T = TypeVar("T")
@@ -29,9 +31,11 @@ class Struct:
 
     Attributes:
         pointer: where compiled code finds its arrays, None until it needs them; valid as long as the tuple.
+        at_hand: the same with plain tables, None until the interpreter needs them.
     """
 
     pointer: Pointer | None = None
+    at_hand: Any = None
 
 
 class Place(NamedTuple):
@@ -80,6 +84,26 @@ def pointer_to(struct: Any) -> Pointer:
         words = [word for place in places for word in (place.first, *place.shape)]
         pointer = struct.pointer = np.array(words, np.uint64)
     return pointer
+
+
+def at_hand(struct: T) -> T:
+    """The same :class:`Struct` with plain tables, for what the interpreter does often; the arrays are shared.
+
+    Attribute access of a record array is slow there, and the parts of compiled functions read many columns.
+    """
+    if not ENABLED:
+        return struct
+    found: Any = struct
+    if found.at_hand is None:
+        fields = {name: getattr(found, name) for name in found._fields}
+        plains = {name: at_hand(v) if isinstance(v, Struct) else _plain(v) for name, v in fields.items()}
+        found.at_hand = SimpleNamespace(**plains)
+    return cast(T, found.at_hand)
+
+
+def _plain(value: Any) -> Any:
+    """A table with plain columns; an array as it is."""
+    return plain(value) if isinstance(value, np.recarray) else value
 
 
 def dereference(kind: type[T]) -> Callable[[Pointer], T]:

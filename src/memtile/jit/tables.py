@@ -43,7 +43,7 @@ def _shape(hint: Any) -> tuple[int, ...]:
 
 def plain(records: T) -> T:
     """The same table with plain arrays as columns, quick to index from the interpreter."""
-    if isinstance(records, tuple):
+    if isinstance(records, (tuple, SimpleNamespace)):
         return records
     rows: Any = np.asarray(records)
     return cast(T, SimpleNamespace(**{name: rows[name] for name in rows.dtype.names}))

@@ -7,7 +7,7 @@ booked as ``CLOCK_OFF``. What would have happened at a known cycle happens so mu
 move, the columns of the state declare (``state.columns.Pause``).
 
 All of it happens between two cycles, in the interpreter: a write to one of the two registers makes the clock
-loop return before its next cycle.
+loop return before its next cycle. It costs what the tiles of the column cost, however many columns there are.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import WORD_BYTES
+from memtile.jit.structs import at_hand
 from memtile.model.cores import core
 from memtile.model.events import setup as event_setup
 from memtile.model.memory.control import FOREVER, NEVER
 from memtile.model.roster import (
     OFF,
     append,
-    book_rest,
     wait_for_lock,
     wake_channel,
     wake_control,
@@ -30,9 +30,10 @@ from memtile.model.roster import (
     wake_guard,
     wake_port,
     without,
+    without_number,
 )
 from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
-from memtile.model.state.columns import Ints, Pause
+from memtile.model.state.columns import Column, Ints, Pause
 from memtile.model.state.rows import channels_of, columns_of_tile, ports_of, units_of
 from memtile.model.state.state import Spec, State
 from memtile.model.tile_reset import reset_tile
@@ -43,28 +44,43 @@ _ENABLE, _HOLD = _CLOCK.field("Clock_Buffer_Enable").mask, _RESET.field("Reset")
 _NO_KERNEL = (CorePhase.IDLE, CorePhase.DONE)
 
 
-def follow(st: State) -> None:
+def follow(state: State) -> None:
     """Act on what was written to the registers of column clocks and resets since the last time."""
+    st = at_hand(state)
     st.clock.columns_written[0] = 0
     below = _interface_below(st.spec)
     inside = below >= 0
     held = inside & (_values(st, _RESET.offset, below) & _HOLD != 0)
     stopped = held | (inside & (_values(st, _CLOCK.offset, below) & _ENABLE == 0))
-    for tile in np.flatnonzero(held | (stopped != st.gates.off)).tolist():
+    for tile in np.flatnonzero((held != st.gates.held) | (stopped != st.gates.off)).tolist():
         if stopped[tile]:
             stop(st, tile)
-        if held[tile]:
+        if held[tile] != st.gates.held[tile]:  # at its end too: from then on its timers count
             reset_tile(st, tile)
+            st.gates.held[tile], st.gates.since[tile] = held[tile], st.clock.now[0]
         if not stopped[tile]:
             start(st, tile)
 
 
+def reset_interface(state: State, tile: int) -> None:
+    """Reset an interface tile; the clock of its column is off then, as after boot (DEV-NPI-1)."""
+    st = at_hand(state)
+    stop(st, tile)
+    reset_tile(st, tile)
+    start(st, tile)
+    follow(state)
+
+
+def interfaces(spec: Spec) -> Ints:
+    """The interface tiles of a model."""
+    return np.flatnonzero(spec.register_index[spec.tiles.kind, _CLOCK.offset // WORD_BYTES] >= 0)
+
+
 def _interface_below(spec: Spec) -> Ints:
     """The interface tile in the column of each tile; -1 = it has none below it."""
-    tiles = spec.tiles
-    interfaces = np.flatnonzero(spec.register_index[tiles.kind, _CLOCK.offset // WORD_BYTES] >= 0)
+    tiles, found = spec.tiles, interfaces(spec)
     at_column = np.full(int(tiles.column.max()) + 1, -1)
-    at_column[tiles.column[interfaces]] = interfaces
+    at_column[tiles.column[found]] = found
     below = at_column[tiles.column]
     return np.where(tiles.row > tiles.row[below], below, -1)
 
@@ -94,11 +110,10 @@ def stop(st: State, tile: int) -> None:
         core.book(st, number)
         st.cores.active[number], st.cores.why[number] = OFF, CoreCause.CLOCK_OFF
         without(st.active_cores, st.cores.tile, tile)
-    everywhere = np.arange(len(st.spec.tiles.kind))
     for column, roster in ((st.guards.active, st.guarding), (st.controls.active, st.active_controls)):
         column[tile] = OFF
-        without(roster, everywhere, tile)
-    without(st.zeroising, everywhere, tile)
+        without_number(roster, tile)
+    without_number(st.zeroising, tile)
     busy_until = st.memories.busy_until[tile]
     st.gates.zeroising[tile] = busy_until - now if busy_until != NEVER else NEVER
     st.memories.busy_until[tile] = FOREVER
@@ -107,12 +122,17 @@ def stop(st: State, tile: int) -> None:
 def _stop_channels(st: State, tile: int) -> None:
     """Take the tile's channels off all lists."""
     channels = channels_of(st.spec, tile)
-    for ch in range(channels.start, channels.stop):
-        book_rest(st, ch)
+    _book_rest(st, channels)
     st.channels.active[channels], st.channels.waiting[channels] = OFF, 0
     st.channels.why[channels] = Cause.CLOCK_OFF
     without(st.active_channels, st.channels.tile, tile)
     without(st.waiting_channels, st.channels.tile, tile)
+
+
+def _book_rest(st: State, channels: slice) -> None:
+    """Book the cycles of the channels that are over and not booked yet (``roster.book_rest`` of each)."""
+    spent, why = st.spent[channels], st.channels.why[channels]
+    spent[np.arange(len(why)), why] += st.clock.now[0] + st.clock.booked[0] - spent.sum(axis=1)
 
 
 def start(st: State, tile: int) -> None:
@@ -121,7 +141,7 @@ def start(st: State, tile: int) -> None:
         return
     since = st.gates.since[tile]
     st.gates.off[tile] = 0
-    without(st.gated, np.arange(len(st.spec.tiles.kind)), tile)
+    without_number(st.gated, tile)
     if st.gates.zeroising[tile] != NEVER:
         append(st.zeroising, tile)
     left = st.gates.zeroising[tile]
@@ -138,18 +158,20 @@ def start(st: State, tile: int) -> None:
 
 def _move_on(st: State, tile: int, since: int, missed: int) -> None:
     """Move the cycle numbers of the tile on by the time that it missed, as their columns declare."""
-    for _, values, rows, column in columns_of_tile(st, tile):
-        if column.pause is Pause.MOVES:
-            values[rows] += missed
-        elif column.pause is Pause.MOVES_IF_AHEAD:
-            values[rows] += missed * (values[rows] >= since)
+    for _, values, rows, column in columns_of_tile(st, tile, _moves) if missed else ():
+        ahead = column.pause is Pause.MOVES or values[rows] >= since
+        values[rows] += missed * ahead
+
+
+def _moves(column: Column) -> bool:
+    return column.pause in (Pause.MOVES, Pause.MOVES_IF_AHEAD)
 
 
 def _start_channels(st: State, tile: int) -> None:
     """Let the tile's channels go on."""
     channels = channels_of(st.spec, tile)
+    _book_rest(st, channels)
     for ch in range(channels.start, channels.stop):
-        book_rest(st, ch)
         st.channels.active[ch] = 0
         wake_channel(st, ch)
         if st.channels.phase[ch] == Phase.ACQUIRE:

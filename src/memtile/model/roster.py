@@ -27,7 +27,17 @@ def append(roster: Ints, number: int) -> None:
 
 def without(roster: Ints, owner: Ints, of: int) -> None:
     """Drop the numbers whose ``owner`` is ``of`` from a list."""
-    kept = [number for number in roster[1 : 1 + roster[0]].tolist() if owner[number] != of]
+    listed = roster[1 : 1 + roster[0]]
+    _keep(roster, listed[owner[listed] != of])
+
+
+def without_number(roster: Ints, number: int) -> None:
+    """Drop a number from a list."""
+    listed = roster[1 : 1 + roster[0]]
+    _keep(roster, listed[listed != number])
+
+
+def _keep(roster: Ints, kept: Ints) -> None:
     roster[0] = len(kept)
     roster[1 : 1 + len(kept)] = kept
 

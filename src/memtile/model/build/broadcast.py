@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
 from memtile.arch.register_map import tile_register
-from memtile.arch.tiles import WORD_BYTES, TileName
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.jit.tables import table
 from memtile.model.register_tables import index_map
 from memtile.model.state.columns import NONE, Ints
@@ -22,7 +22,7 @@ def nodes(
 ) -> Nodes:
     """The broadcast switches, linked: within a tile from west to east, and to the tiles around.
 
-    The interface row passes nothing from tile to tile (measured); vertically, like switches are linked.
+    Vertically, like switches are linked. The row of interface tiles passes on like the others (DEV-OBS-7).
     """
     owner = [unit for unit, rows in enumerate(blocks) for _ in rows]
     of_tile: list[list[int]] = [[] for _ in placed]
@@ -38,16 +38,50 @@ def nodes(
         len(owner),
         unit=owner,
         tile=tile_of,
-        isolation=[int(tiles.register_base[tile]) + _isolation(placed[tile].name) for tile in tile_of],
+        isolation=[
+            int(tiles.register_base[tile]) + _place(placed[tile].name, "Tile_Control") for tile in tile_of
+        ],
         link=links,
+        first_level=_controllers(placed, tiles, of_tile, _first_level),
+        second_level=_controllers(placed, tiles, of_tile, _second_level),
         block=[row for rows in blocks for row in rows] or NONE,
     )
 
 
+def _controllers(
+    placed: Sequence[Placed],
+    tiles: Tiles,
+    of_tile: Sequence[list[int]],
+    registers: Callable[[Placed], Sequence[int]],
+) -> list[int]:
+    """Mask register of an interrupt controller at each switch, -1 = none."""
+    found = [NONE for nodes_ in of_tile for _ in nodes_]
+    for tile, p in enumerate(placed):
+        for node, register in zip(of_tile[tile], registers(p), strict=False):
+            found[node] = NONE if register == NONE else int(tiles.register_base[tile]) + register
+    return found
+
+
+def _first_level(p: Placed) -> list[int]:
+    """Of switches A and B: among the registers of an interface tile."""
+    names = [f"Interrupt_controller_1st_level_mask_{switch}" for switch in "AB"]
+    return [_place(p.name, name) for name in names] if _is_interface(p.name) else []
+
+
+def _second_level(p: Placed) -> list[int]:
+    """Of switches A and B: the controller listens at B, next to all that comes along the row (DEV-IRQ-2)."""
+    has_one = _is_interface(p.name) and p.has_dma
+    return [NONE, _place(p.name, "Interrupt_controller_2nd_level_mask")] if has_one else []
+
+
+def _is_interface(name: TileName) -> bool:
+    return TILE_KINDS[name].role == "interface"
+
+
 @cache
-def _isolation(name: TileName) -> int:
-    """Index of Tile_Control among the registers of a tile."""
-    return int(index_map(name)[tile_register(name, "Tile_Control").offset // WORD_BYTES])
+def _place(name: TileName, register: str) -> int:
+    """Index of a register among those of a tile."""
+    return int(index_map(name)[tile_register(name, register).offset // WORD_BYTES])
 
 
 def _link_tile(
@@ -61,6 +95,6 @@ def _link_tile(
         for lower, upper in zip(own, of_tile[above], strict=False):
             links[lower, NORTH], links[upper, SOUTH] = upper, lower
     beside = places.get((p.column + 1, p.row))
-    if beside is not None and not p.name.startswith("interface") and own and of_tile[beside]:
+    if beside is not None and own and of_tile[beside]:
         first = of_tile[beside][0]
         links[own[-1], EAST], links[first, WEST] = first, own[-1]

@@ -4,7 +4,8 @@ An event that drives a channel is seen as BROADCAST_n in its own unit at once an
 per switch later, in every unit that the channel reaches. What comes from west goes on to the east only, from
 the south to north, west and east, and so on: no path is a loop (AM025 Event_Broadcast_Block_*). A tile hears
 nothing from a side from which it is isolated (AM025 Tile_Control, DEV-ISO-1). Memory and interface tiles have
-two switches; their unit is at the western one (DEV-OBS-4).
+two switches; their unit is at the western one (DEV-OBS-4). At those of interface tiles are interrupt
+controllers (``interrupts``), which take what arrives and raise channels of their own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from memtile.arch.events import BROADCAST_CHANNELS
 from memtile.arch.register_map import register_named
 from memtile.jit.decorators import jit
+from memtile.model.events import interrupts
 from memtile.model.events.asserted import asserted, raise_event
 from memtile.model.state.events import EAST, FLIGHT, NORTH, SOUTH, WEST
 from memtile.model.state.state import State
@@ -44,7 +46,8 @@ def launch(st: State, node: int, side: int, channels: int) -> None:
 
 @jit
 def forward(st: State, node: int, inside: int, south: int, west: int, north: int, east: int) -> None:
-    """Send on what came from each side and from the unit itself."""
+    """Send on what came from each side and from inside; a second-level interrupt controller hears it all."""
+    interrupts.interrupt(st, node, inside | south | west | north | east)
     launch(st, node, WEST, inside | east | north | south)
     launch(st, node, EAST, inside | west | north | south)
     launch(st, node, NORTH, inside | south)
@@ -80,15 +83,17 @@ def deliver(st: State) -> None:
         north, east = arrive(st, node, NORTH), arrive(st, node, EAST)
         unit = st.spec.nodes.unit[node]
         if south | west | north | east and st.gates.off[st.spec.event_units.tile[unit]] == 0:
+            inside = interrupts.raised(st, node, north)
+            north = interrupts.let_in(st, node, north)
             if node == st.spec.event_units.first_node[unit]:
-                raise_channels(st, unit, south | west | north | east)
-            forward(st, node, 0, south, west, north, east)
+                raise_channels(st, unit, inside | south | west | north | east)
+            forward(st, node, inside, south, west, north, east)
 
 
 @jit
 def driven(st: State, unit: int) -> int:
-    """Channels whose event is asserted in this cycle, as a bit mask."""
-    channels = 0
+    """Channels whose event is asserted in this cycle, or that an interrupt controller raises; a bit mask."""
+    channels = interrupts.raised_by_events(st, unit, st.spec.event_units.first_node[unit])
     for n in range(BROADCAST_CHANNELS):
         if asserted(st, unit, st.observers.broadcast[unit, n]):
             channels |= 1 << n
@@ -102,5 +107,11 @@ def send(st: State, unit: int) -> None:
     while channels != sent:
         raise_channels(st, unit, channels)
         sent, channels = channels, driven(st, unit)
+    node = st.spec.event_units.first_node[unit]
     if sent:
-        forward(st, st.spec.event_units.first_node[unit], sent, 0, 0, 0, 0)
+        forward(st, node, sent, 0, 0, 0, 0)
+    east = st.spec.nodes.link[node, EAST]
+    if east >= 0 and st.spec.nodes.unit[east] == unit:  # the second switch of the tile
+        raised = interrupts.raised_by_events(st, unit, east)
+        if raised:
+            forward(st, east, raised, 0, 0, 0, 0)

@@ -8,6 +8,7 @@ from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.trace import SLOTS, TraceState
 from memtile.jit.decorators import jit
+from memtile.model.events import interrupts
 from memtile.model.events.selectors import resolve
 from memtile.model.roster import append
 from memtile.model.state.columns import NEVER
@@ -111,6 +112,20 @@ def configure_trace(st: State, unit: int) -> int:
 
 
 @jit
+def configure_broadcast(st: State, unit: int) -> int:
+    """Read what drives broadcast channels, interrupt controllers too; the uses they make."""
+    uses, node = 0, st.spec.event_units.first_node[unit]
+    for n in range(BROADCAST_CHANNELS):
+        event = st.registers[st.spec.event_units.broadcast[unit] + n] & _EVENT_MAX
+        st.observers.broadcast[unit, n] = event
+        uses |= USES_BROADCAST if event > 0 else 0
+    while node < st.spec.nodes.unit.shape[0] and st.spec.nodes.unit[node] == unit:
+        uses |= USES_BROADCAST if interrupts.watches(st, node) else 0
+        node += 1
+    return uses
+
+
+@jit
 def configure(st: State, unit: int) -> None:
     """A register of the unit was written: work out what it has to do each cycle."""
     o = st.observers
@@ -119,13 +134,10 @@ def configure(st: State, unit: int) -> None:
     if st.spec.event_units.scrubbing[unit] >= 0:
         o.scrubbing[unit] = st.registers[st.spec.event_units.scrubbing[unit]] & _EVENT_MAX
         uses |= USES_SCRUBBING if o.scrubbing[unit] > _TRUE else 0
-    for n in range(BROADCAST_CHANNELS):
-        o.broadcast[unit, n] = st.registers[st.spec.event_units.broadcast[unit] + n] & _EVENT_MAX
-        uses |= USES_BROADCAST if o.broadcast[unit, n] > 0 else 0
-    o.uses[unit] = uses
+    o.uses[unit] = uses | configure_broadcast(st, unit)
     o.resolved[unit] = 0
-    if uses:
+    if o.uses[unit]:
         resolve(st, unit)
-    if uses and o.active[unit] == 0:
+    if o.uses[unit] and o.active[unit] == 0:
         o.active[unit] = 1
         append(st.active_units, unit)

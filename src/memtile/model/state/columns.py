@@ -70,7 +70,7 @@ class Reset(Enum):
     CLEARED = auto()  # puts the value at rest back
     NOW = auto()  # writes the cycle of the reset
     STALE = auto()  # nothing: of no meaning until what uses it sets it anew
-    MEMORY = auto()  # nothing: memories keep their words
+    MEMORY = auto()  # memory tiles are zero, other memories keep their words
     WIRED = auto()  # nothing: fixed once the model is built
     TURN = auto()  # nothing: whose turn it is, and any is as fair
     BOOKS = auto()  # nothing: accounts of the run
@@ -128,7 +128,7 @@ class Column:
 
 EQUAL, STAMP, DUE, COUNT = Kind.EQUAL, Kind.STAMP, Kind.DUE, Kind.COUNT
 PLACE, RING, DATA, PROCESS = Kind.PLACE, Kind.RING, Kind.DATA, Kind.PROCESS
-CLEARED, NOW, STALE, MEMORY_STAYS = Reset.CLEARED, Reset.NOW, Reset.STALE, Reset.MEMORY
+CLEARED, NOW, STALE, MEMORY_WORDS = Reset.CLEARED, Reset.NOW, Reset.STALE, Reset.MEMORY
 WIRED, TURN, BOOKS, OUTSIDE, OWN_RESET = Reset.WIRED, Reset.TURN, Reset.BOOKS, Reset.OUTSIDE, Reset.OWN
 STAYS, MOVES, MOVES_IF_AHEAD, OWN_PAUSE = Pause.STAYS, Pause.MOVES, Pause.MOVES_IF_AHEAD, Pause.OWN
 

@@ -234,4 +234,6 @@ class Nodes(NamedTuple):
     tile: Ints
     isolation: Ints  # register index of the tile's Tile_Control
     link: PerSide  # node at each side, -1 = none
+    first_level: Ints  # mask register of its first-level interrupt controller, -1 = none
+    second_level: Ints  # and of the second level
     block: PerSide

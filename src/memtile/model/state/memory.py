@@ -10,7 +10,7 @@ from memtile.model.state.columns import (
     COUNT,
     DUE,
     EQUAL,
-    MEMORY_STAYS,
+    MEMORY_WORDS,
     MOVES,
     MOVES_IF_AHEAD,
     NEVER,
@@ -110,7 +110,7 @@ class Guards(NamedTuple):
     enabled: Annotated[Ints, Column(EQUAL, 1, WIRED, STAYS)]  # 0 = as if the memory had no check bits
     # not 0 = accesses need a look: the words with flipped cells, one more while ``lanes`` is not 0, and one
     # for each watchpoint that is set
-    inspected: Annotated[Ints, Column(EQUAL, 0, MEMORY_STAYS, STAYS)]
+    inspected: Annotated[Ints, Column(EQUAL, 0, MEMORY_WORDS, STAYS)]
     # Checkbit_Error_Generation: lanes whose words are written with a wrong check bit
     lanes: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS)]
     active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.guarding

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.ports import ARBITERS
@@ -57,25 +57,42 @@ def registers_of(spec: Spec, tile: int) -> slice:
     return _rows(spec.tiles.register_base, spec.tiles.registers, tile)
 
 
-def nodes_of(spec: Spec, tile: int) -> Ints:
+def nodes_of(spec: Spec, tile: int) -> slice:
     """Rows of the broadcast switches."""
-    return np.flatnonzero(spec.event_units.tile[spec.nodes.unit] == tile)
+    first = spec.event_units.first_node
+    units = units_of(spec, tile)
+    if units.start == units.stop:
+        return slice(0)
+    last = int(first[units.stop]) if units.stop < len(first) else len(spec.nodes.unit)
+    return slice(int(first[units.start]), last)
 
 
-def columns_of_tile(st: State, tile: int) -> Iterator[TileColumn]:
-    """Every column of the state that has rows of the tile, in order."""
+def words_of(spec: Spec, tile: int) -> slice:
+    """Entries of ``State.memory``."""
+    return _rows(spec.tiles.memory_base, spec.tiles.memory_words, tile)
+
+
+def columns_of_tile(st: State, tile: int, which: Callable[[Column], bool] = bool) -> Iterator[TileColumn]:
+    """The columns of the state that have rows of the tile, in order; those ``which`` says, all if omitted."""
     rows: dict[Owner, slice | Ints] = {}
-    for field, (what, owner) in fields_of(StateTables).items():
-        if owner is Owner.MODEL:
-            continue
+    for field, name, column, owner in _declared(which):
         if owner not in rows:
             rows[owner] = _ROWS[owner](st, tile)
-        if isinstance(what, Column):
-            yield TileColumn(field, getattr(st, field), rows[owner], what)
-            continue
-        table = plain(getattr(st, field))
-        for name, column in columns_of(what).items():
-            yield TileColumn(f"{field}.{name}", getattr(table, name), rows[owner], column)
+        values = getattr(st, field)
+        if name:
+            values = getattr(plain(values), name)
+        yield TileColumn(f"{field}.{name}" if name else field, values, rows[owner], column)
+
+
+@cache
+def _declared(which: Callable[[Column], bool]) -> list[tuple[str, str, Column, Owner]]:
+    """Columns that belong to tiles: field of the state, name in its table or "", what it is, its owner."""
+    found: list[tuple[str, str, Column, Owner]] = []
+    for field, (what, owner) in fields_of(StateTables).items():
+        if owner is not Owner.MODEL:
+            own = {"": what} if isinstance(what, Column) else columns_of(what)
+            found += [(field, name, column, owner) for name, column in own.items() if which(column)]
+    return found
 
 
 def _rows(first: Ints, count: Ints, tile: int) -> slice:
@@ -109,5 +126,5 @@ _ROWS: dict[Owner, Callable[[State, int], slice | Ints]] = {
     Owner.UNIT: lambda st, tile: units_of(st.spec, tile),
     Owner.NODE: lambda st, tile: nodes_of(st.spec, tile),
     Owner.REGISTER: lambda st, tile: registers_of(st.spec, tile),
-    Owner.WORD: lambda st, tile: _rows(st.spec.tiles.memory_base, st.spec.tiles.memory_words, tile),
+    Owner.WORD: lambda st, tile: words_of(st.spec, tile),
 }

@@ -21,7 +21,7 @@ from memtile.model.state.columns import (
     DATA,
     DUE,
     EQUAL,
-    MEMORY_STAYS,
+    MEMORY_WORDS,
     MOVES_IF_AHEAD,
     NEVER,
     OUTSIDE,
@@ -104,13 +104,13 @@ class StateTables(NamedTuple):
     zeroising: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE), Owner.MODEL]
     # [0] how many; then the tiles whose scrubber, or report of errors, has something to do
     guarding: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE), Owner.MODEL]
-    memory: Annotated[Words, Column(DATA, 0, MEMORY_STAYS, STAYS), Owner.WORD]
+    memory: Annotated[Words, Column(DATA, 0, MEMORY_WORDS, STAYS), Owner.WORD]
     # cells of each word of ``memory`` that differ from what was written: data bits, check bits
-    flips: Annotated[Ints, Column(DATA, 0, MEMORY_STAYS, STAYS), Owner.WORD]
+    flips: Annotated[Ints, Column(DATA, 0, MEMORY_WORDS, STAYS), Owner.WORD]
     # what has become of the flips of each word, see ecc.Fate
-    fates: Annotated[Bytes, Column(DATA, 0, MEMORY_STAYS, STAYS), Owner.WORD]
+    fates: Annotated[Bytes, Column(DATA, 0, MEMORY_WORDS, STAYS), Owner.WORD]
     guards: Annotated[Guards, Owner.TILE]
-    program: Annotated[Words, Column(DATA, 0, MEMORY_STAYS, STAYS), Owner.MODEL]  # program memories, by core
+    program: Annotated[Words, Column(DATA, 0, MEMORY_WORDS, STAYS), Owner.MODEL]  # program memories, by core
     registers: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, STAYS), Owner.REGISTER]
     channels: Annotated[Channels, Owner.CHANNEL]
     # (channel, field) logical values of the descriptor it loaded last
