@@ -10,11 +10,12 @@ FIRST = 1 << 25 | 1 << 20 | 0x1000  # data memory of the memory tile in column 1
 WORDS = 256
 BDS = 1 << 25 | 1 << 20 | 0xA0000
 NO_ANSWER = 0xFFFF_FFFF
-# Words that keep all of their bits: data memory, words 0, 1 and 7 of all descriptors, NPI registers.
+ACTING = (0x4, 0x30)  # NPI registers: control, interrupts
+# Words that keep all of their bits: data memory, words 0, 1 and 7 of all descriptors, most NPI registers.
 PLACES = (
     *(BASE + FIRST + 4 * n for n in range(WORDS)),
     *(BASE + BDS + 0x20 * bd + 4 * word for bd in range(48) for word in (0, 1, 7)),
-    *(NPI + 4 * n for n in range(64)),
+    *(NPI + 4 * n for n in range(64) if 4 * n not in ACTING),
 )
 NOWHERE = (
     0,  # below the array
