@@ -317,8 +317,8 @@ def test_what_cannot_be_traced_is_told() -> None:
 def test_what_an_event_unit_does_not_have_is_told() -> None:
     door = MemoryTile().door
     assert refused(lambda: EventUnit(door, "memtile")) == (  # type: ignore[arg-type]
-        "event unit: module is memtile; it must be one of memory_tile, memory, core, pl, "
-        f"memory_tile_v2, memory_v2 {SOURCE}."
+        "event unit: module is memtile; it must be one of memory_tile, memory, core, pl, memory_tile_2p, "
+        f"memory_2p, core_2p, pl_2p, memory_tile_v2, memory_v2 {SOURCE}."
     )
     assert refused(lambda: EventUnit(door).trace(["TRUE"] * 9, "TRUE", "NONE")) == (
         f"module memory_tile: there are 9 events; a module can trace at most 8 {SOURCE}."

@@ -173,6 +173,29 @@ def test_a_core_has_ports_of_512_bits() -> None:
     assert CORES["AIE2P"].memory_windows == CORES["AIE-ML"].memory_windows
 
 
+@pytest.mark.parametrize(
+    ("device", "clock", "reset"),
+    [
+        ("npu1", 0xFFF20, 0xFFF28),
+        ("npu2", 0xFFF20, 0xFFF28),
+        ("xc2ve3858", 0xFFF20, 0xFFF28),
+        ("xc2ve3858", 0x7FF20, 0x7FF28),  # as the driver has them for AIE2PS: DEV-V2-2
+    ],
+)
+def test_row_0_holds_the_clock_and_the_reset_of_its_column(device: str, clock: int, reset: int) -> None:
+    """Memory tiles of AIE2P and v2 have their isolation where interface tiles have the column's clock."""
+    array = Array(device, columns=2)
+    for column in range(2):
+        for off, on in (((clock, 0), (clock, 1)), ((reset, 1), (reset, 0))):
+            array.door.write32(array.door.address(column, 0, off[0]), off[1])
+            for row in range(1, array.rows):
+                with pytest.raises(MemtileError):
+                    array.door.read32(array.door.address(column, row, 0))
+            assert array.door.read32(array.door.address(1 - column, 1, 0)) == 0
+            array.door.write32(array.door.address(column, 0, on[0]), on[1])
+            assert array.door.read32(array.door.address(column, 1, 0)) == 0
+
+
 def test_generations_do_not_mix() -> None:
     text = refused(lambda: Engine([Placed("memory_2p"), Placed("compute")]))
     assert (

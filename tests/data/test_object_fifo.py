@@ -168,19 +168,6 @@ def test_a_design_of_aie_ml_v2_uses_both_words_of_a_beat() -> None:
     assert "up to S2MM " in str(result)
 
 
-def test_the_interface_tiles_of_aie_ml_v2_have_no_model() -> None:
-    """DEV-V2-9."""
-    array = Array("xc2ve3858", columns=1)
-    text = (
-        "array xc2ve3858: row 0 has AIE-ML v2 interface tiles, which have no model (DEV-V2-9). Start "
-        "with data in the buffers, or feed a tile alone."
-    )
-    for call in (lambda: array.interface_tile(0), lambda: array.door.read32(0)):
-        with pytest.raises(MemtileError) as caught:
-            call()
-        assert str(caught.value) == text
-
-
 def test_the_ends_of_an_object_fifo_are_tiles_of_its_array() -> None:
     array, memory, workers = column()
     _, other, _ = column()

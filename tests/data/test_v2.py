@@ -13,8 +13,10 @@ from memtile.access.walk import Walk
 from memtile.arch.packets import Operation, control_header
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import MEMORY_V2, WORD_BYTES, TileName
+from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Dim, Packet, Pad
 from memtile.bd.windows import DmaAddress
+from memtile.design.array import Array
 from memtile.errors import DesignError
 from memtile.model.state.causes import Cause
 from memtile.model.state.tiles import Placed
@@ -288,13 +290,47 @@ def test_compressed_streams_carry_the_same_words(length):
     assert target.memory(0, length).tolist() == data.tolist()
 
 
-def test_the_interface_tile_has_no_model():
-    with pytest.raises(DesignError) as caught:
-        Engine([Placed("memory_v2"), Placed("interface_v2")])
-    assert str(caught.value) == (
-        "model, tile 1: kind is interface_v2; it must be one of memory, compute, interface, memory_v2, "
-        "compute_v2 (its DMA differs and is not modelled: DEV-V2-9)."
-    )
+@pytest.mark.feature("F35")
+def test_the_interface_tile_reads_and_writes_external_memory() -> None:
+    """DEV-V2-5, DEV-V2-9: both channels each way, two words a beat, at the places of AM029."""
+    array = Array("xc2ve3858", columns=36)
+    moved = []
+    for column in (0, 35):
+        for number in range(2):
+            sent = np.arange(66, dtype=np.int32) + 1000 * column + 100 * number
+            back = np.zeros(66, np.int32)
+            name = f"{column}_{number}"
+            source, sink = array.external(f"in{name}", sent), array.external(f"out{name}", back)
+            door, shared = array.interface_tile(column), array.memory_tile(column, 2)
+            buffer, full = shared.buffer(name, (66,)), shared.lock(0)
+            array.connect(door.mm2s[number], shared.s2mm[number])
+            array.connect(shared.mm2s[number], door.s2mm[number])
+            door.mm2s[number].start(door.read(source))
+            shared.s2mm[number].start(shared.write(buffer).guarded(release=full.release()))
+            shared.mm2s[number].start(shared.read(buffer).guarded(acquire=full.acquire()))
+            door.s2mm[number].start(door.write(sink))
+            moved.append((sent, back))
+    result = array.run()
+    assert result.good
+    for sent, back in moved:
+        np.testing.assert_array_equal(back, sent)
+    assert {use.spent[Cause.MOVING] for use in result.channels} == {33}
+
+
+def test_status_of_an_interface_channel_has_the_fields_of_am029() -> None:
+    """Cur_BD of MM2S begins one bit higher than that of S2MM."""
+    for direction, first in (("S2MM", 24), ("MM2S", 25)):
+        array = Array("xc2ve3858", columns=1)
+        tile = array.interface_tile(0)
+        offset = tile.kind.status_base[direction == "MM2S"]
+        queue = tile.kind.queue_base + (direction == "MM2S") * 2 * tile.kind.channel_stride
+        words = encode(Descriptor("interface_v2", 8, DmaAddress(0)))
+        tile.door.block_write32(tile.kind.bd_base + 5 * tile.kind.bd_stride, words)
+        tile.door.write32(queue, 5)
+        array.engine.run(20)
+        assert tile.door.read32(offset) >> first & 0xF == 5
+        status = register_named("noc_v2", f"DMA_{direction}_Status_0")
+        assert status.field("Cur_BD").get(tile.door.read32(offset)) == 5
 
 
 def test_a_model_has_one_generation():

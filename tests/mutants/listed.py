@@ -831,6 +831,20 @@ MUTANTS = (
         "tests/faults/test_program_arrays.py::test_headers_of_npus",
     ),
     Mutant(
+        "memory tiles of AIE2P are taken for interface tiles",
+        "model/column_clock.py",
+        "np.flatnonzero(spec.kinds.external[spec.tiles.kind] == 1)",
+        "np.flatnonzero(spec.register_index[spec.tiles.kind, _CLOCK.offset // WORD_BYTES] >= 0)",
+        "tests/data/test_aie2p.py::test_row_0_holds_the_clock_and_the_reset_of_its_column",
+    ),
+    Mutant(
+        "Cur_BD of an MM2S channel of AIE-ML v2 one bit too low",
+        "model/build/model.py",
+        "for at in k.status_base]",
+        "for at in k.status_base[:1] * 2]",
+        "tests/data/test_v2.py::test_status_of_an_interface_channel_has_the_fields_of_am029",
+    ),
+    Mutant(
         "the mask of a compressed group from the other end",
         "access/compression.py",
         'np.packbits(present, axis=1, bitorder="little")',

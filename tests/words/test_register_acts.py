@@ -244,7 +244,7 @@ REASONS = {
     "a control packet that is refused sets its bits": r"(Tile_)?Control_Packet_Handler_Status",
     "no interrupt is modelled": r"Interrupt_controller_\w+_status(_[AB])?",
     "the switch is never gated": "Stream_Switch_Adaptive_Clock_Gate_Status",
-    "no AIE-ML v2 interface DMA is modelled (DEV-V2-9)": "AXI_MM_Outstanding_Transactions",
+    "external memory answers at once where nobody looks (DEV-V2-9)": "AXI_MM_Outstanding_Transactions",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from memtile.arch.bd_layout import BURST_BYTES_V2, MEMORY_BD, MEMORY_BD_V2
 from memtile.arch.grades import Grade
 from memtile.arch.ports import PORTS
-from memtile.arch.register_map import TILE_MODULES, register_at, register_map, register_named
+from memtile.arch.register_map import ELSEWHERE, TILE_MODULES, register_at, register_map, register_named
 from memtile.arch.registers import Register
 from memtile.arch.tiles import TILE_KINDS, kinds_of
 from memtile.bd.cases import case_of, words_of_case
@@ -18,6 +18,7 @@ from memtile.bd.descriptor import Axi, Descriptor
 from memtile.bd.explain import explain_words
 from memtile.bd.legality import check
 from memtile.bd.windows import DmaAddress
+from memtile.design.array import Array
 from memtile.errors import DescriptorError
 from oracle_files import load
 
@@ -169,6 +170,22 @@ def test_bursts_of_512_bytes_and_no_smid_in_the_descriptor():
         "AIE-ML v2 interface tile: axi.smid is 3, but BDs of the AIE-ML v2 interface tile have no SMID "
         "(AM029: register SMID)."
     )
+
+
+def test_registers_answer_where_the_driver_has_them_in_aie2ps_too() -> None:
+    """DEV-V2-2: one register, two places."""
+    door = Array("xc2ve3858", columns=1).door
+    places = {tile: row for row, tile in ((0, "interface_v2"), (3, "compute_v2"))}
+    assert set(ELSEWHERE) == set(places)
+    for tile, row in places.items():
+        for place, own in ELSEWHERE[tile].items():
+            assert register_at(tile, place) == register_at(tile, own)
+            at, other = door.address(0, row, own), door.address(0, row, place)
+            assert door.read32(other) == door.read32(at)
+        control = register_at(tile, 0x36030)
+        assert control is not None
+        door.write32(door.address(0, row, {"interface_v2": 0x7FF40, "compute_v2": 0x60020}[tile]), 5)
+        assert door.read32(door.address(0, row, control.offset)) == 5
 
 
 def test_a_tile_kind_that_does_not_exist():

@@ -204,11 +204,10 @@ def in_a_memory_tile(name):
     return "Tile_" + name if name.startswith("Control_Packet_") else name
 
 
-@pytest.mark.parametrize(
-    "module", [m for m in get_args(ModuleName) if m != "noc_v2"]
-)  # DEV-V2-9: not modelled
+@pytest.mark.parametrize("module", get_args(ModuleName))
 def test_the_fields_that_the_model_reads_from_one_module_are_at_the_same_place_in_all(module):
-    """A narrower field will do: the bits above it are not kept. No model has module noc_v2 (DEV-V2-9)."""
+    """A narrower field will do: the bits above it are not kept. Cur_BD is looked up by kind, and the queue of
+    noc_v2 has two bits that stay 0."""
     files = [path for room in ("model", "sim", "io") for path in (SOURCE / room).rglob("*.py")]
     names = {name for path in files for name in OF_ONE_MODULE.findall(path.read_text("utf-8"))}
     assert {"DMA_S2MM_0_Ctrl", "Tile_Control", "Timer_Control", "Lock_Request"} <= names
@@ -218,6 +217,10 @@ def test_the_fields_that_the_model_reads_from_one_module_are_at_the_same_place_i
             ours = {field.name: field for field in register_named("memory_tile", name).fields}
             for field in (f for f in register.fields if f.name in ours):
                 compared += 1
+                if field.name == "Cur_BD":
+                    continue
                 assert field.lsb == ours[field.name].lsb, (register.name, field)
+                if (module, field.name) == ("noc_v2", "Task_Queue_Size"):
+                    continue
                 assert field.maximum <= ours[field.name].maximum, (register.name, field)
     assert compared > 8

@@ -52,6 +52,26 @@ _TABLES: Mapping[ModuleName, Callable[[], Table]] = MappingProxyType(
 OF_A_DMA: frozenset[ModuleName] = frozenset({"noc"})
 """Modules that a tile without DMA lacks; who lacks ``noc_v2`` is not known (DEV-V2-5)."""
 
+ELSEWHERE: Mapping[TileName, Mapping[int, int]] = MappingProxyType(
+    {
+        "compute_v2": {
+            0x60020: 0x36030,
+            0x38000: 0x32000,
+            0x38004: 0x32004,
+            **{
+                0x37500 + n: 0x31500 + n
+                for n in (*range(0, 12, 4), *range(0x20, 0x30, 4), *range(0x80, 0x90, 4))
+            },
+        },
+        "interface_v2": {
+            **{0x30000 + n: 0x33000 + n for n in range(0, 16, 4)},
+            **{0x7FF00 + n: 0xFFF00 + n for n in (0x00, 0x04, 0x10, 0x14, 0x20, 0x28)},
+            0x7FF40: 0x36030,
+        },
+    }
+)
+"""Places that the driver gives registers of AIE-ML in AIE-ML v2 (AIE2PS) -> ours; both answer (DEV-V2-2)."""
+
 BEYOND: Mapping[Role, Callable[[], Table]] = MappingProxyType(
     {
         "memory": tuple,
@@ -139,6 +159,7 @@ def tile_register(tile: TileName, name: str) -> Register:
 
 def register_at(tile: TileName, offset: int) -> Register | None:
     """The register or window that answers at byte ``offset`` of a ``tile``; None where nothing does."""
+    offset = ELSEWHERE.get(tile, {}).get(offset, offset)
     for module in TILE_MODULES[tile]:
         registers = register_map(module)
         found = registers.get(offset)

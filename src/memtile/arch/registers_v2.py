@@ -67,8 +67,8 @@ def noc_table() -> Table:
         *lock_registers(INTERFACE_V2, interface_registers.LOCK_SELECTION),
         *_second_level_interrupts(),
         Register("AIE_AXIMM_Config", 0x2100, fields("DECERR_Block 3, SLVERR_Block 2")),
-        Register("Mux_Config", 0x2104, fields(_MUX)),  # leads to a DMA that no model has (DEV-V2-9)
-        Register("Demux_Config", 0x2108, fields(_DEMUX)),
+        Register("Mux_Config", 0x2104, fields(_MUX), acts=Acts.MULTIPLEXER),
+        Register("Demux_Config", 0x2108, fields(_DEMUX), acts=Acts.MULTIPLEXER),
         Register("AXI_MM_Outstanding_Transactions", 0x2120, fields("NoC_Module_To_NMU 0", Access.RO)),
         Register("SMID", 0x3000, fields("SMID 9:0")),
         *bd_registers(INTERFACE_V2),

@@ -324,7 +324,7 @@ INTERFACE_V2 = replace(  # AM029 moves everything in module noc
     lock_event_base=0x100,
     lock_overflow_base=0x120,
     lock_underflow_base=0x128,
-    **_WIDE,
+    stream_words=2,
     **_V2,
 )
 

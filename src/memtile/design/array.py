@@ -29,14 +29,13 @@ from memtile.design.saving import load, save
 from memtile.design.tile import Site, Tile
 from memtile.design.undo import Undo, undo_of
 from memtile.design.values import dtype_of
-from memtile.errors import DesignError, MemtileError, Problem, RegisterError, raise_if
+from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
 from memtile.model.state.tiles import Placed
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
-from memtile.sim.partition import UNMODELLED
 from memtile.sim.polling import run_to_next_poll
 
 _NO_TILE = -1
@@ -80,7 +79,7 @@ class Array(Bench):
         self._numbers = {(tile.column, tile.row): number for number, tile in enumerate(placed)}
         super().__init__(Engine(placed, timing, switched=True), found)
         self.door = ArrayDoor(
-            lambda column, row: self.engine.door(self._number(column, row, RegisterError)),
+            lambda column, row: self.engine.door(self._number(column, row)),
             self.columns,
             self.rows,
         )
@@ -421,21 +420,7 @@ class Array(Bench):
             )
         return tile
 
-    def _number(self, column: int, row: int, error: type[MemtileError] = DesignError) -> int:
-        kind = self.device.tile(column, row)
-        if kind in UNMODELLED:
-            raise error(
-                Problem(
-                    reason="unmodelled",
-                    where=f"array {self.device.name}",
-                    field="tile",
-                    given=f"row {row}, {TILE_KINDS[kind].title}s",
-                    allowed="rows that have a model",
-                    source="DEV-V2-9",
-                    next_step="Start with data in the buffers, or feed a tile alone.",
-                    says=f"row {row} has {TILE_KINDS[kind].title}s, which have no model",
-                )
-            )
+    def _number(self, column: int, row: int) -> int:
         return self._numbers[column, row]
 
     def _check(self, column: int, row: int) -> None:
@@ -459,16 +444,13 @@ class Array(Bench):
             sides = {west: int(column == 0), east: int(column == self.columns - 1)}
             for row in range(self.rows):
                 kind = self.device.tile(column, row)
-                if kind in UNMODELLED:
-                    continue
                 register = tile_register(kind, "Tile_Control")
                 self.door.write32(self.door.address(column, row, register.offset), register.pack(**sides))
 
 
 def _placed(device: Device, columns: int) -> list[Placed]:
-    """All tiles that have a model, column by column; memory tiles know their neighbours in the row."""
+    """All tiles, column by column; memory tiles know their neighbours in the row."""
     places = [(c, r) for c in range(columns) for r in range(device.rows)]
-    places = [(c, r) for c, r in places if device.tile(c, r) not in UNMODELLED]
     numbers = {place: number for number, place in enumerate(places)}
 
     def beside(column: int, row: int) -> int:

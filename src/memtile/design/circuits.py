@@ -14,7 +14,7 @@ from memtile.arch.ports import (
     SOUTH_ATTACHMENT,
     circuit_allowed,
 )
-from memtile.arch.register_map import register_named
+from memtile.arch.register_map import tile_register
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
@@ -190,7 +190,7 @@ class Circuits:
         """Give the switch ports of interface tiles to their DMA."""
         for port in (flow.source, *flow.targets):
             if _is_interface(port) and _is_dma(port):
-                register = register_named("noc", "Demux_Config" if port.is_master else "Mux_Config")
+                register = tile_register(port.tile, "Demux_Config" if port.is_master else "Mux_Config")
                 field = register.field(port.name.capitalize())
                 at = self._door.address(port.column, port.row, register.offset)
                 self._door.mask_write32(at, field.mask, SOUTH_ATTACHMENT["DMA"] << field.lsb)

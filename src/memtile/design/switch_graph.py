@@ -11,7 +11,6 @@ from memtile.arch.devices import Device
 from memtile.arch.ports import PORTS, WIRES, circuit_allowed, port_kind
 from memtile.arch.tiles import TileName
 from memtile.errors import DesignError, Problem
-from memtile.sim.partition import UNMODELLED
 
 _THROUGH = frozenset(WIRES)  # kinds of ports that lead on; all others are ends
 CLOSED = 1e12  # cost of a port that cannot be used
@@ -73,8 +72,7 @@ class SwitchGraph:
 def _graph(device: Device, columns: range) -> tuple[Any, Mapping[Port, int]]:
     """The graph, never changed once it is built, and the node of each port."""
     graph = _rustworkx().PyDiGraph()
-    places = {(c, r): device.tile(c, r) for c in columns for r in range(device.rows)}
-    kinds = {place: kind for place, kind in places.items() if kind not in UNMODELLED}
+    kinds = {(c, r): device.tile(c, r) for c in columns for r in range(device.rows)}
     ports = [port for (c, r), kind in kinds.items() for port in _ports(kind, c, r)]
     node = dict(zip(ports, graph.add_nodes_from(ports), strict=True))
     graph.add_edges_from([(node[port], node[after], after) for port in ports for after in _next(port, kinds)])

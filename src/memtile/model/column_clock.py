@@ -73,7 +73,7 @@ def reset_interface(state: State, tile: int) -> None:
 
 def interfaces(spec: Spec) -> Ints:
     """The interface tiles of a model."""
-    return np.flatnonzero(spec.register_index[spec.tiles.kind, _CLOCK.offset // WORD_BYTES] >= 0)
+    return np.flatnonzero(spec.kinds.external[spec.tiles.kind] == 1)
 
 
 def _interface_below(spec: Spec) -> Ints:

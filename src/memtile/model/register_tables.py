@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.core import CORE
-from memtile.arch.register_map import BEYOND, OF_A_DMA, TILE_MODULES, event_modules, register_map
+from memtile.arch.register_map import BEYOND, ELSEWHERE, OF_A_DMA, TILE_MODULES, event_modules, register_map
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.jit.tables import table
@@ -41,6 +41,8 @@ def index_map(name: TileName) -> Shorts:
     for index, register in enumerate(registers_of(name)):
         first = register.offset // WORD_BYTES
         found[first : first + register.span // WORD_BYTES] = index
+    for place, own in ELSEWHERE.get(name, {}).items():
+        found[place // WORD_BYTES] = found[own // WORD_BYTES]
     return found
 
 

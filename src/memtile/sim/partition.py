@@ -24,24 +24,13 @@ _CONTROL = register_named("memory_tile", "Tile_Control")
 _CLOCK = register_named("pl", "Column_Clock_Control")
 _FROM = tuple(_CONTROL.field(f"Isolate_From_{side}") for side in ("South", "West", "North", "East"))
 
-UNMODELLED = ("interface_v2",)  # DEV-V2-9
-
 
 def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
-    """The tiles that no model can have: those without one, and those of another generation than the first."""
+    """The tiles that no model can have: those of another generation than the first."""
     first = TILE_KINDS[placed[0].name].generation
     for tile, (name, *_) in enumerate(placed):
         where = f"model, tile {tile}"
-        if name in UNMODELLED:
-            yield Problem(
-                reason="tile",
-                where=where,
-                field="kind",
-                given=name,
-                allowed=f"one of {', '.join(kind for kind in TILE_KINDS if kind not in UNMODELLED)}",
-                source="its DMA differs and is not modelled: DEV-V2-9",
-            )
-        elif TILE_KINDS[name].generation != first:
+        if TILE_KINDS[name].generation != first:
             yield Problem(
                 reason="generation",
                 where=where,

@@ -129,6 +129,15 @@ def _register_ending(name: TileName, ending: str) -> int:
     return next(n for n, r in enumerate(register_tables.registers_of(name)) if r.name.endswith(ending))
 
 
+def _index_named(name: TileName, register: str) -> int:
+    """Index of the register called so; NONE where a kind has none."""
+    return next((n for n, r in enumerate(register_tables.registers_of(name)) if r.name == register), NONE)
+
+
+def _current_bd(maps: Ints, row: int, kind: TileKind, status: int) -> int:
+    return register_tables.registers_of(kind.name)[_register(maps, row, status)].field("Cur_BD").lsb
+
+
 def _queue_mask(maps: Ints, row: int, kind: TileKind) -> int:
     register = register_tables.registers_of(kind.name)[_register(maps, row, kind.queue_base)]
     return register.mask_of(Access.WO)
@@ -164,7 +173,9 @@ def _kinds(maps: Ints) -> Kinds:
             for row, k in enumerate(kinds)
         ],
         external=[k.axi_masters > 0 for k in kinds],
+        multiplexer=[[_index_named(k.name, f"{x}_Config") for x in ("Mux", "Demux")] for k in kinds],
         queue_mask=[_queue_mask(maps, row, k) for row, k in enumerate(kinds)],
+        current_bd=[[_current_bd(maps, row, k, at) for at in k.status_base] for row, k in enumerate(kinds)],
         reset_mask=[_RESET.mask * k.has_channel_reset for k in kinds],
         granule_words=[k.granule_words for k in kinds],
         pad_value=[

@@ -45,7 +45,6 @@ PAUSE_STREAM_MASK = _INTERFACE_CONTROL.field("Pause_Stream").mask
 
 _CLEARABLE = _STATUS.clearable | _INTERFACE_STATUS.clearable
 _STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)  # the errors that halt a channel
-_CUR_BD = _STATUS.field("Cur_BD").lsb
 _QUEUE_SIZE = _STATUS.field("Task_Queue_Size").lsb
 _RUNNING = _STATUS.field("Channel_Running").lsb
 _STALLED_STREAM = _STATUS.field("Stalled_Stream_Starvation").lsb
@@ -62,7 +61,8 @@ def status(st: State, ch: int) -> int:
     c = st.channels
     phase, why = c.phase[ch], c.why[ch]
     waiting = min(c.queue_count[ch], _DEPTH)  # the one that is about to start among them, if there is room
-    word = c.errors[ch] | (c.bd[ch] << _CUR_BD) | (waiting << _QUEUE_SIZE)
+    current_bd = st.spec.kinds.current_bd[st.spec.tiles.kind[c.tile[ch]], c.direction[ch]]
+    word = c.errors[ch] | (c.bd[ch] << current_bd) | (waiting << _QUEUE_SIZE)
     if phase != Phase.IDLE or c.queue_count[ch] > 0:
         word |= 1 << _RUNNING
     if why == Cause.LOCK_ACQUIRE:

@@ -81,7 +81,9 @@ class Kinds(NamedTuple):
     slave_error_status: Ints  # register index and bit of the sticky status of an access that nothing answers
     slave_error_bit: Ints
     external: Ints  # 1 = the channels work on external memory
+    multiplexer: Pair  # register indices of Mux_Config and Demux_Config, -1 = none
     queue_mask: Ints  # bits of the start queue register
+    current_bd: Pair  # lowest bit of Cur_BD in the status register, S2MM and MM2S
     reset_mask: Ints  # Reset bit of the channels' control register; 0 = the kind has none
     granule_words: Ints  # words of one memory access
     pad_value: Ints  # register index of the pad value of MM2S channel 0, -1 = padding is zeros
