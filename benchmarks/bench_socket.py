@@ -12,7 +12,7 @@ from simulator_client import BASE, Server, serving
 from simulator_fuzz import FIRST, fuzz
 
 WRITES, READS, LINES = 100_000, 20_000, 1_000_000
-WANTED = {"writes": 20_000, "reads": 5_000}  # a second, from one client
+WANTED = {"writes": 200_000, "reads": 5_000}  # a second, from one client
 BD = 1 << 25 | 1 << 20 | 0xA0000
 GROWTH_KB = 8192
 
