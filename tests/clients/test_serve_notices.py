@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from memtile.errors import Problem, RegisterError
 from memtile.hosts.notices import MOST_ALIKE, Notice, Notices
+from memtile.hosts.refusals import Access, refusal
 from simulator_client import BASE, Client, Server, serving
 
 MEMORY = 1 << 25 | 1 << 20  # memory tile (1, 1)
@@ -232,6 +234,23 @@ def test_the_same_is_counted_and_keeps_nothing_new_from_being_told(server: Serve
     assert "refused accesses to compute(1,2): further ones are only counted, --verbose tells all" in lines
     assert "31 more refused accesses to compute(1,2)" in lines
     assert any(line.startswith("read of memory(1,1) 0x80000 at ") for line in lines)
+
+
+def test_an_enabled_core_is_told_as_one_that_does_nothing(server: Server, client: Client) -> None:
+    for _ in range(2):
+        client.write32(COMPUTE + 0x32000, 1)
+        client.write32(COMPUTE + 0x32000, 1)
+    (line,) = told(server, client)
+    assert line.startswith("core (1, 2) was enabled; ")
+
+
+def test_hints_for_designs_are_not_for_clients() -> None:
+    step = "Start with data in the buffers, or feed a tile alone."
+    problem = Problem(
+        reason="tile", where="array", field="row", given="0", allowed="1..9", source="device", next_step=step
+    )
+    notice = refusal(Access(BASE, None), {}, RegisterError(problem))
+    assert notice.text == "read of 0x20000000000 refused: row is 0, allowed are 1..9"
 
 
 def test_what_was_counted_is_told_once() -> None:

@@ -93,5 +93,9 @@ def core_views(engine: Engine, chains: BdChains) -> Iterator[CoreView]:
 
 def unsimulated(engine: Engine) -> Iterator[str]:
     """One line for each core that was enabled and has no kernel."""
-    for core in without_program(engine):
-        yield f"{core_name(engine, core)} was enabled; {_UNSIMULATED}"
+    return (unsimulated_text(engine, core) for core in without_program(engine))
+
+
+def unsimulated_text(engine: Engine, core: int) -> str:
+    """That a core was enabled and does nothing."""
+    return f"{core_name(engine, core)} was enabled; {_UNSIMULATED}"

@@ -6,8 +6,8 @@ from functools import cache
 from typing import NamedTuple
 
 from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
-from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TileName
-from memtile.errors import RegisterError
+from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, TileName
+from memtile.errors import Problem, RegisterError
 from memtile.hosts.notices import Notice
 from memtile.model.register_tables import registers_of
 
@@ -72,21 +72,21 @@ def refusal(access: Access, kinds: dict[tuple[int, int], TileName], error: Regis
         group=f"refused accesses to {tile or 'places without a tile'}",
         key=f"{way} {access.address:#x} {problem.reason}",
         text=f"{access.what} {'of' if access.value is None else 'to'} {where} refused: "
-        f"{_reason(problem.reason, problem.says, access.address)}{_step(problem.reason, problem.next_step)}",
+        f"{_reason(problem, access.address)}{_step(problem)}",
     )
 
 
-def _reason(reason: str, says: str, address: int) -> str:
-    if reason == "unmapped":
+def _reason(problem: Problem, address: int) -> str:
+    if problem.reason == "unmapped":
         return "neither data memory nor a register of the map is there"
-    if reason == "address" and address % 4:
+    if problem.reason == "address" and address % WORD_BYTES:
         return "it is not the address of a 32-bit word"
-    return says
+    return problem.says or f"{problem.field} is {problem.given}, allowed are {problem.allowed}"
 
 
-def _step(reason: str, step: str) -> str:
-    """What helps a client; not what the model does, which it sees."""
-    return f". {step.removesuffix('.')}" if step and reason == "clock_off" else ""
+def _step(problem: Problem) -> str:
+    """What helps a client: it can write registers, not change a design."""
+    return f". {problem.next_step.removesuffix('.')}" if problem.reason == "clock_off" else ""
 
 
 def nowhere(address: int, memories: str) -> str:

@@ -9,11 +9,13 @@ import numpy as np
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView
+from memtile.explain.core_view import unsimulated_text
 from memtile.explain.stuck_packets import stuck_text
 from memtile.hosts.notices import Notice
 from memtile.jit.tables import plain
 from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW, QUEUE_START_BD_MASK
 from memtile.sim import machine
+from memtile.sim.core_control import ENABLE, control_places
 from memtile.sim.engine import Engine
 
 _STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)
@@ -30,7 +32,7 @@ _CAUSES = {
 
 
 class Witness:
-    """Finds what is new each time it looks: halted channels, lost pushes and stuck packets.
+    """Finds what is new each time it looks: halted channels, lost pushes, stuck packets, enabled cores.
 
     Args:
         engine: what it looks at.
@@ -43,10 +45,12 @@ class Witness:
         self._lost = engine.channels.pushes_lost.copy()
         self._switch = plain(engine.state.switch)
         self._stuck = self._switch.unrouted.copy()
+        self._controls = control_places(engine)
+        self._enabled = np.zeros(len(self._controls), dtype=bool)
 
     def look(self) -> Iterator[Notice]:
         """A notice for each thing that was not there when it looked last."""
-        c = self._engine.channels
+        engine, c = self._engine, self._engine.channels
         if not np.array_equal(c.errors, self._errors):
             new = c.errors & ~self._errors & _STOPPING
             self._errors = c.errors.copy()
@@ -63,6 +67,13 @@ class Witness:
             for port in np.flatnonzero(new).tolist():
                 text = stuck_text(self._engine, port)
                 yield Notice(f"stuck packets at port {port}", text, text)
+        enabled = engine.state.registers[self._controls] & ENABLE != 0
+        if not np.array_equal(enabled, self._enabled):
+            new = enabled & ~self._enabled
+            self._enabled = enabled
+            for core in np.flatnonzero(new).tolist():
+                text = unsimulated_text(engine, core)
+                yield Notice(f"enabled cores {core}", text, text)
 
     def _halted(self, ch: int) -> Notice:
         view, c = ChannelView(self._engine, ch, BdChains(self._engine)), self._engine.channels

@@ -11,6 +11,7 @@ from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import registers_of
+from memtile.model.state.columns import Ints
 from memtile.sim.engine import Engine
 
 
@@ -20,16 +21,25 @@ def control_register(kind: TileName) -> Register:
     return next(register for register in registers_of(kind) if register.name == "Core_Control")
 
 
-def enabled_cores(engine: Engine) -> list[int]:
-    """Model indices of the cores that Core_Control enables, in order."""
+ENABLE = control_register("compute").field("Enable").mask
+
+
+def control_places(engine: Engine) -> Ints:
+    """Where in ``State.registers`` the Core_Control of each core is, in model order."""
     if not len(engine.state.cores.tile):
-        return []
+        return np.zeros(0, dtype=np.int64)
     tiles, owners = plain(engine.spec.tiles), np.asarray(engine.state.cores.tile)
     kind = int(tiles.kind[owners[0]])  # all compute tiles of a device are of one kind
     register = control_register(TILE_KINDS[KIND_NAMES[kind]].name)
     index = int(engine.spec.register_index[kind, register.offset // WORD_BYTES])
-    words = engine.state.registers[tiles.register_base[owners] + index]
-    found: list[int] = np.flatnonzero(words & register.field("Enable").mask).tolist()
+    found: Ints = tiles.register_base[owners] + index
+    return found
+
+
+def enabled_cores(engine: Engine) -> list[int]:
+    """Model indices of the cores that Core_Control enables, in order."""
+    words = engine.state.registers[control_places(engine)]
+    found: list[int] = np.flatnonzero(words & ENABLE).tolist()
     return found
 
 
