@@ -85,7 +85,7 @@ def test_repetition_is_a_repeat_count() -> None:
 
 @pytest.mark.parametrize(
     ("words", "descriptors", "runs"),
-    [(LENGTH, 1, 1), (LENGTH + 1, 1, 2), (2 * LENGTH + 5, 3, 1)],  # the last is prime
+    [(LENGTH, 1, 1), (LENGTH + 1, 1, 2), (2 * LENGTH + 5, 2, 3)],  # the last is prime: two tasks
 )
 def test_long_streams_use_runs_when_they_divide(words: int, descriptors: int, runs: int) -> None:
     result = tiled((words,))

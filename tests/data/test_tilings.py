@@ -39,7 +39,7 @@ def test_lowering_is_certified_and_moves_the_elements_of_the_tiling(name: str) -
     case = BY_ID[name]
     result = case.lowered()
     assert result.certificate.holds
-    stream = stream_elements(result.descriptors, result.runs, case.element_bits)
+    stream = stream_elements(result.tasks, case.element_bits)
     assert np.array_equal(stream, tiling_elements(case.tiling))
     if case.published_bds is not None:
         assert 2 * len(result.descriptors) <= case.published_bds

@@ -23,7 +23,7 @@ from memtile.bd.descriptor import Dim, Iteration, Pad
 def delivered(lowered: Lowering, data: np.ndarray) -> np.ndarray:
     """The stream of ``data`` as its own type."""
     memory = data.reshape(-1).view(np.uint32)
-    walks = [Walk.of(d, run) for run in range(lowered.runs) for d in lowered.descriptors]
+    walks = [Walk.of(d, run) for task in lowered.tasks for run in range(task.runs) for d in task.descriptors]
     return np.concatenate([gather(memory, walk) for walk in walks]).view(data.dtype)
 
 

@@ -179,15 +179,23 @@ def test_what_a_notebook_shows_reads_well() -> None:
     assert lines[-1] == "status: finished"
 
 
-def test_a_transfer_of_several_runs_stands_alone() -> None:
+def test_a_transfer_of_several_runs_is_a_task_of_its_own() -> None:
     tile = MemoryTile()
     several = Transfer((words(8),), runs=3)
-    assert "a transfer of several runs is in a chain with others, where each has one run" in refused(
-        lambda: tile.mm2s[0].start(several, words(8))
-    )
-    tile.mm2s[0].start(several)
+    tile.mm2s[0].start(several, words(8), words(4))
+    assert repr(tile.mm2s[0]) == "Channel(MM2S 0: 21 BDs free, 2 of 4 tasks queued)"
     tile.mm2s[0].collect()
-    assert len(tile.run().outputs["MM2S 0"]) == 24
+    assert len(tile.run().outputs["MM2S 0"]) == 24 + 12
+
+
+def test_a_transfer_of_several_runs_is_no_ring() -> None:
+    tile = MemoryTile()
+    several = Transfer((words(8),), runs=3)
+    for work in ((several,), (words(8), several)):
+        assert refused(lambda work=work: tile.mm2s[0].start(*work, loop=True)) == (
+            "memory tile, MM2S 0: the number of runs is 3; it must be 1, because a ring never ends (AM025 "
+            "Start_Queue.Repeat_Count)."
+        )
 
 
 def test_a_channel_takes_transfers_and_a_transfer_takes_tilings() -> None:

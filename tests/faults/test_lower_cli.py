@@ -46,7 +46,7 @@ NO_SCHEMA: dict[str, tuple[object, list[str]]] = {
     "nothing": (
         {},
         [
-            f"tiling: buffer_dimension is missing {SCHEMA}.",
+            f"tiling: buffer_dimension is missing, and there is no memory object to have it from {SCHEMA}.",
             (
                 "tiling: element_bits is missing; it must be one of 4, 8, 16, 32, 64, or there must be "
                 f"an element_type {SCHEMA}."
@@ -112,12 +112,12 @@ def test_an_unknown_key_is_refused_with_the_nearest_one() -> None:
     (message,) = messages(SOUND | {"tile_traversel": []})
     assert message.startswith(
         "tiling: tile_traversel is not a key; known keys are access, boundary_dimension, "
-        "buffer_dimension, buffer_iteration, element_bits, element_type, memory, offset, "
+        "buffer_dimension, buffer_iteration, element_bits, element_type, memory, memref, name, offset, "
         "packet_port_id, phase, repetition, tile_traversal, tiling_dimension"
     )
     assert message.endswith(
         "tile_traversel is not a key; known keys are access, boundary_dimension, buffer_dimension, "
-        "buffer_iteration, element_bits, element_type, memory, offset, packet_port_id, phase, "
+        "buffer_iteration, element_bits, element_type, memory, memref, name, offset, packet_port_id, phase, "
         f"repetition, tile_traversal, tiling_dimension {SCHEMA}. Did you mean tile_traversal?"
     )
 
@@ -177,13 +177,13 @@ BAD: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "more BDs than a parity bank": (
         {
-            "buffer_dimension": [64, 64],
-            "tiling_dimension": [3, 3],
-            "offset": [-1, -1],
-            "tile_traversal": [{"dimension": d, "stride": 2, "wrap": 32} for d in (0, 1)],
+            "buffer_dimension": [32, 32, 32],
+            "tiling_dimension": [3, 3, 3],
+            "offset": [-1, -1, -1],
+            "tile_traversal": [{"dimension": d, "stride": 2, "wrap": 16} for d in range(3)],
         },
         [
-            "memory tile, read (MM2S): the transfer needs 64 descriptors, a channel reaches 24 (AM020: "
+            "memory tile, read (MM2S): the transfer needs 36 descriptors, a channel reaches 24 (AM020: "
             "BDs that one channel of the memory tile reaches). Split the transfer over channels, or "
             "use fewer tiles per transfer."
         ],
@@ -220,14 +220,12 @@ def test_a_bad_tiling_is_refused_with_all_its_problems(name: str) -> None:
     assert messages(SOUND | change) == expected
 
 
-def test_a_tile_larger_than_padding_can_fill_is_refused() -> None:
-    wide = {"buffer_dimension": [8], "tiling_dimension": [8 + 2 * 4_000_000], "offset": [-4_000_000]}
-    (message,) = messages(SOUND | wide)
-    assert message == (
-        "memory tile, read (MM2S): the transfer needs 70 descriptors, a channel reaches 24 (AM020: BDs "
-        "that one channel of the memory tile reaches). Split the transfer over channels, or use fewer "
-        "tiles per transfer."
-    )
+def test_a_tile_larger_than_padding_can_fill_takes_tasks_of_zeros() -> None:
+    wide = {"buffer_dimension": [8], "tiling_dimension": [8 + 2 * 400_000], "offset": [-400_000]}
+    done = run("-", "--json", stdin=SOUND | wide)
+    assert done.exit_code == 0
+    tasks = json.loads(done.stdout)["tasks"]
+    assert [(len(task["bds"]), task["runs"]) for task in tasks] == [(1, 3), (2, 1), (1, 3), (1, 1)]
 
 
 def test_a_stream_that_would_fill_the_machine_is_refused_before_it_does() -> None:

@@ -23,7 +23,7 @@ def test_all_contradictions_are_reported_at_once() -> None:
         offset=(0, 0, 0),
         tile_traversal=(
             TraversingParameters(2, 1, 2),
-            TraversingParameters(0, 9, 2),
+            TraversingParameters(0, -9, 2),
             TraversingParameters(1, 0, 0),
         ),
         packet_port_id=32,
@@ -41,7 +41,7 @@ def test_all_contradictions_are_reported_at_once() -> None:
         "tiling: buffer_dimension[1] is 0; it must be 1 or more (UG1603, tiling parameters).",
         "tiling: tile_traversal[0].dimension is 2, allowed are 0..1, the buffer's dimensions (UG1603, "
         "tiling parameters).",
-        "tiling: tile_traversal[1].stride is 9, allowed are 0..8 (UG1603, tiling parameters).",
+        "tiling: tile_traversal[1].stride is -9, allowed are 0..2147483647 (UG1603, tiling parameters).",
         "tiling: tile_traversal[2].wrap is 0; it must be 1 or more (UG1603, tiling parameters).",
         "tiling: repetition is 0; it must be 1 or more (UG1603, tiling parameters).",
         "tiling: packet_port_id is 32, allowed are -1..31 (UG1603, tiling parameters).",
@@ -145,12 +145,11 @@ def test_the_stride_example_of_the_guide_is_refused_with_the_way_out() -> None:
 
 
 def test_more_descriptors_than_a_channel_has() -> None:
-    tiling = TilingParameters(
-        (64, 64), (3, 3), (-1, -1), (TraversingParameters(0, 2, 32), TraversingParameters(1, 2, 32))
-    )
+    loops = tuple(TraversingParameters(d, 2, 16) for d in range(3))
+    tiling = TilingParameters((32, 32, 32), (3, 3, 3), (-1, -1, -1), loops)
     (message,) = messages(tiling)
     assert message == (
-        "memory tile, read (MM2S): the transfer needs 64 descriptors, a channel reaches 24 (AM020: BDs "
+        "memory tile, read (MM2S): the transfer needs 36 descriptors, a channel reaches 24 (AM020: BDs "
         "that one channel of the memory tile reaches). Split the transfer over channels, or use fewer "
         "tiles per transfer."
     )

@@ -11,9 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtile.access.lowering.certificate import stream
+from memtile.access.lowering.fit import Fields, Shape
 from memtile.access.lowering.lower import lower
+from memtile.access.lowering.plan import best_plan
+from memtile.access.lowering.tasks import Limits, cost, periodic_tasks
+from memtile.access.numpy_functions import pad, sliding_window_view
 from memtile.access.request import words
 from memtile.access.tiling import TilingParameters, tiling_elements
+from memtile.access.views import View, view
+from memtile.access.walk import Loop
+from memtile.arch.tiles import MEMORY
 from memtile.bd.legality import check
 from memtile.errors import TransferError
 from memtile.testing.strategies import tilings
@@ -52,7 +59,7 @@ def test_descriptors_walk_the_tiling(tiling: TilingParameters, tile: Any) -> Non
         assert {p.reason for p in caught.value.problems} == {"padding"}
         return
     result = lower(request, tile, most=1000)
-    assert stream(result.descriptors, result.runs).tolist() == tiling_elements(tiling).tolist()
+    assert stream(result.tasks).tolist() == tiling_elements(tiling).tolist()
     assert result.certificate.holds
     assert [check(d) for d in result.descriptors] == [[]] * len(result.descriptors)
 
@@ -72,7 +79,7 @@ def test_sub_word_and_wide_elements(data: Any, bits: int) -> None:
             assert {p.reason for p in caught.value.problems} == {"word_alignment"}
         return
     result = lower(request, most=1000)
-    assert stream(result.descriptors, result.runs).tolist() == expected
+    assert stream(result.tasks).tolist() == expected
     assert words(request).tolist() == expected
 
 
@@ -90,3 +97,94 @@ def in_words(elements: np.ndarray, bits: int) -> list[int] | None:
         else:
             out.append(int(part[0]) // 32)
     return out
+
+
+@st.composite
+def padded_views(draw: st.DrawFn) -> View:
+    """Windows of padded images, in any order of their axes: the borders of the image make runs differ."""
+    height, width, channels = (draw(st.integers(3, 9)), draw(st.integers(3, 9)), draw(st.integers(1, 2)))
+    window, stride, pad_by = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(0, 2))
+    padded = pad(view((height, width, channels)), ((pad_by, pad_by), (pad_by, pad_by), (0, 0)))
+    axes = sliding_window_view(padded, (window, window), (0, 1))[::stride, ::stride]
+    return axes.transpose(draw(st.permutations(range(axes.ndim))))
+
+
+@given(padded_views())
+@settings(max_examples=150, deadline=None)
+def test_tasks_walk_the_view_with_never_more_descriptors_than_one_chain(order: View) -> None:
+    request = order.request()
+    result = lower(request, most=200)
+    assert stream(result.tasks).tolist() == words(request).tolist()
+    assert all(task.runs <= MEMORY.max_repeat for task in result.tasks)
+    assert len(result.tasks) <= MEMORY.queue_depth
+    assert [check(d) for d in result.descriptors] == [[]] * len(result.descriptors)
+    one = best_plan(result.boxes, words(request), Fields(MEMORY), Limits(1, MEMORY.max_repeat, 200))
+    assert one is None or (len(result.descriptors), len(result.tasks)) <= cost(one)[:2]
+
+
+@st.composite
+def shape_rows(draw: st.DrawFn) -> list[Shape]:
+    """Shapes in order: blocks that come again further up, back where they began, or only once."""
+    row: list[Shape] = []
+    for _ in range(draw(st.integers(1, 3))):
+        size, runs, wrap = draw(st.integers(1, 3)), draw(st.integers(1, 6)), draw(st.integers(1, 6))
+        block = [
+            (draw(st.integers(0, 3)), draw(st.integers(1, 2)), draw(st.integers(-1, 2))) for _ in range(size)
+        ]
+        for run in range(runs):
+            row += [
+                Shape(8 + base + run % wrap * step, length, (Loop(0, length, 0, 1),))
+                for base, length, step in block
+            ]
+    return row[:14]
+
+
+def fewest_by_trying(shapes: list[Shape], limits: Limits) -> tuple[int, int]:
+    """Fewest descriptors and tasks over all ways to cut ``shapes`` into blocks that come again."""
+
+    def runs_of(start: int, stop: int, size: int) -> bool:
+        for place in range(start, start + size):
+            turns = shapes[place:stop:size]
+            if any((t.length, t.loops) != (turns[0].length, turns[0].loops) for t in turns):
+                return False
+            moves = [t.base - turns[0].base for t in turns]
+            steps = [moves[1]] if len(moves) > 1 and moves[1] > 0 else []
+            regular = not any(moves) or any(
+                moves == [k % wrap * step for k in range(len(moves))]
+                for step in steps
+                for wrap in range(2, 65)
+            )
+            if not regular:
+                return False
+        return True
+
+    need, found = {0: 0}, []
+    for tasks in range(1, limits.tasks + 1):
+        longer: dict[int, int] = {}
+        for start, bds in need.items():
+            for stop in range(start + 1, len(shapes) + 1):
+                sizes = (
+                    n
+                    for n in range(1, stop - start + 1)
+                    if (stop - start) % n == 0 and runs_of(start, stop, n)
+                )
+                longer[stop] = min(longer.get(stop, 1 << 20), bds + next(sizes))
+        need = longer
+        found += [(need[len(shapes)], tasks)] if len(shapes) in need else []
+    return min(found)
+
+
+@given(shape_rows())
+@settings(max_examples=300, deadline=None)
+def test_blocks_that_come_again_take_the_fewest_descriptors_there_are(shapes: list[Shape]) -> None:
+    limits = Limits(4, 256, 24)
+    plan = periodic_tasks(shapes, Fields(MEMORY), limits)
+    assert plan is not None
+    moved = [
+        shape.moved(run % shape.wrap * shape.step)
+        for chain in plan
+        for run in range(chain.runs)
+        for shape in chain.shapes
+    ]
+    assert [(s.base, s.length, s.loops) for s in moved] == [(s.base, s.length, s.loops) for s in shapes]
+    assert cost(plan)[:2] == fewest_by_trying(shapes, limits)

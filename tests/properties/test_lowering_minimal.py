@@ -1,4 +1,4 @@
-"""Could fewer descriptors do it? For short streams every descriptor there is gets tried, by brute force."""
+"""Could fewer descriptors or tasks do it? For short streams all there are get tried, by brute force."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from functools import cache
 
 import numpy as np
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
+from memtile.access.lowering.fit import Fields
 from memtile.access.lowering.lower import lower
+from memtile.access.lowering.plan import best_plan
+from memtile.access.lowering.tasks import Limits, cost
 from memtile.access.request import words
 from memtile.access.tiling import TilingParameters
-from memtile.arch.tiles import TILE_KINDS, TileName
+from memtile.arch.tiles import MEMORY, TILE_KINDS, TileName
 from memtile.testing.strategies import tilings
 
 LONGEST = 12
@@ -92,8 +96,8 @@ def iterates(turns: np.ndarray) -> bool:
     )
 
 
-def fewest(stream: list[int], tile: TileName) -> int:
-    """Fewest descriptors over all cuts and all numbers of runs."""
+def one_chain(stream: tuple[int, ...], tile: TileName) -> int:
+    """Fewest descriptors of one task over all cuts and all numbers of runs."""
     best = len(stream)
     for runs in range(1, len(stream) + 1):
         if len(stream) % runs:
@@ -113,12 +117,35 @@ def fewest(stream: list[int], tile: TileName) -> int:
     return best
 
 
+def fewest(stream: tuple[int, ...], tile: TileName) -> tuple[int, int]:
+    """Fewest descriptors over all cuts into as many tasks as a queue holds, and then fewest tasks."""
+    chains = {
+        (start, stop): one_chain(stream[start:stop], tile)
+        for start in range(len(stream))
+        for stop in range(start + 1, len(stream) + 1)
+    }
+    need, found = {0: 0}, []
+    for tasks in range(1, TILE_KINDS[tile].queue_depth + 1):
+        need = {
+            stop: min(need[start] + chains[start, stop] for start in need if start < stop)
+            for stop in range(1, len(stream) + 1)
+            if any(start < stop for start in need)
+        }
+        found += [(need[len(stream)], tasks)] if len(stream) in need else []
+    return min(found)
+
+
+def lowered(tiling: TilingParameters, tile: TileName) -> tuple[int, int]:
+    result = lower(tiling.request(32), tile)
+    return len(result.descriptors), len(result.tasks)
+
+
 @given(tilings(most=4))
 @settings(max_examples=120, deadline=None)
 def test_no_padded_chain_is_shorter(tiling: TilingParameters) -> None:
     request = tiling.request(32)
     assume(request.size <= LONGEST)
-    assert len(lower(request, "memory").descriptors) == fewest(words(request).tolist(), "memory")
+    assert lowered(tiling, "memory") == fewest(tuple(words(request).tolist()), "memory")
 
 
 @given(tilings(most=3, inside=True))
@@ -126,4 +153,26 @@ def test_no_padded_chain_is_shorter(tiling: TilingParameters) -> None:
 def test_no_chain_of_a_compute_tile_is_shorter(tiling: TilingParameters) -> None:
     request = tiling.request(32)
     assume(request.size <= LONGEST)
-    assert len(lower(request, "compute").descriptors) == fewest(words(request).tolist(), "compute")
+    assert lowered(tiling, "compute") == fewest(tuple(words(request).tolist()), "compute")
+
+
+@st.composite
+def rows_of_words(draw: st.DrawFn) -> list[int]:
+    """A few words in blocks that come again further up, so that some streams are best cut into tasks."""
+    out: list[int] = []
+    for _ in range(draw(st.integers(1, 3))):
+        block = draw(st.lists(st.integers(-1, 12), min_size=1, max_size=3))
+        step = draw(st.integers(0, 5))
+        out += [
+            word + run * step if word >= 0 else -1 for run in range(draw(st.integers(1, 4))) for word in block
+        ]
+    return out[:LONGEST]
+
+
+@given(rows_of_words())
+@settings(max_examples=150, deadline=None)
+def test_no_tasks_for_any_few_words_need_less(asked: list[int]) -> None:
+    limits = Limits(MEMORY.queue_depth, MEMORY.max_repeat, len(MEMORY.bd_bank(0)))
+    plan = best_plan(None, np.array(asked), Fields(MEMORY), limits)
+    assert plan is not None
+    assert cost(plan)[:2] == fewest(tuple(asked), "memory")

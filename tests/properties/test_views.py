@@ -154,7 +154,7 @@ def test_descriptors_of_a_view_deliver_what_numpy_says(data: Any, shape: tuple[i
             return
         array, expected = step(array), step(expected)
     lowered = lower(array.request(), most=2 * MOST)
-    assert stream(lowered.descriptors, lowered.runs).tolist() == (expected - 1).ravel().tolist()
+    assert stream(lowered.tasks).tolist() == (expected - 1).ravel().tolist()
     assert words(array.request()).tolist() == (expected - 1).ravel().tolist()
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtile.access.lowering.certificate import stream
+from memtile.access.lowering.certificate import Task, stream
 from memtile.access.request import WORD_BITS
 from memtile.access.walk import PAD, Addresses
-from memtile.bd.descriptor import Descriptor, is_whole
+from memtile.bd.descriptor import is_whole
 from memtile.bd.legality import shown
 from memtile.errors import Problem
 
@@ -42,13 +42,13 @@ class Expected:
     read: str = ""
 
 
-def stream_elements(descriptors: Sequence[Descriptor], runs: int, element_bits: int) -> Addresses:
-    """Element index of every element that ``runs`` executions of a chain move: int64, -1 for padding.
+def stream_elements(tasks: Sequence[Task], element_bits: int) -> Addresses:
+    """Element index of every element that ``tasks`` move: int64, -1 for padding.
 
     Taken from the walk of the descriptors, whose buffer starts at word 0. Elements of 64 bits are two words;
     sub-word elements come out in the order of their place in the word (AM020: little endian).
     """
-    words = stream(descriptors, runs)
+    words = stream(tasks)
     if element_bits >= WORD_BITS:
         per_element = element_bits // WORD_BITS
         first = words[::per_element]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -14,6 +14,9 @@ from memtile.arch.tiles import MEMORY, TileKind
 from memtile.errors import Problem, TransferError, raise_if
 
 UG1603 = "UG1603, tiling parameters"
+NO_PORT = -1
+"""``packet_port_id`` of a tiling that belongs to no packet split or merge."""
+
 _LARGEST = (1 << 31) - 1  # members are 32-bit numbers in AMD's graphs (adf headers)
 _SMALLEST = -_LARGEST - 1
 
@@ -38,7 +41,7 @@ class TilingParameters:
     """One tiling of a buffer; sizes in elements, dimension 0 is contiguous.
 
     Attributes:
-        buffer_dimension: elements per dimension.
+        buffer_dimension: elements per dimension; empty = those of the memory object, see :meth:`over`.
         tiling_dimension: elements of one tile; empty = the whole buffer.
         offset: first coordinate of the first tile, may be negative; empty = 0.
         tile_traversal: loops over tiles, innermost first.
@@ -49,11 +52,11 @@ class TilingParameters:
         buffer_iteration: header-only member without published meaning; changes no address.
     """
 
-    buffer_dimension: tuple[int, ...]
+    buffer_dimension: tuple[int, ...] = ()
     tiling_dimension: tuple[int, ...] = ()
     offset: tuple[int, ...] = ()
     tile_traversal: tuple[TraversingParameters, ...] = ()
-    packet_port_id: int = -1
+    packet_port_id: int = NO_PORT
     boundary_dimension: tuple[int, ...] | None = None
     repetition: int = 1
     phase: int = 0
@@ -78,6 +81,13 @@ class TilingParameters:
     def boundary(self) -> tuple[int, ...]:
         """Extent of the real data."""
         return self.buffer_dimension if self.boundary_dimension is None else self.boundary_dimension
+
+    def over(self, shape: Sequence[int]) -> TilingParameters:
+        """The same tiling of a memory object of NumPy shape ``shape``, whose dimensions are the default.
+
+        UG1603: without ``buffer_dimension`` the dimensions of the associated memory object are used.
+        """
+        return self if self.buffer_dimension else replace(self, buffer_dimension=tuple(reversed(shape)))
 
     def request(self, element_bits: int) -> Request:
         """The loop nest over the buffer: repetition, traversal loops, then the tile, highest dimension first.
@@ -118,7 +128,7 @@ def problems(tiling: TilingParameters, kind: TileKind | None = None) -> list[Pro
         *_traversal_problems(tiling),
         *_beyond_problems(tiling),
         *_range("repetition", (tiling.repetition,), 1),
-        *_range("packet_port_id", (tiling.packet_port_id,), -1, MEMORY.limits("Packet_ID")[1]),
+        *_range("packet_port_id", (tiling.packet_port_id,), NO_PORT, MEMORY.limits("Packet_ID")[1]),
         *_range("phase", (tiling.phase,), 0),
     ]
 
@@ -165,7 +175,7 @@ def _traversal_problems(tiling: TilingParameters) -> Iterator[Problem]:
                 f"{name}.dimension", str(loop.dimension), f"0..{tiling.rank - 1}, the buffer's dimensions"
             )
         yield from _range(f"{name}.wrap", (loop.wrap,), 1, indexed=False)
-        strides = (0, _widest(tiling, loop.dimension)) if loop.wrap > 1 else (_SMALLEST, _LARGEST)
+        strides = (0 if loop.wrap > 1 else _SMALLEST, _LARGEST)  # any stride leads somewhere: DEV-TIL-2
         yield from _range(f"{name}.stride", (loop.stride,), *strides, indexed=False)
 
 
@@ -183,14 +193,6 @@ def _beyond_problems(tiling: TilingParameters) -> Iterator[Problem]:
                 says=f"boundary_dimension[{d}] is {limit}; it must be at most {size}, "
                 "the size of the buffer, because tiles reach beyond it",
             )
-
-
-def _widest(tiling: TilingParameters, d: int) -> int | None:
-    """Largest sensible stride: with a larger one every tile but one misses the data."""
-    sizes = (tiling.buffer_dimension, tiling.boundary, tiling.tile)
-    if any(not 0 <= d < len(size) for size in sizes):
-        return None
-    return max(size[d] for size in sizes)
 
 
 def _range(

@@ -4,6 +4,8 @@ A case is an object with the members of UG1603's tiling parameters under their o
 (``buffer_dimension``, ``tiling_dimension``, ``offset``, ``tile_traversal`` ``[{dimension, stride, wrap}]``
 innermost first, ``boundary_dimension``, ``packet_port_id``, ``repetition``, ``phase``), in elements, and
 ``element_bits`` or ``element_type``. ``memory`` and ``access`` default to a memory tile that is read.
+``memref`` (MLIR: ``offset``, ``sizes``, ``strides``) stands for the tiling; messages name it by ``name`` or
+``id``.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, cast
 
+from memtile.access.element_types import BLOCKS, ELEMENT_BITS, amd_bits
 from memtile.access.expected import Expected, expected_problems, read_expected
 from memtile.access.lowering.lower import Access, Lowering, lower
+from memtile.access.memref import Memref
 from memtile.access.request import Request
-from memtile.access.tiling import TilingParameters, TraversingParameters, problems
+from memtile.access.tiling import NO_PORT, TilingParameters, TraversingParameters, problems
 from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.bd.descriptor import is_whole
 from memtile.bd.json_keys import wrong_keys
@@ -32,13 +36,6 @@ MEMORIES: Mapping[str, TileName] = MappingProxyType(
 )
 """``memory`` of a case -> the tile kind whose DMA moves the data."""
 
-ELEMENT_BITS: Mapping[str, int] = MappingProxyType(
-    {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (4, 8, 16, 32, 64)}
-    | {"bfloat8": 8, "float8": 8, "bool": 8, "bfloat16": 16, "float16": 16, "float": 32, "double": 64}
-    | {"cint16": 32, "cint32": 64, "cfloat": 64}
-)
-"""Element types of AMD's graphs (``adf`` headers) and their sizes."""
-
 MOST_ELEMENTS = 1 << 27
 """Longest stream that is enumerated: 1 GiB of indices."""
 
@@ -47,7 +44,10 @@ _NUMBERS = ("packet_port_id", "repetition", "phase", "buffer_iteration")
 _SITE = ("memory", "access", "element_type", "element_bits")
 _REMARKS = frozenset(("id", "what", "source", "expected", "compiler", "legal", "chain", "pair"))
 _REMARKS |= {"num_buffers", "repetition_count", "template_values"}
-_KEYS = frozenset((*_SHAPES, *_NUMBERS, *_SITE, "tile_traversal")) | _REMARKS
+_NAMES = ("name", "id")
+_TILING = ("buffer_dimension", "tile_traversal", *_SHAPES[1:], *_NUMBERS)
+_KEYS = frozenset((*_TILING, *_SITE, "memref", "name")) | _REMARKS
+_MEMREF = ("offset", "sizes", "strides", "elements")
 _LOOP = ("dimension", "stride", "wrap")
 _SOURCE = "tiling schema"
 
@@ -57,7 +57,7 @@ class TilingCase:
     """A tiling, and where and how it runs.
 
     Attributes:
-        name: ``id`` of the case; empty when it has none.
+        name: ``name`` or ``id`` of the case; empty when it has none.
         tiling: the parameters.
         element_bits: size of an element.
         tile: kind of the tile whose DMA moves the data.
@@ -66,6 +66,7 @@ class TilingCase:
         legal: False for a case that is known to be bad.
         expected: the published sequence, if any.
         published_bds: descriptors that AMD's compiler takes, in both of its phases, if published.
+        memref: the memref that the tiling was made of; None = it was given as a tiling.
     """
 
     name: str
@@ -77,6 +78,7 @@ class TilingCase:
     legal: bool = True
     expected: Expected | None = None
     published_bds: int | None = None
+    memref: Memref | None = None
 
     def request(self) -> Request:
         """The loop nest over the buffer.
@@ -95,7 +97,17 @@ class TilingCase:
         """
         request = self.request()
         raise_if(_too_long(request), TransferError)
-        return lower(request, self.tile, self.access)
+        port = self.tiling.packet_port_id
+        alone = self.access == "write" and port != NO_PORT
+        try:
+            lowering = lower(request, self.tile, self.access, iteration=not alone)
+        except TransferError as error:
+            kind = TILE_KINDS[self.tile]
+            raise (
+                error if self.memref is None else self.memref.in_its_words(error, self.element_bits, kind)
+            ) from None
+        raise_if(_several(lowering, port) if alone else [], TransferError)
+        return lowering
 
 
 def _too_long(request: Request) -> list[Problem]:
@@ -114,6 +126,24 @@ def _too_long(request: Request) -> list[Problem]:
             says=f"the stream has {request.size} elements; it must have at most {MOST_ELEMENTS}",
         )
     ]
+
+
+def _several(lowering: Lowering, port: int) -> list[Problem]:
+    """A merge's tiling of several descriptors: the header of a packet names one."""
+    bds = len(lowering.descriptors)
+    return [
+        Problem(
+            reason="packet_port",
+            where="tiling",
+            field="packet_port_id",
+            given=f"port {port}, {bds} BDs",
+            allowed="one BD in one run",
+            source="UG1603, packet_port_id; AM020: the header of a packet names one BD",
+            next_step="Write it as several tilings, each of them one packet.",
+            says=f"packet_port_id is {port}, and the tiling needs {bds} BDs in one run; what a merge stores "
+            "must be one",
+        )
+    ][: bds > 1]
 
 
 def tilings_of(data: Any) -> tuple[list[Any], bool]:
@@ -146,9 +176,10 @@ def parse_tiling(data: object, tile: TileName | None = None, access: Access | No
             )
         )
     reader = _Reader(data)
+    memref = reader.memref()
     case = TilingCase(
-        name=reader.text("id"),
-        tiling=reader.tiling(),
+        name=reader.name(),
+        tiling=reader.tiling() if memref is None else reader.tiling_of(memref),
         element_bits=reader.element_bits(),
         tile=tile or MEMORIES[reader.choice("memory", MEMORIES)],
         access=access or cast(Access, reader.choice("access", ("read", "write"))),
@@ -156,6 +187,7 @@ def parse_tiling(data: object, tile: TileName | None = None, access: Access | No
         legal=reader.flag("legal"),
         expected=reader.expected(),
         published_bds=reader.published_bds(),
+        memref=memref,
     )
     raise_if(reader.problems, TransferError)
     return case
@@ -167,20 +199,56 @@ class _Reader:
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
         self.problems: list[Problem] = []
-        self._check_keys("", data, _KEYS, ("buffer_dimension",))
+        known = _KEYS - frozenset(_TILING) if "memref" in data else _KEYS
+        self._check_keys("", data, known, ())
+        if not data.keys() & {"memref", "buffer_dimension"}:
+            says = "buffer_dimension is missing, and there is no memory object to have it from"
+            self._add("buffer_dimension", "nothing", "a list", reason="missing_key", says=says)
 
     def tiling(self) -> TilingParameters:
         given: dict[str, Any] = {key: self._shape(key) for key in _SHAPES if self.data.get(key) is not None}
         given |= {key: self._whole(key, self.data[key]) for key in _NUMBERS if key in self.data}
         return TilingParameters(**{"buffer_dimension": (1,), **given}, tile_traversal=self._loops())
 
+    def name(self) -> str:
+        """What messages call the case: ``name`` or ``id``."""
+        names = [self.text(key) for key in _NAMES if key in self.data]
+        if len(set(names)) > 1:
+            says = f"name is {shown(names[0])} and id is {shown(names[1])}; one of them is enough"
+            self._add("name", shown(names[0]), "name or id", says=says)
+        return names[0] if names else ""
+
+    def memref(self) -> Memref | None:
+        value = self.data.get("memref")
+        form = "an object with sizes and strides, offset, elements"
+        if "memref" in self.data and not isinstance(value, dict):
+            self._add("memref", shown(value), form)
+        if not isinstance(value, dict):
+            return None
+        self._check_keys("memref.", value, frozenset(_MEMREF), ("sizes", "strides"))
+        sizes, strides = (self._list(f"memref.{key}", value.get(key, [])) for key in ("sizes", "strides"))
+        return Memref(sizes, strides, self._whole("memref.offset", value.get("offset", 0)))
+
+    def tiling_of(self, memref: Memref) -> TilingParameters:
+        capacity = self.data["memref"].get("elements")
+        if self.problems:
+            return TilingParameters((1,))
+        try:
+            return memref.tiling(None if capacity is None else self._whole("memref.elements", capacity))
+        except TransferError as error:
+            self.problems += error.problems
+            return TilingParameters((1,))
+
     def element_bits(self) -> int:
         bits, name = self.data.get("element_bits"), self.data.get("element_type")
         sizes = sorted(set(ELEMENT_BITS.values()))
         shown_sizes = ", ".join(map(str, sizes))
-        size = ELEMENT_BITS.get(name) if isinstance(name, str) else None
-        if name is not None and size is None:
-            self._add("element_type", shown(name), f"one of {', '.join(ELEMENT_BITS)}")
+        size = amd_bits(name) if isinstance(name, str) else None
+        if name is not None and (size is None or size & (size - 1)):
+            block = isinstance(name, str) and name in BLOCKS
+            step = "Its elements share an exponent: give the blocks as int8." if block else ""
+            self._add("element_type", shown(name), f"one of {', '.join(ELEMENT_BITS)}", next_step=step)
+            size = None
         if bits is None and name is None:
             says = (
                 f"element_bits is missing; it must be one of {shown_sizes}, or there must be an element_type"
@@ -234,7 +302,9 @@ class _Reader:
         return None if count is None else self._whole("compiler.bds_for_this_port", count)
 
     def _shape(self, key: str) -> tuple[int, ...]:
-        value = self.data[key]
+        return self._list(key, self.data[key])
+
+    def _list(self, key: str, value: object) -> tuple[int, ...]:
         if not isinstance(value, list):
             self._add(key, shown(value), "a list of whole numbers")
             return ()
@@ -275,7 +345,7 @@ class _Reader:
         self, field: str, given: str, allowed: str, *, reason: str = "", next_step: str = "", says: str = ""
     ) -> None:
         reason = reason or field.partition("[")[0].replace(".", "_")
-        name = self.data.get("id")
+        name = next((self.data[key] for key in _NAMES if key in self.data), None)
         self.problems.append(
             Problem(
                 reason=reason,

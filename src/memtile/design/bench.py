@@ -20,6 +20,7 @@ from memtile.sim.untimed import run_untimed, words_within
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
+    from memtile.design.packet_bus import PacketBus
     from memtile.design.tile import Tile
 
 MAX_CYCLES = 10_000_000
@@ -49,6 +50,11 @@ class Bench:
         self.parameters: Mapping[str, Any] = {}  # of the design, with their values; for results
         self.compared: list[tuple[str, Array, Array]] = []
         self.expected: list[tuple[Tile, Buffer, Array]] = []
+
+    @property
+    def buses(self) -> tuple[PacketBus, ...]:
+        """The packet buses of the design; a tile alone has none."""
+        return ()
 
     def add(self, tile: Tile) -> None:
         """One more tile of the design."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memtile.access.lowering.certificate import Task
 from memtile.arch.register_map import register_at
 from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.chains import chain_words
+from memtile.design.packet_ports import sent
 from memtile.design.stream_port import SIDES, Array, StreamPort
-from memtile.design.transfers import Transfer, link
+from memtile.design.task_plan import TaskPlan, plan_of
+from memtile.design.transfers import Transfer
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.model.state.causes import Phase
@@ -47,27 +51,30 @@ class Channel(StreamPort):
     def start(
         self, *work: Transfer | Descriptor, repeat: int = 1, loop: bool = False, token: bool = False
     ) -> tuple[int, ...]:
-        """Write the descriptors of ``work`` as one chain and push it as a task.
+        """Write the descriptors of ``work`` as one chain, or as several where that saves BDs, and push them.
 
-        When no BDs are free, those of tasks that have ended are used again.
+        When no BDs are free, those of tasks that have ended are used again. A transfer of several runs or
+        tasks is a task of its own, or as many; where the queue has no room for that, and in a ring, all work
+        is one chain.
 
         Args:
             work: transfers or single descriptors, executed in order.
-            repeat: runs of the chain, 1..256.
+            repeat: how often all of it runs; a task has 1..256 runs.
             loop: close the chain into a ring that never ends; then ``repeat`` must be 1.
-            token: ask for a task-complete token.
+            token: ask for a task-complete token, after the last of several tasks.
 
         Returns:
             The BD numbers used.
 
         Raises:
             DesignError: too few free BDs that the channel may use, task queue full, repeat out of range.
+            TransferError: a transfer in a ring that takes too many descriptors in one run.
             DescriptorError: a descriptor the tile cannot hold, or whose walk leaves the DMA address space.
         """
         transfers = self._transfers(work)
-        runs = repeat * transfers[0].runs if len(transfers) == 1 else repeat
-        self._check(transfers, runs, loop)
-        return self._start(transfers, runs, loop=loop, token=token)
+        plan = plan_of(sent(self, transfers), repeat, self._room(), loop=loop)
+        self._check(repeat, loop, plan)
+        return self._start(plan, transfers, token=token)
 
     def start_out_of_order(self, *work: Transfer | Descriptor, packets: int) -> tuple[int, ...]:
         """Let the header of each packet choose the descriptor that stores it (AM020: out-of-order S2MM).
@@ -83,16 +90,17 @@ class Channel(StreamPort):
             DesignError: an MM2S channel, a transfer of several descriptors; and as for :meth:`start`.
         """
         self._must_be(S2MM, "start_out_of_order")
-        transfers = self._transfers(work)
-        self._check(transfers, packets, loop=False)
-        if any(len(t.descriptors) > 1 or t.runs > 1 for t in transfers):
+        transfers = [transfer.in_one_run() for transfer in sent(self, self._transfers(work))]
+        plan = TaskPlan((Task(tuple(t.descriptors[0] for t in transfers), packets),), chained=False)
+        self._check(packets, False, plan)
+        if any(len(t.descriptors) > 1 or not t.is_one_run for t in transfers):
             given, allowed = "a transfer of several descriptors", "one descriptor for each place"
             says = "a transfer has several descriptors; out of order each place has one"
             source = "AM020: the header names one BD"
             raise DesignError(self._problem("work", given, allowed, source, says=says))
         with self._tile.bench.all_or_nothing():
             self._control(Enable_Out_of_Order=1)
-            return self._start(transfers, packets, chained=False)
+            return self._start(plan, transfers)
 
     def pad_with(self, value: int) -> None:
         """Set the word that this MM2S channel pads with (AIE2P, AIE-ML v2: DMA_MM2S_n_Constant_Pad_Value).
@@ -177,26 +185,21 @@ class Channel(StreamPort):
     def _queued(self) -> int:
         return int(self._tile.engine.state.channels.queue_count[self.index])
 
-    def _full(self) -> bool:
-        """Whether the chip would drop one more task: four wait beside the one that runs or is about to."""
+    def _room(self) -> int:
+        """Tasks that the chip would take now: four wait beside the one that runs or is about to."""
         starting = self._tile.engine.state.channels.phase[self.index] in (Phase.IDLE, Phase.STARTING)
-        return self._queued() >= self._depth + starting
+        return max(self._depth + int(starting) - self._queued(), 0)
 
     def _start(
-        self,
-        transfers: Sequence[Transfer],
-        runs: int,
-        *,
-        loop: bool = False,
-        token: bool = False,
-        chained: bool = True,
+        self, plan: TaskPlan, transfers: Sequence[Transfer], *, token: bool = False
     ) -> tuple[int, ...]:
-        """Write descriptors and push the first one, once nothing can be refused any more."""
-        tile, size = self._tile, sum(len(t.descriptors) for t in transfers)
+        """Write descriptors and push the tasks, once nothing can be refused any more."""
+        tile, size = self._tile, len(plan.descriptors)
         if tile.bd_pool.free(self._number) < size:
             tile.bd_pool.give_back([c.port for c in (*tile.s2mm, *tile.mm2s) if c.at_rest])
         numbers = tile.bd_pool.choose(self._number, size, self.port)
-        chain = link(transfers, numbers, loop) if chained else [t.descriptors[0] for t in transfers]
+        tasks = plan.linked(numbers)
+        chain = [descriptor for task in tasks for descriptor in task]
         words = chain_words(tile, numbers, chain, self)
         tile.bd_pool.take(self._number, size, self.port)  # only now: a refused chain takes and writes nothing
         self.claimed = self._begun = True
@@ -207,9 +210,12 @@ class Channel(StreamPort):
             self._control(**{f"{'Dec' if self.receives else 'C'}ompression_Enable": 1})
         for number, bd in zip(numbers, words, strict=True):
             tile.post_block(tile.kind.bd_base + number * tile.kind.bd_stride, bd)
-        word = self._queue_word(numbers[0], runs, token)
-        self._posted += 1
-        tile.bench.post(lambda: self._push(word))
+        firsts = [numbers[sum(map(len, tasks[:n]))] for n in range(len(tasks))]
+        pushed = [(first, task.runs) for first, task in zip(firsts, plan.tasks, strict=True)] * plan.times
+        self._posted += len(pushed)
+        for n, (first, runs) in enumerate(pushed, 1):
+            word = self._queue_word(first, runs, token and n == len(pushed))
+            tile.bench.post(partial(self._push, word))
         return numbers
 
     def _push(self, word: int) -> None:
@@ -251,27 +257,30 @@ class Channel(StreamPort):
             says = f"the work is {given}; this channel {verb}s"
             yield self._problem("work", given, allowed, source, step, says=says)
 
-    def _check(self, transfers: Sequence[Transfer], runs: int, loop: bool) -> None:
-        most = self._tile.kind.max_repeat
+    def _check(self, repeat: int, loop: bool, plan: TaskPlan) -> None:
+        most, room = self._tile.kind.max_repeat, self._room()
         problems: list[Problem] = []
-        if not transfers:
+        if not plan.descriptors:
             says = "there is no work; a task needs at least one transfer"
             source = "AM020: a task is a BD chain"
             problems.append(self._problem("work", "nothing", "at least one transfer", source, says=says))
-        if not 1 <= runs <= most or (loop and runs > 1):
+        runs = max(task.runs for task in plan.tasks)
+        if not (1 <= runs <= most and repeat >= 1) or (loop and runs > 1):
             allowed = "1 (a ring never ends)" if loop else f"1..{most}"
             says = "it must be 1, because a ring never ends" if loop else f"allowed are {allowed}"
-            says = f"the number of runs is {runs}{'; ' if loop else ', '}{says}"
+            given = f"the number of runs is {min(runs, repeat) if repeat < 1 else runs}"
+            if 1 < repeat < runs and plan.times == 1:
+                given = f"repeat {repeat} of a transfer of {runs // repeat} runs makes {runs} runs"
+            says = f"{given}{'; ' if loop else ', '}{says}"
             source = "AM025 Start_Queue.Repeat_Count"
             problems.append(self._problem("repeat", f"{runs} runs", allowed, source, says=says))
-        if len(transfers) > 1 and any(t.runs > 1 for t in transfers):
-            step = "Start it as a task of its own."
-            given, allowed = "a transfer of several runs", "one run in a longer chain"
-            says = "a transfer of several runs is in a chain with others, where each has one run"
-            problems.append(self._problem("work", given, allowed, "AM025", step, says=says))
-        if self._full():
+        if room < plan.pushes:
             step = "Run, or put more work into one chain."
-            given, allowed = "one more task", f"{self._depth} queued tasks"
+            given = "one more task" if plan.pushes == 1 else f"{plan.pushes} more tasks"
             says = f"the task queue is full: it holds {self._depth} tasks beside the one that runs"
-            problems.append(self._problem("task queue", given, allowed, "AM020", step, says=says))
+            if room:
+                says = f"the work is {plan.pushes} tasks, and the task queue has room for {room}"
+            problems.append(
+                self._problem("task queue", given, f"{self._depth} queued tasks", "AM020", step, says=says)
+            )
         raise_if(problems, DesignError)

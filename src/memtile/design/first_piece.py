@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from memtile.access.tiling import NO_PORT
 from memtile.arch.tiles import GRANULE_WORDS
 from memtile.bd.descriptor import NO_ITERATION, Descriptor, Dim
 from memtile.bd.windows import DmaAddress
@@ -24,7 +25,8 @@ def first_piece(transfer: Transfer) -> tuple[Transfer, Transfer] | None:
     first, *others = transfer.descriptors
     if others:
         return replace(transfer, descriptors=(first,)), replace(transfer, descriptors=tuple(others))
-    special = first.pad or first.packet or first.compression or first.iteration != NO_ITERATION
+    packet = first.packet or transfer.port != NO_PORT
+    special = first.pad or packet or first.compression or first.iteration != NO_ITERATION
     words, step = _turn(first)
     if special or first.length <= words:
         return None

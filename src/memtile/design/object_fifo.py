@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtile.access.tiling import TilingParameters
-from memtile.access.views import View
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
@@ -365,7 +364,9 @@ class ObjectFifo:
 
     def _shape(self, part: Pattern) -> tuple[int, ...]:
         """Shape of an object that is one part of this FIFO's objects."""
-        return part.shape[-len(self.shape) :] if isinstance(part, View) else tuple(reversed(part.tile))
+        if isinstance(part, TilingParameters):
+            return tuple(reversed(part.over(self.shape).tile))
+        return part.shape[-len(self.shape) :]
 
     def _end(self, tile: Tile, depth: int, *, receives: bool) -> End:
         """Buffers, locks and the ring of one end."""
@@ -402,7 +403,7 @@ class ObjectFifo:
             given, allowed = f"{len(parts)} parts", f"{count}, one for each tile"
             problems.append(_problem(self.name, verb, given, allowed, says))
         for part in parts or ():
-            if isinstance(part, TilingParameters) and part.buffer_dimension != whole:
+            if isinstance(part, TilingParameters) and part.over(self.shape).buffer_dimension != whole:
                 given = f"a tiling of {part.buffer_dimension}"
                 says = f"{verb} has {given}; the objects are {whole}, innermost dimension first"
                 problems.append(_problem(self.name, verb, given, f"tilings of {whole}", says))

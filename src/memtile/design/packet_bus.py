@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memtile.access.tiling import TilingParameters
+from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.ports import ARBITERS, MSELS, PORTS, SLOTS_PER_SLAVE, port_kind
 from memtile.arch.registers import field_of, packed
@@ -27,7 +27,10 @@ from memtile.arch.switch_registers import (
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.descriptor import Packet
 from memtile.design.buffers import Buffer
+from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits, End
+from memtile.design.packet_ports import SOURCE as MERGE_SOURCE
+from memtile.design.packet_ports import MergePlace
 from memtile.design.router import Flow
 from memtile.design.switch_graph import Port
 from memtile.design.transfers import Transfer
@@ -45,12 +48,14 @@ class Stream:
     Attributes:
         id: stream id in the header.
         source: the channel that sends them.
-        flow: where they go.
+        flow: the way they go.
+        targets: who gets them.
     """
 
     id: int
     source: End
     flow: Flow
+    targets: tuple[End, ...] = ()
 
     def packets(self, transfer: Transfer, kind: int = 0, *, bd: int = 0) -> Transfer:
         """The same transfer with a header before each of its descriptors.
@@ -61,8 +66,10 @@ class Stream:
             bd: BD that the header names for a receiver which was started out of order; see
                 ``Channel.start_out_of_order``, and ``keep_headers`` of the bus.
         """
-        tagged = tuple(d.but(packet=Packet(self.id, kind), ooo_id=bd) for d in transfer.descriptors)
-        return replace(transfer, descriptors=tagged)
+        tagged = transfer.mapped(lambda d: d.but(packet=Packet(self.id, kind), ooo_id=bd))
+        once = tagged.once
+        sent = replace(tagged, port=NO_PORT)
+        return sent if once is None else replace(sent, once=lambda: replace(once(), port=NO_PORT))
 
 
 class PacketBus:
@@ -92,7 +99,7 @@ class PacketBus:
         numbers = list(range(len(ways)) if ids is None else ids)
         self._check_ids(ways, numbers)
         self.streams = tuple(
-            Stream(number, source, circuits.connect(source, targets, self.name))
+            Stream(number, source, circuits.connect(source, targets, self.name), tuple(targets))
             for number, (source, targets) in zip(numbers, ways, strict=True)
         )
 
@@ -185,7 +192,48 @@ class PacketBus:
 
         Raises:
             DesignError: a port that is no stream of this bus.
+            TransferError: a tiling that no descriptors can express.
         """
+        chosen = self._of_ports(tilings)
+        return tuple(stream.packets(stream.source.tile.read(buffer, tiling)) for stream, tiling in chosen)
+
+    def merge(self, buffer: Buffer, tilings: Sequence[TilingParameters]) -> tuple[MergePlace, ...]:
+        """Start the channel where the streams meet: it stores each packet as the tiling of its port says.
+
+        Args:
+            buffer: of the tile of that channel.
+            tilings: UG1603 tilings, one for each packet; ``packet_port_id`` is the number of the stream. A
+                stream of several packets has its port in as many tilings.
+
+        Returns:
+            Per tiling its place, which makes a packet for it of what the stream's source reads.
+
+        Raises:
+            DesignError: a port that is no stream of this bus, streams that do not end in one channel, a bus
+                that drops headers; and as ``Channel.start_out_of_order``.
+            TransferError: a tiling that no descriptors can express.
+        """
+        chosen = self._of_ports(tilings)
+        ends = dict.fromkeys(end for stream, _ in chosen for end in stream.targets)
+        channels = [end for end in ends if isinstance(end, Channel)]
+        problems = []
+        if len(ends) != 1 or len(channels) != 1:
+            names = ", ".join(end.name for end in ends) or "no channel"
+            says = f"the streams of the tilings end in {names}; a merge has one channel"
+            problems.append(self._merge_problem("streams", names, "one channel", says))
+        if not self._keep:
+            says = "it drops the headers, by which the channel knows where a packet belongs"
+            step = "Make it with keep_headers=True."
+            problems.append(self._merge_problem("keep_headers", "False", "True", says, step))
+        raise_if(problems, DesignError)
+        (end,) = channels
+        writes = [replace(end.tile.write(buffer, tiling), port=NO_PORT) for _, tiling in chosen]
+        numbers = end.start_out_of_order(*writes, packets=len(writes))
+        places = zip(chosen, numbers, writes, strict=True)
+        return tuple(MergePlace(stream, bd, write.words) for (stream, _), bd, write in places)
+
+    def _of_ports(self, tilings: Sequence[TilingParameters]) -> list[tuple[Stream, TilingParameters]]:
+        """The stream that each tiling names."""
         count = len(self.streams)
         problems = [
             Problem(
@@ -201,8 +249,19 @@ class PacketBus:
             if not 0 <= t.packet_port_id < count
         ]
         raise_if(problems, DesignError)
-        chosen = [(self.streams[t.packet_port_id], t) for t in tilings]
-        return tuple(stream.packets(stream.source.tile.read(buffer, tiling)) for stream, tiling in chosen)
+        return [(self.streams[t.packet_port_id], t) for t in tilings]
+
+    def _merge_problem(self, field: str, given: str, allowed: str, says: str, step: str = "") -> Problem:
+        return Problem(
+            reason="merge",
+            where=self.name,
+            field=field,
+            given=given,
+            allowed=allowed,
+            source=MERGE_SOURCE,
+            next_step=step,
+            says=says,
+        )
 
     def configure(self, circuits: Circuits, door: ArrayDoor) -> None:
         """Write slots, arbiters and msels of every switch on the way.

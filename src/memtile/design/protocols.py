@@ -91,7 +91,8 @@ def hand_over(locks: LockMaker, name: str, write: Turns, read: Turns) -> Guarded
         read: the reader's, in the same order of buffers.
 
     Raises:
-        DesignError: different numbers of transfers, a transfer of several runs or with guards of its own.
+        DesignError: different numbers of transfers, a transfer of several runs for which there is no other
+            way, or with guards of its own.
     """
     return one_writer(locks, name, write, [read])
 
@@ -111,6 +112,7 @@ def read_again(locks: LockMaker, name: str, write: Transfer, read: Transfer, tim
     Raises:
         DesignError: as :func:`hand_over`, or more reads than a lock counts.
     """
+    write, read = write.in_one_run(), read.in_one_run()
     _check(name, [write], [[read]])
     free, full = locks.lock(times, f"{name}.free"), locks.lock(0, f"{name}.full")
     writer = write.guarded(free.acquire(times), full.release(times))
@@ -133,6 +135,7 @@ def one_writer(locks: LockMaker, name: str, write: Turns, reads: Sequence[Turns]
     Raises:
         DesignError: as :func:`hand_over`.
     """
+    write, reads = _in_one_run(write), [_in_one_run(read) for read in reads]
     _check(name, write, reads)
     one, many, made = _relay(locks, (f"{name}.free", f"{name}.full"), write, reads, free_at_start=True)
     return Guarded((one,), many, made)
@@ -153,6 +156,7 @@ def one_reader(locks: LockMaker, name: str, writes: Sequence[Turns], read: Turns
     Raises:
         DesignError: as :func:`hand_over`.
     """
+    read, writes = _in_one_run(read), [_in_one_run(write) for write in writes]
     _check(name, read, writes)
     one, many, made = _relay(locks, (f"{name}.full", f"{name}.free"), read, writes, free_at_start=False)
     return Guarded(many, (one,), made)
@@ -209,6 +213,11 @@ def _turn(pieces: tuple[Transfer, ...], baton: Lock, onward: Lock | None, back: 
     )
 
 
+def _in_one_run(turns: Turns) -> Turns:
+    """A ring goes round in runs of its own, so that each transfer in it is one run of one chain."""
+    return [turn.in_one_run() for turn in turns]
+
+
 def _check(name: str, one: Turns, many: Sequence[Turns]) -> None:
     """All reasons why the transfers cannot be guarded this way."""
     where = f"protocol {name}"
@@ -229,7 +238,7 @@ def _check(name: str, one: Turns, many: Sequence[Turns]) -> None:
         )
     for number, transfer in enumerate(t for turns in (one, *many) for t in turns):
         field = f"transfer {number}"
-        if transfer.runs > 1:
+        if not transfer.is_one_run:
             problems.append(
                 Problem(
                     reason="runs",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
 
 Array = npt.NDArray[Any]
-FORMAT = "memtile array 1"
+FORMAT = "memtile array 2"
 _HEADER = "header"
 
 
@@ -134,12 +134,16 @@ def _expected(design: Design) -> dict[str, Array]:
 
 
 def _streams(bus: PacketBus) -> list[Any]:
-    return [[stream.id, _end(stream.source), stream.flow.saved()] for stream in bus.streams]
+    return [
+        [stream.id, _end(stream.source), [_end(end) for end in stream.targets], stream.flow.saved()]
+        for stream in bus.streams
+    ]
 
 
 def _stream(design: Design, saved: list[Any]) -> Stream:
-    number, source, flow = saved
-    return Stream(number, _made_end(design, source), Flow.restored(flow))
+    number, source, targets, flow = saved
+    ends = tuple(_made_end(design, end) for end in targets)
+    return Stream(number, _made_end(design, source), Flow.restored(flow), ends)
 
 
 def _end(end: End) -> list[Any]:

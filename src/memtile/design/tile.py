@@ -21,7 +21,8 @@ from memtile.design.chains import chain_words
 from memtile.design.channels import Channel
 from memtile.design.events import TileEvents
 from memtile.design.locks import Lock, LockTable, owner_text
-from memtile.design.transfers import Pattern, Transfer, transfer
+from memtile.design.lowered import transfer
+from memtile.design.transfers import Pattern, Transfer
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
 from memtile.errors import DesignError, Problem
@@ -222,14 +223,18 @@ class Tile:
         self._must_own(lock, "lock_value")
         return self.door.read32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride)
 
-    def read(self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool = False) -> Transfer:
+    def read(
+        self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool | None = None
+    ) -> Transfer:
         """What an MM2S channel reads: the whole buffer in order, or a tiling of it.
 
         Args:
             buffer: of this tile; on a memory tile also of its western or eastern neighbour, which channels
                 0 to 3 reach.
             tiling: UG1603 tiling parameters in elements, or a view of the buffer (``memtile.view``).
-            iteration: allow that one pass takes several runs of the chain.
+            iteration: None = the fewest descriptors: several runs, and several tasks, wherever they save
+                some; but one run of one chain where a ring, a guard or a longer chain needs that. True = the
+                same, and never otherwise. False = always one run of one chain.
 
         Raises:
             DesignError: not a buffer, or one out of reach.
@@ -237,13 +242,15 @@ class Tile:
         """
         return self._transfer(buffer, tiling, "read", iteration)
 
-    def write(self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool = False) -> Transfer:
+    def write(
+        self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool | None = None
+    ) -> Transfer:
         """What an S2MM channel writes: the whole buffer in order, or a tiling of it; see :meth:`read`.
 
         Args:
             buffer: as for :meth:`read`.
             tiling: UG1603 tiling parameters in elements, or a view of the buffer (``memtile.view``).
-            iteration: allow that one pass takes several runs of the chain.
+            iteration: as for :meth:`read`.
 
         Raises:
             DesignError: not a buffer, or one out of reach.
@@ -363,10 +370,11 @@ class Tile:
         column, row = self.place
         return f"{self.kind.title} ({column + _COLUMNS_AWAY[window]},{row})"
 
-    def _transfer(self, buffer: Buffer, tiling: Pattern | None, verb: Access, iteration: bool) -> Transfer:
+    def _transfer(
+        self, buffer: Buffer, tiling: Pattern | None, verb: Access, iteration: bool | None
+    ) -> Transfer:
         address = self._address(buffer, verb)
-        made = transfer(buffer, tiling, verb, address=address, iteration=iteration)
-        return replace(made, place=self.place, design=self.bench)
+        return transfer(buffer, tiling, verb, address=address, iteration=iteration).of(self.place, self.bench)
 
     def _address(self, buffer: Buffer, verb: str) -> int:
         """First word of a buffer as this tile's DMA sees it."""

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from math import prod
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from memtile.access.lowering.lower import Access, lower
-from memtile.access.request import Request
-from memtile.access.tiling import TilingParameters
+from memtile.access.lowering.certificate import Task
+from memtile.access.lowering.lower import Access
+from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.access.views import View
 from memtile.arch.tiles import TILE_KINDS
 from memtile.bd.descriptor import Acquire, Descriptor, Release
-from memtile.design.buffers import Buffer
 from memtile.errors import Problem, TransferError, raise_if
 
 _GUARDS = "AM025 DMA_BDn_7: one acquire and one release per BD"
 Pattern = TilingParameters | View
 """Which elements of a buffer, and in which order."""
+
+
+class Part(NamedTuple):
+    """One of several tasks of a transfer: how many of its descriptors, and how often they run."""
+
+    bds: int
+    runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +35,16 @@ class Transfer:
 
     Attributes:
         descriptors: in order; links and descriptor numbers are added when the transfer is started.
-        runs: executions of the whole that make one pass (iteration).
+        runs: executions of the whole that make one pass (iteration); of several tasks, of all together.
         place: column and row of the tile from which the buffer is seen so; None = not said.
         access: ``"read"`` for MM2S, ``"write"`` for S2MM; None = not said.
         design: the design that the buffer is part of; None = not said.
         buffer: name of the buffer; empty = not said.
         dtype: type of the buffer's elements; None = not said.
+        parts: the tasks that one pass takes, where it takes several; empty = all descriptors are one task.
+        once: makes the same transfer as one run of one chain, which rings, guards and longer chains need;
+            None = there is no other way to make it.
+        port: ``packet_port_id`` of the tiling: port of a packet split or merge; -1 = none.
     """
 
     descriptors: tuple[Descriptor, ...]
@@ -44,15 +54,60 @@ class Transfer:
     design: object = field(default=None, compare=False)
     buffer: str = field(default="", compare=False)
     dtype: np.dtype[Any] | None = field(default=None, compare=False)
+    parts: tuple[Part, ...] = ()
+    once: Callable[[], Transfer] | None = field(default=None, compare=False)
+    port: int = NO_PORT
 
     def __repr__(self) -> str:
-        size = f"{self.words} words, {len(self.descriptors)} descriptors"
+        bds = len(self.descriptors)
+        if self.parts:
+            return f"Transfer({self.words} words, {bds} BDs in {len(self.parts)} tasks)"
+        size = f"{self.words} words, {bds} descriptors"
         return f"Transfer({size}, {self.runs} runs)" if self.runs > 1 else f"Transfer({size})"
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What a channel is given for one pass: chains, and how often each runs."""
+        if not self.parts:
+            return (Task(self.descriptors, self.runs),)
+        ends = accumulate(part.bds for part in self.parts)
+        return tuple(
+            Task(self.descriptors[end - part.bds : end], part.runs)
+            for part, end in zip(self.parts, ends, strict=True)
+        )
 
     @property
     def words(self) -> int:
         """Stream words of one pass."""
-        return self.runs * sum(d.length for d in self.descriptors)
+        return sum(task.runs * sum(d.length for d in task.descriptors) for task in self.tasks)
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether one run of one chain is one pass."""
+        return self.runs == 1 and not self.parts
+
+    def in_one_run(self) -> Transfer:
+        """The same words by one run of one chain, wherever there is another way to make the transfer.
+
+        Raises:
+            TransferError: one run needs more descriptors than the channel reaches.
+        """
+        return self if self.is_one_run or self.once is None else self.once()
+
+    def of(self, place: tuple[int, int] | None, design: object) -> Transfer:
+        """The same transfer, made by the tile at ``place`` of a design."""
+        once = self.once
+        made = replace(self, place=place, design=design)
+        return made if once is None else replace(made, once=lambda: once().of(place, design))
+
+    def mapped(self, change: Callable[[Descriptor], Descriptor]) -> Transfer:
+        """The same transfer with every descriptor changed."""
+        once = self.once
+        return replace(
+            self,
+            descriptors=tuple(map(change, self.descriptors)),
+            once=None if once is None else lambda: once().mapped(change),
+        )
 
     def compressed(self) -> Transfer:
         """The same transfer over a compressed stream (AM020 chapter 5): MM2S compresses, S2MM decompresses.
@@ -63,18 +118,23 @@ class Transfer:
             TransferError: the tile's format is not public (AIE2P).
         """
         raise_if(list(self._incompressible()), TransferError)
-        return replace(self, descriptors=tuple(d.but(compression=True) for d in self.descriptors))
+        return self.mapped(lambda descriptor: descriptor.but(compression=True))
 
     def repeated(self, times: int) -> Transfer:
         """The same words several times, as descriptors that follow each other.
 
-        Guarded then, it takes its lock before all of them and gives one after.
+        Guarded then, it takes its lock before all of them and gives one after. A transfer of several runs or
+        tasks is made of one run for that.
 
         Raises:
-            TransferError: less than once, or a transfer of several runs or with lock operations.
+            TransferError: less than once, several runs for which there is no other way, or a transfer with
+                lock operations.
         """
         raise_if(list(self._unrepeatable(times)), TransferError)
-        return replace(self, descriptors=self.descriptors * times)
+        if times == 1:
+            return self
+        whole = self.in_one_run()
+        return replace(whole, descriptors=whole.descriptors * times, once=None)
 
     def _incompressible(self) -> Iterator[Problem]:
         for kind in (TILE_KINDS[name] for name in dict.fromkeys(d.tile for d in self.descriptors)):
@@ -93,20 +153,26 @@ class Transfer:
     def guarded(self, acquire: Acquire | None = None, release: Release | None = None) -> Transfer:
         """The same transfer, taking a lock before its first word and giving one after its last.
 
+        A transfer of several runs or tasks is made of one run for that, which may take more descriptors.
+
         Raises:
             TransferError: something else than lock operations, a second one of a kind, or a transfer of
-                several runs, each of which would take and give the lock.
+                several runs for which there is no other way, each of which would take and give the lock.
         """
-        raise_if(list(self._unguardable(acquire, release)), TransferError)
-        descriptors = list(self.descriptors)
+        if acquire is None and release is None:
+            return self
+        whole = self.in_one_run()
+        raise_if(list(whole._unguardable(acquire, release)), TransferError)
+        descriptors = list(whole.descriptors)
         if acquire is not None:
             descriptors[0] = descriptors[0].but(acquire=acquire)
         if release is not None:
             descriptors[-1] = descriptors[-1].but(release=release)
-        return replace(self, descriptors=tuple(descriptors))
+        return replace(whole, descriptors=tuple(descriptors), once=None)
 
     def _unrepeatable(self, times: int) -> Iterator[Problem]:
         """Why the transfer cannot be repeated in one chain."""
+        fixed = self.once is None and not self.is_one_run
         if isinstance(times, bool) or not isinstance(times, int) or times < 1:
             yield Problem(
                 reason="repeated",
@@ -116,10 +182,8 @@ class Transfer:
                 allowed="1 or more",
                 source="a chain of descriptors",
             )
-        elif times > 1 and (
-            self.runs > 1 or any(d.acquire.enable or d.release.value for d in self.descriptors)
-        ):
-            kind = f"{self.runs} runs" if self.runs > 1 else "lock operations already"
+        elif times > 1 and (fixed or any(d.acquire.enable or d.release.value for d in self.descriptors)):
+            kind = f"{self.runs} runs" if fixed else "lock operations already"
             yield Problem(
                 reason="repeated",
                 where=repr(self),
@@ -162,7 +226,8 @@ class Transfer:
                     next_step="Take the other lock with a transfer before or after this one.",
                     says=f"the transfer has {'an acquire' if name == 'acquire' else 'a release'} already",
                 )
-        if self.runs > 1 and (acquire is not None or release is not None):
+        if not self.is_one_run:
+            tasks = f" in {len(self.parts)} tasks" if self.parts else ""
             yield Problem(
                 reason="guard_runs",
                 where=repr(self),
@@ -171,95 +236,5 @@ class Transfer:
                 allowed="one run",
                 source="AM025 DMA_BDn_7: a BD takes and gives its locks in every run",
                 next_step="Lower it without iteration=True, or guard transfers of one run.",
-                says=f"the transfer has {self.runs} runs; a guarded one must have one",
+                says=f"the transfer has {self.runs} runs{tasks}; a guarded one must have one",
             )
-
-
-def transfer(
-    buffer: Buffer,
-    tiling: Pattern | None,
-    access: Access,
-    *,
-    address: int | None = None,
-    iteration: bool = False,
-) -> Transfer:
-    """The transfer of a buffer, whole and in order, or as a tiling asks.
-
-    Args:
-        buffer: where the data are.
-        tiling: UG1603 tiling parameters in elements of the buffer, or a view of it (``memtile.view``); None =
-            the whole buffer in order.
-        access: ``"read"`` for MM2S, ``"write"`` for S2MM.
-        address: its first word as the DMA sees it; that of the buffer's own tile if omitted.
-        iteration: allow that one pass takes several runs of the chain.
-
-    Raises:
-        TransferError: every reason why the tile cannot do it.
-    """
-    lowered = lower(
-        _request(buffer, tiling, access),
-        buffer.kind.name,
-        access,
-        address=buffer.dma_address if address is None else address,
-        iteration=iteration,
-    )
-    named = buffer.name, buffer.dtype
-    return Transfer(lowered.descriptors, lowered.runs, None, access, None, *named)
-
-
-def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request:
-    """The loops over a buffer that a pattern asks for."""
-    bits, whole = buffer.dtype.itemsize * 8, prod(buffer.shape)
-    where, source = f"buffer {buffer.name}", "UG1603: tiling parameters"
-    if pattern is None:
-        return TilingParameters(buffer_dimension=tuple(reversed(buffer.shape))).request(bits)
-    if isinstance(pattern, TilingParameters):
-        request = pattern.request(bits)
-        if request.capacity > whole:
-            raise TransferError(
-                Problem(
-                    reason="tiling",
-                    where=where,
-                    field=access,
-                    given=f"a buffer_dimension of {request.capacity} elements",
-                    allowed=f"{whole} or fewer",
-                    source=source,
-                    says=f"buffer_dimension of the tiling has {request.capacity} elements, "
-                    f"the buffer has {whole}",
-                )
-            )
-        return request
-    if not isinstance(pattern, View):
-        raise TransferError(
-            Problem(
-                reason="tiling",
-                where=where,
-                field=access,
-                given=repr(pattern),
-                allowed="TilingParameters, or a view",
-                source=source,
-                next_step="Give a view such as memtile.view(shape, dtype)[:5].",
-                says=f"the pattern to {access} is {pattern!r}; it must be TilingParameters, or a view",
-            )
-        )
-    if (pattern.capacity, pattern.element_bits) != (whole, bits):
-        raise TransferError(
-            Problem(
-                reason="view",
-                where=where,
-                field=access,
-                given=repr(pattern),
-                allowed=f"a view of {whole} elements of {bits} bits",
-                source=source,
-                says=f"the pattern to {access} is {pattern!r}; "
-                f"it must be a view of {whole} elements of {bits} bits",
-            )
-        )
-    return pattern.request()
-
-
-def link(transfers: Sequence[Transfer], numbers: Sequence[int], loop: bool) -> list[Descriptor]:
-    """The descriptors of ``transfers`` chained under the given BD numbers; ``loop`` closes the ring."""
-    flat = [d for t in transfers for d in t.descriptors]
-    following = [*numbers[1:], numbers[0] if loop else None]
-    return [d.but(next=after) for d, after in zip(flat, following, strict=True)]

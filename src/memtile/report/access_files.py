@@ -29,7 +29,7 @@ def save_picture(given: Answer, path: Path) -> None:
     order = slices(given.lowering.request)
     texts = headline(given), _subtitle(given.lowering)
     if path.suffix == ".html":
-        save_page(access_page(order, *texts, _parts(given.lowering)), str(path))
+        save_page(access_page(order, *texts, _parts(given, given.lowering)), str(path))
     else:
         save_figure(access_figure(order, *texts), str(path))
 
@@ -45,15 +45,16 @@ def _subtitle(lowering: Lowering) -> str:
     checked = lowering.certificate
     parts = [
         count(len(lowering.descriptors), "BD"),
+        *([count(len(lowering.tasks), "task")] if len(lowering.tasks) > 1 else []),
         count(lowering.runs, "run"),
         count(checked.words, "word"),
     ]
     return ", ".join(parts + ([f"{checked.pads} of them zero"] if checked.pads else []))
 
 
-def _parts(lowering: Lowering) -> list[Part]:
+def _parts(given: Answer, lowering: Lowering) -> list[Part]:
     """Which descriptor moves which elements."""
-    chain = lowering.descriptors
-    words = np.cumsum([d.length for d in chain] * lowering.runs)
+    steps = [(bd, run) for bds, runs in given.tasks for run in range(runs) for bd in bds]
+    words = np.cumsum([lowering.descriptors[bd].length for bd, _ in steps])
     ends = words * WORD_BITS // lowering.request.element_bits
-    return [Part(n % len(chain), n // len(chain), int(end)) for n, end in enumerate(ends)]
+    return [Part(bd, run, int(end)) for (bd, run), end in zip(steps, ends, strict=True)]

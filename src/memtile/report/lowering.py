@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from rich.console import Console
@@ -13,12 +14,13 @@ from rich.text import Text
 
 from memtile.access.expected import Expected, matches, stream_elements
 from memtile.access.lowering.lower import Lowering
+from memtile.access.tiling import NO_PORT
 from memtile.access.tiling_cases import TilingCase, parse_tiling
 from memtile.access.walk import Addresses
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.cases import case_of, refusal
 from memtile.bd.codec import encode
-from memtile.bd.descriptor import Descriptor
+from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.explain import count, explain
 from memtile.bd.word_cases import hex_words
 from memtile.errors import TransferError
@@ -46,17 +48,44 @@ class Answer:
 
     @cached_property
     def chain(self) -> tuple[Descriptor, ...]:
-        """The descriptors, linked in the BDs of the channel from the first on."""
+        """The descriptors in the BDs of the channel from the first on; those of each task linked.
+
+        With a ``packet_port_id`` those that read send the header of its stream, and the one that writes is
+        named by headers, so that no other leads to it.
+        """
         descriptors = self.lowering.descriptors if self.lowering else ()
-        last = len(descriptors) - 1
-        return tuple(d.but(next=bd + 1 if bd < last else None) for bd, d in enumerate(descriptors))
+        packet = Packet(self.port) if self.port != NO_PORT and self.reads else None
+        ends = [bds.stop - 1 for bds, _ in self.tasks]
+        return tuple(
+            d.but(next=None if bd in ends else bd + 1, packet=packet) for bd, d in enumerate(descriptors)
+        )
+
+    @cached_property
+    def tasks(self) -> tuple[tuple[range, int], ...]:
+        """Per task of the channel its BDs and its runs."""
+        tasks = self.lowering.tasks if self.lowering else ()
+        stops = accumulate(len(task.descriptors) for task in tasks)
+        return tuple(
+            (range(stop - len(task.descriptors), stop), task.runs)
+            for task, stop in zip(tasks, stops, strict=True)
+        )
+
+    @property
+    def port(self) -> int:
+        """The packet port of the tiling; -1 for none."""
+        return self.case.tiling.packet_port_id if self.case else NO_PORT
+
+    @property
+    def reads(self) -> bool:
+        """Whether the tiling is read by MM2S."""
+        return self.case is not None and self.case.access == "read"
 
     @cached_property
     def elements(self) -> Addresses | None:
         """Element indices of the stream, from the walk of the descriptors; -1 for padding."""
         if self.case is None or self.lowering is None:
             return None
-        return stream_elements(self.lowering.descriptors, self.lowering.runs, self.case.element_bits)
+        return stream_elements(self.lowering.tasks, self.case.element_bits)
 
     @property
     def as_declared(self) -> bool:
@@ -65,11 +94,16 @@ class Answer:
         return (self.lowering is not None) == legal
 
     def as_json(self, *, elements: bool = False) -> dict[str, Any]:
-        """``descriptors``, ``bds`` and ``runs``, with ``elements`` if asked for; or ``error``."""
+        """``descriptors``, ``bds``, ``runs`` and ``tasks``, with ``elements`` if asked for; or ``error``."""
         if self.error is not None:
             return {"error": refusal(self.error)}
         listed = [case_of(descriptor, bd) for bd, descriptor in enumerate(self.chain)]
-        data = {"descriptors": listed, "bds": len(listed), "runs": self.lowering.runs if self.lowering else 0}
+        data: dict[str, Any] = {
+            "descriptors": listed,
+            "bds": len(listed),
+            "runs": self.lowering.runs if self.lowering else 0,
+            "tasks": [{"bds": list(bds), "runs": runs} for bds, runs in self.tasks],
+        }
         if elements and self.elements is not None:
             data["elements"] = self.elements.tolist()
         return data
@@ -122,6 +156,10 @@ def headline(given: Answer) -> str:
     if given.case is None:
         return given.name
     tiling, case = given.case.tiling, given.case
+    if case.memref is not None:
+        sizes = " x ".join(map(str, case.memref.sizes)) or "one"
+        what = f"{sizes} elements of {case.element_bits} bits"
+        return f"{given.name}: {case.access} {what} with strides {list(case.memref.strides)}"
     buffer, tile = (" x ".join(map(str, size)) for size in (tiling.buffer_dimension, tiling.tile))
     what = f"{buffer} elements of {case.element_bits} bits"
     return f"{given.name}: {case.access} {what} in tiles of {tile}"
@@ -137,7 +175,13 @@ def _lines(given: Answer) -> Iterator[tuple[str, str]]:
     for bd, descriptor in enumerate(given.chain):
         yield from _topic(f"BD {bd}", list(_fields_shown(descriptor)))
         yield "", " ".join(hex_words(encode(descriptor, bd)))
+    if len(given.tasks) > 1:
+        for n, (bds, runs) in enumerate(given.tasks):
+            name = f"BD {bds[0]}" if len(bds) == 1 else f"BDs {bds[0]} to {bds[-1]}"
+            yield f"task {n}", f"{name}, {count(runs, 'run')}"
     yield "uses", _counts(lowering)
+    if given.port != NO_PORT:
+        yield "packets", _packets(given)
     if given.case and given.case.published_bds is not None:
         yield (
             "published",
@@ -165,9 +209,19 @@ def _fields_shown(descriptor: Descriptor) -> Iterator[str]:
 
 
 def _counts(lowering: Lowering) -> str:
-    kind = lowering.kind
+    kind, bds = lowering.kind, count(len(lowering.descriptors), "BD")
     bank = f"{len(kind.bd_bank(0))} that a channel of the {kind.title} reaches"
-    return f"{count(len(lowering.descriptors), 'BD')} of {bank}; {count(lowering.runs, 'run')} of the chain"
+    if len(lowering.tasks) > 1:
+        runs = f"{count(lowering.runs, 'run')} of their chains"
+        return f"{bds} in {len(lowering.tasks)} tasks, of {bank}; {runs}"
+    return f"{bds} of {bank}; {count(lowering.runs, 'run')} of the chain"
+
+
+def _packets(given: Answer) -> str:
+    """What the packet port of the tiling comes to."""
+    if given.reads:
+        return f"each run of a BD is a packet with the header of port {given.port}, here its stream id"
+    return f"the BD stores packets of port {given.port} whose header names it, on a channel out of order"
 
 
 def print_summary(answers: Sequence[Answer], console: Console) -> None:

@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from memtile.access.walk import PAD, Addresses, Walk, addresses
 from memtile.bd.descriptor import Descriptor
+
+
+class Task(NamedTuple):
+    """One entry of a channel's queue: a chain and how often it runs."""
+
+    descriptors: tuple[Descriptor, ...]
+    runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +42,15 @@ class Certificate:
         return self.difference is None
 
 
-def certify(asked: Addresses, descriptors: Sequence[Descriptor], runs: int, address: int = 0) -> Certificate:
-    """Compare ``runs`` executions of the chain, its buffer at word ``address``, with the words asked for."""
+def certify(asked: Addresses, tasks: Sequence[Task], address: int = 0) -> Certificate:
+    """Compare what ``tasks`` move, their buffer at word ``address``, with the words asked for."""
     pads = int(np.count_nonzero(asked == PAD))
-    return Certificate(len(asked), pads, _first_difference(asked, stream(descriptors, runs), address))
+    return Certificate(len(asked), pads, _first_difference(asked, stream(tasks), address))
 
 
-def stream(descriptors: Sequence[Descriptor], runs: int) -> Addresses:
-    """Word addresses of ``runs`` executions of a chain: int64, -1 for padding."""
-    walks = [Walk.of(descriptor, run) for run in range(runs) for descriptor in descriptors]
+def stream(tasks: Sequence[Task]) -> Addresses:
+    """Word addresses that ``tasks`` visit one after the other: int64, -1 for padding."""
+    walks = [Walk.of(descriptor, run) for task in tasks for run in range(task.runs) for descriptor in task[0]]
     return (
         np.concatenate([np.empty(0, np.int64), *map(addresses, walks)])
         if len(walks) != 1

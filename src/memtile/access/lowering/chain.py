@@ -8,7 +8,7 @@ there. What still does not fit is unrolled, outermost loop first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtile.access.lowering.fit import Fields, Shape, fit, zeros
 from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros, joined
@@ -118,21 +118,24 @@ def _unrolled(shapes: list[Shape] | None, count: int, step: int, most: int) -> l
 
 
 def _nest_shapes(nest: Nest, fields: Fields, most: int) -> list[Shape] | None:
-    """``nest`` as one descriptor, or cut along its outermost loop."""
+    """``nest`` as one descriptor, or cut along its outermost loop, or off the zeros around that."""
     whole = fit(nest, fields)
     if whole or not nest.loops:
         return [whole] if whole else None
     *inner, outer = nest.loops
     unit = Nest(nest.base, tuple(inner))
     pieces = _pieces(nest, outer, unit.size, fields, most)
-    if pieces is not None:
-        return pieces
-    middle = _unrolled(_nest_shapes(unit, fields, most), outer.wrap, outer.step, most)
+    if outer.plain:
+        if pieces is not None:
+            return pieces
+        return _unrolled(_nest_shapes(unit, fields, most), outer.wrap, outer.step, most)
     ends = [Zeros(zeros * unit.size) for zeros in (outer.before, outer.after)]
     before, after = (_shapes([end] if end.size else [], fields, most) for end in ends)
+    middle = _nest_shapes(replace(nest, loops=(*inner, outer._replace(before=0, after=0))), fields, most)
     if before is None or middle is None or after is None:
-        return None
-    return [*before, *middle, *after]
+        return pieces
+    peeled = [*before, *middle, *after]
+    return peeled if pieces is None or len(peeled) < len(pieces) else pieces
 
 
 def _pieces(nest: Nest, outer: Loop, unit: int, fields: Fields, most: int) -> list[Shape] | None:

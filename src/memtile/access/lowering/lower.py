@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memtile.access.boxes import check_walk
-from memtile.access.lowering.certificate import Certificate, certify
-from memtile.access.lowering.chain import Chain, best_chain
+from memtile.access.lowering.certificate import Certificate, Task, certify
+from memtile.access.lowering.chain import Chain
 from memtile.access.lowering.clip import clip
 from memtile.access.lowering.fit import Fields, Shape
 from memtile.access.lowering.nest import Item, rescaled
+from memtile.access.lowering.plan import bds_needed, best_plan
 from memtile.access.lowering.refusal import (
     DmaSide,
     count_problem,
@@ -19,18 +20,15 @@ from memtile.access.lowering.refusal import (
     size_problems,
     step_problems,
 )
-from memtile.access.lowering.search import fewest
+from memtile.access.lowering.tasks import Limits
 from memtile.access.request import WORD_BITS, Request, misaligned, words
-from memtile.access.walk import Addresses, Walk
+from memtile.access.walk import Walk
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
 from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import DmaAddress
 from memtile.errors import Problem, TransferError, raise_if
 
 Access = Literal["read", "write"]
-
-SEARCHED_WORDS = 256  # streams up to here are searched exhaustively, in milliseconds
-_COUNTED = 1 << 12  # how far descriptors are counted for a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,7 @@ class Lowering:
         kind: the tile kind.
         clipped: the boxes after clipping at the boundary, in elements.
         boxes: the same in words, merged by address.
-        descriptors: one execution of the chain, in order; not yet linked or locked.
-        runs: executions of the chain (repeat count of the task).
+        tasks: what the channel is given, in order; one wherever one is enough.
         certificate: comparison of the descriptors' walk with the request.
     """
 
@@ -51,9 +48,18 @@ class Lowering:
     kind: TileKind
     clipped: tuple[Item, ...]
     boxes: tuple[Item, ...]
-    descriptors: tuple[Descriptor, ...]
-    runs: int
+    tasks: tuple[Task, ...]
     certificate: Certificate
+
+    @property
+    def descriptors(self) -> tuple[Descriptor, ...]:
+        """The descriptors of all tasks, each once, in order; not yet linked or locked."""
+        return tuple(descriptor for task in self.tasks for descriptor in task.descriptors)
+
+    @property
+    def runs(self) -> int:
+        """Executions of the chain (repeat count of the task); of several tasks, of all chains together."""
+        return sum(task.runs for task in self.tasks)
 
 
 def lower(
@@ -65,7 +71,7 @@ def lower(
     most: int | None = None,
     iteration: bool = True,
 ) -> Lowering:
-    """The fewest descriptors for ``request``.
+    """The fewest descriptors for ``request``, then the fewest tasks, then the fewest runs.
 
     Args:
         request: what to move.
@@ -73,7 +79,8 @@ def lower(
         access: ``"read"`` = MM2S, ``"write"`` = S2MM.
         address: word address of the buffer in the DMA's address scheme.
         most: descriptors that may be used; default = what one channel reaches (AM020).
-        iteration: allow several runs of the chain; without, each word is in a single execution.
+        iteration: allow several runs of a chain, and several tasks; without, each word is in a single
+            execution of one chain.
 
     Raises:
         TransferError: every reason why there are no such descriptors.
@@ -83,22 +90,23 @@ def lower(
     items = _in_words(clipped, request)
     _refuse_early(items, request, site)
     asked = words(request)
-    runs = site.kind.max_repeat if iteration else 1
     available = len(site.kind.bd_bank(0)) if most is None else most
-    chain = _chain(items, asked, Fields(site.kind), available, runs)
-    if chain is None:
-        larger = best_chain(items or (), Fields(site.kind), _COUNTED, runs)
-        count = count_problem(len(larger.shapes) if larger else None, available, site)
+    limits = Limits(site.kind.queue_depth, site.kind.max_repeat, available)
+    fields = Fields(site.kind)
+    limits = limits if iteration else limits._replace(tasks=1, runs=1)
+    plan = best_plan(items, asked, fields, limits)
+    if plan is None:
+        count = count_problem(bds_needed(items or (), fields, limits), available, site, one_run=not iteration)
         raise TransferError([*step_problems(items or (), request, site), count])
-    descriptors = tuple(_descriptors(chain, tile, address))
-    raise_if(_walk_problems(descriptors, site.kind), TransferError)
-    certificate = certify(asked, descriptors, chain.runs, address)
+    tasks = tuple(Task(tuple(_descriptors(chain, tile, address)), chain.runs) for chain in plan)
+    raise_if(_walk_problems(tasks, site.kind), TransferError)
+    certificate = certify(asked, tasks, address)
     if not certificate.holds:
         raise TransferError(
             f"Word {certificate.difference} of the lowered stream is wrong. This is a fault of memtile: "
             "please report it with the tiling."
         )
-    return Lowering(request, site.kind, clipped, items or (), descriptors, chain.runs, certificate)
+    return Lowering(request, site.kind, clipped, items or (), tasks, certificate)
 
 
 def _in_words(items: tuple[Item, ...], request: Request) -> tuple[Item, ...] | None:
@@ -114,18 +122,8 @@ def _refuse_early(items: tuple[Item, ...] | None, request: Request, site: DmaSid
         raise TransferError([*padding, *inner, *size])
 
 
-def _chain(
-    items: tuple[Item, ...] | None, asked: Addresses, fields: Fields, available: int, max_runs: int
-) -> Chain | None:
-    """The fewest descriptors: by rewriting loops, and for a short stream never more than a search finds."""
-    chain = None if items is None else best_chain(items, fields, available, max_runs)
-    enough = available if chain is None else len(chain.shapes) - 1
-    if enough and len(asked) <= SEARCHED_WORDS:
-        return fewest(asked, fields, enough, max_runs) or chain
-    return chain
-
-
-def _walk_problems(descriptors: tuple[Descriptor, ...], kind: TileKind) -> list[Problem]:
+def _walk_problems(tasks: tuple[Task, ...], kind: TileKind) -> list[Problem]:
+    descriptors = [descriptor for task in tasks for descriptor in task.descriptors]
     walks = [Walk.of(d, run) for d in descriptors for run in range(d.iteration.wrap)]
     return [problem for walk in walks for problem in check_walk(walk, kind)][-1:]
 

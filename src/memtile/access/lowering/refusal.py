@@ -80,9 +80,13 @@ def size_problems(request: Request, site: DmaSide) -> Iterator[Problem]:
         )
 
 
-def count_problem(needed: int | None, available: int, site: DmaSide) -> Problem:
-    """More descriptors than one channel has."""
+def count_problem(needed: int | None, available: int, site: DmaSide, *, one_run: bool = False) -> Problem:
+    """More descriptors than one channel has; ``one_run`` = several runs or tasks were not allowed."""
     given = "too many to count" if needed is None else str(needed)
+    where = " in one run" * one_run
+    step = "Split the transfer over channels, or use fewer tiles per transfer."
+    if one_run:
+        step = f"Start it as a task of its own, where it can run several times. {step}"
     return Problem(
         reason="bds",
         where=site.where,
@@ -90,9 +94,9 @@ def count_problem(needed: int | None, available: int, site: DmaSide) -> Problem:
         given=given,
         allowed=f"at most {available}",
         source=f"AM020: BDs that one channel of the {site.kind.title} reaches",
-        next_step="Split the transfer over channels, or use fewer tiles per transfer.",
+        next_step=step,
         says=f"the transfer needs {'too many' if needed is None else given} descriptors"
-        f"{' to count' * (needed is None)}, a channel reaches {available}",
+        f"{' to count' * (needed is None)}{where}, a channel reaches {available}",
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from memtile.access.lowering.chain import Chain
 from memtile.access.lowering.fit import Fields, Shape
 from memtile.access.lowering.recognise import Slot, recognise
+from memtile.access.lowering.tasks import Limits, cost
 from memtile.access.walk import PAD, Addresses
 
 Offset = tuple[int, int]
@@ -35,6 +36,34 @@ def fewest(stream: Addresses, fields: Fields, most: int, max_runs: int) -> Chain
         shapes = _Search(slots, offsets, fields).pieces(limit)
         best = best if shapes is None else Chain(tuple(shapes), runs)
     return best
+
+
+def fewest_in_tasks(stream: Addresses, fields: Fields, limits: Limits) -> tuple[Chain, ...] | None:
+    """Tasks with the fewest descriptors (at most ``limits.bds``), then the fewest tasks; None if none.
+
+    Every way to cut the stream into tasks is tried: this is for streams of a few words.
+    """
+    best: dict[int, tuple[Chain, ...]] = {0: ()}
+    found: list[tuple[Chain, ...]] = []
+    chains: dict[tuple[int, int], Chain | None] = {}
+
+    def chain_of(start: int, stop: int) -> Chain | None:
+        if (start, stop) not in chains:
+            chains[start, stop] = fewest(stream[start:stop], fields, limits.bds, limits.runs)
+        return chains[start, stop]
+
+    for _ in range(limits.tasks):
+        longer: dict[int, tuple[Chain, ...]] = {}
+        for start, plan in best.items():
+            for stop in range(start + 1, len(stream) + 1):
+                left = limits.bds - cost(plan)[0]
+                chain = chain_of(start, stop) if left else None
+                if chain is not None and len(chain.shapes) <= left:
+                    both = (*plan, chain)
+                    longer[stop] = min(longer.get(stop, both), both, key=cost)
+        best = longer
+        found += [best[len(stream)]] if len(stream) in best else []
+    return min(found, key=cost, default=None)
 
 
 def _offsets(turns: Addresses, fields: Fields) -> list[Offset | None] | None:
