@@ -461,15 +461,15 @@ MUTANTS = (
     Mutant(
         "a packet split gives all tilings to its first port",
         "design/packet_bus.py",
-        "chosen = [(self.streams[t.packet_port_id], t) for t in tilings]",
-        "chosen = [(self.streams[0], t) for t in tilings]",
+        "return [(self.streams[t.packet_port_id], t) for t in tilings]",
+        "return [(self.streams[0], t) for t in tilings]",
         "tests/data/test_packet_split.py::test_a_tiling_goes_to_the_target_of_its_port",
     ),
     Mutant(
         "a packet split ignores the ports of its tilings",
         "design/packet_bus.py",
-        "chosen = [(self.streams[t.packet_port_id], t) for t in tilings]",
-        "chosen = [(self.streams[n], t) for n, t in enumerate(tilings)]",
+        "return [(self.streams[t.packet_port_id], t) for t in tilings]",
+        "return [(self.streams[n], t) for n, t in enumerate(tilings)]",
         "tests/data/test_packet_split.py::test_a_tiling_goes_to_the_target_of_its_port",
     ),
     # Control packets
@@ -855,8 +855,8 @@ MUTANTS = (
     Mutant(
         "an object is sent once, however often it was asked for",
         "design/transfers.py",
-        "descriptors=self.descriptors * times",
-        "descriptors=self.descriptors",
+        "descriptors=whole.descriptors * times",
+        "descriptors=whole.descriptors",
         "tests/data/test_object_fifo.py::test_two_readers_get_their_parts_as_often_as_asked",
     ),
     Mutant(
@@ -959,8 +959,8 @@ MUTANTS = (
     Mutant(
         "a guard on a transfer of several tasks",
         "design/transfers.py",
-        "whole = self.in_one_run()",
-        "whole = self",
+        "whole = self.in_one_run()\n        raise_if(list(whole._unguardable",
+        "whole = self\n        raise_if(list(whole._unguardable",
         "tests/data/test_lowering_tasks.py::test_a_guarded_transfer_is_one_chain_of_one_run",
     ),
     Mutant(
