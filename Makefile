@@ -19,7 +19,7 @@ $(SETUP): pyproject.toml constraints.txt
 	    f"memtile needs Python 3.11 or newer; $(PYTHON) is {v}. Choose another: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
-	$(BIN)/python -m memtile.sim.warmup
+	$(BIN)/python -m memtile warmup
 	@touch $@
 
 demo: $(SETUP)
@@ -44,8 +44,8 @@ oldest: .venv-oldest/.complete
 
 .venv-oldest/.complete: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e ".[routing,test]"
-	.venv-oldest/bin/python -m memtile.sim.warmup
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e ".[test]"
+	.venv-oldest/bin/python -m memtile warmup
 	@touch $@
 
 bench: $(SETUP)

@@ -144,7 +144,7 @@ def test_without_matplotlib_a_picture_of_cycles_says_how_to_get_it(
     monkeypatch.setattr("memtile.report.cycles_picture.find_spec", lambda _name: None)
     done = run("--picture", str(tmp_path / "cycles.svg"), written(GOOD.format(wrong="")))
     assert done.exit_code == 2
-    message = 'error: Pictures need matplotlib, which is not installed: pip install "memtile[plots]".\n'
+    message = 'error: Pictures need matplotlib, which is not installed: pip install "matplotlib".\n'
     assert done.stderr == message
 
 

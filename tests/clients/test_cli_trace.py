@@ -355,13 +355,13 @@ def test_a_file_that_cannot_be_written_is_a_message(capture: Path, tmp_path: Pat
             "perfetto",
             "--perfetto",
             "error: Perfetto's format needs the perfetto package, which is not installed: "
-            'pip install "memtile[perfetto]". '
+            'pip install "perfetto". '
             "A file that ends in .json does not need it and opens in the same viewer.\n",
         ),
         (
             "vcd",
             "--vcd",
-            'error: Value change dumps need pyvcd, which is not installed: pip install "memtile[vcd]".\n',
+            'error: Value change dumps need pyvcd, which is not installed: pip install "pyvcd".\n',
         ),
     ],
 )

@@ -137,4 +137,4 @@ def test_a_missing_package_is_told_before_the_run(
     monkeypatch.setitem(sys.modules, "vcd", None)
     done = run("--vcd", str(tmp_path / "run.vcd"), file)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert 'Value change dumps need pyvcd, which is not installed: pip install "memtile[vcd]".' in done.stderr
+    assert 'Value change dumps need pyvcd, which is not installed: pip install "pyvcd".' in done.stderr

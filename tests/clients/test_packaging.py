@@ -60,3 +60,25 @@ def test_no_module_is_ignored_by_git() -> None:
     command = ["git", "ls-files", "--others", "--ignored", "--exclude-standard", "src", "tests"]
     ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert [name for name in ignored.splitlines() if name.endswith(".py")] == []
+
+
+NAMED = {  # packages that somebody is told to install
+    str(path.relative_to(ROOT)): re.findall(r'pip install "?([\w.\[\]-]+?)"?[`.,\s]', path.read_text("utf-8"))
+    for path in (*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").glob("*.md"))
+}
+
+
+@pytest.mark.parametrize("file", [file for file, names in NAMED.items() if names])
+def test_what_a_message_says_to_install_can_be_installed(file: str) -> None:
+    """No extra of this package, which is on no index; a package of the lists above."""
+    known = {canonicalize_name(Requirement(text).name) for text in REQUIREMENTS}
+    assert {canonicalize_name(name) for name in NAMED[file]} <= known
+
+
+def test_two_tiles_are_joined_with_the_base_install() -> None:
+    assert "rustworkx" in {Requirement(text).name for text in PROJECT["dependencies"]}
+
+
+def test_help_and_docstrings_name_no_file_that_the_wheel_does_not_have() -> None:
+    found = [path for path in (ROOT / "src").rglob("*.py") if "examples/" in path.read_text("utf-8")]
+    assert found == []

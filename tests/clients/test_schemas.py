@@ -356,6 +356,10 @@ def test_what_faults_writes(design: Any) -> None:
 # tables and files -------------------------------------------------------------------------------------------
 
 
+def test_what_warmup_writes() -> None:
+    assert_says("warmup-output", output("warmup", "--json"))
+
+
 def test_what_info_writes() -> None:
     assert_says("info-output", output("info", "--json"))
     assert_says("info-output", output("info", "npu1", "--json"))

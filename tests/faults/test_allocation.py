@@ -207,7 +207,7 @@ def test_cpsat_without_ortools_says_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("memtile.design.placement.installed", lambda: False)
     assert refused(lambda: place_buffers([Demand("a", 64)], solver="cp-sat")) == [
         "placement: solver is 'cp-sat'; it must be auto or greedy (OR-tools CP-SAT). OR-tools is not "
-        'installed: pip install "memtile[placement]".'
+        'installed: pip install "ortools".'
     ]
     assert place_buffers([Demand("a", 64)]).solver == "greedy"
 

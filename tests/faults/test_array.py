@@ -185,7 +185,7 @@ def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatc
     array.connect(array.memory_tile(0).mm2s[0], array.compute_tile(0, 2).s2mm[0])
     assert refused(array.route) == (
         "router: rustworkx is not installed (it searches the graph of ports). Install it with pip "
-        'install "memtile[routing]", or join the ports yourself with Array.circuit.'
+        'install "rustworkx", or join the ports yourself with Array.circuit.'
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +21,8 @@ from memtile.bd.windows import OWN
 from memtile.errors import MemtileError
 from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
+from memtile.jit import progress
+from memtile.jit.progress import Progress
 from memtile.sim import machine
 from memtile.testing.rig import Rig
 
@@ -84,6 +88,125 @@ def test_without_a_users_cache_the_temporary_one_serves(
     assert jit_cache.cache_directory(SOURCES).is_relative_to(installed / "temporary")
 
 
+def test_a_place_that_others_can_write_is_not_used(monkeypatch: pytest.MonkeyPatch, installed: Path) -> None:
+    """What is kept are pickles: who can write them can run code as whoever loads them."""
+    (installed / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "file"))
+    monkeypatch.setattr(jit_cache.tempfile, "gettempdir", lambda: str(installed))
+    planted = installed / f"memtile-{os.getuid()}"
+    planted.mkdir()
+    planted.chmod(0o777)
+    monkeypatch.setattr(jit_cache.tempfile, "mkdtemp", lambda prefix: str(installed / f"{prefix}new"))
+    assert jit_cache.cache_directory(SOURCES).is_relative_to(installed / "memtile-new")
+    forget_what_was_found()
+    planted.chmod(0o755)
+    assert jit_cache.cache_directory(SOURCES).is_relative_to(planted)
+
+
+def test_a_place_of_another_user_is_not_used(monkeypatch: pytest.MonkeyPatch, installed: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "user"))
+    monkeypatch.setattr(jit_cache.tempfile, "mkdtemp", lambda prefix: str(installed / f"{prefix}new"))
+    monkeypatch.setattr(jit_cache.tempfile, "gettempdir", lambda: str(installed / "temporary"))
+    for root in ("user/memtile", f"temporary/memtile-{os.getuid()}"):
+        (installed / root).mkdir(parents=True)
+        try:
+            os.chown(installed / root, 12345, 12345)
+        except PermissionError:
+            pytest.skip("only root can give a folder to another user")
+    assert jit_cache.cache_directory(SOURCES).is_relative_to(installed / "memtile-new")
+
+
+def test_a_named_place_that_others_can_write_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = tmp_path / "shared"
+    place.mkdir()
+    place.chmod(0o777)
+    monkeypatch.setenv("MEMTILE_CACHE", str(place))
+    with pytest.raises(MemtileError) as caught:
+        jit_cache.cache_directory(SOURCES)
+    assert str(caught.value) == (
+        f"environment: MEMTILE_CACHE is {place}, and {place} can be written by everybody "
+        "(the compiled engine is kept there)."
+    )
+
+
+def test_the_cache_is_for_its_owner_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path / "mine"))
+    assert jit_cache.cache_directory(SOURCES).stat().st_mode & 0o077 == 0
+
+
+WAITER = """
+import sys, time
+from pathlib import Path
+from memtile.jit.cache import made_once
+
+with made_once(Path(sys.argv[1]), lambda: print("waiting", flush=True)):
+    print("in", flush=True)
+    sys.stdin.readline()
+print("out", flush=True)
+"""
+
+
+def test_one_process_compiles_and_the_others_wait_and_say_so(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WAITER, str(tmp_path)]
+
+    def begin() -> subprocess.Popen[str]:
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    with begin() as first, begin() as second:
+        out = {}
+        for process in (first, second):
+            assert process.stdout is not None
+            out[process] = process.stdout.readline()
+        ahead, behind = (first, second) if out[first] == "in\n" else (second, first)
+        assert (out[ahead], out[behind]) == ("in\n", "waiting\n")
+        assert ahead.communicate("\n", timeout=60)[0] == "out\n"
+        assert behind.communicate("\n", timeout=60)[0] == "in\nout\n"
+    with begin() as third:  # what is complete needs nobody alone
+        with begin() as fourth:
+            assert fourth.communicate("\n", timeout=60)[0] == "in\nout\n"
+        third.communicate("\n", timeout=60)
+
+
+def test_a_process_that_dies_lets_the_next_one_compile(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WAITER, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "in\n"
+        process.kill()
+    done = subprocess.run(command, input="\n", capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "in\nout\n"
+
+
+def test_the_progress_of_the_compiler_goes_from_nothing_to_nearly_all() -> None:
+    progress = Progress()
+    progress.parts, begun = 400, time.monotonic()
+    seen = []
+    for progress.translated in (0, 100, 400, 500):
+        seen.append(progress.fraction(begun + 10))
+    progress.linking = begun + 20
+    seen += [progress.fraction(begun + seconds) for seconds in (20, 22, 60)]
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == (0, 0.99)
+    progress.linking, progress.translated = None, 200
+    line = progress.line(begun + 10)
+    assert line.startswith("  [##########..............]  44% translating functions, about 13 s left")
+
+
+def test_a_terminal_shows_the_progress_and_a_pipe_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.01)
+    for file, shows in ((Terminal(), True), (io.StringIO(), False)):
+        with progress.shown(file):
+            time.sleep(0.2)
+        assert ("translating functions" in file.getvalue()) == shows
+        assert file.getvalue().endswith("\r\x1b[K" if shows else "")
+
+
 @pytest.mark.parametrize(
     ("name", "counts"),
     [("sim/clock.py", True), ("model/locks.py", True), ("jit/parts.py", True), ("sim/engine.py", False)],
@@ -138,7 +261,9 @@ def test_one_notice_when_and_only_when_it_compiles(monkeypatch: pytest.MonkeyPat
     said: list[str] = []
     with jit.compiling(said.append, SOURCES):
         one(1), two(1)
-    assert said == ["memtile: compiling the engine (once; it is kept for the next time) ..."]
+    assert said == [
+        "memtile: compiling the engine (once, 20 to 60 seconds; it is kept for the next time) ..."
+    ]
     with jit.compiling(said.append, SOURCES):
         one(1), two(1)
     assert (len(said), forgotten) == (1, [True])
@@ -146,7 +271,7 @@ def test_one_notice_when_and_only_when_it_compiles(monkeypatch: pytest.MonkeyPat
 
 def warm_up(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "memtile.sim.warmup"],
+        [sys.executable, "-m", "memtile", "warmup"],
         capture_output=True,
         text=True,
         check=True,

@@ -335,7 +335,7 @@ def test_without_matplotlib_a_picture_says_how_to_get_it(
     done = run("-", "--picture", str(tmp_path / "a.svg"), stdin=SOUND)
     assert done.exit_code == 2
     assert done.stderr == (
-        'error: Pictures need matplotlib, which is not installed: pip install "memtile[plots]". '
+        'error: Pictures need matplotlib, which is not installed: pip install "matplotlib". '
         "An animated picture (.html) does not need it.\n"
     )
     assert run("-", "--picture", str(tmp_path / "a.html"), stdin=SOUND).exit_code == 0

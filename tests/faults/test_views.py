@@ -236,7 +236,7 @@ def test_einops_says_what_is_wrong_with_a_pattern(act: Callable[[], Any], text: 
 def test_einops_is_asked_for_only_when_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "einops", None)
     assert message(lambda: rearrange(X, "h w -> w h")) == (
-        'Einops patterns need the einops package, which is not installed: pip install "memtile[einops]".'
+        'Einops patterns need the einops package, which is not installed: pip install "einops".'
     )
 
 

@@ -39,6 +39,27 @@ class Mutant(NamedTuple):
 MUTANTS = (
     # The command line, and what results say
     Mutant(
+        "a cache that everybody can write is used",
+        "jit/cache.py",
+        "found.st_mode & stat.S_IWOTH",
+        "found.st_mode & 0",
+        "tests/faults/test_engine_cache.py::test_a_place_that_others_can_write_is_not_used",
+    ),
+    Mutant(
+        "a cache of another user is used",
+        "jit/cache.py",
+        "found.st_uid not in (os.getuid(), _ROOT, _PACKAGE.stat().st_uid)",
+        "found.st_uid < 0",
+        "tests/faults/test_engine_cache.py::test_a_place_of_another_user_is_not_used",
+    ),
+    Mutant(
+        "two processes compile at once",
+        "jit/cache.py",
+        'with alone(directory / "lock", waiting):',
+        "with alone(directory / str(os.getpid()), waiting):",
+        "tests/faults/test_engine_cache.py::test_one_process_compiles_and_the_others_wait_and_say_so",
+    ),
+    Mutant(
         "the first wrong element without its place",
         "explain/checks.py",
         "tuple(map(int, np.unravel_index(number, shape or (1,))))",

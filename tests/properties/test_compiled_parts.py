@@ -170,8 +170,8 @@ with decorators.compiling(decorators.to_stderr, ()):
     )
     assert (run.returncode, run.stderr) == (
         0,
-        "memtile: compiling the engine in minutes instead of seconds, "
-        f"as Numba {numba.__version__} lacks numba.core.{name} (once; it is kept for the next time) ...\n",
+        f"memtile: compiling the engine (once, minutes, as Numba {numba.__version__} lacks "
+        f"numba.core.{name}; it is kept for the next time) ...\n",
     )
 
 

@@ -48,7 +48,7 @@ def _by_einops(operation: str, array: View, pattern: str, axes_lengths: dict[str
         from einops import EinopsError, array_api
     except ImportError as error:
         raise TransferError(
-            'Einops patterns need the einops package, which is not installed: pip install "memtile[einops]".'
+            'Einops patterns need the einops package, which is not installed: pip install "einops".'
         ) from error
     try:
         result: View = getattr(array_api, operation)(array, pattern, **axes_lengths)

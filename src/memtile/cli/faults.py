@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  memtile faults examples/halo_tiling.py
-  memtile faults --upsets 1000 --bits 2 --seed 7 examples/halo_tiling.py
-  memtile faults --no-ecc --json examples/halo_tiling.py
+  memtile faults design.py
+  memtile faults --upsets 1000 --bits 2 --seed 7 design.py
+  memtile faults --no-ecc --json design.py
 """
 
 

@@ -12,7 +12,20 @@ import typer
 from typer.core import TyperGroup
 
 from memtile import __version__
-from memtile.cli import bd, disasm, exit_codes, faults, host_source, info, lower, run, schema, serve, trace
+from memtile.cli import (
+    bd,
+    disasm,
+    exit_codes,
+    faults,
+    host_source,
+    info,
+    lower,
+    run,
+    schema,
+    serve,
+    trace,
+    warmup,
+)
 from memtile.cli.failure import UsageError, tell, tell_interrupted, tell_usage, wants_json
 from memtile.errors import MemtileError
 
@@ -58,6 +71,7 @@ app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
 app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
+app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 app.command("host-source", epilog=host_source.EXAMPLES)(host_source.host_source)
 
 

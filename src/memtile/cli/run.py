@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 _MAX_CYCLES = 10_000_000
 EXAMPLES = """\b
 Examples:
-  memtile run examples/halo_tiling.py
-  memtile run --untimed examples/halo_tiling.py
-  memtile run --json --max-cycles 100000 examples/halo_tiling.py
+  memtile run design.py
+  memtile run --untimed design.py
+  memtile run --json --max-cycles 100000 design.py
   memtile run --set m=32 --set element=int8 matmul.py
-  memtile run --picture cycles.png examples/halo_tiling.py
-  memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' examples/halo_tiling.py
+  memtile run --picture cycles.png design.py
+  memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
   memtile run aie_cdo_*.bin insts.txt --kernels kernels.py --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """

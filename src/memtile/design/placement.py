@@ -84,7 +84,7 @@ def _solver_problems(solver: Solver) -> list[Problem]:
         given=repr(solver),
         allowed=" or ".join(usable),
         source="OR-tools CP-SAT",
-        next_step="" if installed() else 'OR-tools is not installed: pip install "memtile[placement]".',
+        next_step="" if installed() else 'OR-tools is not installed: pip install "ortools".',
     )
     return [] if solver in usable else [problem]
 

@@ -119,7 +119,7 @@ def _rustworkx() -> Any:
             given="not installed",
             allowed="rustworkx installed",
             source="it searches the graph of ports",
-            next_step='Install it with pip install "memtile[routing]", '
+            next_step='Install it with pip install "rustworkx", '
             "or join the ports yourself with Array.circuit.",
             says="rustworkx is not installed",
         )

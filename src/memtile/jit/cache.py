@@ -2,20 +2,25 @@
 
 Numba does not notice a change in a function called from another module, so the directory is named by a hash
 of them all; who has an entry compiled says which they are. Only the directories used last stay, so that the
-cache does not grow with every change.
+cache does not grow with every change. What is kept are pickles, which run code when they are loaded: a place
+that somebody else can write is not used.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 from memtile.errors import MemtileError, Problem
+from memtile.jit.lock import alone
 
 Sources = tuple[str, ...]
 """Files and directories of this package that compiled code is made of, relative to it; ``jit`` always is."""
@@ -24,6 +29,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _OURS = Path(__file__).parent.name
 _STAY = 4  # directories; other checkouts and running processes may share the place
 _VARIABLE = "MEMTILE_CACHE"
+_CANNOT = "it cannot be written"
+_ROOT = 0  # the user who can do anything anyway
 
 
 def files_of(sources: Sources) -> Iterator[Path]:
@@ -43,20 +50,36 @@ def source_hash(sources: Sources) -> str:
 
 
 def _roots() -> Iterator[Path]:
-    """Places in order of preference; the last one can always be written."""
+    """Places in order of preference; the last one is new for every process, and can always be written."""
     checkout = _PACKAGE.parents[1]
     if (checkout / "pyproject.toml").exists():
         yield checkout / ".cache"
     yield Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "memtile"
     yield Path(tempfile.gettempdir()) / f"memtile-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    own = Path(tempfile.mkdtemp(prefix="memtile-"))
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    yield own
 
 
-def _writable(directory: Path) -> bool:
+def _refused(directory: Path) -> str:
+    """Why a directory is no place for the cache, made if it is not there; empty = it is one."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError:
-        return False
-    return os.access(directory, os.W_OK)
+        return _CANNOT
+    return next(filter(None, map(_unsafe, (directory, *directory.parents[:2]))), "") or (
+        "" if os.access(directory, os.W_OK) else _CANNOT
+    )
+
+
+def _unsafe(directory: Path) -> str:
+    """Who else can write a directory; empty = nobody, as far as the system tells."""
+    if not hasattr(os, "getuid"):
+        return ""
+    found = directory.stat()
+    if found.st_uid not in (os.getuid(), _ROOT, _PACKAGE.stat().st_uid):
+        return f"{directory} belongs to another user"
+    return f"{directory} can be written by everybody" if found.st_mode & stat.S_IWOTH else ""
 
 
 @cache
@@ -66,14 +89,15 @@ def cache_directory(sources: Sources) -> Path:
     ``MEMTILE_CACHE`` names the place; else it is ``.cache`` of a checkout or the user's cache directory.
 
     Raises:
-        MemtileError: ``MEMTILE_CACHE`` names a place that cannot be written.
+        MemtileError: ``MEMTILE_CACHE`` names a place that cannot be written, or that others can write.
     """
     from numba import __version__ as version
 
-    override = os.environ.get(_VARIABLE)
+    override, refused = os.environ.get(_VARIABLE), ""
     for root in [Path(override)] if override else _roots():
         directory = root / "jit" / f"{source_hash(sources)}-{version}"
-        if _writable(directory):
+        refused = _refused(directory)
+        if not refused:
             return directory
     raise MemtileError(
         Problem(
@@ -81,10 +105,29 @@ def cache_directory(sources: Sources) -> Path:
             where="environment",
             field=_VARIABLE,
             given=str(override),
-            allowed="a directory that can be written",
+            allowed="a directory that can be written" if refused == _CANNOT else "a directory of your own",
             source="the compiled engine is kept there",
+            says="" if refused == _CANNOT else f"{_VARIABLE} is {override}, and {refused}",
         )
     )
+
+
+@contextmanager
+def made_once(directory: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Context in which what is not in the directory yet is compiled, by one process at a time.
+
+    Args:
+        directory: of the cache.
+        waiting: called if another process compiles.
+    """
+    complete = directory / "complete"
+    if complete.exists():
+        yield
+        return
+    with alone(directory / "lock", waiting):
+        yield
+    if directory.is_dir():  # another process may have removed it as old
+        complete.touch()
 
 
 def forget_old(mine: Path) -> None:

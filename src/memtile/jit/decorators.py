@@ -11,11 +11,13 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from memtile.jit.cache import Sources, cache_directory, forget_old
+from memtile.jit.cache import Sources, cache_directory, forget_old, made_once
+from memtile.jit.progress import PROGRESS, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -81,20 +83,22 @@ def _notice() -> str:
     from memtile.jit.hooks import missing_hook
 
     missing = missing_hook()
-    slow = f" in minutes instead of seconds, as Numba {__version__} lacks {missing}" if missing else ""
-    return f"memtile: compiling the engine{slow} (once; it is kept for the next time) ..."
+    time = f"minutes, as Numba {__version__} lacks {missing}" if missing else "20 to 60 seconds"
+    return f"memtile: compiling the engine (once, {time}; it is kept for the next time) ..."
 
 
 @contextmanager
 def compiling(say: Callable[[str], None], sources: Sources) -> Iterator[None]:
     """Context in which first calls of entries made from ``sources`` may compile.
 
-    ``say`` is called if one does, before it does. Compiling makes millions of objects, most of which stay:
+    ``say`` is called if one does, before it does, and a terminal shows how far it is. Of several processes
+    one compiles; the others wait for it and say so. Compiling makes millions of objects, most of which stay:
     looking for garbage among them, then or later, takes a tenth of the time.
     """
     from numba.core import event
 
     directory = cache_directory(sources)
+    display = ExitStack()
 
     class Notice(event.Listener):
         given = False
@@ -105,12 +109,20 @@ def compiling(say: Callable[[str], None], sources: Sources) -> Iterator[None]:
                 say(_notice())
                 forget_old(directory)
                 gc.disable()
+                PROGRESS.begin()
+                display.enter_context(shown())
 
         def on_end(self, _event: Any) -> None:
             """Nothing to say."""
 
     notice, collecting = Notice(), gc.isenabled()
-    with _settings(directory), event.install_listener("numba:compile", notice):
+    waiting = partial(say, "memtile: another process is compiling the engine; waiting for it ...")
+    with (
+        made_once(directory, waiting),
+        _settings(directory),
+        event.install_listener("numba:compile", notice),
+        display,
+    ):
         try:
             yield
         finally:

@@ -10,6 +10,7 @@ Numba has no public interface for this; ``hooks`` lists what is used of its own.
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from typing import Any
 
@@ -35,6 +36,8 @@ from numba.core.untyped_passes import (
     TranslateByteCode,
 )
 from numba.extending import models, register_model
+
+from memtile.jit.progress import PROGRESS
 
 # Numba's passes but those for what no part has: closures, context managers, array expressions, overloads to
 # be inlined, literal_unroll. A pass takes its time whether it finds something or not.
@@ -77,6 +80,7 @@ class PartLibrary(JITCodeLibrary):
     def finalize(self) -> None:
         """Leave linking and machine code to the function that Python calls."""
         self._finalized = True
+        PROGRESS.translated += 1
 
     def _get_module_for_linking(self) -> Any:
         """This part's code; the whole may have it more than once."""
@@ -100,6 +104,11 @@ class EntryLibrary(JITCodeLibrary):
                 super().add_linking_library(called)
                 if isinstance(called, PartLibrary):
                     waiting += called._linking_libraries
+
+    def finalize(self) -> None:
+        """Link all parts, and make machine code."""
+        PROGRESS.linking = time.monotonic()
+        super().finalize()
 
 
 class KnownCalls:

@@ -16,6 +16,7 @@ from numba.extending import typeof_impl
 
 from memtile.jit import host_word_types  # noqa: F401  (Numba learns of them)
 from memtile.jit.hooks import missing_hook
+from memtile.jit.progress import PROGRESS
 
 # What is compiled allocates nothing, so reference counting of its arguments would only cost time.
 _ALWAYS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
@@ -27,6 +28,7 @@ class Part:
 
     def __init__(self, function: Callable[..., Any], *, inline: bool) -> None:
         update_wrapper(self, function)
+        PROGRESS.parts += 1
         self.function = function
         options = {"forceinline": inline, "no_cpython_wrapper": True, **_ALWAYS}
         if missing_hook() is None:

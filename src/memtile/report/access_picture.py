@@ -80,7 +80,7 @@ def _matplotlib_figure() -> type[Figure]:
         from matplotlib.figure import Figure
     except ImportError:
         raise MemtileError(
-            'Pictures need matplotlib, which is not installed: pip install "memtile[plots]". '
+            'Pictures need matplotlib, which is not installed: pip install "matplotlib". '
             "An animated picture (.html) does not need it."
         ) from None
     return Figure

@@ -66,9 +66,7 @@ def check_picture(path: Path, *, timed: bool) -> None:
     if not timed:
         raise InputFileError(f"{path}: an untimed run has no cycles to draw. Run without --untimed.")
     if find_spec("matplotlib") is None:
-        raise InputFileError(
-            'Pictures need matplotlib, which is not installed: pip install "memtile[plots]".'
-        )
+        raise InputFileError('Pictures need matplotlib, which is not installed: pip install "matplotlib".')
 
 
 def save_cycles(result: Result, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Compiling the engine ahead of its first use: ``python -m memtile.sim.warmup``.
+"""Compiling the engine ahead of its first use: ``memtile warmup``.
 
 Everything that a run and the door need is compiled here and nowhere else, so that nobody waits twice.
 """
@@ -6,6 +6,7 @@ Everything that a run and the door need is compiled here and nowhere else, so th
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from memtile.arch.tiles import MEMORY
 from memtile.jit import decorators as jit
@@ -37,14 +38,11 @@ def warm_up(state: State) -> float:
     return _ready[0]
 
 
-def main() -> None:
-    """Warm up and say how long it took."""
-    if jit.ENABLED:
-        seconds = warm_up(build([Placed(MEMORY.name)]))
-        print(f"engine ready after {seconds:.1f} s, kept in {cache_directory(machine.COMPILED)}")
-    else:
-        print("MEMTILE_JIT=0: the engine runs in the interpreter, nothing to compile")
+def ready() -> tuple[float, Path | None]:
+    """Compile or load the engine; the seconds that it took, and where it is kept.
 
-
-if __name__ == "__main__":
-    main()
+    With ``MEMTILE_JIT=0`` there is nothing to compile, and no place.
+    """
+    if not jit.ENABLED:
+        return 0.0, None
+    return warm_up(build([Placed(MEMORY.name)])), cache_directory(machine.COMPILED)

@@ -71,7 +71,7 @@ def _messages() -> Any:
     except ModuleNotFoundError:
         raise MemtileError(
             "Perfetto's format needs the perfetto package, which is not installed: "
-            'pip install "memtile[perfetto]". '
+            'pip install "perfetto". '
             "A file that ends in .json does not need it and opens in the same viewer."
         ) from None
     return perfetto_trace_pb2

@@ -160,7 +160,7 @@ def load_pyvcd() -> Any:
         from vcd import VCDWriter
     except ModuleNotFoundError:
         raise MemtileError(
-            'Value change dumps need pyvcd, which is not installed: pip install "memtile[vcd]".'
+            'Value change dumps need pyvcd, which is not installed: pip install "pyvcd".'
         ) from None
     return VCDWriter
 

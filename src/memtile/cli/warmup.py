@@ -1,0 +1,39 @@
+"""``memtile warmup``: compile the engine now, not in the first run."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+EXAMPLES = """\b
+Examples:
+  memtile warmup
+  MEMTILE_CACHE=/opt/memtile memtile warmup
+"""
+
+
+def warmup(
+    as_json: Annotated[bool, typer.Option("--json", help="Data instead of a sentence.")] = False,
+) -> None:
+    """Compile the engine, so that the first run does not wait for it: in an image, or on a build server.
+
+    It takes 20 to 60 seconds, once for each version of memtile and Numba; then it is found in the cache:
+    .cache of a checkout, else memtile in the user's cache directory, else where MEMTILE_CACHE says. With
+    MEMTILE_JIT=0 nothing is compiled: the engine then runs in the interpreter, far slower.
+    """
+    from memtile.sim.warmup import ready
+
+    seconds, directory = ready()
+    if as_json:
+        found = {
+            "compiles": directory is not None,
+            "seconds": seconds,
+            "directory": directory and str(directory),
+        }
+        typer.echo(json.dumps(found, indent=2))
+    elif directory is None:
+        typer.echo("MEMTILE_JIT=0: the engine runs in the interpreter, nothing to compile")
+    else:
+        typer.echo(f"engine ready after {seconds:.1f} s, kept in {directory}")

@@ -1,0 +1,80 @@
+"""How far the compiler is, as a line on a terminal: functions translated, then machine code made of them.
+
+The second stage is one call into LLVM; how long it will take follows from the first.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+_FIRST = 0.87  # share of the time in which functions are translated
+_EVERY_SECONDS = 0.5
+_BAR = 24  # characters
+
+
+class Progress:
+    """What the compiler has done so far.
+
+    Attributes:
+        parts: functions that there are.
+        translated: how many of them are.
+        linking: when the first stage was over, by ``time.monotonic``; None = it is not.
+    """
+
+    def __init__(self) -> None:
+        self.parts = self.translated = 0
+        self.linking: float | None = None
+        self._begun = time.monotonic()
+
+    def begin(self) -> None:
+        """The compiler starts now."""
+        self.translated, self.linking, self._begun = 0, None, time.monotonic()
+
+    def fraction(self, now: float) -> float:
+        """How much is done at ``now``, 0 to 1; below 1 until it is over."""
+        if self.linking is None:
+            return _FIRST * min(self.translated / max(self.parts, 1), 1.0)
+        first = max(self.linking - self._begun, _EVERY_SECONDS)
+        expected = first * (1 - _FIRST) / _FIRST
+        return min(_FIRST + (1 - _FIRST) * (now - self.linking) / expected, 0.99)
+
+    def line(self, now: float) -> str:
+        """The bar, the percentage and the seconds that are left, once they can be told."""
+        done, spent = self.fraction(now), now - self._begun
+        left = f", about {spent * (1 - done) / done:.0f} s left" if done > 0.1 else ""
+        bar = "#" * round(_BAR * done)
+        stage = "translating functions" if self.linking is None else "making machine code"
+        return f"  [{bar:.<{_BAR}}] {done:4.0%} {stage}{left}"
+
+
+PROGRESS = Progress()
+
+
+@contextmanager
+def shown(file: TextIO | None = None) -> Iterator[None]:
+    """Context in which a terminal shows the progress in one line, that is gone at its end."""
+    out = file or sys.stderr
+    if not out.isatty():
+        yield
+        return
+    over = threading.Event()
+
+    def show() -> None:
+        while not over.wait(_EVERY_SECONDS):
+            out.write(f"\r{PROGRESS.line(time.monotonic())}\x1b[K")
+            out.flush()
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        out.write("\r\x1b[K")
+        out.flush()
