@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memtile.design.channels import Channel
     from memtile.design.demands import Demand
     from memtile.design.events import Event
+    from memtile.design.host import Host, HostAction
     from memtile.design.locks import Lock
     from memtile.design.memory_tile import MemoryTile
     from memtile.design.object_fifo import End, ObjectFifo
@@ -78,6 +79,8 @@ _HOMES = {
     "Event": "memtile.design.events",
     "EventUnit": "memtile.sim.event_unit",
     "Guarded": "memtile.design.protocols",
+    "Host": "memtile.design.host",
+    "HostAction": "memtile.design.host",
     "InputFileError": "memtile.errors",
     "InterfaceTile": "memtile.design.other_tiles",
     "Lock": "memtile.design.locks",
@@ -141,6 +144,8 @@ __all__ = [
     "Event",
     "EventUnit",
     "Guarded",
+    "Host",
+    "HostAction",
     "InputFileError",
     "InterfaceTile",
     "Lock",

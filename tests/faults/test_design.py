@@ -50,7 +50,7 @@ def test_the_fifth_queued_task_is_refused_before_the_chip_would_drop_it() -> Non
         tile.mm2s[0].start(words(8))
     assert refused(lambda: tile.mm2s[0].start(words(8))) == (
         "memory tile, MM2S 0: the task queue is full: it holds 4 tasks beside the one that runs "
-        "(AM020). Run, or put more work into one chain."
+        "(AM020). Run, put more work into one chain, or have a host sequence start it (array.host)."
     )
 
 

@@ -37,6 +37,28 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Host sequences
+    Mutant(
+        "a wait for all tasks waits for none",
+        "design/host.py",
+        "return all(task.done for task in tasks)",
+        "return True",
+        "tests/data/test_host_sequence.py::test_a_wait_that_never_ends_is_told_with_its_line",
+    ),
+    Mutant(
+        "BDs of ended tasks stay taken",
+        "design/host.py",
+        "ended.channel.give_back(ended.bds)",
+        "pass",
+        "tests/data/test_host_sequence.py::test_more_tasks_than_a_queue_holds_and_more_bds_than_the_tile_has",
+    ),
+    Mutant(
+        "a host sequence that waits is no unfinished work",
+        "explain/outcome.py",
+        "bool(hosts or found)",
+        "bool(found)",
+        "tests/data/test_host_sequence.py::test_a_start_without_room_and_a_poll_are_told_too",
+    ),
     # The command line, and what results say
     Mutant(
         "a cache that everybody can write is used",

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -129,12 +130,17 @@ def guarded(file: str, call: Callable[[], T]) -> T:
     """What ``call`` returns; a mistake in the kernels of ``file`` that it runs becomes one line.
 
     Raises:
-        InputFileError: the user's code failed; any other error is raised as it is.
+        InputFileError: the user's code failed.
+        MemtileError: as it was raised; what the user's code led to names its line.
     """
     try:
         return _aside(call)
-    except MemtileError:
-        raise
+    except MemtileError as error:
+        line = _line(Path(file), error)
+        if line is None or not error.problems:
+            raise
+        problems = [replace(p, where=f"{file}, line {line}, {p.where}") for p in error.problems]
+        raise type(error)(problems) from None
     except Exception as error:
         line = _line(Path(file), error)
         if line is None:

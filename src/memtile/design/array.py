@@ -119,13 +119,23 @@ class Array(Bench):
             self._tiles[place] = makers[TILE_KINDS[self.device.tile(column, row)].role](site=site)
         return self._tiles[place]
 
-    def memory_tile(self, column: int, row: int = INTERFACE_ROWS) -> MemoryTile:
+    def memory_tile(
+        self, column: int, row: int = INTERFACE_ROWS, *, interleaved: bool | None = None
+    ) -> MemoryTile:
         """The memory tile at ``(column, row)``.
+
+        Args:
+            column: of the tile.
+            row: of the tile.
+            interleaved: bank mapping, see ``MemoryTile.interleave``; None = as it is, interleaved at first.
 
         Raises:
             DesignError: no memory tile is there.
         """
-        return self._as(MemoryTile, column, row, self.device.memory_rows)
+        tile = self._as(MemoryTile, column, row, self.device.memory_rows)
+        if interleaved is not None:
+            tile.interleave(interleaved)
+        return tile
 
     def compute_tile(self, column: int, row: int) -> ComputeTile:
         """The compute tile at ``(column, row)``.
@@ -314,8 +324,8 @@ class Array(Bench):
             path: of the file, used as given; an older file stays until the new one is complete.
 
         Raises:
-            DesignError: a kernel that has not ended (a Python generator cannot be saved), or a flow that has
-                no circuit yet; names all of them.
+            DesignError: a kernel or a host sequence that has not ended (a Python generator cannot be saved),
+                or a flow that has no circuit yet; names all of them.
             InputFileError: the file cannot be written.
         """
         save(self, path)
@@ -399,6 +409,9 @@ class Array(Bench):
         for n, (name, external) in enumerate(saved["compared"]):
             array = self.engine.external.buffers[external].array
             self.compared.append((name, array, arrays[f"compared/{n}"]))
+
+    def _read(self, address: int) -> int:
+        return self.door.read32(address)
 
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()

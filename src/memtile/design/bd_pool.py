@@ -60,6 +60,10 @@ class BdPool:
         """Forget who has BDs, of those whose tasks have ended."""
         self._taken = {bd: name for bd, name in self._taken.items() if name not in names}
 
+    def release(self, numbers: Collection[int]) -> None:
+        """Forget who has these BDs, of a task that has ended."""
+        self._taken = {bd: name for bd, name in self._taken.items() if bd not in numbers}
+
     def remember(self) -> Undo:
         """What gives back the BDs taken from now on."""
         return undo_of(self, "_taken")

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
+from memtile.design.host import HostProgram, HostSequence, sequence_of
+from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
 from memtile.explain.checks import Check
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Array, Result
+from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed, words_within
 
@@ -48,6 +51,7 @@ class Bench:
         self._run_until = 0  # cycle in which the last run ended
         self.listening: set[int] = set()  # channels that take what may come, and need not end
         self.parameters: Mapping[str, Any] = {}  # of the design, with their values; for results
+        self.hosts: list[HostSequence] = []
         self.compared: list[tuple[str, Array, Array]] = []
         self.expected: list[tuple[Tile, Buffer, Array]] = []
 
@@ -109,6 +113,23 @@ class Bench:
         wanted = exactly(data, array.dtype, f"array {name}", array.shape)
         self.compared.append((name, array, wanted.ravel()))
 
+    def host(self, sequence: HostProgram) -> None:
+        """Have a host do a sequence of steps while the array runs: start tasks, wait for them, go on.
+
+        Several sequences go on side by side. A run goes on with a sequence where the run before it stopped.
+
+        Args:
+            sequence: generator function over a :class:`~memtile.design.host.Host`.
+
+        Raises:
+            DesignError: no generator function.
+        """
+        self.hosts.append(sequence_of(sequence, self._read))
+
+    def _read(self, address: int) -> int:
+        """The word at a byte address of the tile, or of the array."""
+        return self._members[0].door.read32(address)
+
     def run(
         self,
         max_cycles: int = MAX_CYCLES,
@@ -127,11 +148,14 @@ class Bench:
             untimed: move the data without a clock.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
         """
+        end = self.engine.now + max_cycles
+        stop: Stop | None
         try:
-            if untimed:
+            stop = run_sequences(self.engine, self.hosts, end, untimed=untimed, progress=progress)
+            if stop is None and untimed:
                 stop = run_untimed(self.engine, progress, words_within(self.engine, max_cycles))
-            else:
-                stop = self.engine.run(self.engine.now + max_cycles, progress)
+            elif stop is None:
+                stop = self.engine.run(end, progress)
         except KeyboardInterrupt:
             stop = None
         taken = [channel for tile in self._members for channel in tile.mm2s if channel.taken]
@@ -148,6 +172,7 @@ class Bench:
             timed=not untimed,
             before=before,
             listening=self.listening,
+            hosts=[sequence.waits_for() for sequence in self.hosts if not sequence.ended],
             moves={channel.index: tuple(channel.moves) for channel in channels},
         )
         return replace(found, parameters=dict(self.parameters))

@@ -140,6 +140,26 @@ class Channel(StreamPort):
         idle = channels.phase[i] == Phase.IDLE and channels.queue_count[i] == 0
         return bool(idle and not channels.errors[i] and not self._posted)
 
+    @property
+    def full(self) -> bool:
+        """Whether one more task would be dropped: four wait beside the one that runs or is about to."""
+        return self._room() < 1
+
+    @property
+    def tasks_done(self) -> int:
+        """Tasks that it has ended so far."""
+        return int(self._tile.engine.state.channels.tasks_done[self.index])
+
+    @property
+    def tasks_open(self) -> int:
+        """Tasks that wait in its queue, and the one that runs (AM025: Task_Queue_Size, Channel_Running)."""
+        runs = self._tile.engine.state.channels.phase[self.index] != Phase.IDLE
+        return self._queued() + int(runs)
+
+    def give_back(self, bds: Sequence[int]) -> None:
+        """Let the BDs of a task that has ended be used again."""
+        self._tile.bd_pool.release(bds)
+
     def remember(self) -> Undo:
         """What gives back the channel as it is now."""
         return undo_of(self, "claimed", "_begun", "_posted", "packets", "moves")
@@ -275,7 +295,7 @@ class Channel(StreamPort):
             source = "AM025 Start_Queue.Repeat_Count"
             problems.append(self._problem("repeat", f"{runs} runs", allowed, source, says=says))
         if room < plan.pushes:
-            step = "Run, or put more work into one chain."
+            step = "Run, put more work into one chain, or have a host sequence start it (array.host)."
             given = "one more task" if plan.pushes == 1 else f"{plan.pushes} more tasks"
             says = f"the task queue is full: it holds {self._depth} tasks beside the one that runs"
             if room:

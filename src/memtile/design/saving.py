@@ -98,6 +98,16 @@ def _open_work(design: Design) -> list[Problem]:
     ]
     problems += [
         (
+            "host sequence",
+            f"{sequence.host.name} that has not ended",
+            f"{sequence.host.name} has not ended, and a Python generator cannot be saved",
+            "Run on until it ends, or save before it is given to the array.",
+        )
+        for sequence in design.hosts
+        if not sequence.ended
+    ]
+    problems += [
+        (
             "array",
             f"{name}, which is no external buffer, is compared",
             f"the array {name} is compared, but is no external buffer and would be lost",

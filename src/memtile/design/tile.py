@@ -18,6 +18,7 @@ from memtile.design.bd_pool import BdPool
 from memtile.design.bench import Bench, Holder
 from memtile.design.buffers import Buffer, MemoryMap
 from memtile.design.chains import chain_words
+from memtile.design.channel_list import Channels
 from memtile.design.channels import Channel
 from memtile.design.events import TileEvents
 from memtile.design.locks import Lock, LockTable, owner_text
@@ -64,8 +65,8 @@ class Tile:
         self.bd_pool = BdPool(kind, self.title)
         self._memory = MemoryMap(kind, self.title, self.place, self.bench)
         self._locks = LockTable(kind, self.title, self.place, self.bench)
-        self.s2mm = tuple(Channel(self, S2MM, n) for n in range(kind.channels))
-        self.mm2s = tuple(Channel(self, MM2S, n) for n in range(kind.channels))
+        self.s2mm = Channels(self.title, S2MM, (Channel(self, S2MM, n) for n in range(kind.channels)))
+        self.mm2s = Channels(self.title, MM2S, (Channel(self, MM2S, n) for n in range(kind.channels)))
         site.bench.add(self)
 
     @cached_property

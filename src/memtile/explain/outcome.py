@@ -35,6 +35,7 @@ def outcome(
     timed: bool = True,
     before: int = 0,
     listening: Container[int] = (),
+    hosts: Sequence[str] = (),
     moves: Mapping[int, Sequence[str]] | None = None,
 ) -> Result:
     """The result of a run.
@@ -47,12 +48,13 @@ def outcome(
         timed: False after an untimed run.
         before: cycles of earlier runs.
         listening: model indices of channels that take what may come; a run may end while they wait.
+        hosts: what host sequences wait for that have not ended, a line each.
         moves: by model index of a channel the names of the buffers that it reads or writes.
     """
     chains = BdChains(engine)
     busy, cores = channel_views(engine, chains), list(core_views(engine, chains))
     found = _OpenWork.of(engine, stop, [view for view in busy if view.ch not in listening], cores, checks)
-    status = _status(stop, busy, found)
+    status = _status(stop, busy, bool(hosts or found))
     return Result(
         status=status,
         timed=timed,
@@ -61,7 +63,7 @@ def outcome(
         channels=tuple(_use(view, timed, (moves or {}).get(view.ch, ())) for view in busy),
         outputs=outputs,
         checks=tuple(checks),
-        waiting=() if status is Status.FINISHED else tuple(found.lines()),
+        waiting=() if status is Status.FINISHED else (*hosts, *found.lines()),
         resting=tuple(found.resting()) if status is Status.FINISHED else (),
         unsimulated=tuple(unsimulated(engine)),
         assumed=tuple(assumed(engine)) if timed else (),
@@ -143,7 +145,7 @@ class _OpenWork:
                 yield f"{called(self.engine, ch)}: no task sends the elements that are missing"
 
 
-def _status(stop: Stop | None, busy: Sequence[ChannelView], found: _OpenWork) -> Status:
+def _status(stop: Stop | None, busy: Sequence[ChannelView], found: bool) -> Status:
     if stop is None:
         return Status.INTERRUPTED
     if any(view.halted for view in busy):

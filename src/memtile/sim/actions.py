@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -62,11 +62,13 @@ class EventInstruction:
 
 Action = Wait | LockOperation | Accesses | EventInstruction
 """What a kernel yields; made by the methods of ``Core``."""
-A = TypeVar("A", Wait, LockOperation, Accesses, EventInstruction)
+A = TypeVar("A")
 
 
 class Made:
-    """The actions that a kernel has made and not yielded; one that it drops is an action it forgot to yield.
+    """The actions that a kernel, or a host sequence, has made and not yielded.
+
+    One that it drops is an action that it forgot to yield.
 
     Attributes:
         forgotten: how it made the first such action; empty = none.
@@ -74,7 +76,7 @@ class Made:
 
     def __init__(self) -> None:
         self.forgotten = ""
-        self._open: dict[int, ref[Action]] = {}
+        self._open: dict[int, ref[Any]] = {}
 
     def add(self, action: A, text: str) -> A:
         """Note an action that the kernel makes as ``text`` says."""

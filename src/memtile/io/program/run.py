@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
+from memtile.design.host import HostProgram
+from memtile.design.host_run import run_sequences
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
@@ -106,6 +108,38 @@ class _Host:
         """Read until the bits of ``mask`` are those of ``value``."""
         return self.until(lambda: self._array.door.read32(address) & mask == value)
 
+    def do(self, sequence: HostProgram | None) -> None:
+        """Let the array run until a host sequence has ended, if there is one.
+
+        Raises:
+            SimulationError: it waits for what never comes.
+        """
+        if sequence is None:
+            return
+        array = self._array
+        array.host(sequence)
+        array.route()
+        stop = run_sequences(
+            array.engine, array.hosts, self._end, untimed=self._untimed, progress=self._progress
+        )
+        if stop is not None:
+            self.stop = stop
+            raise SimulationError(
+                Problem(
+                    reason="host",
+                    where="program",
+                    field="host sequence",
+                    given="not ended",
+                    allowed="ended before the operations begin",
+                    source="the sequence before a program",
+                    says=array.hosts[-1].waits_for(),
+                )
+            )
+
+    def run_on(self) -> Result:
+        """Let the array run until nothing moves any more."""
+        return self._array.run(self.left, untimed=self._untimed, progress=self._progress)
+
     def until(self, met: Callable[[], bool]) -> bool:
         """Let the array run until ``met``; False when it cannot be any more, or the last cycle is over."""
         quiet, engine = False, self._array.engine
@@ -127,6 +161,8 @@ def run_program(
     wanted: Sequence[Wanted] = (),
     *,
     kernels: Kernels = _NO_KERNELS,
+    before: HostProgram | None = None,
+    after: HostProgram | None = None,
     pad_arguments: bool = False,
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
@@ -144,6 +180,8 @@ def run_program(
         given: arrays for external memory, tile memories and streams.
         wanted: arrays to take at the end.
         kernels: by column and row of a tile what its core does, from when the program enables it.
+        before: a host sequence that is done before the operations.
+        after: a host sequence that is done after them.
         pad_arguments: fill arrays up with zeros that are shorter than what the program reads or writes.
         max_cycles: limit of all cycles together.
         untimed: move data without a clock.
@@ -163,10 +201,9 @@ def run_program(
     handlers = {PATCH: lambda operation: _patch(operation, array, addresses), WAIT: tokens.wait}
     stopped = ""
     try:
+        host.do(before)
         apply(operations, host, shape, handlers=handlers)
-        result = array.run(host.left, untimed=untimed, progress=progress)
-        if ends_waiting(operations, shape):
-            result = _over(result)
+        result = _to_the_end(operations, array, host, after)
     except SimulationError as error:
         stopped = str(error)
         result = _halfway(array, host.stop, untimed)
@@ -188,6 +225,19 @@ def _halfway(array: Array, stop: Stop | None, untimed: bool) -> Result:
     """The result of a program that did not come to its end: what is at rest still waits for the host."""
     result = outcome(array.engine, stop, {}, (), timed=not untimed)
     return replace(result, status=Status.STUCK) if result.status is Status.FINISHED else result
+
+
+def _to_the_end(
+    operations: Sequence[Operation], array: Array, host: _Host, after: HostProgram | None
+) -> Result:
+    """The result when the operations are done, and the sequence after them."""
+    if after is not None:
+        array.host(after)
+    result = host.run_on()
+    if any(not sequence.ended for sequence in array.hosts):
+        return result
+    waited = ends_waiting(operations, ArrayShape.of(array.device, array.columns))
+    return _over(result) if waited else result
 
 
 def _over(result: Result) -> Result:

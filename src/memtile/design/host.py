@@ -1,0 +1,303 @@
+"""What a host does beside an array: it starts tasks, waits for them and goes on, in the time of the run.
+
+A sequence is a generator function of a :class:`Host`, which yields one step after another. It starts more
+work than the queues hold and uses the BDs of tasks that have ended again. What a task has done it sees as
+software sees it, in the channel's status; it looks every ``sim.polling.POLL_CYCLES`` cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import GeneratorType
+from typing import TYPE_CHECKING
+
+from memtile.design.channels import Channel
+from memtile.errors import DesignError, Problem
+from memtile.sim.actions import Made
+
+if TYPE_CHECKING:
+    from memtile.bd.descriptor import Descriptor
+    from memtile.design.transfers import Transfer
+
+_SOURCE = "host sequences of memtile"
+_NO_ROOM = ("bd_count", "task_queue")  # reasons of refusals that an ended task may take away
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class HostTask:
+    """A task that a host starts; yield it, then wait for it.
+
+    Attributes:
+        channel: that does it.
+        start: pushes it; the BD numbers used.
+        bds: those numbers, once it is started.
+        done_at: tasks that the channel has done when this one has ended; -1 = not started yet.
+    """
+
+    channel: Channel
+    start: Callable[[], tuple[int, ...]]
+    bds: tuple[int, ...] = ()
+    done_at: int = -1
+
+    @property
+    def started(self) -> bool:
+        """Whether it was pushed."""
+        return self.done_at >= 0
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self.started and self.channel.tasks_done >= self.done_at
+
+    @property
+    def text(self) -> str:
+        """For messages."""
+        return f"{self.channel.name} (BD {', '.join(map(str, self.bds))})"
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class HostWait:
+    """A wait for tasks."""
+
+    tasks: tuple[HostTask, ...]
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class HostPause:
+    """So many cycles in which the host does nothing else."""
+
+    cycles: int
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class HostPoll:
+    """Reads of a register until it has a value."""
+
+    text: str
+    met: Callable[[], bool]
+
+
+HostAction = HostTask | HostWait | HostPause | HostPoll
+"""What a sequence yields; made by the methods of ``Host``."""
+HostProgram = Callable[["Host"], Iterator[HostAction]]
+
+
+class Host:
+    """What a sequence sees of its host.
+
+    Args:
+        name: of the sequence, for messages.
+        read: reads the word at an absolute byte address.
+
+    Attributes:
+        tasks: what it has started, in order.
+        made: the steps that it made.
+    """
+
+    def __init__(self, name: str, read: Callable[[int], int]) -> None:
+        self._read = read
+        self.name = f"host sequence {name!r}"
+        self.tasks: list[HostTask] = []
+        self.made = Made()
+
+    def start(
+        self, channel: Channel, *work: Transfer | Descriptor, repeat: int = 1, token: bool = False
+    ) -> HostTask:
+        """Start a task on a channel, as soon as its queue and the BDs of its tile have room.
+
+        Args:
+            channel: of any tile of the array.
+            work: transfers or single descriptors, executed in order.
+            repeat: runs of the chain, 1..256.
+            token: ask for a task-complete token.
+
+        Raises:
+            DesignError: no channel; what ``channel.start`` refuses is told when the step is done.
+        """
+        if not isinstance(channel, Channel):
+            step = "Name the channel first: host.start(tile.mm2s[0], transfer)."
+            raise self._error("channel", repr(channel), "a channel of a tile", step)
+        task = HostTask(channel, lambda: channel.start(*work, repeat=repeat, token=token))
+        return self.made.add(task, f"host.start({channel.name}, ...)")
+
+    def wait(self, *what: HostTask | Channel) -> HostWait:
+        """Wait until tasks have ended: those named, those so far of the channels named, or all so far.
+
+        Raises:
+            DesignError: neither a task nor a channel, or a task that was not yielded.
+        """
+        for each in what:
+            if not isinstance(each, HostTask | Channel):
+                step = "Wait for what host.start returns, or for a channel."
+                raise self._error("wait", repr(each), "tasks and channels", step)
+            if isinstance(each, HostTask) and not each.started:
+                step = "Yield it first: task = host.start(...); yield task."
+                raise self._error("wait", f"a task of {each.channel.name} not started", "started tasks", step)
+        tasks = [t for t in self.tasks if not what or t in what or t.channel in what]
+        return self.made.add(HostWait(tuple(tasks)), "host.wait(...)")
+
+    def poll(self, address: int, mask: int, value: int) -> HostPoll:
+        """Read the word at an absolute byte address until its bits of ``mask`` are those of ``value``."""
+        text = f"{value:#x} in the bits {mask:#x} of the word at {address:#010x}"
+        poll = HostPoll(text, lambda: self._read(address) & mask == value)
+        return self.made.add(poll, f"host.poll({address:#x}, ...)")
+
+    def pause(self, cycles: int) -> HostPause:
+        """Do nothing for ``cycles`` cycles of the array clock, 1 or more.
+
+        Raises:
+            DesignError: a count below 1.
+        """
+        if cycles < 1:
+            raise self._error("pause", f"{cycles} cycles", "1 or more")
+        return self.made.add(HostPause(int(cycles)), f"host.pause({cycles})")
+
+    def _error(self, what: str, given: str, allowed: str, step: str = "") -> DesignError:
+        return DesignError(
+            Problem(
+                reason="host",
+                where=self.name,
+                field=what,
+                given=given,
+                allowed=allowed,
+                source=_SOURCE,
+                next_step=step,
+            )
+        )
+
+
+@dataclass(slots=True)
+class HostSequence:
+    """A sequence at work.
+
+    Attributes:
+        host: what it sees.
+        steps: what it still asks for.
+        present: the step that is not done yet; None = it has none, or has ended.
+        ended: whether it has.
+        line: of its source that made the present step, 0 = not known.
+        due: cycle in which the present pause ends; -1 = there is none.
+    """
+
+    host: Host
+    steps: Iterator[HostAction]
+    present: HostAction | None = None
+    ended: bool = False
+    line: int = 0
+    due: int = -1
+    owing: list[HostTask] = field(default_factory=list)  # whose BDs are not free again
+
+    def advance(self, now: Callable[[], int], timed: bool) -> int:
+        """Do the steps that can be done now; returns how many.
+
+        Args:
+            now: the present cycle.
+            timed: whether pauses take any time.
+        """
+        count = 0
+        while not self.ended and (self.present is not None or self._next()):
+            if not self._do(now(), timed):
+                return count
+            self.present, self.due = None, -1
+            count += 1
+        return count
+
+    def _do(self, now: int, timed: bool) -> bool:
+        """Do the present step, or see that it is done."""
+        match self.present:
+            case HostPause(cycles):
+                self.due = now + cycles if self.due < 0 else self.due
+                return not timed or now >= self.due
+            case HostWait(tasks):
+                return all(task.done for task in tasks)
+            case HostPoll():
+                return self.present.met()
+            case HostTask():
+                return self._start(self.present)
+        return True
+
+    def waits_for(self) -> str:
+        """One line: what the present step waits for."""
+        at = f", line {self.line}" if self.line else ""
+        text = f"{self.host.name}{at}"
+        match self.present:
+            case HostWait(tasks):
+                left = [task.text for task in tasks if not task.done]
+                return f"{text}: waits for the end of {', '.join(left)}"
+            case HostPoll():
+                return f"{text}: waits for {self.present.text}"
+            case HostTask():
+                name = self.present.channel.name
+                return f"{text}: waits for room to start a task on {name}: a place in its queue, or BDs"
+        return f"{text}: between two of its steps"
+
+    def _next(self) -> bool:
+        """Take the next step; False = there is none."""
+        step = next(self.steps, None)
+        self.host.made.remove(step)
+        if self.host.made.forgotten:
+            made = self.host.made.forgotten
+            raise _step_error(self.host, f"{made} without yield", f"{made} was made, but not yielded", made)
+        if step is None:
+            self.ended = True
+            return False
+        if not isinstance(step, HostAction):
+            raise _step_error(self.host, repr(step), f"the sequence yielded {step!r}")
+        frame = self.steps.gi_frame if isinstance(self.steps, GeneratorType) else None
+        self.line = frame.f_lineno or 0 if frame else 0
+        self.present = step
+        return True
+
+    def _start(self, task: HostTask) -> bool:
+        """Push the task if there is room for it; BDs of tasks that have ended are free again."""
+        for ended in [task for task in self.owing if task.done]:
+            ended.channel.give_back(ended.bds)
+            self.owing.remove(ended)
+        if task.channel.full:
+            return False
+        try:
+            task.bds = task.start()
+        except DesignError as error:
+            lacks_room = all(problem.reason in _NO_ROOM for problem in error.problems)
+            if lacks_room and any(not other.done for other in self.owing):
+                return False  # there will be some when these have ended
+            raise
+        task.done_at = task.channel.tasks_done + task.channel.tasks_open
+        self.host.tasks.append(task)
+        self.owing.append(task)
+        return True
+
+
+def sequence_of(program: HostProgram, read: Callable[[int], int]) -> HostSequence:
+    """A host sequence that has not begun.
+
+    Raises:
+        DesignError: it is no generator function.
+    """
+    name = getattr(program, "__name__", type(program).__name__)
+    host = Host(name, read)
+    steps = program(host) if callable(program) else program
+    if not isinstance(steps, Iterator):
+        step = "Write one such as def sequence(host): yield host.start(tile.mm2s[0], transfer)."
+        raise _step_error(
+            host, repr(steps), f"the sequence is {steps!r}; it must be a generator function", step
+        )
+    return HostSequence(host, steps)
+
+
+def _step_error(host: Host, given: str, says: str, step: str = "") -> DesignError:
+    return DesignError(
+        Problem(
+            reason="host",
+            where=host.name,
+            field="step",
+            given=given,
+            allowed="what host.start, wait, poll and pause return",
+            source=_SOURCE,
+            next_step=step if step.endswith(".") else f"Write yield {step}." if step else "",
+            says=says
+            if "must be" in says or "not yielded" in says
+            else f"{says}; it must yield what host.start, wait, poll or pause returns",
+        )
+    )

@@ -1,0 +1,73 @@
+"""Are a channel number out of range and a kernel's mistakes told with the tile, and with the line?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from memtile import Array, DesignError, MemoryTile
+from memtile.arch.register_map import tile_register
+from memtile.cli.main import app
+
+DESIGN = """
+import numpy as np
+from memtile import Array
+
+
+def design():
+    array = Array("npu1", columns=1)
+    tile = array.compute_tile(0, 2)
+    buffer = tile.buffer("b", (4, 8))
+
+    def kernel(core):
+        yield core.cycles(1)
+        core.write(buffer, np.zeros((8, 4), np.int32))
+
+    tile.run_kernel(kernel)
+    return array
+"""
+
+
+@pytest.mark.parametrize("index", [6, 7, -7])
+def test_a_channel_that_is_not_there(index: int) -> None:
+    array = Array("npu1", columns=1)
+    with pytest.raises(DesignError) as caught:
+        array.memory_tile(0).mm2s[index]
+    assert str(caught.value) == (
+        f"memory tile (0,1): MM2S channel is {index}, allowed are 0..5 (AM020: DMA channels of a tile)."
+    )
+    with pytest.raises(DesignError, match=r"S2MM channel is 2, allowed are 0\.\.1"):
+        array.compute_tile(0, 2).s2mm[2]
+
+
+def test_channels_are_a_tuple_all_the_same() -> None:
+    tile = MemoryTile()
+    assert len(tile.s2mm) == 6
+    assert tile.s2mm[-1] is tile.s2mm[5]
+    assert tile.s2mm[1:3] == (tile.s2mm[1], tile.s2mm[2])
+    assert [channel.number for channel in tile.mm2s] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_memory_tile_of_an_array_with_linear_banks() -> None:
+    array, control = Array("npu1", columns=2), tile_register("memory", "Memory_Control")
+
+    def interleaved(column: int) -> int:
+        word = array.memory_tile(column).door.read32(control.offset)
+        return control.field("Memory_Interleaving").get(word)
+
+    array.memory_tile(0, interleaved=False)
+    assert [interleaved(column) for column in range(2)] == [0, 1]
+    array.memory_tile(0, interleaved=True)
+    assert interleaved(0) == 1
+
+
+def test_what_a_kernel_does_wrong_has_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "mm.py"
+    path.write_text(DESIGN)
+    done = CliRunner().invoke(app, ["run", str(path)])
+    assert done.exit_code == 2
+    assert f"{path}, line 13, core (0, 2), kernel 'kernel': the values for buffer 'b' are int32 (8, 4)" in (
+        done.stderr.replace("\n", " ")
+    )
