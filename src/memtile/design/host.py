@@ -138,7 +138,13 @@ class Host:
         return self.made.add(HostWait(tuple(tasks)), "host.wait(...)")
 
     def poll(self, address: int, mask: int, value: int) -> HostPoll:
-        """Read the word at an absolute byte address until its bits of ``mask`` are those of ``value``."""
+        """Read the word at an absolute byte address until its bits of ``mask`` are those of ``value``.
+
+        Args:
+            address: of the word.
+            mask: bits that are compared.
+            value: what they must be.
+        """
         text = f"{value:#x} in the bits {mask:#x} of the word at {address:#010x}"
         poll = HostPoll(text, lambda: self._read(address) & mask == value)
         return self.made.add(poll, f"host.poll({address:#x}, ...)")
