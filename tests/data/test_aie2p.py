@@ -14,13 +14,23 @@ from memtile.access.views import view
 from memtile.arch.core import CORES
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import COMPUTE_2P, MEMORY_2P, WORD_BYTES, TileName
-from memtile.bd.descriptor import Descriptor, Dim, Pad
+from memtile.bd.descriptor import Axi, Descriptor, Dim, Pad
 from memtile.bd.windows import OWN
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
+from memtile.design.transfers import Transfer
 from memtile.errors import MemtileError, SimulationError
+from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.device import device_of
+from memtile.io.program.formats import read_program
+from memtile.io.program.recorder import record
+from memtile.io.program.run import run_program
+from memtile.io.program.transaction import Transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
 from memtile.model.state.causes import Cause
 from memtile.model.state.tiles import Placed
+from memtile.report.disassembly import disassembly_lines
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed
@@ -210,3 +220,37 @@ def test_check_bit_errors_have_a_bit_for_each_of_eight_words() -> None:
     rig.door.block_write32(0, list(range(16)))
     flips = np.flatnonzero(np.asarray(rig.engine.state.flips)[:16]).tolist()
     assert flips == [6, 14]
+
+
+@pytest.mark.parametrize("version", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("generation", [4, 9])
+def test_a_file_for_npu2_runs_on_it_by_its_header(version: tuple[int, int], generation: int) -> None:
+    """Bursts of 512 bytes and both ends in the columns that npu1 does not have."""
+    array = Array("npu2")
+    recording = record(array)
+    sent, back = np.arange(256, dtype=np.int32), np.zeros(256, np.int32)
+    source, sink = array.external("in", sent), array.external("out", back)
+    first, last, shared = array.interface_tile(6), array.interface_tile(7), array.memory_tile(7)
+    buffer, full = shared.buffer("b", (256,)), shared.lock(0)
+    array.connect(first.mm2s[0], shared.s2mm[0])
+    array.connect(shared.mm2s[0], last.s2mm[0])
+    wide = first.read(source)
+    first.mm2s[0].start(*(Transfer((d.but(axi=Axi(burst=512)),)) for d in wide.descriptors))
+    shared.s2mm[0].start(shared.write(buffer).guarded(release=full.release()))
+    shared.mm2s[0].start(shared.read(buffer).guarded(acquire=full.acquire()))
+    last.s2mm[0].start(last.write(sink))
+    assert array.run().good
+    data = transaction_bytes(Transaction(Header(version, generation, 6, 8, 1), recording.operations))
+    program = read_program(data, "design.bin")
+    device, shape = device_of([program])
+    assert (device.name, shape.columns) == ("npu2", 8)
+    lines = "\n".join(disassembly_lines(program, program.shape or shape))
+    assert "bursts of 512 bytes" in lines
+    done = run_program(
+        program.operations,
+        Array(device.name, shape.columns),
+        [Given("0", sent)],
+        [Wanted("1", np.dtype(np.int32), (256,))],
+    )
+    assert done.result.good
+    np.testing.assert_array_equal(done.arrays["1"], sent)
