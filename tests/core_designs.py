@@ -20,6 +20,7 @@ LETTERS = {
     CoreCause.BANK_CONFLICT: "B",
     CoreCause.MEMORY_BUSY: "Z",
     CoreCause.DONE: "d",
+    CoreCause.HALTED: "H",
 }
 COLUMN = [Placed("compute", column=1, row=row) for row in (2, 3, 4)]
 CROSS = [Placed("compute", column=c, row=r) for c, r in ((1, 3), (1, 2), (0, 3), (1, 4), (2, 3))]

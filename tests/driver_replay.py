@@ -18,6 +18,7 @@ LOCKS = {"memory": (0xC0000, 64), "compute": (0x1F000, 16), "interface": (0x1400
 QUEUES = {"memory": (0xA0600, 12), "compute": (0x1DE00, 4), "interface": (0x1D200, 4)}
 STATUS = {"memory": (0xA0660, 0xA0680), "compute": (0x1DF00, 0x1DF10), "interface": (0x1D220, 0x1D228)}
 UNDESCRIBED = {0x36060: 0b11, 0x36070: 0}  # core registers that the driver writes: bits that keep
+CORE_TRACE_STATUS = 0x340D8
 ONES = 0xFFFF_FFFF
 
 
@@ -84,6 +85,8 @@ class RegisterFile:
         register = self.register(address)
         if register is None:
             return self.request(address) if self._requests(address) else self.values.get(address, 0)
+        if self.tile(address) == "compute" and address & 0xFFFFF == CORE_TRACE_STATUS:
+            return self.values.get(address - 8, 0) & 3  # the mode of Trace_Control0; no trace runs
         return self.values.get(address, register.reset) & register.mask("rw", "ro", "wtc")
 
     def write(self, address: int, value: int) -> None:

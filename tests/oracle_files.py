@@ -10,3 +10,9 @@ from typing import Any
 def load(name: str) -> dict[str, Any]:
     """The content of ``oracle/name.json``."""
     return json.loads((Path(__file__).parent / "oracle" / f"{name}.json").read_text())
+
+
+def header_only_offsets() -> dict[str, set[int]]:
+    """Module -> offsets of the registers of the driver's header that ``registers.json`` does not have."""
+    modules = load("driver_registers")["modules"]
+    return {module: {row[1] for row in rows if len(row) > 4} for module, rows in modules.items()}

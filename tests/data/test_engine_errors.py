@@ -7,6 +7,7 @@ import pytest
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import EAST, OWN, WEST, DmaAddress, DmaLock
 from memtile.model.state.causes import Cause
+from memtile.sim.event_unit import EventUnit
 from memtile.testing.rig import Rig
 
 INVALID, UNAVAILABLE, MEMORY, LOCK, OVERFLOW = 1 << 11, 1 << 10, 1 << 9, 1 << 8, 1 << 18
@@ -323,3 +324,25 @@ def test_a_reset_at_any_moment_leaves_no_word_behind_in_mm2s(cut: int) -> None:
     rig.assert_earliest(cut + 5, lambda: rig.held(m)[-1] == 4)
     rig.engine.run(rig.now + 100)
     assert rig.sent(m)[before:] == [40, 41, 42, 43, 44, 45]
+
+
+@BOTH
+def test_a_compute_tile_shows_no_bit_for_an_address_beyond_its_memory(direction: str) -> None:
+    """DEV-HALT-2: AM025 has none there; the channel halts with its error event, and a reset ends that."""
+    rig = Rig("compute")
+    unit = EventUnit(rig.door, "memory")
+    beyond = rig.kind.memory_words - 2
+    ch = rig.s2mm() if direction == "s2mm" else rig.mm2s()
+    if direction == "s2mm":
+        rig.feed(ch, 8)
+    else:
+        rig.catch(ch)
+    rig.write_bd(0, Descriptor("compute", 8, DmaAddress(beyond)))
+    rig.issue(ch, 0)
+    rig.engine.run(rig.now + 200)
+    assert rig.status(ch) == 1 << 19 | 2
+    assert unit.status(f"DMA_{direction.upper()}_0_ERROR")
+    assert not unit.status(f"DMA_{direction.upper()}_1_ERROR")
+    assert rig.spent(ch)[Cause.HALTED] > 0
+    rig.reset(ch)
+    assert rig.status(ch) == 0

@@ -109,3 +109,20 @@ def test_a_long_gap_is_syncs_and_may_be_jumped() -> None:
     rig.step(60)
     [traced] = decode(rig.engine.traced(0)).units
     assert list(traced.events()) == [(begin, 1)]
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_the_status_shows_the_mode_that_was_chosen(mode: int) -> None:
+    """DEV-TRACE-6: EVENT_PC is 1, INST_EXEC 2; the frames stay those of event-time mode."""
+    rig = Rig("compute")
+    unit = EventUnit(rig.door, "core")
+    unit.trace(USER[:1], START, STOP)
+    unit.write("Trace_Control0", Mode=mode, Trace_Start_Event=START, Trace_Stop_Event=STOP)
+    assert unit.read("Trace_Status") == mode
+    unit.generate(START)
+    rig.step(2)
+    assert unit.read("Trace_Status") == 1 << 8 | mode
+    other = EventUnit(rig.door, "memory")
+    other.register("Trace_Control0")
+    rig.door.write32(other.register("Trace_Control0").offset, 3)
+    assert other.read("Trace_Status") == 0

@@ -12,7 +12,7 @@ import pytest
 from memtile.arch.acts import Acts
 from memtile.arch.events import BROADCAST_CHANNELS, EVENTS, GROUPS
 from memtile.arch.grades import Grade
-from memtile.arch.register_map import BEYOND, register_map, register_named
+from memtile.arch.register_map import register_map, register_named
 from memtile.arch.registers import Access
 from oracle_files import load
 
@@ -85,13 +85,27 @@ def other_names() -> None:
     assert all(register_map(d["module"])[d["offset"]].name == d["am025"] for d in found)
 
 
+HEADER_ONLY = {
+    *("SPARE_REG", "CSSD_TRIGGER", "MODULE_RESET_CONTROL", "BISR_CACHE_CTRL", "BISR_CACHE_STATUS"),
+    *(f"BISR_{kind}_DATA{n}" for kind in ("CACHE", "TEST") for n in range(4)),
+    *("PROGRAM_MEMORY_ERROR_INJECTION", "Core_ECC_Control"),
+    *("Core_ECC_Scrubbing_Event", "Core_ECC_Failing_Address"),
+    *(f"CORE_Q{n}" for n in range(4)),
+}
+
+
 def header_only() -> None:
     found = listed("only_in_header")
     assert len(found) == 10
     ours = {(m, o) for m in MODULES for o, r in register_map(m).items() if r.grade is Grade.DRIVER}
-    assert ours == {(d["module"], d["offset"]) for d in found}
-    for module, offset in ours:
+    ours -= {(m, o) for m, o in ours if register_map(m)[o].name.startswith("RESERVED")}
+    described = {(module, r["offset"]) for module, rows in MODULES.items() for r in rows}
+    assert ours & described == {(d["module"], d["offset"]) for d in found}
+    assert {register_map(m)[o].name for m, o in ours - described} == HEADER_ONLY
+    assert len(ours) == 37
+    for module, offset in ours - {("pl", 0x36008)}:
         assert register_map(module)[offset].access is Access.RW
+    for module, offset in ours & described:
         assert next(r for r in MODULES[module] if r["offset"] == offset)["access"] is None
 
 
@@ -125,17 +139,35 @@ def header_resets() -> None:
     assert all(register_map(module)[r["offset"]].reset == 0 for module, r in found)
 
 
-def undescribed_core_registers() -> None:
-    found = {r.offset: r.name for r in BEYOND["compute"]()}
-    assert found == {
-        0x32000: "Core_Control",
-        0x32004: "Core_Status",
-        0x36060: "Accumulator_Control",
-        0x36070: "Core_Memory_Control",
+def kept_core_registers() -> None:
+    """Of the core's own registers those that only keep a value; the others act."""
+    own = {r["offset"] for r in MODULES["core"]}
+    found = [r for o, r in register_map("core").items() if o not in own and r.grade is not Grade.DRIVER]
+    acting = {r.name for r in found if r.acts is not Acts.KEEPS}
+    assert acting == {
+        *("Core_Control", "Core_Status", "Enable_Events", "Reset_Event", "Core_Memory_Control"),
+        *("Debug_Control0", "Debug_Control1", "Debug_Control2", "Debug_Status"),
+        *("Error_Halt_Control", "Error_Halt_Event"),
     }
-    assert not any(r["offset"] in found for r in MODULES["core"])
-    assert not BEYOND["memory"]()
-    assert not BEYOND["interface"]()
+    kept = {r.name for r in found} - acting
+    assert {"Core_PC", "Core_SP", "Core_LR", "PC_Event0", "Core_Processor_Bus", "Core_R31"} < kept
+    assert len(kept) == 216
+
+
+def places_of_mask_registers() -> None:
+    header = {row[0]: row[1] for row in load("driver_registers")["modules"]["core"]}
+    for n in range(4):
+        assert register_named("core", f"Core_Q{n}").offset == header[f"RESERVED{72 + n}"]
+        assert register_named("core", f"CORE_Q{n}").offset == header[f"CORE_Q{n}"]
+
+
+def other_core_names() -> None:
+    header = {row[0] for row in load("driver_registers")["modules"]["core"]}
+    for name in ("MEMORY_CONTROL", "ECC_CONTROL", "ECC_SCRUBBING_EVENT", "ECC_FAILING_ADDRESS"):
+        assert name in header
+        named = {r.name.upper() for r in register_map("core").values()}
+        assert name not in named
+        assert f"CORE_{name}" in named
 
 
 def mirrored_registers() -> None:
@@ -203,8 +235,10 @@ STILL_THERE: dict[str, Callable[[], None]] = {
     "DEV-REG-6": side_effects,
     "DEV-REG-7": counter_names,
     "DEV-REG-8": header_resets,
-    "DEV-REG-9": undescribed_core_registers,
+    "DEV-REG-9": kept_core_registers,
     "DEV-REG-10": mirrored_registers,
+    "DEV-REG-11": places_of_mask_registers,
+    "DEV-REG-12": other_core_names,
     "DEV-EVT-1": back_pressure_order("memory", "Event_Group_DMA_Enable"),
     "DEV-EVT-2": back_pressure_order("pl", "Event_Group_DMA_Activity_Enable"),
     "DEV-EVT-3": stall_order,

@@ -13,7 +13,7 @@ from memtile.arch.register_map import TILE_MODULES, register_at, register_map, r
 from memtile.arch.registers import Access, Register, fields
 from memtile.arch.tiles import kinds_of
 from memtile.errors import RegisterError
-from oracle_files import load
+from oracle_files import header_only_offsets, load
 
 ORACLE = load("registers")["modules"]
 MODULES = ("memory_tile", "memory", "core", "noc", "pl")
@@ -47,7 +47,8 @@ def test_oracle_holds_the_modules():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_register_is_the_oracles(module):
-    ours = {offset: row(register) for offset, register in register_map(module).items()}
+    others = header_only_offsets()[module]  # those of tests/words/test_driver_registers.py
+    ours = {offset: row(r) for offset, r in register_map(module).items() if offset not in others}
     theirs = {r["offset"]: {k: v for k, v in r.items() if k != "reset_from"} for r in ORACLE[module]}
     assert ours == theirs
 
@@ -76,8 +77,7 @@ def test_fields_fit_and_do_not_overlap(module):
     for register in register_map(module).values():
         for high, low in pairwise(register.fields):
             assert high.lsb > low.msb, register.name
-        assert register.fields[-1].lsb >= 0
-        assert register.fields[0].msb < register.width
+        assert all(field.lsb >= 0 and field.msb < register.width for field in register.fields)
         assert all(field.msb >= field.lsb for field in register.fields), register.name
         assert register.reset & ~sum(field.mask for field in register.fields) == 0, register.name
 

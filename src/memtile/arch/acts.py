@@ -9,10 +9,19 @@ from __future__ import annotations
 from enum import IntEnum, auto
 
 
+class DebugControl(IntEnum):
+    """Which register controls the halts of a core."""
+
+    HALT_BIT = 0
+    STALLS = 1
+    ERROR = 2
+
+
 class Acts(IntEnum):
     """Behaviour of a register, for writes, reads or both; behind each one what ``argument`` stands for."""
 
     HOLDS = 0  # what software writes or a hardware block puts there, which looks at it when it needs it
+    KEEPS = auto()  # what software writes: nothing in the model looks at it
 
     # DMA and locks (AM025 DMA_*, Lock*)
     START_QUEUE = auto()  # channel of the tile, those of S2MM first
@@ -32,6 +41,11 @@ class Acts(IntEnum):
     WATCHPOINT = auto()
     PROGRAM_CONTROL = auto()
 
+    # The core and its debug unit (AM025 Core_Status, Debug_*, Error_Halt_Control; DEV-DEBUG-1)
+    CORE_STATUS = auto()
+    DEBUG_CONTROL = auto()  # DebugControl
+    DEBUG_STATUS = auto()
+
     # Stream switch and the interface tile's multiplexers (AM025 Stream_Switch_*, Mux_Config, Demux_Config)
     SWITCH_PORT = auto()
     MERGE = auto()  # arbiter
@@ -42,10 +56,9 @@ class Acts(IntEnum):
     TILE_CONTROL = auto()
     COLUMN_CLOCK = auto()
 
-    # Another register of the tile (DEV-REG-9, DEV-REG-10)
+    # Another register of the tile (DEV-REG-10)
     SETS = auto()  # byte offset of the register in which a written 1 sets the bit
     CLEARS = auto()  # byte offset of the register in which a written 1 clears the bit
-    SHOWS = auto()  # byte offset of the register that shows the same value
 
     # Event unit of the module (AM025 Event_*, Combo_event_*, Performance_*, Timer_*, Trace_*)
     EVENT_SETUP = auto()  # what the unit does each cycle depends on it

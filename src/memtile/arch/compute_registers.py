@@ -1,7 +1,6 @@
 """The compute tile's register map: AM025 modules ``memory`` (data memory, DMA, locks) and ``core``.
 
-Of the core module only the stream switch, events, timer, counters, trace and tile control are described in
-public; four more that the driver uses stand apart (DEV-REG-9). Registers graded ``driver`` are in the
+The core's own registers are in :mod:`memtile.arch.core_registers`. Registers graded ``driver`` are in the
 driver's register header only; their access is our choice (DEV-REG-5).
 """
 
@@ -9,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memtile.arch import core_registers
 from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import ChannelFields, bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import (
@@ -23,7 +23,7 @@ from memtile.arch.events import EVENT_UNITS
 from memtile.arch.grades import Grade
 from memtile.arch.group_registers import group_registers
 from memtile.arch.memory_tile_registers import CHECKBIT_LANES, ISOLATION
-from memtile.arch.registers import Register, Table, array, fields, flags
+from memtile.arch.registers import Register, Table, array, fields, flags, reserved
 from memtile.arch.switch_registers import switch_registers
 from memtile.arch.tiles import COMPUTE
 
@@ -67,6 +67,7 @@ def memory_table() -> Table:
         *trace_registers(MEMORY_MODULE),
         *array(Register("WatchPoint{}", 0x14100, fields(_WATCHPOINT), acts=Acts.WATCHPOINT), 2),
         *status_registers(MEMORY_MODULE),
+        *reserved(0, 0x14210, 4),
         *combination_registers(MEMORY_MODULE),
         *group_registers("memory"),
         *bd_registers(COMPUTE),
@@ -76,8 +77,12 @@ def memory_table() -> Table:
 
 
 def core_table() -> Table:
-    """The modelled registers of module ``core``; every counter's value field is Counter0 (DEV-REG-7)."""
+    """All registers of module ``core``; every counter's value field is Counter0 (DEV-REG-7)."""
     return (
+        *core_registers.register_file(),
+        *core_registers.control_registers(),
+        *core_registers.program_registers(),
+        *core_registers.spare_registers(),
         *counter_registers(CORE_MODULE, "Performance_Control{}", "Counter0_Value", "Counter_Event_Value"),
         *timer_registers(CORE_MODULE),
         *broadcast_registers(CORE_MODULE, "Event_Broadcast{}", ("",)),
@@ -87,20 +92,7 @@ def core_table() -> Table:
         *group_registers("core"),
         Register("Tile_Control", 0x36030, flags(ISOLATION), reset=0xF, acts=Acts.TILE_CONTROL),
         *switch_registers("compute"),
-        Register("Module_Clock_Control", 0x60000, fields(_CLOCKS), reset=0x37),
-    )
-
-
-def undescribed_core_table() -> Table:
-    """Core registers that the driver uses and no public description covers (DEV-REG-9)."""
-    control, zeroisation = fields("Reset 1, Enable 0"), fields("Memory_Zeroisation 0 wo")
-    status = Register("Core_Status", 0x32004, fields("Reset 1 ro, Enable 0 ro"), 2, grade=Grade.DRIVER)
-    shown = status.offset
-    return (
-        Register("Core_Control", 0x32000, control, 2, grade=Grade.DRIVER, acts=Acts.SHOWS, argument=shown),
-        status,
-        Register("Accumulator_Control", 0x36060, fields("Outgoing 1, Incoming 0"), grade=Grade.DRIVER),
-        Register("Core_Memory_Control", 0x36070, zeroisation, grade=Grade.DRIVER, acts=Acts.PROGRAM_CONTROL),
+        Register("Module_Clock_Control", 0x60000, fields(_CLOCKS), reset=0x37, acts=Acts.KEEPS),
     )
 
 
@@ -115,4 +107,6 @@ def _memory() -> Iterator[Register]:
     yield Register("ECC_SCRUBBING_EVENT", 0x12110, scrubbed, grade=Grade.DRIVER, acts=Acts.SCRUBBING)
     yield Register("ECC_FAILING_ADDRESS", 0x12120, ecc, grade=Grade.DRIVER)
     yield Register("PARITY_FAILING_ADDRESS", 0x12124, parity, grade=Grade.DRIVER)
+    spare = fields("SPARE_REG 15:0")
+    yield Register("SPARE_REG", 0x16000, spare, grade=Grade.DRIVER, acts=Acts.KEEPS)
     yield Register("Memory_Control", 0x16010, zeroisation, acts=Acts.MEMORY_CONTROL)

@@ -1,12 +1,13 @@
 """The interface tile's register map: AM025 modules ``noc`` (DMA, locks) and ``pl`` (switch, events, control).
 
-Names are those of AM025, also where the driver's register header has others (DEV-REG-4). The two registers
+Names are those of AM025, also where the driver's register header has others (DEV-REG-4). The registers
 graded ``driver`` are in that header only (DEV-REG-5).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import ChannelFields, bd_registers, channel_registers, lock_registers
@@ -25,7 +26,7 @@ from memtile.arch.grades import Grade
 from memtile.arch.group_registers import group_registers
 from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.ports import DEMUX_BITS, MUX_BITS
-from memtile.arch.registers import Access, Field, Register, Table, fields, flags
+from memtile.arch.registers import Access, Field, Register, Table, array, fields, flags, reserved
 from memtile.arch.switch_registers import switch_registers
 from memtile.arch.tiles import INTERFACE, WORD_BYTES
 
@@ -72,10 +73,16 @@ def noc_table() -> Table:
         *bd_registers(INTERFACE, _ADDRESS_ALIGNMENT),
         *channel_registers(INTERFACE, CHANNELS),
         *(
-            Register(f"NoC_Interface_AIE_to_NoC_South{n}", 0x1E000 + n * WORD_BYTES, fields("Tdest 9:0"))
+            Register(
+                f"NoC_Interface_AIE_to_NoC_South{n}",
+                0x1E000 + n * WORD_BYTES,
+                fields("Tdest 9:0"),
+                acts=Acts.KEEPS,
+            )
             for n in range(2, 6)
         ),
-        Register("AIE_AXIMM_Config", 0x1E020, fields(_AXI_MASTER)),
+        _spare(0x16000),
+        Register("AIE_AXIMM_Config", 0x1E020, fields(_AXI_MASTER), acts=Acts.KEEPS),
         Register("Mux_Config", 0x1F000, _attachments(MUX_BITS), acts=Acts.MULTIPLEXER),
         Register("Demux_Config", 0x1F004, _attachments(DEMUX_BITS), acts=Acts.MULTIPLEXER),
     )
@@ -90,10 +97,12 @@ def pl_table() -> Table:
         *broadcast_registers(MODULE, "Event_Broadcast{}_A", ("_A", "_B")),
         *trace_registers(MODULE),
         *status_registers(MODULE),
+        *reserved(0, 0x34210, 4),
         *combination_registers(MODULE),
         *group_registers("pl"),
         *_first_level_interrupts("A", 0x35000),
         *_first_level_interrupts("B", 0x35030),
+        *_repair(),
         Register("Tile_Control", 0x36030, flags(ISOLATION), reset=0xF, acts=Acts.TILE_CONTROL),
         *switch_registers("interface"),
         *_clocks_and_resets(),
@@ -130,16 +139,39 @@ def _first_level_interrupts(switch: str, base: int) -> Iterator[Register]:
 
 
 def _sizers() -> Iterator[Register]:
-    yield Register("PL_Interface_Upsizer_Config", 0x33000, fields(_UPSIZER), reset=0xDB)
-    yield Register("PL_Interface_Downsizer_Config", 0x33004, fields(_DOWNSIZER), reset=0x6DB)
-    yield Register("PL_Interface_Downsizer_Enable", 0x33008, flags([f"South{n}" for n in range(8)]))
-    yield Register("PL_INTERFACE_DOWNSIZER_BYPASS", 0x3300C, flags(_BYPASS), grade=Grade.DRIVER)
+    keeps, enable = Acts.KEEPS, flags([f"South{n}" for n in range(8)])
+    yield Register("PL_Interface_Upsizer_Config", 0x33000, fields(_UPSIZER), reset=0xDB, acts=keeps)
+    yield Register("PL_Interface_Downsizer_Config", 0x33004, fields(_DOWNSIZER), reset=0x6DB, acts=keeps)
+    yield Register("PL_Interface_Downsizer_Enable", 0x33008, enable, acts=keeps)
+    bypass = flags(_BYPASS)
+    yield Register("PL_INTERFACE_DOWNSIZER_BYPASS", 0x3300C, bypass, grade=Grade.DRIVER, acts=keeps)
+
+
+def _repair() -> Iterator[Register]:
+    """Repair of memories at boot (BISR): in the driver's header only."""
+    words = (
+        ("CACHE_CTRL", 0x36000, "CLEAR 4, TRIGGER 0"),
+        ("CACHE_STATUS", 0x36008, "PASS 1 ro, DONE 0 ro"),
+    )
+    for name, offset, layout in words:
+        yield Register(f"BISR_{name}", offset, fields(layout), grade=Grade.DRIVER, acts=Acts.KEEPS)
+    for name, offset in (("CACHE", 0x36010), ("TEST", 0x36020)):
+        first = Register(f"BISR_{name}_DATA{{}}", offset, fields("DATA 31:0"))
+        yield from array(replace(first, grade=Grade.DRIVER, acts=Acts.KEEPS), 4)
+
+
+def _spare(offset: int) -> Register:
+    return Register("SPARE_REG", offset, fields("SPARE_REG 15:0"), grade=Grade.DRIVER, acts=Acts.KEEPS)
 
 
 def _clocks_and_resets() -> Iterator[Register]:
-    yield Register("Module_Clock_Control_0", 0xFFF00, fields(_CLOCKS), reset=0x3B)
-    yield Register("Module_Clock_Control_1", 0xFFF04, fields("NoC_Module_Clock_Enable 0"), reset=1)
-    yield Register("MODULE_RESET_CONTROL_0", 0xFFF10, fields(_RESETS), grade=Grade.DRIVER)
-    yield Register("Module_Reset_Control_1", 0xFFF14, fields("NoC_Module_Reset 0"))
+    keeps, clock, reset = Acts.KEEPS, fields("NoC_Module_Clock_Enable 0"), fields("NoC_Module_Reset 0")
+    trigger = fields("TRIGGER 0")
+    yield Register("Module_Clock_Control_0", 0xFFF00, fields(_CLOCKS), reset=0x3B, acts=keeps)
+    yield Register("Module_Clock_Control_1", 0xFFF04, clock, reset=1, acts=keeps)
+    yield Register("MODULE_RESET_CONTROL_0", 0xFFF10, fields(_RESETS), grade=Grade.DRIVER, acts=keeps)
+    yield Register("Module_Reset_Control_1", 0xFFF14, reset, acts=keeps)
+    yield Register("CSSD_TRIGGER", 0xFFF24, trigger, grade=Grade.DRIVER, acts=keeps)
+    yield _spare(0xFFF30)
     yield Register("Column_Clock_Control", 0xFFF20, fields("Clock_Buffer_Enable 0"), acts=Acts.COLUMN_CLOCK)
     yield Register("AIE_Tile_Column_Reset", 0xFFF28, fields("Reset 0"), acts=Acts.COLUMN_CLOCK)

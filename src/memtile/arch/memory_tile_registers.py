@@ -1,6 +1,6 @@
 """The memory tile's register map (AM025 module ``memory_tile``).
 
-Tile_Control resets to isolated on all sides and Memory_Control to interleaved (AM025, DEV-REG-1). The four
+Tile_Control resets to isolated on all sides and Memory_Control to interleaved (AM025, DEV-REG-1). The
 registers graded ``driver`` are in the driver's register header only; their access is our choice (DEV-REG-5).
 """
 
@@ -22,7 +22,7 @@ from memtile.arch.events import EVENT_UNITS
 from memtile.arch.grades import Grade
 from memtile.arch.group_registers import group_registers
 from memtile.arch.protection import LANES
-from memtile.arch.registers import Register, Table, array, fields, flags
+from memtile.arch.registers import Register, Table, array, fields, flags, reserved
 from memtile.arch.switch_registers import switch_registers
 from memtile.arch.tiles import MEMORY
 
@@ -68,12 +68,13 @@ def table() -> Table:
         Register("DMA_Event_Channel_Selection", 0xA06A0, fields(_EVENT_CHANNELS), acts=Acts.EVENT_SELECTION),
         *switch_registers("memory"),
         *lock_registers(MEMORY, "Lock_Select 21:16, Lock_Value 5:0"),
-        Register("Module_Clock_Control", 0xFFF00, fields(_CLOCKS), reset=0x33),
+        Register("Module_Clock_Control", 0xFFF00, fields(_CLOCKS), reset=0x33, acts=Acts.KEEPS),
         Register(
             "MODULE_RESET_CONTROL",
             0xFFF10,
             fields("MEMORY_RESET 1, STREAM_SWITCH_RESET 0"),
             grade=Grade.DRIVER,
+            acts=Acts.KEEPS,
         ),
     )
 
@@ -88,6 +89,9 @@ def _memory() -> Iterator[Register]:
     yield Register("CHECKBIT_ERROR_GENERATION", 0x92000, errors, grade=Grade.DRIVER, acts=Acts.CHECK_BITS)
     yield Register("ECC_SCRUBBING_EVENT", 0x92110, scrubbed, grade=Grade.DRIVER, acts=Acts.SCRUBBING)
     yield Register("ECC_FAILING_ADDRESS", 0x92120, failing, grade=Grade.DRIVER)
+    spare, trigger = fields("SPARE_REG 15:0"), fields("TRIGGER 0")
+    yield Register("SPARE_REG", 0x96000, spare, grade=Grade.DRIVER, acts=Acts.KEEPS)
+    yield Register("CSSD_TRIGGER", 0x96040, trigger, grade=Grade.DRIVER, acts=Acts.KEEPS)
     yield Register("Tile_Control", 0x96030, flags(ISOLATION), reset=0xF, acts=Acts.TILE_CONTROL)
     yield Register("Memory_Control", 0x96048, control, reset=0x2, acts=Acts.MEMORY_CONTROL)
 
@@ -99,5 +103,6 @@ def _events() -> Iterator[Register]:
     yield from trace_registers(MODULE)
     yield from array(Register("WatchPoint{}", 0x94100, fields(_WATCHPOINT), acts=Acts.WATCHPOINT), 4)
     yield from status_registers(MODULE)
+    yield from reserved(0, 0x94220, 4)
     yield from combination_registers(MODULE)
     yield from group_registers("memory_tile")

@@ -16,7 +16,7 @@ from memtile.arch import (
 )
 from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EventUnit
 from memtile.arch.registers import ModuleName, Register, Table
-from memtile.arch.tiles import TILE_KINDS, Role, TileName
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.errors import Problem, RegisterError
 
 TILE_MODULES: Mapping[TileName, tuple[ModuleName, ...]] = MappingProxyType(
@@ -71,15 +71,6 @@ ELSEWHERE: Mapping[TileName, Mapping[int, int]] = MappingProxyType(
     }
 )
 """Places that the driver gives registers of AIE-ML in AIE-ML v2 (AIE2PS) -> ours; both answer (DEV-V2-2)."""
-
-BEYOND: Mapping[Role, Callable[[], Table]] = MappingProxyType(
-    {
-        "memory": tuple,
-        "compute": compute_registers.undescribed_core_table,
-        "interface": tuple,
-    }
-)
-"""Registers of a tile kind that answer although no module's public description has them."""
 
 
 @cache
@@ -166,9 +157,9 @@ def register_at(tile: TileName, offset: int) -> Register | None:
         for register in (found,) if found else _windows(module):
             if register.offset <= offset < register.offset + register.span:
                 return register
-    return next((register for register in BEYOND[TILE_KINDS[tile].role]() if register.offset == offset), None)
+    return None
 
 
 @cache
 def _windows(module: ModuleName) -> tuple[Register, ...]:
-    return tuple(r for r in register_map(module).values() if r.span * 8 > r.width)
+    return tuple(r for r in register_map(module).values() if r.span > WORD_BYTES)

@@ -70,6 +70,11 @@ class Field:
         """The field's bits in place."""
         return self.maximum << self.lsb
 
+    def word(self, number: int) -> Field:
+        """The part of the field that lies in 32-bit word ``number``, as a field of that word."""
+        first = number * WORD_BITS
+        return replace(self, msb=min(self.msb - first, WORD_BITS - 1), lsb=max(self.lsb - first, 0))
+
     @property
     def reserved(self) -> bool:
         """Whether AM025 names these bits Reserved (DEV-REG-3)."""
@@ -105,6 +110,28 @@ class Register:
     grade: Grade = Grade.MANUAL
     acts: Acts = Acts.HOLDS
     argument: int = 0
+
+    def words(self) -> Iterator[Register]:
+        """The 32-bit words of a register that is wider, in address order; a register of 32 bits alone."""
+        if self.width == WORD_BITS:
+            yield self
+            return
+        for n in range(self.width // WORD_BITS):
+            inside = [f for f in self.fields if f.lsb < (n + 1) * WORD_BITS and f.msb >= n * WORD_BITS]
+            yield replace(
+                self,
+                name=f"{self.name}[{n}]",
+                offset=self.offset + n * WORD_BYTES,
+                fields=tuple(field.word(n) for field in inside),
+                reset=(self.reset >> n * WORD_BITS) & ((1 << WORD_BITS) - 1),
+                width=WORD_BITS,
+                span=WORD_BYTES,
+            )
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it stands for a memory: accesses wider than a word, to more than one of that width."""
+        return self.width > WORD_BITS and self.span * 8 > self.width
 
     @property
     def access(self) -> Access:
@@ -204,6 +231,14 @@ def packed(layout: tuple[Field, ...], **values: int) -> int:
 def flags(names: Sequence[str], access: Access = Access.RW, first: int = 0) -> tuple[Field, ...]:
     """One-bit fields called ``names`` from bit ``first`` upwards, most significant first."""
     return _descending(Field(name, bit, bit, access) for bit, name in enumerate(names, first))
+
+
+def reserved(first: int, offset: int, count: int, stride: int = WORD_BYTES) -> Iterator[Register]:
+    """Places that the driver's header calls reserved, from ``RESERVEDfirst`` on: they answer, and read 0."""
+    for n in range(count):
+        name = f"RESERVED{first + n}"
+        place = offset + n * stride
+        yield Register(name, place, (), span=stride, grade=Grade.DRIVER, acts=Acts.KEEPS)
 
 
 def _field(words: Sequence[str], access: Access) -> Field:

@@ -69,8 +69,9 @@ def switch_registers(tile: TileName) -> Iterator[Register]:
     errors = ["First_Header_Parity_Error", "Second_Header_Parity_Error", "SLVERR_On_Access", "Tlast_Error"]
     yield Register(names.handler, base + 0xF30, flags(errors, Access.WTC))
     gate = "Stream_Switch_Adaptive_Clock_Gate"
-    yield Register(f"{gate}_Status", base + 0xF34, fields("Active 0", Access.RO))
-    yield Register(f"{gate}_Abort_Period", base + 0xF38, fields("Abort_Period 3:0"), reset=7)
+    keeps = Acts.KEEPS  # no switch is ever gated
+    yield Register(f"{gate}_Status", base + 0xF34, fields("Active 0", Access.RO), acts=keeps)
+    yield Register(f"{gate}_Abort_Period", base + 0xF38, fields("Abort_Period 3:0"), reset=7, acts=keeps)
 
 
 def _port_registers(tile: TileName) -> Iterator[Register]:

@@ -67,6 +67,8 @@ class CoreView:
         """One line: what the core does and what would let it go on."""
         cores = self.engine.state.cores
         text = f"{self.name}, kernel {self.kernel!r}"
+        if cores.why[self.core] == CoreCause.HALTED:
+            return f"{text}: {CORE_CAUSE_TEXT[CoreCause.HALTED]} (Debug_Status, Error_Halt_Control)"
         if cores.phase[self.core] == CorePhase.NEXT:
             return f"{text}: between two of its actions"
         if cores.phase[self.core] != CorePhase.ACQUIRE:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from memtile.arch.acts import Acts
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
-from memtile.model.cores import program_memory
+from memtile.model.cores import debug, program_memory
 from memtile.model.dma import registers as dma
 from memtile.model.dma import task_end, task_queue
 from memtile.model.events import registers as event_registers
@@ -30,6 +30,7 @@ from memtile.model.streams import interface_mux, packet_switch, stream_parity, s
 
 Bools = npt.NDArray[np.bool_]
 OKAY, SLAVE_ERROR = 0, -1
+_PLAIN = int(Acts.KEEPS)  # up to here registers are what was written
 
 
 @jit
@@ -98,7 +99,7 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
             return refuse(st, tile)
         st.program[word] = value
         return OKAY
-    if st.spec.register_map.acts[st.spec.tiles.kind[tile], register] == Acts.HOLDS:
+    if st.spec.register_map.acts[st.spec.tiles.kind[tile], register] <= _PLAIN:
         store(st, tile, register, value)
     else:
         act_on_write(st, tile, register, value)
@@ -152,6 +153,8 @@ def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # no
         watchpoints.configure(st, tile)
     elif acts == Acts.PROGRAM_CONTROL:
         program_memory.write_control(st, tile, value)
+    elif acts == Acts.DEBUG_CONTROL:
+        debug.write_control(st, tile, argument, value)
     elif acts == Acts.SWITCH_PORT:
         switch_config.configure(st, tile)
     elif acts == Acts.MERGE:
@@ -169,9 +172,6 @@ def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # no
         set_bits(st, tile, argument, value)
     elif acts == Acts.CLEARS:
         clear_bits(st, tile, argument, value)
-    elif acts == Acts.SHOWS:
-        clear_bits(st, tile, argument, -1)
-        set_bits(st, tile, argument, st.registers[at])
     elif acts in (Acts.EVENT_SETUP, Acts.EVENT_SELECTION, Acts.EVENT_STATUS):
         event_setup.configure(st, unit)
     elif acts == Acts.EVENT_GENERATE:
@@ -194,7 +194,7 @@ def read(st: State, tile: int, offset: int) -> int:
         word = program_memory.program_word(st.spec, tile, offset)
         return refuse(st, tile) if word < 0 else int(st.program[word])
     kind = st.spec.tiles.kind[tile]
-    if st.spec.register_map.acts[kind, register] == Acts.HOLDS:
+    if st.spec.register_map.acts[kind, register] <= _PLAIN:
         value = st.registers[st.spec.tiles.register_base[tile] + register]
     else:
         value = live_value(st, tile, register, offset)
@@ -222,6 +222,10 @@ def live_value(st: State, tile: int, register: int, offset: int) -> int:  # noqa
         return lock_registers.flags(st.locks.overflow, lock, tiles.locks[tile])
     if acts == Acts.LOCK_UNDERFLOW:
         return lock_registers.flags(st.locks.underflow, lock, tiles.locks[tile])
+    if acts == Acts.CORE_STATUS:
+        return debug.core_status(st, tile)
+    if acts == Acts.DEBUG_STATUS:
+        return debug.debug_status(st, tile)
     if acts == Acts.TIMER:
         return event_registers.timer_half(st, unit, argument)
     if acts == Acts.TRACE_STATUS:

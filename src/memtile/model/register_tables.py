@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.core import CORE
-from memtile.arch.register_map import BEYOND, ELSEWHERE, OF_A_DMA, TILE_MODULES, event_modules, register_map
+from memtile.arch.register_map import ELSEWHERE, OF_A_DMA, TILE_MODULES, event_modules, register_map
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.jit.tables import table
@@ -23,10 +23,12 @@ Bools = npt.NDArray[np.bool_]
 
 @cache
 def registers_of(name: TileName) -> tuple[Register, ...]:
-    """Every 32-bit register of a tile kind in address order, windows included, data memory not."""
-    described = [r for module in TILE_MODULES[name] for r in register_map(module).values()]
-    found = [r for r in (*described, *BEYOND[TILE_KINDS[name].role]()) if r.width == WORD_BITS]
-    return tuple(sorted(found, key=lambda r: r.offset))
+    """Every 32-bit register of a tile kind in address order, the words of wider ones among them.
+
+    Windows are included, data memory is not.
+    """
+    found = [r for module in TILE_MODULES[name] for r in register_map(module).values() if not r.is_memory]
+    return tuple(sorted((word for r in found for word in r.words()), key=lambda word: word.offset))
 
 
 @cache
@@ -49,7 +51,12 @@ def index_map(name: TileName) -> Shorts:
 @cache
 def _module_at(name: TileName) -> dict[int, ModuleName]:
     """Byte offset -> the module that describes the register there."""
-    return {offset: module for module in TILE_MODULES[name] for offset in register_map(module)}
+    return {
+        offset: module
+        for module in TILE_MODULES[name]
+        for r in register_map(module).values()
+        for offset in (r.offset + WORD_BYTES * n for n in range(1 if r.is_memory else r.width // WORD_BITS))
+    }
 
 
 def _needs_dma(name: TileName, register: Register) -> bool:

@@ -78,7 +78,7 @@ class Cores:
         seen = Core(self._state, tile, name)
         self.running[core] = Running(seen, _actions(kernel, seen), name, endless, _NO_STEPS)
         self._targets[core] = self._locks_of(tile)
-        self._cores.phase[core] = CorePhase.NEXT
+        self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0
         wake_core(self._state, core)
 
     def resume_ended(self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]) -> None:
@@ -89,7 +89,7 @@ class Cores:
     def serve(self) -> None:
         """Give every core that asks its next action."""
         for core in np.flatnonzero(self._cores.phase == CorePhase.NEXT).tolist():
-            if self._cores.active[core] == OFF:
+            if self._cores.active[core] == OFF or self._cores.halted[core]:
                 continue
             try:
                 self._next(core, self.running[core])
@@ -144,7 +144,7 @@ class Cores:
             running.core.made.remove(action)
             _check_made(running.core)
             if action is None:
-                self._cores.phase[core] = CorePhase.DONE
+                self._cores.phase[core], self._cores.ended[core] = CorePhase.DONE, 1
                 retire_cores(self._state)
                 return
             self._begin(core, running, action)

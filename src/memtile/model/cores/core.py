@@ -3,12 +3,13 @@
 An action begins in the cycle after the one before it ended. Its last cycle puts the core on the list of those
 that ask for their next action; the clock loop then returns to Python before the next cycle. Lock operations
 are decided with those of the channels, after an arbitration that an uncontended one pays too (``core_lock``).
+A core that its debug unit has halted stays where it is (``debug``).
 """
 
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
-from memtile.model.cores import core_ports
+from memtile.model.cores import core_ports, debug
 from memtile.model.memory import locks
 from memtile.model.memory.requesters import core_lock
 from memtile.model.roster import OFF, append
@@ -31,6 +32,9 @@ def ask_memory(st: State) -> None:
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
+        if cores.halted[core] > 0:
+            cores.why[core] = CoreCause.HALTED
+            continue
         stalled = cores.phase[core] == CorePhase.ACQUIRE or cores.phase[core] == CorePhase.RELEASE
         cores.why[core] = CoreCause.LOCK_STALL if stalled and cores.step[core] > 0 else CoreCause.RUNNING
         if stalled and cores.step[core] == 0:
@@ -49,6 +53,8 @@ def use_memory(st: State) -> None:
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
+        if cores.halted[core] > 0:
+            continue
         if cores.phase[core] == CorePhase.ACCESS:
             core_ports.receive(st, core)
             ends = cores.step[core] == cores.steps[core]
@@ -65,6 +71,8 @@ def ask_locks(st: State) -> None:
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
         if cores.phase[core] != CorePhase.ACQUIRE and cores.phase[core] != CorePhase.RELEASE:
+            continue
+        if cores.halted[core] > 0:
             continue
         if st.clock.now[0] < cores.until[core]:
             st.clock.locks_changed[0] = 1
@@ -90,6 +98,8 @@ def release_locks(st: State) -> None:
     cores = st.cores
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
+        if cores.halted[core] > 0:
+            continue
         if cores.phase[core] == CorePhase.RELEASE and st.clock.now[0] >= cores.until[core]:
             locks.release_to(st, cores.target[core], cores.value[core])
             over(st, core)
@@ -102,11 +112,18 @@ def account(st: State, cycles: int) -> None:
         core = st.active_cores[slot]
         why = st.cores.why[core]
         st.core_spent[core, why] += cycles
+        if why == CoreCause.HALTED:
+            st.cores.until[core] += cycles  # what is due at a known cycle is due so much later
+            if st.cores.halted[core] & debug.BY_DEBUG:
+                st.core_seen[core, CoreEvent.DEBUG_HALTED] = st.clock.now[0]
+            continue
         st.core_seen[core, CoreEvent.ACTIVE] = st.clock.now[0]
         if why == CoreCause.LOCK_STALL:
             st.core_seen[core, CoreEvent.LOCK_STALL] = st.clock.now[0]
         elif why != CoreCause.RUNNING:
             st.core_seen[core, CoreEvent.MEMORY_STALL] = st.clock.now[0]
+        if st.cores.halting_stalls[core] > 0 or st.cores.single[core] > 0:
+            debug.note_cycles(st, core, cycles)
 
 
 @jit
@@ -137,6 +154,9 @@ def next_timer(st: State) -> int:
         at = st.cores.until[core]
         timed = st.cores.phase[core] == CorePhase.WAIT or st.cores.phase[core] == CorePhase.ACQUIRE
         timed = timed or st.cores.phase[core] == CorePhase.RELEASE
+        if timed and st.cores.single[core] > 0:
+            at = min(at, st.clock.now[0] + st.cores.single[core] - 1)
+        timed = timed and st.cores.halted[core] == 0
         if timed and at >= st.clock.now[0] and (earliest < 0 or at < earliest):
             earliest = at
     return int(earliest)

@@ -80,6 +80,17 @@ def show(st: State, core: int, slot: int) -> None:
 
 
 @jit
+def stalled_side(st: State, core: int) -> int:
+    """Number in ``SIDES`` of the first access of the core's step that is still to be granted."""
+    cores = st.cores
+    for slot in range(CORE_REQUESTS):
+        if cores.wanted[core, slot] > 0:
+            word = st.accesses[core, cores.step[core], slot // VECTOR_BANKS, 0]
+            return int((word >> _SHIFT) - _FIRST_WINDOW)
+    return len(_ORIGINS) - 1
+
+
+@jit
 def receive(st: State, core: int) -> None:
     """Take the grants of this cycle, note what was lost; the next step is due when none is left."""
     cores, first = st.cores, core_access(st, core)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtile.arch.core import CORE
-from memtile.arch.register_map import BEYOND
+from memtile.arch.register_map import register_named
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model.state.state import Spec, State
@@ -11,7 +11,7 @@ from memtile.model.state.state import Spec, State
 NOWHERE = -1
 _BASE, _END = CORE.program_base, CORE.program_base + CORE.program_bytes
 _WORDS = CORE.program_words
-_CONTROL = next(register for register in BEYOND["compute"]() if register.name == "Core_Memory_Control")
+_CONTROL = register_named("core", "Core_Memory_Control")
 _ZEROISE = _CONTROL.field("Memory_Zeroisation").mask
 
 

@@ -12,6 +12,9 @@ from memtile.model.state.state import State
 
 _RESET_MASK = register_named("memory_tile", "Timer_Control").field("Reset").mask
 _STATE_LSB = register_named("memory_tile", "Trace_Status").field("State").lsb
+_MODE = register_named("core", "Trace_Control0").field("Mode")
+_MODE_LSB, _MODE_MAX = _MODE.lsb, _MODE.maximum  # bits that the units of other modules have not
+_SHOWN_MODE_LSB = register_named("core", "Trace_Status").field("Mode").lsb
 _WORD_MAX = (1 << WORD_BITS) - 1
 
 
@@ -39,5 +42,6 @@ def timer_half(st: State, unit: int, half: int) -> int:
 
 @jit
 def trace_status(st: State, unit: int) -> int:
-    """What Trace_Status shows."""
-    return int(st.traces.state[unit] << _STATE_LSB)
+    """What Trace_Status shows: the state, and the mode that Trace_Control0 chooses (DEV-TRACE-6)."""
+    mode = (st.registers[st.spec.event_units.trace_control[unit]] >> _MODE_LSB) & _MODE_MAX
+    return int(st.traces.state[unit] << _STATE_LSB | mode << _SHOWN_MODE_LSB)

@@ -8,14 +8,15 @@ from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.trace import SLOTS, TraceState
 from memtile.jit.decorators import jit
+from memtile.model.cores import debug
 from memtile.model.events import interrupts
 from memtile.model.events.selectors import resolve
 from memtile.model.roster import append
 from memtile.model.state.columns import NEVER
 from memtile.model.state.state import State
 
-USES_TIMER, USES_COMBOS, USES_EDGES, USES_COUNTERS, USES_BROADCAST, USES_TRACE, USES_SCRUBBING = (
-    1 << n for n in range(7)
+USES_TIMER, USES_COMBOS, USES_EDGES, USES_COUNTERS, USES_BROADCAST, USES_TRACE, USES_SCRUBBING, USES_CORE = (
+    1 << n for n in range(8)
 )
 
 _INPUTS = register_named("memory_tile", "Combo_event_inputs")
@@ -131,6 +132,7 @@ def configure(st: State, unit: int) -> None:
     o = st.observers
     uses = configure_combos(st, unit) | configure_counters(st, unit)
     uses |= configure_timer(st, unit) | configure_trace(st, unit)
+    uses |= USES_CORE if debug.configure(st, unit) else 0
     if st.spec.event_units.scrubbing[unit] >= 0:
         o.scrubbing[unit] = st.registers[st.spec.event_units.scrubbing[unit]] & _EVENT_MAX
         uses |= USES_SCRUBBING if o.scrubbing[unit] > _TRUE else 0

@@ -9,11 +9,13 @@ from __future__ import annotations
 from memtile.arch.events import COMBOS, EDGES, ComboOperation
 from memtile.arch.registers import WORD_BITS
 from memtile.jit.decorators import inlined, jit
+from memtile.model.cores import debug
 from memtile.model.events import broadcast, trace_unit
 from memtile.model.events.asserted import asserted, raise_event, raise_later
 from memtile.model.events.setup import (
     USES_BROADCAST,
     USES_COMBOS,
+    USES_CORE,
     USES_COUNTERS,
     USES_EDGES,
     USES_SCRUBBING,
@@ -127,6 +129,15 @@ def reset_timer(st: State, unit: int, cycle: int) -> None:
     raise_later(st, unit, st.spec.event_modules.timer_sync[st.spec.event_units.module[unit]], cycle)
 
 
+@jit
+def have_done(st: State, unit: int, uses: int) -> None:
+    """What the scrubber and the core do when the events are asserted that are chosen for it."""
+    if uses & USES_SCRUBBING and asserted(st, unit, st.observers.scrubbing[unit]):
+        scrubber.trigger(st, st.spec.event_units.tile[unit])
+    if uses & USES_CORE:
+        debug.follow(st, unit)
+
+
 @inlined
 def step_unit(st: State, unit: int) -> None:
     """One cycle of one unit: what comes in this cycle itself first, then what follows from it in the next."""
@@ -143,8 +154,8 @@ def step_unit(st: State, unit: int) -> None:
         detect_edges(st, unit)
     if uses & USES_COUNTERS:
         count(st, unit)
-    if uses & USES_SCRUBBING and asserted(st, unit, st.observers.scrubbing[unit]):
-        scrubber.trigger(st, st.spec.event_units.tile[unit])
+    if uses & (USES_SCRUBBING | USES_CORE):
+        have_done(st, unit, uses)
     if uses & USES_TRACE:
         trace_unit.step(st, unit)
     if uses & USES_TIMER and asserted(st, unit, o.timer_reset[unit]):

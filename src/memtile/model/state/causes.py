@@ -61,6 +61,7 @@ class CoreCause(IntEnum):
     MEMORY_BUSY = 4  # zeroisation owns the banks
     DONE = 5
     CLOCK_OFF = 6
+    HALTED = 7  # by the debug unit, or by an error that software has chosen for it
 
 
 CORE_CAUSE_TEXT = {
@@ -71,6 +72,7 @@ CORE_CAUSE_TEXT = {
     CoreCause.MEMORY_BUSY: "memory being zeroised",
     CoreCause.DONE: "kernel done",
     CoreCause.CLOCK_OFF: "clock off",
+    CoreCause.HALTED: "halted by its debug unit",
 }
 
 

@@ -1,10 +1,12 @@
 """State of the cores: the action that each one's kernel asked for."""
 
+from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.columns import (
     BUILT,
+    CLEARED,
     DUE,
     EQUAL,
     MOVES,
@@ -18,6 +20,23 @@ from memtile.model.state.columns import (
     Ints,
     Requests,
 )
+
+
+class Trigger(IntEnum):
+    """What events can do to a core: columns of ``Cores.triggers`` (AM025 Debug_Control1, Enable_Events)."""
+
+    HALT_0 = 0
+    HALT_1 = 1
+    STEP = 2
+    RESUME = 3
+    ERROR = 4
+    ENABLE = 5
+    DISABLE = 6
+    RESET = 7
+
+
+TRIGGERS = len(Trigger)
+Triggers = Annotated[Ints, (TRIGGERS,)]
 
 
 class Cores(NamedTuple):
@@ -43,3 +62,9 @@ class Cores(NamedTuple):
     bank: Annotated[Requests, Column(EQUAL, 0, STALE, STAYS)]
     # grants that the part still needs in this step
     wanted: Annotated[Requests, Column(EQUAL, 0, STALE, STAYS)]
+    # reasons, 0 = it goes on: bits as in Debug_Status, and ``debug.BY_ERROR``
+    halted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    single: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # cycles without a stall up to the next halt
+    halting_stalls: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # as in Debug_Control2
+    triggers: Annotated[Triggers, Column(EQUAL, 0, CLEARED, STAYS)]  # the event of each Trigger, 0 = none
+    ended: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = its last kernel has come to its end

@@ -127,6 +127,7 @@ class CoreEvent(IntEnum):
     LOCK_STALL = 2
     LOCK_ACQUIRE = 3
     LOCK_RELEASE = 4
+    DEBUG_HALTED = 5
 
 
 class EventUnits(NamedTuple):
@@ -154,6 +155,7 @@ class EventUnits(NamedTuple):
     combo: Ints
     edge: Ints
     scrubbing: Ints  # ECC_Scrubbing_Event
+    core: Ints  # Core_Control, the first of consecutive control registers of a core
     ports: Ints  # Stream_Switch_Event_Port_Selection_0
     channels: Ints  # DMA_Event_Channel_Selection
     locks: Ints  # Locks_Event_Selection_0
