@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
+from memtile import model
+from memtile.arch.acts import Acts
 from memtile.arch.devices import DEVICES
+from memtile.arch.register_map import register_at, register_map
+from memtile.arch.registers import Register
 from memtile.cli.main import app
+from memtile.report import register_coverage
+from oracle_files import load
+
+ORACLE = load("driver_registers")["modules"]
 
 
 def run(*args: str) -> Any:
@@ -86,6 +97,66 @@ def test_an_unknown_device_is_met_with_the_known_ones() -> None:
         "or a partition such as npu2_4col (mlir-aie device model). The name npu3 is a later NPU, of which no "
         "public register description is known here.\n"
     )
+
+
+def test_registers_are_counted_by_what_they_do() -> None:
+    done = run("--registers")
+    assert (done.exit_code, done.stderr) == (0, "")
+    lines = [
+        re.findall(r"[\w.]+", line) for line in done.stdout.splitlines() if "%" in line and "\u2502" in line
+    ]
+    rows = {"_".join(words[:-5]) if words[0] == "all" else words[0]: words for words in lines}
+    assert set(rows) == {*ORACLE, "all_modules"}
+    for name, words in rows.items():
+        registers, act, store, refused = map(int, words[-5:-1])
+        assert registers == (len(ORACLE[name]) if name in ORACLE else 1927)
+        assert act + store + refused == registers
+        assert float(words[-1]) == (act + store) * 1000 // registers / 10
+
+
+def test_the_driver_finds_what_it_uses() -> None:
+    """At least 95 in 100, and the numbers are those of the oracle."""
+    found = json.loads(run("npu1", "--registers", "--json").stdout)
+    used = found["used_by_driver"]
+    assert used["registers"] == sum(row[3] for rows in ORACLE.values() for row in rows)
+    assert used["act"] + used["store"] >= 0.95 * used["registers"]
+    assert used["percent"] >= 95
+    assert found["modules"]["core"]["store"] > 200
+    assert found["modules"]["noc"]["act"] > 100
+
+
+def test_a_register_that_is_not_in_the_tables_is_counted_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(tile: str, offset: int) -> Register | None:
+        return None if offset in (0x32034, 0x31100) else register_at(tile, offset)
+
+    monkeypatch.setattr(register_coverage, "register_at", without)
+    done = run("--registers", "--refused")
+    assert done.stdout.splitlines()[-2:] == ["core.CORE_PC", "core.ERROR_HALT_EVENT"]
+    assert "99.8 % act or store" in done.stdout
+    core = json.loads(run("--registers", "--json").stdout)["modules"]["core"]
+    assert (core["refused"], core["percent"]) == (2, 99.6)
+    assert core["names"] == ["core.CORE_PC", "core.ERROR_HALT_EVENT"]
+
+
+def test_none_refused_is_said() -> None:
+    assert run("--refused").stdout.splitlines()[-1] == "None is refused."
+
+
+def test_registers_of_a_generation_that_is_not_listed() -> None:
+    done = run("xc2ve3858", "--registers")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: register list: the registers of AIE-ML v2 are not in it: modules memory_tile_v2, "
+        "memory_v2, noc_v2 (AM025; register header of AMD's driver, aie-rt release/main_aig). "
+        "Ask for a device of another generation.\n"
+    )
+
+
+def test_what_only_stores_is_looked_at_by_nothing() -> None:
+    """No source of the model names a register that says of itself that nothing looks at it."""
+    text = "".join(path.read_text() for path in sorted((Path(model.__file__).parent).rglob("*.py")))
+    kept = {r.name for m in ORACLE for r in register_map(m).values() if r.acts is Acts.KEEPS}
+    assert [name for name in kept if f'"{name}"' in text] == []
 
 
 def test_help_has_examples() -> None:

@@ -363,6 +363,7 @@ def test_what_warmup_writes() -> None:
 def test_what_info_writes() -> None:
     assert_says("info-output", output("info", "--json"))
     assert_says("info-output", output("info", "npu1", "--json"))
+    assert_says("info-registers-output", output("info", "npu1", "--registers", "--json"))
 
 
 def test_what_disasm_writes(tmp_path: Path) -> None:

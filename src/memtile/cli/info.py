@@ -1,4 +1,4 @@
-"""``memtile info``: the devices, and what each tile kind can do, from the hardware tables."""
+"""``memtile info``: the devices, what each tile kind can do, and which registers the twin has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from memtile.arch.devices import DEVICES, Device, device
-from memtile.arch.tiles import GENERATIONS, TILE_KINDS, WORD_BYTES, TileKind, kinds_of
+from memtile.arch.tiles import GENERATIONS, TILE_KINDS, WORD_BYTES, Generation, TileKind, kinds_of
 from memtile.cli.design_file import show_parameters
 
 T = TypeVar("T")
@@ -20,6 +20,8 @@ Examples:
   memtile info npu2
   memtile info --json
   memtile info matmul.py
+  memtile info --registers
+  memtile info npu1 --registers --refused
 """
 
 
@@ -111,9 +113,21 @@ def info(
             metavar="DEVICE|DESIGN.py", help="Only this device; or the parameters of a design file."
         ),
     ] = None,
+    registers: Annotated[
+        bool, typer.Option("--registers", help="How many registers act, store or are refused, by module.")
+    ] = False,
+    refused: Annotated[
+        bool, typer.Option("--refused", help="The same, with the names of those that are refused.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of tables.")] = False,
 ) -> None:
-    """Show the devices, and sizes and limits of their tile kinds; or what --set can set of a design."""
+    """Show the devices, and sizes and limits of their tile kinds; or what --set can set of a design.
+
+    With --registers: which of the registers that AMD documents, or its driver knows, the twin has.
+    """
+    if registers or refused:
+        _show_registers(device(name).generation if name else "AIE-ML", as_json=as_json, refused=refused)
+        return
     if name and name.endswith(".py"):
         show_parameters(name, as_json=as_json)
         return
@@ -129,8 +143,41 @@ def info(
         _print_table(f"Tile kinds of {generation}", _table(titled, KIND_ROWS))
 
 
+def _show_registers(generation: Generation, *, as_json: bool, refused: bool) -> None:
+    from memtile.report.register_coverage import SOURCE, Standing, register_coverage
+
+    found = register_coverage(generation)
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), indent=2))
+        return
+    sets = (*found.modules, found.everything)
+    _print_rows(f"Registers of {generation}", {each.name: each.cells() for each in sets})
+    used = found.used
+    typer.echo(
+        f"Of the {used.registers} registers that AMD's driver uses, {used.percent:g} % act or store "
+        f"({used.counts[Standing.ACTS]} act, {used.counts[Standing.STORES]} store)."
+    )
+    typer.echo(f"Source: {SOURCE}.")
+    if refused:
+        typer.echo("\n".join(found.everything.refused) or "None is refused.")
+
+
 def _table(columns: Mapping[str, T], rows: Mapping[str, Callable[[T], Any]]) -> dict[str, dict[str, Any]]:
     return {name: {row: value(thing) for row, value in rows.items()} for name, thing in columns.items()}
+
+
+def _print_rows(title: str, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """One line for each of ``rows``."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column()
+    for column in next(iter(rows.values())):
+        table.add_column(column, justify="right", style="cyan")
+    for name, cells in rows.items():
+        table.add_row(name, *map(str, cells.values()))
+    Console(highlight=False).print(table)
 
 
 def _print_table(title: str, columns: Mapping[str, Mapping[str, Any]]) -> None:
