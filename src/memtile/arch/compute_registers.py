@@ -6,7 +6,7 @@ driver's register header only; their access is our choice (DEV-REG-5).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memtile.arch import core_registers
 from memtile.arch.acts import Acts
@@ -76,10 +76,13 @@ def memory_table() -> Table:
     )
 
 
-def core_table() -> Table:
-    """All registers of module ``core``; every counter's value field is Counter0 (DEV-REG-7)."""
+def core_table(register_file: Iterable[Register] | None = None) -> Table:
+    """All registers of module ``core``; every counter's value field is Counter0 (DEV-REG-7).
+
+    ``register_file``: of the core; that of AIE-ML if omitted.
+    """
     return (
-        *core_registers.register_file(),
+        *(core_registers.register_file() if register_file is None else register_file),
         *core_registers.control_registers(),
         *core_registers.program_registers(),
         *core_registers.spare_registers(),

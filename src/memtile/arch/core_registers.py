@@ -11,24 +11,24 @@ from collections.abc import Iterator
 
 from memtile.arch.acts import Acts, DebugControl
 from memtile.arch.grades import Grade
-from memtile.arch.registers import Access, Register, array, fields, reserved
+from memtile.arch.registers import WORD_BITS, Access, Register, array, fields, reserved
 
 VECTOR_REGISTER_BITS = 128  # of one part of a vector register or accumulator
 _VECTOR_BYTES = VECTOR_REGISTER_BITS // 8
-_STRIDE = 0x10  # between two registers of the file, also where they are narrower
-_VECTOR, _WORD = f"Register_Value {VECTOR_REGISTER_BITS - 1}:0", "Register_Value 31:0"
-_POINTER, _SHIFT = "Register_Value 19:0", "Register_Value 5:0"
+STRIDE = 0x10  # between two registers of the file, also where they are narrower
+VECTOR, WORD = f"Register_Value {VECTOR_REGISTER_BITS - 1}:0", "Register_Value 31:0"
+POINTER, SHIFT = "Register_Value 19:0", "Register_Value 5:0"
 _QUARTERS, _ACCUMULATORS = ("LL", "LH", "HL", "HH"), 9
 _HALVES, _VECTORS = ("L", "H"), 12
 _MODIFIERS = ("M", "DN", "DJ", "DC", "P")  # of address generators: eight each
-_MODE = """
+MODE = """
     Float_to_Bfloat_Huge_Mask 27, Float_to_Bfloat_Tiny_Mask 26, Float_to_Bfloat_Invalid_Mask 25,
     Float_to_Bfloat_Infinity_Mask 24, Float_to_Bfloat_Zero_Mask 23, Bfloat_to_Int_Huge_Mask 22,
     Bfloat_to_Int_Tiny_Mask 21, Bfloat_to_Int_Invalid_Mask 20, Bfloat_to_Int_Zero_Mask 18, SRS_Sign 17,
     UPS_Sign 16, Pack_Sign 15, Unpack_Sign 14, Vadd_Sign 13, SCD_Enable 12, MCD_Enable 11,
     Float_MAC_Huge_Mask 10, Float_MAC_Tiny_Mask 9, Float_MAC_Invalid_Mask 8, Float_MAC_Infinity_Mask 7,
     Float_MAC_Zero_Mask 6, Round_Mode 5:2, Saturation_Mode 1:0"""
-_FLAGS = """
+FLAGS = """
     Sparse_Overflow 22, Float_to_Bfloat_Huge_Flag 21, Float_to_Bfloat_Tiny_Flag 20,
     Float_to_Bfloat_Invalid_Flag 19, Float_to_Bfloat_Infinity_Flag 18, Float_to_Bfloat_Zero_Flag 17,
     Bfloat_to_Int_Huge_Flag 16, Bfloat_to_Int_Tiny_Flag 15, Bfloat_to_Int_Invalid_Flag 14,
@@ -59,15 +59,14 @@ def register_file() -> Iterator[Register]:
     """Accumulators, vectors, scalars, address registers and the special ones, in address order."""
     yield from _accumulators()
     yield from reserved(0, 0x30480, 56, _VECTOR_BYTES)
-    yield from _vectors()
+    yield from vectors()
     yield from reserved(56, 0x30B00, 16, _VECTOR_BYTES)
-    yield from _kept("Core_R{}", 0x30C00, _WORD, 32)
-    for n, name in enumerate(_MODIFIERS):
-        yield from _kept(f"Core_{name}{{}}", 0x30E00 + n * 8 * _STRIDE, _POINTER, 8)
-    yield from _kept("Core_S{}", 0x31080, _SHIFT, 4)
-    yield from _kept("Core_Q{}", 0x310C0, _VECTOR, 4)  # reserved in the driver's header (DEV-REG-11)
+    yield from kept("Core_R{}", 0x30C00, WORD, 32)
+    yield from modifiers(0x30E00)
+    yield from kept("Core_S{}", 0x31080, SHIFT, 4)
+    yield from kept("Core_Q{}", 0x310C0, VECTOR, 4)  # reserved in the driver's header (DEV-REG-11)
     yield from _special()
-    yield from _kept("CORE_Q{}", 0x31200, _VECTOR, 4, Grade.DRIVER)  # the header's Q registers, likewise
+    yield from kept("CORE_Q{}", 0x31200, VECTOR, 4, Grade.DRIVER)  # the header's Q registers, likewise
 
 
 def control_registers() -> Iterator[Register]:
@@ -111,51 +110,57 @@ def spare_registers() -> Iterator[Register]:
 
 def _only_in_header(name: str, offset: int, layout: str) -> Register:
     parts = fields(layout)
-    bits = VECTOR_REGISTER_BITS if parts[0].msb >= 32 else 32
+    bits = max(WORD_BITS, parts[0].msb + 1)
     return Register(name, offset, parts, width=bits, span=bits // 8, grade=Grade.DRIVER, acts=Acts.KEEPS)
 
 
-def _kept(
-    name: str, base: int, layout: str, count: int, grade: Grade = Grade.MANUAL, stride: int = _STRIDE
-) -> Iterator[Register]:
-    """``count`` registers of the file; a vector's parts answer to four words each."""
-    bits = VECTOR_REGISTER_BITS if layout == _VECTOR else 32
-    first = Register(name, base, fields(layout), width=bits, span=bits // 8, grade=grade, acts=Acts.KEEPS)
-    yield from array(first, count, stride)
+def kept(name: str, base: int, layout: str, count: int, grade: Grade = Grade.MANUAL) -> Iterator[Register]:
+    """``count`` registers of the file with one field; wide ones answer to all of their words."""
+    field, *_ = parts = fields(layout)
+    bits = max(WORD_BITS, field.msb + 1)
+    first = Register(name, base, parts, width=bits, span=bits // 8, grade=grade, acts=Acts.KEEPS)
+    yield from array(first, count, STRIDE)
 
 
 def _accumulators() -> Iterator[Register]:
     for n in range(_ACCUMULATORS):
         for k, quarter in enumerate(_QUARTERS):
-            base = 0x30000 + (len(_QUARTERS) * n + k) * 2 * _STRIDE
+            base = 0x30000 + (len(_QUARTERS) * n + k) * 2 * STRIDE
             yield from _halves(f"Core_AM{quarter}{n}", base)
 
 
-def _vectors() -> Iterator[Register]:
+def modifiers(base: int) -> Iterator[Register]:
+    """Registers of the address generators, eight of each kind, from byte ``base`` on."""
+    for n, name in enumerate(_MODIFIERS):
+        yield from kept(f"Core_{name}{{}}", base + n * 8 * STRIDE, POINTER, 8)
+
+
+def vectors() -> Iterator[Register]:
+    """Vector registers of 512 bits, a half of each in two parts."""
     for n in range(_VECTORS):
         for k, half in enumerate(_HALVES):
-            base = 0x30800 + (len(_HALVES) * n + k) * 2 * _STRIDE
+            base = 0x30800 + (len(_HALVES) * n + k) * 2 * STRIDE
             yield from _halves(f"Core_W{half}{n}", base)
 
 
 def _halves(name: str, base: int) -> Iterator[Register]:
     for part in (1, 2):
-        yield from _kept(f"{name}_Part{part}", base + (part - 1) * _STRIDE, _VECTOR, 1)
+        yield from kept(f"{name}_Part{part}", base + (part - 1) * STRIDE, VECTOR, 1)
 
 
 def _special() -> Iterator[Register]:
-    read_only = fields(_POINTER, Access.RO)
+    read_only = fields(POINTER, Access.RO)
     rows = (
-        ("PC", fields(_POINTER), 0),
+        ("PC", fields(POINTER), 0),
         ("FC", read_only, 0),
-        ("SP", fields(_POINTER), 0),
-        ("LR", fields(_POINTER), 0),
-        ("LS", fields(_POINTER), 0),
-        ("LE", fields(_POINTER), 0xFFFFF),
-        ("LC", fields(_WORD), 0),
-        ("CR", fields(_MODE), 0x1800),
-        ("SR", fields(_FLAGS), 0),
-        ("DP", fields(_POINTER), 0),
+        ("SP", fields(POINTER), 0),
+        ("LR", fields(POINTER), 0),
+        ("LS", fields(POINTER), 0),
+        ("LE", fields(POINTER), 0xFFFFF),
+        ("LC", fields(WORD), 0),
+        ("CR", fields(MODE), 0x1800),
+        ("SR", fields(FLAGS), 0),
+        ("DP", fields(POINTER), 0),
     )
     for n, (name, layout, reset) in enumerate(rows):
-        yield Register(f"Core_{name}", 0x31100 + n * _STRIDE, layout, reset, acts=Acts.KEEPS)
+        yield Register(f"Core_{name}", 0x31100 + n * STRIDE, layout, reset, acts=Acts.KEEPS)

@@ -1,4 +1,4 @@
-"""The registers that AMD's open driver knows, and which of them it uses: ``driver_registers.txt``.
+"""The registers that AMD's open driver knows, and which of them it uses: ``driver_registers*.txt``.
 
 They are facts to compare our tables with, and not made from them. AM025 names no register that is not among
 them.
@@ -19,6 +19,7 @@ from memtile.arch.registers import ModuleName
 _LINE = re.compile(
     r"(?P<used>\*)? *(?P<name>\w[\w#]*) (?P<offset>0x[0-9a-f]+)(?P<axes>( \d+\.\.\d+/0x[0-9a-f]+)*)"
 )
+_FILES = ("driver_registers.txt", "driver_registers_2p.txt")
 _AXIS = re.compile(r"(\d+)\.\.(\d+)/(0x[0-9a-f]+)")
 
 
@@ -39,7 +40,7 @@ class DriverRegister:
 
 @cache
 def driver_registers(module: ModuleName) -> tuple[DriverRegister, ...]:
-    """The registers of a module of AIE-ML in the order of the list; empty for a module that it has not."""
+    """The registers of a module, in the order of its list; empty for one that the driver has no header of."""
     return _lists().get(module, ())
 
 
@@ -47,7 +48,8 @@ def driver_registers(module: ModuleName) -> tuple[DriverRegister, ...]:
 def _lists() -> Mapping[str, tuple[DriverRegister, ...]]:
     found: dict[str, tuple[DriverRegister, ...]] = {}
     module = ""
-    for line in files("memtile.arch").joinpath("driver_registers.txt").read_text().splitlines():
+    texts = [files("memtile.arch").joinpath(name).read_text() for name in _FILES]
+    for line in "".join(texts).splitlines():
         if line.startswith("["):
             module = line.strip("[]")
             found[module] = ()
@@ -60,7 +62,7 @@ def _family(line: str) -> Iterator[DriverRegister]:
     """The registers of one line."""
     parts = _LINE.fullmatch(line.strip())
     if parts is None:
-        raise ValueError(f"driver_registers.txt: {line!r} is no register")
+        raise ValueError(f"a list of the driver's registers: {line!r} is no register")
     axes = [(int(a), int(b), int(s, 16)) for a, b, s in _AXIS.findall(parts["axes"])]
     pattern, base = parts["name"].replace("#", "{}"), int(parts["offset"], 16)
     for index in product(*(range(first, last + 1) for first, last, _ in axes)):

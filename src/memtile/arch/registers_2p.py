@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from memtile.arch import compute_registers, interface_registers, memory_tile_registers
+from memtile.arch import compute_registers, core_file_2p, interface_registers, memory_tile_registers
 from memtile.arch.grades import Grade
 from memtile.arch.registers import Field, Register, Table, array, fields, flags
 from memtile.arch.tiles import COMPUTE_2P, MEMORY_2P, TileKind
@@ -40,8 +40,8 @@ def memory_table() -> Table:
 
 
 def core_table() -> Table:
-    """The modelled registers of module ``core``."""
-    before = by_name(compute_registers.core_table())
+    """All registers of module ``core``, whose register file is another one."""
+    before = by_name(compute_registers.core_table(core_file_2p.register_file()))
     groups = [before[f"Event_Group_Errors{n}_Enable"] for n in range(2)]
     renamed = [
         replace(g, fields=tuple(replace(f, name=_ERRORS.get(f.name, f.name)) for f in g.fields))
