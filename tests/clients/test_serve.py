@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,20 @@ def test_two_clients_at_once_do_not_wait_for_each_other(server: Server) -> None:
     assert idle.read32(MEMORY + 0x200) == 5
     idle.close()
     busy.close()
+
+
+@pytest.mark.slow
+def test_a_client_that_gathers_small_writes_does_not_wait_for_acknowledgements(server: Server) -> None:
+    """The driver leaves Nagle's algorithm on: a second write before a read would wait some 40 ms."""
+    client = server.client()
+    client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+    start = time.monotonic()
+    for n in range(100):
+        client.write32(MEMORY + 0x500, n)
+        client.write32(MEMORY + 0x504, n)
+        assert client.read32(MEMORY + 0x500) == n
+    assert time.monotonic() - start < 2
+    client.close()
 
 
 def test_npi_registers_keep_what_is_written(server: Server) -> None:

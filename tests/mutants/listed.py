@@ -1027,6 +1027,13 @@ MUTANTS = (
         "tests/clients/test_serve_memory.py::test_a_file_that_is_no_array_is_not_overwritten",
     ),
     Mutant(
+        "a driver that waits for acknowledgements",
+        "hosts/driver_socket.py",
+        "        self._acknowledge()\n",
+        "",
+        "tests/clients/test_serve.py::test_a_client_that_gathers_small_writes_does_not_wait_for_acknowledgements",
+    ),
+    Mutant(
         "external memory without waiting for what was sent before",
         "hosts/linked/memtile_ess.c",
         "get(in->address); /*",

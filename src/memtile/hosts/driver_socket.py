@@ -30,6 +30,7 @@ LOOPBACK = "127.0.0.1"
 _CHUNK = 1 << 14  # bytes taken at once; bounds what one client keeps the others waiting for
 _LONGEST = 64  # bytes of a line that are looked at; a request is shorter
 _SHOWN = 60  # bytes of a malformed line in the log
+_AT_ONCE: int | None = getattr(socket, "TCP_QUICKACK", None)
 _SOURCE = "simulator protocol of the open driver"
 
 
@@ -76,6 +77,7 @@ class _Client(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        self._socket = transport.get_extra_info("socket")
         self._log("connected")
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -100,12 +102,18 @@ class _Client(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Take as many lines as have come."""
         assert self.transport is not None
+        self._acknowledge()
         *lines, rest = (self._rest + self._buffer[:nbytes]).split(b"\n")
         self._rest = rest[:_LONGEST]  # of a line that is too long to be a request, its beginning will do
         answers = [answer for line in lines if (answer := self._answer(line + b"\n")) is not None]
         self._write()
         if answers:
             self.transport.write(b"".join(map(reply, answers)))
+
+    def _acknowledge(self) -> None:
+        """Acknowledge what has come at once: the driver lets its next write wait for that (Nagle)."""
+        if _AT_ONCE is not None:
+            self._socket.setsockopt(socket.IPPROTO_TCP, _AT_ONCE, 1)  # Linux takes it back after a while
 
     def _answer(self, line: bytes) -> int | None:
         request = parse(line)
