@@ -792,7 +792,7 @@ MUTANTS = (
         "model/cores/core.py",
         "            continue\n        if cores.phase[core] == CorePhase.ACCESS:",
         "            pass\n        if cores.phase[core] == CorePhase.ACCESS:",
-        "tests/timing/test_core_debug.py::test_a_halt_stops_a_kernel_at_once_and_its_end_lets_it_go_on",
+        "tests/timing/test_core_debug.py::test_a_halt_stops_a_kernel_at_once_and_its_end_lets_it_go_on[5]",
     ),
     Mutant(
         "a halted core takes locks",

@@ -41,13 +41,14 @@ def busy(kernel=working, *, endless: bool = False) -> tuple[Engine, Door]:
     return engine, engine.door(0)
 
 
-def test_a_halt_stops_a_kernel_at_once_and_its_end_lets_it_go_on() -> None:
+@pytest.mark.parametrize("made", range(6))
+def test_a_halt_stops_a_kernel_at_once_and_its_end_lets_it_go_on(made: int) -> None:
     engine, door = busy()
-    assert timelines(engine, 2) == ["##"]
+    assert timelines(engine, made) == ["#" * made]
     door.write32(HALT, 1)
     assert timelines(engine, 5) == ["HHHHH"]
     door.write32(HALT, 0)
-    assert timelines(engine, 6) == ["####dd"]
+    assert timelines(engine, 8) == ["#" * (6 - made) + "d" * (made + 2)]
 
 
 def test_status_registers_show_a_halt_and_the_end_of_a_kernel() -> None:
