@@ -14,12 +14,12 @@ DATA = np.arange(WORDS, dtype=np.int32)
 
 def clock(array: Array, column: int, on: bool) -> None:
     """Turn the clock of a column on or off."""
-    array.door.write32(array.door.address(column, 0, CLOCK), int(on))
+    array.door.at_once().write32(array.door.address(column, 0, CLOCK), int(on))
 
 
 def reset(array: Array, column: int, on: bool) -> None:
     """Set or end the reset of a column."""
-    array.door.write32(array.door.address(column, 0, RESET), int(on))
+    array.door.at_once().write32(array.door.address(column, 0, RESET), int(on))
 
 
 def sending(columns: int = 1) -> Array:

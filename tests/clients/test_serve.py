@@ -115,16 +115,55 @@ def test_lock_requests_are_attempts(server: Server) -> None:
     client.close()
 
 
-def test_time_passes_with_reads_alone(server: Server) -> None:
-    """200 cycles a read: a zeroisation of 2048 cycles takes eleven."""
-    client = server.client()
+def zeroisation(client: Client, writes: int) -> list[int]:
+    """What twelve reads see of a zeroisation of 2048 cycles, after so many writes to another tile."""
     control = (2 << 25 | 1 << 20) + tile_register("memory", "Memory_Control").offset
     client.write32(control, 0b11)
-    for _ in range(100):
+    for _ in range(writes):
         client.write32(MEMORY + 0x400, 0)
-    answers = [client.read32(control) & 1 for _ in range(12)]
-    assert answers == [1] * 10 + [0] * 2
+    return [client.read32(control) & 1 for _ in range(12)]
+
+
+def test_time_passes_with_reads_and_with_writes(server: Server) -> None:
+    """200 cycles before a read, of 2048; 20 from a write to the next one."""
+    client = server.client()
+    assert zeroisation(client, 0) == [1] * 10 + [0] * 2
+    assert zeroisation(client, 50) == [1] * 5 + [0] * 7
     client.close()
+
+
+@pytest.mark.parametrize(("option", "seen"), [("--cycles-per-access=0", 10), ("--cycles-per-access=35", 1)])
+def test_the_time_of_an_access_is_an_option(tmp_path: Path, option: str, seen: int) -> None:
+    with serving(tmp_path, option) as running:
+        client = running.client()
+        assert zeroisation(client, 50) == [1] * seen + [0] * (12 - seen)
+        client.close()
+
+
+TIMER, GENERATE, BROADCAST = 0x94000, 0x94008, 0x94010
+
+
+def test_a_driver_that_triggers_and_tears_down_is_heard(tmp_path: Path) -> None:
+    """Timers in step, as the driver brings them: broadcast set up, triggered and cleared without a read.
+
+    The memory tile of column 1 triggers; it and its neighbour reset their timers by the channel, 4,000 cycles
+    after they began.
+    """
+    with serving(tmp_path) as running:
+        client = running.client()
+        tiles = [column << 25 | 1 << 20 for column in (1, 2)]
+        for tile in tiles:
+            client.write32(tile + TIMER, 148 << 8)  # BROADCAST_6 resets the timer
+        for _ in range(20):
+            client.read32(MEMORY)
+        client.write32(tiles[0] + BROADCAST + 4 * 6, 0x9F)  # USER_EVENT_0
+        client.write32(tiles[0] + GENERATE, 0x9F)
+        client.write32(tiles[0] + BROADCAST + 4 * 6, 0)
+        for tile in tiles:
+            client.write32(tile + TIMER, 0)
+        low = [client.read32(tile + 0x940F8) for tile in tiles]
+        assert [cycles // 200 for cycles in low] == [1, 2]
+        client.close()
 
 
 @pytest.mark.slow

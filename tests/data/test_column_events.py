@@ -20,7 +20,7 @@ from paused_columns import CLOCK, clock, reset, sending
 def watched(columns: int = 1) -> tuple[Array, EventUnit, EventUnit]:
     """A transfer with its memory tile and its core under observation: counters, edges, a trace."""
     array = sending(columns)
-    tile = EventUnit(array.memory_tile(0).door)
+    tile = EventUnit(array.memory_tile(0).door.at_once())
     tile.count(0, "TRUE", "NONE")
     tile.count(1, "DMA_MM2S_SEL0_FINISHED_BD", "DMA_MM2S_SEL0_FINISHED_BD")
     tile.count(2, "PORT_RUNNING_0", "PORT_RUNNING_0")
@@ -31,7 +31,7 @@ def watched(columns: int = 1) -> tuple[Array, EventUnit, EventUnit]:
         "Edge_Detection_event_control", Edge_Detection_Event_0=running, Edge_Detection_0_Trigger_Falling=1
     )
     tile.trace(["PORT_RUNNING_0", "DMA_MM2S_SEL0_FINISHED_BD"], "TRUE", "USER_EVENT_0")
-    core = EventUnit(array.compute_tile(columns - 1, 2).door, "core")
+    core = EventUnit(array.compute_tile(columns - 1, 2).door.at_once(), "core")
     core.count(0, "ACTIVE", "ACTIVE")
     return array, tile, core
 
@@ -43,7 +43,9 @@ def step(array: Array, until: int) -> None:
 
 def seen(unit: EventUnit, counters: int) -> list[int]:
     first = unit.register("Event_Status0").offset
-    return [unit.counted(n) for n in range(counters)] + [unit.door.read32(first + 4 * n) for n in range(4)]
+    return [unit.counted(n) for n in range(counters)] + [
+        unit.door.at_once().read32(first + 4 * n) for n in range(4)
+    ]
 
 
 @pytest.mark.slow
@@ -85,7 +87,7 @@ def test_the_clock_jumps_with_a_column_off_as_it_steps() -> None:
 def test_a_broadcast_is_lost_at_a_tile_without_clock() -> None:
     """DEV-CLK-2."""
     array = Array("npu1", 2)
-    sender, receiver = (EventUnit(array.memory_tile(column).door) for column in range(2))
+    sender, receiver = (EventUnit(array.memory_tile(column).door.at_once()) for column in range(2))
     sender.write("Event_Broadcast0", Event="USER_EVENT_0")
     clock(array, 1, False)
     sender.generate("USER_EVENT_0")
@@ -100,7 +102,7 @@ def test_a_broadcast_is_lost_at_a_tile_without_clock() -> None:
 
 def test_an_event_generated_before_the_pause_comes_after_it() -> None:
     array = Array("npu1", 1)
-    unit = EventUnit(array.memory_tile(0).door)
+    unit = EventUnit(array.memory_tile(0).door.at_once())
     unit.count(0, "USER_EVENT_0", "USER_EVENT_0")
     unit.generate("USER_EVENT_0")
     clock(array, 0, False)
@@ -115,7 +117,7 @@ def test_a_reset_stops_the_event_units_and_clears_what_they_saw() -> None:
     """DEV-CLK-3."""
     array, tile, core = watched()
     array.engine.run(100)
-    sender = EventUnit(array.compute_tile(0, 3).door, "core")
+    sender = EventUnit(array.compute_tile(0, 3).door.at_once(), "core")
     tile.write("WatchPoint0", DMA_Access=1, Write_Access=1)
     sender.generate("USER_EVENT_0")
     reset(array, 0, True)
@@ -126,7 +128,7 @@ def test_a_reset_stops_the_event_units_and_clears_what_they_saw() -> None:
     began, fresh = array.engine.now, Array("npu1", 1)
     step(array, began + 50)
     step(fresh, 50)
-    again = EventUnit(fresh.memory_tile(0).door), EventUnit(fresh.compute_tile(0, 2).door, "core")
+    again = EventUnit(fresh.memory_tile(0).door.at_once()), EventUnit(fresh.compute_tile(0, 2).door, "core")
     for unit, new in ((tile, again[0]), (core, again[1]), (sender, again[1])):
         assert unit.timer() == new.timer() == 50
         assert seen(unit, 4) == seen(new, 4)
@@ -141,12 +143,12 @@ def test_an_ecc_event_comes_twice_across_a_pause_too(pause: int) -> None:
     """DEV-ECC-7: in the cycle that follows the access and in the next one, both after the pause."""
     array = Array("npu1", 1)
     tile = array.memory_tile(0)
-    unit = EventUnit(tile.door)
+    unit = EventUnit(tile.door.at_once())
     unit.count(0, "DM_ECC_ERROR_1BIT", "DM_ECC_ERROR_1BIT")
-    tile.door.write32(5 * 4, 0)
+    tile.door.at_once().write32(5 * 4, 0)
     array.engine.upsets.add([Upset(0, tile.index, 5, (1,))])
     array.engine.upsets.strike()
-    tile.door.read32(5 * 4)
+    tile.door.at_once().read32(5 * 4)
     clock(array, 0, False)
     step(array, pause)
     clock(array, 0, True)
@@ -166,7 +168,7 @@ def test_a_reset_raises_no_event_of_a_descriptor_that_ended_before_it(early: int
     reset(array, 0, True)
     step(array, array.engine.now + 3)
     reset(array, 0, False)
-    unit = EventUnit(array.memory_tile(0).door)
+    unit = EventUnit(array.memory_tile(0).door.at_once())
     unit.count(0, "DMA_MM2S_SEL0_FINISHED_BD", "DMA_MM2S_SEL0_FINISHED_BD")
     step(array, array.engine.now + 10)
     assert unit.counted(0) == 0

@@ -11,10 +11,10 @@ from memtile import Array
 from memtile.arch.events import slave_error_status
 from memtile.arch.register_map import register_map, tile_register
 from memtile.arch.tiles import TileName
+from memtile.arch.timing import Timing
 from memtile.errors import RegisterError
 from memtile.model.register_tables import answering
 from memtile.model.state.tiles import Placed
-from memtile.sim import machine
 from memtile.sim.engine import Engine
 from memtile.testing.rig import Rig
 
@@ -57,10 +57,9 @@ def test_a_block_with_a_word_that_nothing_answers_is_refused_whole(offset: int, 
     ("name", "has_dma"), [("memory", True), ("compute", True), ("interface", True), ("interface", False)]
 )
 def test_the_table_of_what_answers_is_that_of_the_model(name: TileName, has_dma: bool) -> None:
-    engine, words = Engine([Placed(name, has_dma=has_dma)]), TILE_BYTES // 4
+    engine, words = Engine([Placed(name, has_dma=has_dma)], Timing(access_cycles=0)), TILE_BYTES // 4
     offsets, zeros = np.arange(words) * 4, np.zeros(words, dtype=np.int64)
-    done = np.zeros(words, dtype=np.bool_)
-    machine.write_many(engine.state, zeros, offsets, zeros, done)
+    done = engine.post(zeros, offsets, zeros)
     np.testing.assert_array_equal(answering(name, has_dma), done)
 
 

@@ -94,7 +94,7 @@ def recorded_design() -> tuple[MemoryTile, Recording, Any]:
 
 def loaded(operations: tuple[Operation, ...]) -> MemoryTile:
     tile = MemoryTile()
-    apply(operations, Doors({(1, 1): tile.door}), SHAPE)
+    apply(operations, Doors({(1, 1): tile.door.at_once()}), SHAPE)
     return tile
 
 
@@ -136,7 +136,7 @@ def test_an_exported_transaction_gives_the_same_state_and_the_same_run(header: H
 @pytest.mark.parametrize("data", [b"", b"\x01", b"\x01\x02\x03", bytes(range(1, 14))])
 def test_bytes_are_recorded(header: Header, offset: int, data: bytes) -> None:
     tile, recording = MemoryTile(), Recording()
-    tile.door = recording.before(tile.door, BASE)  # type: ignore[assignment]
+    tile.door = recording.before(tile.door.at_once(), BASE)  # type: ignore[assignment]
     tile.door.block_write32(0x100, [0xA5A5A5A5] * 5)
     tile.door.write_bytes(offset, data)
     assert len(recording.operations) == 1 or data
@@ -147,7 +147,7 @@ def test_bytes_are_recorded(header: Header, offset: int, data: bytes) -> None:
 def test_locks_that_the_host_gets_are_recorded() -> None:
     """Through the request window, read alone or as a block; a request that is refused changes nothing."""
     tile, recording = MemoryTile(), Recording()
-    tile.door = recording.before(tile.door, BASE)  # type: ignore[assignment]
+    tile.door = recording.before(tile.door.at_once(), BASE)  # type: ignore[assignment]
     lock, window = 0xC0000, 0xD0000
     acquire, release = window + 0x200, window + 2 * 4
     tile.door.write32(lock, 3)
@@ -159,7 +159,7 @@ def test_locks_that_the_host_gets_are_recorded() -> None:
     tile.door.block_read32(0x100, 4)
     assert [type(operation) for operation in recording.operations] == [Write, *[MaskPoll] * 4]
     again = loaded(recording.operations)
-    assert [again.door.read32(lock + 16 * n) for n in range(2)] == [2, 5]
+    assert [again.door.at_once().read32(lock + 16 * n) for n in range(2)] == [2, 5]
     assert state_of(again.engine) == state_of(tile.engine)
 
 

@@ -95,6 +95,19 @@ class Timing:
         Grade.SILICON,
     )
 
+    access_cycles: int = _constant(
+        20, 0, 1 << 16, "cycles", "from one memory-mapped access of a host to its next one", Grade.ASSUMED
+    )
+    firmware_access: int = _constant(
+        100, 0, 1 << 16, "cycles", "GT-20: a write of a transaction, 87 and 114 by turns", Grade.SILICON
+    )
+    firmware_word: int = _constant(
+        13, 0, 1 << 12, "cycles", "GT-20: each word of a block write of a transaction", Grade.SILICON
+    )
+    firmware_push: int = _constant(
+        2750, 0, 1 << 20, "cycles", "GT-21: from one queue push of a transaction to the next", Grade.SILICON
+    )
+
     def __post_init__(self) -> None:
         """Check every constant against its range."""
         problems = [

@@ -11,6 +11,7 @@ EXAMPLES = """\b
 Examples:
   memtile serve
   memtile serve --device xcve2802 --port 5555
+  memtile serve --cycles-per-access 100
   memtile serve --port-file run/mesim_output/mesimulator_aximm_port
   memtile serve --memory 0x100000000:64K --memory 0x200000000:1M=weights.npy
 """
@@ -26,6 +27,10 @@ def serve(
     ] = None,
     cycles_per_read: Annotated[
         int | None, typer.Option(min=0, help="Array cycles before each read.", show_default="200")
+    ] = None,
+    cycles_per_access: Annotated[
+        int | None,
+        typer.Option(min=0, help="Array cycles between two accesses, as access_cycles.", show_default="20"),
     ] = None,
     memory: Annotated[
         list[str] | None,
@@ -44,10 +49,11 @@ def serve(
 ) -> None:
     """Serve an array to AMD's open driver until Ctrl-C; what happens is logged on stderr.
 
-    Time passes with reads alone: the array runs before each of them.
+    Time passes with accesses alone: some cycles between any two of them, more before a read.
     """
     import asyncio
 
+    from memtile.arch.timing import Timing
     from memtile.design.array import Array
     from memtile.hosts.address_space import CYCLES_PER_READ, AddressSpace
     from memtile.hosts.driver_socket import LOOPBACK, PORT_FILE, DriverServer
@@ -57,8 +63,10 @@ def serve(
     cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
     path = port_file or PORT_FILE
     requests = parse_memories(memory or [])
+    timing = Timing() if cycles_per_access is None else Timing(access_cycles=cycles_per_access)
     with served_memory(requests, path.parent, _log, keep=save_memory) as memories:
-        server = DriverServer(AddressSpace(Array(device), cycles, memories), _log, every=verbose)
+        space = AddressSpace(Array(device, timing=timing), cycles, memories)
+        server = DriverServer(space, _log, every=verbose)
         asyncio.run(server.run(host or LOOPBACK, port, path))
 
 

@@ -53,7 +53,7 @@ class Array(Bench):
     Attributes:
         columns: columns of the design.
         rows: rows, the interface row 0 included.
-        door: the whole address space, ``column << 25 | row << 20 | offset``.
+        door: the whole address space, ``column << 25 | row << 20 | offset``, as a host uses it.
 
     Raises:
         DesignError: no such device, or it has fewer columns.
@@ -79,7 +79,7 @@ class Array(Bench):
         self._numbers = {(tile.column, tile.row): number for number, tile in enumerate(placed)}
         super().__init__(Engine(placed, timing, switched=True), found)
         self.door = ArrayDoor(
-            lambda column, row: self.engine.door(self._number(column, row)),
+            lambda column, row: self.engine.door(self._number(column, row), timed=True),
             self.columns,
             self.rows,
         )
@@ -88,7 +88,7 @@ class Array(Bench):
         self._fifos: list[ObjectFifo] = []
         self.fifo_names: set[str] = set()
         self._tiles: dict[tuple[int, int], Tile] = {}
-        self.circuits = Circuits(found, self.columns, self.door, self)
+        self.circuits = Circuits(found, self.columns, self)
         self._open_inner_edges()
 
     def __repr__(self) -> str:
@@ -264,7 +264,7 @@ class Array(Bench):
         raise_if([problem for bus in self._buses for problem in bus.conflicts()], DesignError)
         self.circuits.apply()
         for bus in self._buses[self._configured :]:
-            bus.configure(self.circuits, self.door)
+            bus.configure(self.circuits)
             self._configured += 1
         return MappingProxyType(self.circuits.trees)
 
@@ -458,7 +458,7 @@ class Array(Bench):
             for row in range(self.rows):
                 kind = self.device.tile(column, row)
                 register = tile_register(kind, "Tile_Control")
-                self.door.write32(self.door.address(column, row, register.offset), register.pack(**sides))
+                self.engine.door(self._numbers[column, row]).write32(register.offset, register.pack(**sides))
 
 
 def _placed(device: Device, columns: int) -> list[Placed]:

@@ -148,6 +148,7 @@ class Bench:
             untimed: move the data without a clock.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
         """
+        self.engine.host.stopped = untimed
         end = self.engine.now + max_cycles
         stop: Stop | None
         try:

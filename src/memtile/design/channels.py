@@ -126,7 +126,7 @@ class Channel(StreamPort):
         """Fields of the channel's status register, AM025 names."""
         kind = self._tile.kind
         register = self._register(kind.status_base[self._direction] + self._number * WORD_BYTES)
-        return register.unpack(self._tile.door.read32(register.offset))
+        return register.unpack(self._tile.own_door.read32(register.offset))
 
     @property
     def started(self) -> bool:
@@ -239,7 +239,7 @@ class Channel(StreamPort):
         return numbers
 
     def _push(self, word: int) -> None:
-        self._tile.door.write32(self._queue_register, word)
+        self._tile.own_door.write32(self._queue_register, word)
         self._posted -= 1
 
     def _control(self, **fields: int) -> None:
@@ -247,7 +247,7 @@ class Channel(StreamPort):
         register = self._register(self._tile.kind.control_base + self._local * self._tile.kind.channel_stride)
         mask = sum(register.field(name).mask for name in fields)
         value = register.pack(**fields)
-        self._tile.bench.post(lambda: self._tile.door.mask_write32(register.offset, mask, value))
+        self._tile.bench.post(lambda: self._tile.own_door.mask_write32(register.offset, mask, value))
 
     def _transfers(self, work: Sequence[Transfer | Descriptor]) -> list[Transfer]:
         """Work as transfers; anything else is refused with what would make one of it."""

@@ -19,6 +19,7 @@ from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.channels import Channel
+from memtile.design.own_door import HasDoor, OwnDoor
 from memtile.design.router import Flow, Tree, route
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.switch_graph import Port, SwitchGraph
@@ -41,12 +42,16 @@ class Circuits:
     Args:
         device: the device.
         columns: columns of the array.
-        door: its address space.
         design: the array.
+
+    Attributes:
+        door: the address space of the array, without the time of a host.
     """
 
-    def __init__(self, device: Device, columns: int, door: ArrayDoor, design: object) -> None:
-        self._device, self._columns, self._door, self._design = device, columns, door, design
+    def __init__(self, device: Device, columns: int, design: HasDoor) -> None:
+        self._device, self._columns = device, columns
+        self._design: object = design
+        self.door = OwnDoor(design)
         self._flows: list[Flow] = []
         self._taken: dict[Port, str] = {}
         self._drivers: dict[Port, Port] = {}
@@ -181,10 +186,10 @@ class Circuits:
             if port.is_master:
                 ports = PORTS[port.tile]
                 slave = ports.slave(before.name)
-                at = self._door.address(port.column, port.row, ports.base)
-                self._door.write32(at + SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, _SLAVE_ENABLE)
+                at = ArrayDoor.address(port.column, port.row, ports.base)
+                self.door.write32(at + SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, _SLAVE_ENABLE)
                 master = at + ports.master(port.name) * WORD_BYTES
-                self._door.write32(master, _MASTER_ENABLE | slave)
+                self.door.write32(master, _MASTER_ENABLE | slave)
 
     def _attach(self, flow: Flow) -> None:
         """Give the switch ports of interface tiles to their DMA."""
@@ -192,8 +197,8 @@ class Circuits:
             if _is_interface(port) and _is_dma(port):
                 register = tile_register(port.tile, "Demux_Config" if port.is_master else "Mux_Config")
                 field = register.field(port.name.capitalize())
-                at = self._door.address(port.column, port.row, register.offset)
-                self._door.mask_write32(at, field.mask, SOUTH_ATTACHMENT["DMA"] << field.lsb)
+                at = ArrayDoor.address(port.column, port.row, register.offset)
+                self.door.mask_write32(at, field.mask, SOUTH_ATTACHMENT["DMA"] << field.lsb)
 
     def two_parties(self, channels: Iterable[Channel]) -> Iterator[Problem]:
         """Those channels whose stream port both a circuit and the test bench have."""

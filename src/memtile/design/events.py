@@ -79,7 +79,7 @@ class TileEvents:
 
     def __init__(self, tile: Tile) -> None:
         self._tile = tile
-        self.units = {module: EventUnit(tile.door, module) for module, _ in event_modules(tile.kind.name)}
+        self.units = {module: EventUnit(tile.own_door, module) for module, _ in event_modules(tile.kind.name)}
         self._chosen: dict[str, list[tuple[object, ...]]] = {}
 
     def __repr__(self) -> str:
@@ -246,7 +246,7 @@ class TileEvents:
         register = tile_register(self._tile.kind.name, name)
         for field, value in values.items():
             bits = register.field(field)
-            self._tile.door.mask_write32(register.offset, bits.mask, value << bits.lsb)
+            self._tile.own_door.mask_write32(register.offset, bits.mask, value << bits.lsb)
 
     def _must_own(self, thing: Subject, name: str) -> None:
         tile = self._tile

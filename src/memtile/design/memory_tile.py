@@ -26,7 +26,7 @@ class MemoryTile(Tile):
     Attributes:
         s2mm: the six stream-to-memory channels.
         mm2s: the six memory-to-stream channels.
-        door: the memory-mapped AXI4 port; everything below ends in writes to it.
+        door: the memory-mapped AXI4 port, as a host uses it: its accesses are ``access_cycles`` apart.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class MemoryTile(Tile):
         """Spread consecutive granules over the banks, or have the banks in a row (``kind.granule_bytes``)."""
         control = tile_register(self.kind.name, "Memory_Control")
         mask = control.field("Memory_Interleaving").mask
-        self.door.mask_write32(control.offset, mask, mask if on else 0)
+        self.own_door.mask_write32(control.offset, mask, mask if on else 0)
 
     def run(
         self,

@@ -263,7 +263,7 @@ class PacketBus:
             says=says,
         )
 
-    def configure(self, circuits: Circuits, door: ArrayDoor) -> None:
+    def configure(self, circuits: Circuits) -> None:
         """Write slots, arbiters and msels of every switch on the way.
 
         Raises:
@@ -275,9 +275,9 @@ class PacketBus:
                 if port.is_master:
                     ways[port.column, port.row].setdefault((before, stream.id), set()).add(port)
         for place, hops in ways.items():
-            at = door.address(*place, PORTS[next(iter(hops))[0].tile].base)
+            at = ArrayDoor.address(*place, PORTS[next(iter(hops))[0].tile].base)
             for offset, value in self._registers(hops, circuits.arbiters(place)):
-                door.write32(at + offset, value)
+                circuits.door.write32(at + offset, value)
 
     def _registers(
         self, hops: Mapping[tuple[Port, int], set[Port]], arbiters: list[str]

@@ -23,6 +23,7 @@ from memtile.design.channels import Channel
 from memtile.design.events import TileEvents
 from memtile.design.locks import Lock, LockTable, owner_text
 from memtile.design.lowered import transfer
+from memtile.design.own_door import OwnDoor
 from memtile.design.transfers import Pattern, Transfer
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
@@ -52,13 +53,15 @@ class Tile:
     Attributes:
         s2mm: the stream-to-memory channels.
         mm2s: the memory-to-stream channels.
-        door: the memory-mapped AXI4 port; everything below ends in writes to it.
+        door: the memory-mapped AXI4 port, as a host uses it: its accesses are ``access_cycles`` apart.
+        own_door: the same port as the design uses it, at once; everything below ends in writes to it.
     """
 
     def __init__(self, kind: TileKind, site: Site) -> None:
         self.kind, self.bench, self.index, self.place = kind, *site
         self.engine, self.device = site.bench.engine, site.bench.device
-        self.door = self.engine.door(site.number)
+        self.door = self.engine.door(site.number, timed=True)
+        self.own_door = OwnDoor(self)
         where = "" if self.place is None else "({},{})".format(*self.place)
         self.label = f"{kind.name}{where} " if where else ""
         self.title = f"{kind.title} {where}".strip()
@@ -161,7 +164,7 @@ class Tile:
             DesignError: a buffer that is not in this tile.
         """
         self._must_own(buffer, "load")
-        words = self.door.block_read32(buffer.offset, buffer.words)
+        words = self.own_door.block_read32(buffer.offset, buffer.words)
         return words.view(buffer.dtype).reshape(buffer.shape)
 
     def expect(self, buffer: Buffer, data: npt.ArrayLike) -> None:
@@ -222,7 +225,7 @@ class Tile:
             DesignError: another tile's lock.
         """
         self._must_own(lock, "lock_value")
-        return self.door.read32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride)
+        return self.own_door.read32(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride)
 
     def read(
         self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool | None = None
@@ -301,7 +304,7 @@ class Tile:
             DescriptorError: the tile cannot hold it, or its walk leaves the DMA address space.
         """
         (words,) = chain_words(self, [number], [descriptor])
-        self.door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
+        self.own_door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
 
     def remember(self) -> Undo:
         """What gives back all that is claimed of the tile from now on; see ``Bench.all_or_nothing``."""
@@ -338,11 +341,11 @@ class Tile:
 
     def post_block(self, offset: int, words: Words | Sequence[int]) -> None:
         """Write words from a byte offset on, at the end of the step of the design; see ``Bench.post``."""
-        self.bench.post(lambda: self.door.block_write32(offset, words))
+        self.bench.post(lambda: self.own_door.block_write32(offset, words))
 
     def post_word(self, offset: int, word: int) -> None:
         """Write one word, at the end of the step of the design; see ``Bench.post``."""
-        self.bench.post(lambda: self.door.write32(offset, word))
+        self.bench.post(lambda: self.own_door.write32(offset, word))
 
     def register(self, name: str) -> dict[str, int]:
         """Fields of a register of the tile, by their AM025 names, read through the memory-mapped port.
@@ -355,7 +358,7 @@ class Tile:
             RegisterError: no such register, or one in each module.
         """
         register = tile_register(self.kind.name, name)
-        return register.unpack(self.door.read32(register.offset))
+        return register.unpack(self.own_door.read32(register.offset))
 
     def owns(self, thing: Buffer | Lock) -> bool:
         """Whether a buffer or lock is this tile's own."""

@@ -34,6 +34,7 @@ DEPENDED_ON: Mapping[str, Callable[[State], bool]] = {
     "packet_arbitration": lambda st: bool(st.arbiters.packets.any()),
     "token_words": _channels(Cause.TOKEN_BLOCKED),
     "count_fifo_words": _channels(Cause.TOKEN_BLOCKED),
+    "access_cycles": lambda st: bool(st.clock.host_waited[0]),
 }
 """What in the state says that a run depended on a constant; a row for each of grade ``assumed``."""
 

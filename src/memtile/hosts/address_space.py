@@ -1,7 +1,7 @@
-"""The host's view of an array: absolute addresses, and time that passes with every read.
+"""The host's view of an array: absolute addresses, and time that passes with every access.
 
-Writes of the driver carry no acknowledgement and its polls are long runs of reads, so the array runs a fixed
-number of cycles before each read is answered, fewer when nothing can move any more.
+Two accesses are ``access_cycles`` apart. The driver's polls are long runs of reads, so the array runs a fixed
+number of cycles before each of them, and the driver's time-outs are long enough for what it waits for.
 """
 
 from __future__ import annotations

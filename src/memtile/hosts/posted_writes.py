@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES
 from memtile.jit.tables import plain
-from memtile.sim import machine
 from memtile.sim.engine import Engine
 
 _NO_TILE = -1
@@ -38,6 +37,4 @@ class PostedWrites:
         places = np.where(inside, addresses, 0).astype(np.int64)
         tiles = self._tile_at[places >> COLUMN_SHIFT, places >> ROW_SHIFT & (_ROWS - 1)]
         tiles[~inside] = _NO_TILE
-        done = np.zeros(len(values), dtype=np.bool_)
-        machine.write_many(self._engine.state, tiles, places % TILE_BYTES, values, done)
-        return done
+        return self._engine.post(tiles, places % TILE_BYTES, values)

@@ -7,9 +7,6 @@ silent 0.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from memtile.arch.acts import Acts
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
@@ -22,13 +19,11 @@ from memtile.model.events.asserted import fold
 from memtile.model.events.reports import signal
 from memtile.model.memory import control as memory_control
 from memtile.model.memory import ecc, lock_port, lock_registers, scrubber, watchpoints, windows
-from memtile.model.state.columns import Ints
 from memtile.model.state.events import Signal
 from memtile.model.state.memory import Origin
 from memtile.model.state.state import Spec, State
 from memtile.model.streams import interface_mux, packet_switch, stream_parity, switch_config
 
-Bools = npt.NDArray[np.bool_]
 OKAY, SLAVE_ERROR = 0, -1
 _PLAIN = int(Acts.KEEPS)  # up to here registers are what was written
 
@@ -104,20 +99,6 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
     else:
         act_on_write(st, tile, register, value)
     return OKAY
-
-
-@jit
-def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> int:
-    """Write each word at byte ``offsets`` of its tile, -1 = none, in order; ``done`` = something answered.
-
-    Returns how many it came to: it ends with a write that ``column_clock`` has to act on.
-    """
-    for n in range(values.shape[0]):
-        if st.clock.columns_written[0] > 0:
-            return n
-        if tiles[n] >= 0:
-            done[n] = write(st, tiles[n], offsets[n], values[n]) == OKAY
-    return int(values.shape[0])
 
 
 @jit

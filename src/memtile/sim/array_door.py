@@ -34,6 +34,10 @@ class ArrayDoor:
         """Absolute byte address of byte ``offset`` of a tile."""
         return column << COLUMN_SHIFT | row << ROW_SHIFT | offset
 
+    def at_once(self) -> ArrayDoor:
+        """The same door without the time of a host, for what is set up or looked at from outside."""
+        return ArrayDoor(lambda column, row: self._door(column, row).at_once(), self._columns, self._rows)
+
     def write32(self, address: int, value: int) -> None:
         """Write one 32-bit word."""
         door, offset = self._find(address)

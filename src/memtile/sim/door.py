@@ -1,8 +1,8 @@
 """The door of a tile: memory-mapped AXI4 accesses in process, with the driver's forms of access.
 
 Everything that configures a tile goes through here; nothing else sets a descriptor or a lock. An access
-takes no cycle and no bank (DEV-ARB-2), and comes from a privileged master (DEV-AXI-1). A 128-bit beat of a
-burst is four words of a block write.
+takes no bank (DEV-ARB-2), and comes from a privileged master (DEV-AXI-1). A 128-bit beat of a burst is four
+words of a block write.
 """
 
 from __future__ import annotations
@@ -41,19 +41,29 @@ class Door:
     Args:
         state: its state; accesses act on it at once.
         tile: model index of the tile.
+        arrive: lets time pass until the host comes to an access of so many words; None = it takes no time.
 
     Every method raises :class:`RegisterError` for an address that is unaligned, outside the tile or answered
     by nothing, and for a value that is not 32 bit.
     """
 
-    def __init__(self, state: State, tile: int) -> None:
+    def __init__(self, state: State, tile: int, arrive: Callable[[int], None] | None = None) -> None:
         self._spec, self._state, self._tile = state.spec, state, tile
-        self._gates = state.gates
+        self._gates, self._arrive = state.gates, arrive
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
         self._answering = answering(self._kind.name, bool(state.spec.tiles.has_dma[tile]))
 
+    def at_once(self) -> Door:
+        """The same door without the time of a host, for what is set up or looked at from outside."""
+        return Door(self._state, self._tile)
+
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
+        if self._arrive is not None:
+            self._arrive(1)
+        self._write(offset, value)
+
+    def _write(self, offset: int, value: int) -> None:
         self._check_offset(offset)
         if not _is_word(value):
             raise self._no_word(offset, value)
@@ -62,6 +72,11 @@ class Door:
 
     def read32(self, offset: int) -> int:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
+        if self._arrive is not None:
+            self._arrive(1)
+        return self._read(offset)
+
+    def _read(self, offset: int) -> int:
         self._check_offset(offset)
         value = machine.read(self._state, self._tile, int(offset))
         if value == axi.SLAVE_ERROR:
@@ -80,6 +95,8 @@ class Door:
         Raises:
             RegisterError: nothing answers some word; nothing is written, the tile's sticky status says so.
         """
+        if self._arrive is not None:
+            self._arrive(len(words))
         self._check_offset(offset)
         data = self._words(offset, words)
         memory = self._memory(offset, len(data))
@@ -92,9 +109,9 @@ class Door:
         answered = self._answering[first : first + len(data)]
         hole = len(answered) if answered.all() else int(answered.argmin())
         if hole < len(data):
-            self.write32(offset + hole * WORD_BYTES, int(data[hole]))  # refused
+            self._write(offset + hole * WORD_BYTES, int(data[hole]))  # refused
         for index, word in enumerate(data):
-            self.write32(offset + index * WORD_BYTES, int(word))
+            self._write(offset + index * WORD_BYTES, int(word))
 
     def write_bytes(self, offset: int, data: bytes) -> None:
         """Write ``data`` from byte ``offset`` on, wherever that is in data memory: byte enables (DEV-AXI-2).
@@ -104,6 +121,8 @@ class Door:
         """
         if not isinstance(offset, Integral) or not 0 <= offset <= self._kind.memory_bytes - len(data):
             raise RegisterError(self._beyond_memory(offset, len(data)))
+        if self._arrive is not None:
+            self._arrive(-(-len(data) // WORD_BYTES))
         memory = self._memory(0, self._kind.memory_words)
         assert memory is not None
         host_memory.before_store(self._state, self._tile, offset, len(data))
@@ -123,11 +142,13 @@ class Door:
                 says=f"the block at {offset:#07x} has {words} words; it must have 0 or more",
             )
             raise RegisterError(problem)
+        if self._arrive is not None:
+            self._arrive(words)
         if self._memory(offset, words) is not None:
             first = offset // WORD_BYTES
             self._show(offset, words * WORD_BYTES, False)
             return host_memory.load(self._state, self._tile, first, words, twice=True)
-        reads = [self.read32(offset + index * WORD_BYTES) for index in range(words)]
+        reads = [self._read(offset + index * WORD_BYTES) for index in range(words)]
         return np.array(reads, dtype=np.uint32)
 
     def poll(self, offset: int, mask: int, value: int, advance: Callable[[], bool]) -> bool:

@@ -23,6 +23,7 @@ from memtile.model.build.model import build
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Phase
+from memtile.model.state.columns import Ints
 from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
@@ -32,6 +33,7 @@ from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
 from memtile.sim.feed import Feed, Offer, Words, join, tlasts
+from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
 from memtile.sim.partition import open_partition, stop_clocks, unmodelled
 from memtile.sim.upsets import Upsets
@@ -76,6 +78,7 @@ class Engine:
     Attributes:
         external: the buffers behind the interface tiles.
         upsets: cells of data memory that flip during a run.
+        host: the time between memory-mapped accesses.
         lock_names: names that a design gave, by index among all locks of the model.
         channel_names: names that a design gave, by index among all channels.
         channels: the columns of ``state.channels``, quick to look at from Python.
@@ -102,6 +105,8 @@ class Engine:
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
+        self.host = HostTime(self._state, self.pass_to)
+        self._new_at_ports = False  # what was fed, caught or paced has not been laid out
         self._caught: dict[int, list[Offer]] = {}
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
@@ -126,9 +131,9 @@ class Engine:
         """Cycles simulated so far."""
         return int(self._state.clock.now[0])
 
-    def door(self, tile: int) -> Door:
-        """The memory-mapped AXI4 port of ``tile``."""
-        door = Door(self._state, tile)
+    def door(self, tile: int, *, timed: bool = False) -> Door:
+        """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
+        door = Door(self._state, tile, self.host.access if timed else None)
         return self._observer(door, tile) if self._observer else door
 
     def without_protection(self) -> None:
@@ -188,14 +193,17 @@ class Engine:
     def feed(self, ch: int, words: Words, tlast: npt.NDArray[np.uint8] | None = None) -> None:
         """Append words for the S2MM channel's stream port to offer; ``tlast``: 1 where a packet ends."""
         last = np.zeros(len(words), np.uint8) if tlast is None else tlast.astype(np.uint8)
+        self._new_at_ports = True
         self._feeds.setdefault(ch, Feed()).put(np.ascontiguousarray(words, np.uint32), last)
 
     def catch(self, ch: int) -> None:
         """Take every word of the MM2S channel's stream port from now on."""
+        self._new_at_ports = True
         self._caught.setdefault(ch, [])
 
     def pace(self, ch: int, pattern: npt.NDArray[np.int64]) -> None:
         """Readiness of the port, cycle by cycle, repeating; 1 = offers or takes a word."""
+        self._new_at_ports = True
         self._patterns[ch] = pattern
 
     def run(self, until: int, progress: Progress | None = None) -> clock.Stop:
@@ -244,6 +252,50 @@ class Engine:
             self.run(self.now + cycles)
         finally:
             self._state.clock.passing[0] = 0
+
+    def pass_to(self, cycle: int) -> None:
+        """Let time pass up to ``cycle`` for a host that is busy until then; idle cycles cost nothing.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
+            DesignError: a kernel asks for something that its core does not have or see.
+        """
+        if self._runs_alone(cycle):
+            self._state, self._unsettled = self.external.shown_to(self._state), True
+            there = machine.pass_time(self._state, cycle)
+            self._empty_sinks()
+            if there:
+                return
+        before = self.now
+        self.wait(cycle - before)
+        self._state.clock.host_waited[0] += self.now - before
+
+    def post(self, tiles: Ints, offsets: Ints, values: Ints) -> npt.NDArray[np.bool_]:
+        """Write many words, each when the host comes to it; bool per word, False where nothing answered.
+
+        Args:
+            tiles: model index of each word's tile, -1 = none.
+            offsets: byte offset in the tile, a multiple of 4.
+            values: 32-bit words.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
+            DesignError: a kernel asks for something that its core does not have or see.
+        """
+        done, first = np.zeros(len(values), np.bool_), 0
+        while first < len(values):
+            self.host.reach()
+            alone = self._runs_alone(self.now + len(values) * (1 + self.timing.access_cycles))
+            end = len(values) if alone else first + 1
+            self._state, self._unsettled = self.external.shown_to(self._state), True
+            words = tiles[first:end], offsets[first:end], values[first:end]
+            first += machine.write_many(self._state, *words, done[first:end])
+            self._empty_sinks()
+        return done
+
+    def _runs_alone(self, until: int) -> bool:
+        """Whether nothing outside the state has a part in the cycles up to ``until``."""
+        return self._watcher is None and not self._new_at_ports and until <= self.upsets.next_cycle
 
     def caught(self, ch: int) -> Words:
         """Words taken from the MM2S channel's port so far; uint32."""
@@ -377,6 +429,7 @@ class Engine:
     def _attach(self) -> None:
         """Lay new feeds, sinks and patterns out as the clock loop wants them."""
         ports = self._ports
+        self._new_at_ports = False
         if self._feeds:
             words, last = self._lay_out_sources()
             self._state = self._state._replace(source=words, source_last=last)

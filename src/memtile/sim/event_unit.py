@@ -1,12 +1,14 @@
 """A front panel for the event unit of a module: its registers by their AM025 names, its events by theirs.
 
-For scripts that set events up by hand; everything goes through the tile's door.
+For scripts that set events up by hand; everything goes through the tile's door. What is set up or looked at
+takes no time; events that are generated are as far apart as a host's accesses are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Protocol
 
 from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, MORE_COUNTERS_V2, events_of
 from memtile.arch.register_map import register_named
@@ -15,11 +17,23 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import EVENT_REGISTERS, SLOTS
 from memtile.errors import Problem, RegisterError
 from memtile.model.build.events import named_registers
-from memtile.sim.door import Door
 
 _SOURCE = "AM020, events; names of AMD's driver"
 _SHOWN = 3
 _SLOTS_PER_REGISTER = SLOTS // len(EVENT_REGISTERS)
+
+
+class Registers(Protocol):
+    """What takes accesses to the registers of a tile, such as its door."""
+
+    def at_once(self) -> Registers:
+        """The same, but no time of a host passes."""
+
+    def write32(self, offset: int, value: int, /) -> None:
+        """Write one 32-bit word at byte ``offset``."""
+
+    def read32(self, offset: int, /) -> int:
+        """Read one 32-bit word at byte ``offset``."""
 
 
 class EventUnit:
@@ -33,8 +47,8 @@ class EventUnit:
         RegisterError: no such module, or one without events.
     """
 
-    def __init__(self, door: Door, module: ModuleName = "memory_tile") -> None:
-        self.door = door
+    def __init__(self, door: Registers, module: ModuleName = "memory_tile") -> None:
+        self.door, self._panel = door, door.at_once()
         self.module = module
         if module not in EVENT_MODULES:
             raise RegisterError(
@@ -62,14 +76,14 @@ class EventUnit:
     def write(self, name: str, **fields: int | str) -> None:
         """Set fields of a register, the others stay; an event may be given by its name."""
         register = self.register(name)
-        word = self.door.read32(register.offset)
+        word = self._panel.read32(register.offset)
         numbers = {field: self.number(value) for field, value in fields.items()}
         kept = {field.name: field.get(word) for field in register.fields if not field.reserved}
-        self.door.write32(register.offset, register.pack(**(kept | numbers)))
+        self._panel.write32(register.offset, register.pack(**(kept | numbers)))
 
     def read(self, name: str) -> int:
         """The whole register."""
-        return self.door.read32(self.register(name).offset)
+        return self._panel.read32(self.register(name).offset)
 
     def number(self, event: int | str) -> int:
         """The number of an event; numbers stay.
@@ -101,12 +115,12 @@ class EventUnit:
     def status(self, event: int | str) -> bool:
         """The sticky status of an event."""
         word, bit = divmod(self.number(event), WORD_BITS)
-        return bool(self.door.read32(self.register("Event_Status0").offset + word * WORD_BYTES) >> bit & 1)
+        return bool(self._panel.read32(self.register("Event_Status0").offset + word * WORD_BYTES) >> bit & 1)
 
     def clear(self, event: int | str) -> None:
         """Write 1 to the sticky status of an event."""
         word, bit = divmod(self.number(event), WORD_BITS)
-        self.door.write32(self.register("Event_Status0").offset + word * WORD_BYTES, 1 << bit)
+        self._panel.write32(self.register("Event_Status0").offset + word * WORD_BYTES, 1 << bit)
 
     def count(self, counter: int, start: int | str, stop: int | str, reset: int | str = 0) -> None:
         """Set a performance counter; start and stop alike count the cycles in which the event is asserted.

@@ -17,7 +17,7 @@ from memtile.model import axi, column_clock
 from memtile.model.dma import executions
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
-from memtile.sim import clock
+from memtile.sim import clock, passing
 
 Bools = npt.NDArray[np.bool_]
 
@@ -31,9 +31,10 @@ class Operation(IntEnum):
     WRITE_MANY = 3  # a: tiles, b: offsets, c: words, flags: what was written
     EXECUTE = 4  # x: limit, a: orders, b: room, c: log
     SETTLE = 5
+    PASS = 6  # x: cycle to reach
 
 
-COMPILED = ("arch", "model", "sim/clock.py", "sim/machine.py")
+COMPILED = ("arch", "model", "sim/clock.py", "sim/passing.py", "sim/machine.py")
 """What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -53,9 +54,11 @@ def carry_out(
     if operation == Operation.WRITE:
         return axi.write(st, x, y, z)
     if operation == Operation.WRITE_MANY:
-        return axi.write_many(st, a, b, c, flags)
+        return passing.write_many(st, a, b, c, flags)
     if operation == Operation.EXECUTE:
         return 1 if executions.advance(st, a, b, c, x) else 0
+    if operation == Operation.PASS:
+        return 1 if passing.pass_time(st, x) else 0
     if operation == Operation.SETTLE:
         clock.settle(st)
     return 0
@@ -120,15 +123,17 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
     return int(answer)
 
 
-def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> None:
-    """Write many words, see ``axi.write_many``."""
-    first = 0
-    while first < len(values):
-        rest = slice(first, None)
-        words = tiles[rest], offsets[rest], values[rest]
-        first += ask(st, Operation.WRITE_MANY, arrays=words, flags=done[rest])
-        if st.clock.columns_written[0]:
-            column_clock.follow(st)
+def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> int:
+    """Write many words, see ``passing.write_many``; how many it came to."""
+    written = ask(st, Operation.WRITE_MANY, arrays=(tiles, offsets, values), flags=done)
+    if st.clock.columns_written[0]:
+        column_clock.follow(st)
+    return int(written)
+
+
+def pass_time(st: State, until: int) -> bool:
+    """Let time pass up to cycle ``until``, see ``passing.pass_time``."""
+    return bool(ask(st, Operation.PASS, int(until)))
 
 
 def execute(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:

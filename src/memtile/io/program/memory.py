@@ -10,6 +10,7 @@ import numpy.typing as npt
 from memtile.arch.tiles import EXTERNAL_PAGE, WORD_BYTES
 from memtile.design.array import Array
 from memtile.design.channels import Channel
+from memtile.design.own_door import OwnDoor
 from memtile.io.program.array_names import Stream
 from memtile.io.program.arrays import BoundArrays, ExternalArray, Output
 from memtile.io.program.operations import address_of
@@ -31,7 +32,7 @@ def place(bound: BoundArrays, array: Array) -> dict[int, int]:
         if argument is not None:
             addresses[argument] = added.address
     for memory, words in bound.memories:
-        array.door.block_write32(address_of(*memory.place), words)
+        OwnDoor(array).block_write32(address_of(*memory.place), words)
     for stream, words in bound.feeds:
         array.tile(stream.column, stream.row).s2mm[stream.number].feed(words)
     for output in bound.outputs:
@@ -50,7 +51,7 @@ def taken(output: Output, array: Array) -> npt.NDArray[Any]:
     if isinstance(source, ExternalArray):
         words = source.words
     else:
-        words = array.door.block_read32(address_of(*source.place), -(-output.nbytes // WORD_BYTES))
+        words = OwnDoor(array).block_read32(address_of(*source.place), -(-output.nbytes // WORD_BYTES))
     return words.view(np.uint8)[: output.nbytes].view(output.dtype).reshape(output.shape)
 
 

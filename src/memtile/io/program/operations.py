@@ -28,9 +28,15 @@ WORD_MAX = (1 << WORD_BITS) - 1
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One step of a program; ``place`` says where in the file it stands and does not count for equality."""
+    """One step of a program.
+
+    Attributes:
+        place: where in the file it stands; does not count for equality.
+        firmware: the firmware beside the array carries it out, as it does transactions; likewise.
+    """
 
     place: str = field(default="", compare=False, kw_only=True)
+    firmware: bool = field(default=False, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,9 @@ Words = npt.NDArray[np.uint32]
 class AnyDoor(Protocol):
     """The door of a tile or of an array."""
 
+    def at_once(self) -> AnyDoor:
+        """The same without the time of a host."""
+
     def write32(self, offset: int, value: int, /) -> None:
         """Write one word."""
 
@@ -106,6 +109,10 @@ class RecordingDoor:
 
     def __init__(self, door: AnyDoor, base: int, keep: Callable[[Operation], None]) -> None:
         self._door, self._base, self._keep = door, base, keep
+
+    def at_once(self) -> RecordingDoor:
+        """The same before the door without the time of a host."""
+        return RecordingDoor(self._door.at_once(), self._base, self._keep)
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word."""

@@ -53,6 +53,7 @@ def apply(
     *,
     advance: Advance = lambda: False,
     handlers: Mapping[str, Handler] = _NO_HANDLERS,
+    before: Callable[[Operation], None] = lambda _: None,
 ) -> None:
     """Do all operations in order on ``target``.
 
@@ -62,6 +63,7 @@ def apply(
         shape: of that array.
         advance: lets time pass between the reads of a poll; False = nothing will change any more.
         handlers: what to do for operations that are no register access, by name; others that act are refused.
+        before: called before each operation.
 
     Raises:
         InputFileError: something cannot be done on this array; all problems at once, nothing was written.
@@ -71,6 +73,7 @@ def apply(
     """
     raise_if(check(operations, shape, handlers.keys()), InputFileError)
     for operation in operations:
+        before(operation)
         try:
             _do(operation, target, advance, handlers)
         except RegisterError as error:

@@ -13,6 +13,7 @@ from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.design.host import HostProgram
 from memtile.design.host_run import run_sequences
+from memtile.design.own_door import OwnDoor
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
@@ -22,6 +23,7 @@ from memtile.io.program.core_kernels import CoreKernels, Kernels
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.memory import place, taken
 from memtile.io.program.operations import ArrayShape, Operation, Other
+from memtile.io.program.pace import Pace
 from memtile.io.program.pointer_patches import PATCH, pointer_of, pointer_problems, pointer_words
 from memtile.io.program.register_writes import Advance, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
@@ -78,21 +80,24 @@ class _Host:
     ) -> None:
         self._array, self._end, self._untimed, self._progress = array, end, untimed, progress
         self._cores = cores
+        self._door = OwnDoor(array)
+        self._pace = Pace(array.engine.host, array.engine.timing, array.device)
         self.stop = Stop.LIMIT
+        array.engine.host.stopped = untimed
 
     def write32(self, address: int, value: int) -> None:
         """Write one word."""
-        self._array.door.write32(address, value)
+        self._door.write32(address, value)
         self._written(address)
 
     def mask_write32(self, address: int, mask: int, value: int) -> None:
         """Replace the bits of ``mask``."""
-        self._array.door.mask_write32(address, mask, value)
+        self._door.mask_write32(address, mask, value)
         self._written(address)
 
     def block_write32(self, address: int, words: Sequence[int]) -> None:
         """Write consecutive words."""
-        self._array.door.block_write32(address, words)
+        self._door.block_write32(address, words)
         self._written(address, len(words))
 
     def _written(self, address: int, words: int = 1) -> None:
@@ -106,7 +111,17 @@ class _Host:
 
     def poll(self, address: int, mask: int, value: int, _advance: Advance, /) -> bool:
         """Read until the bits of ``mask`` are those of ``value``."""
-        return self.until(lambda: self._array.door.read32(address) & mask == value)
+        return self.until(lambda: self._door.read32(address) & mask == value)
+
+    def come_to(self, operation: Operation) -> None:
+        """Let the time pass that the operation before this one took.
+
+        Raises:
+            SimulationError: it passes the last cycle.
+        """
+        self._pace.before(operation)
+        if self.left <= 0:
+            raise SimulationError(_too_late(operation, self._end))
 
     def do(self, sequence: HostProgram | None) -> None:
         """Let the array run until a host sequence has ended, if there is one.
@@ -202,7 +217,7 @@ def run_program(
     stopped = ""
     try:
         host.do(before)
-        apply(operations, host, shape, handlers=handlers)
+        apply(operations, host, shape, handlers=handlers, before=host.come_to)
         result = _to_the_end(operations, array, host, after)
     except SimulationError as error:
         stopped = str(error)
@@ -217,8 +232,22 @@ def _patch(operation: Other, array: Array, addresses: Mapping[int, int]) -> None
     """Put the address of an argument into a descriptor."""
     pointer = pointer_of(operation)
     assert pointer is not None
+    door = OwnDoor(array)
     for word in pointer_words(pointer.register, addresses[pointer.argument] + pointer.offset):
-        array.door.mask_write32(word.address, word.mask, word.value)
+        door.mask_write32(word.address, word.mask, word.value)
+
+
+def _too_late(operation: Operation, end: int) -> Problem:
+    return Problem(
+        reason="max_cycles",
+        where=operation.place or "program",
+        field="max_cycles",
+        given=f"an operation at or after cycle {end}",
+        allowed=f"operations before cycle {end}",
+        source="the limit of the run",
+        next_step="Allow more cycles.",
+        says=f"the limit was reached at cycle {end}, before this operation",
+    )
 
 
 def _halfway(array: Array, stop: Stop | None, untimed: bool) -> Result:

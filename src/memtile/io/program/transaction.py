@@ -6,7 +6,7 @@ may hold anything. Nothing of a file is returned unless all of it makes sense.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from struct import Struct
 
 from memtile.arch.tiles import WORD_BYTES
@@ -58,7 +58,7 @@ def read_transaction(data: bytes, name: str = "transaction") -> Transaction:
     at = HEADER.size
     while at < len(data):
         operation, size = _Operations(file, header).read(at)
-        operations.append(operation)
+        operations.append(replace(operation, firmware=True))
         at += size
     if len(operations) != count:
         says = f"the header says {count} operations, the file has {len(operations)}"

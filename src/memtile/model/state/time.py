@@ -5,7 +5,17 @@ from typing import Annotated, NamedTuple
 
 from memtile.arch.timing import Timing
 from memtile.jit.tables import table
-from memtile.model.state.columns import EQUAL, OUTSIDE, OWN_RESET, STAMP, STAYS, Column, Ints
+from memtile.model.state.columns import (
+    COUNT,
+    DUE,
+    EQUAL,
+    OUTSIDE,
+    OWN_RESET,
+    STAMP,
+    STAYS,
+    Column,
+    Ints,
+)
 
 
 class Clock(NamedTuple):
@@ -20,6 +30,8 @@ class Clock(NamedTuple):
     columns_written: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = a register of column clocks was
     locks_changed: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = who waits for a lock asks again
     passing: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = time passes even when nothing can move
+    host_free: Annotated[Ints, Column(DUE, 0, OUTSIDE, STAYS)]  # the host's next access comes not before it
+    host_waited: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # cycles that passed between its accesses
 
 
 class Timings(NamedTuple):
@@ -39,6 +51,7 @@ class Timings(NamedTuple):
     external_write_latency: Ints
     external_egress_words: Ints
     external_burst_overhead: Ints
+    access_cycles: Ints
 
 
 def timings(timing: Timing) -> Timings:

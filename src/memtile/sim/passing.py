@@ -1,0 +1,59 @@
+"""Time that passes while a host is busy: between two of its memory-mapped accesses, many times a second.
+
+A host's accesses are ``access_cycles`` apart (docs/timing.md). Most of them meet a model in which nothing
+acts: then the clock moves at once, and a cycle costs nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.jit.decorators import jit
+from memtile.model import axi
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
+from memtile.sim import clock
+
+Bools = npt.NDArray[np.bool_]
+
+
+@jit
+def idle(st: State) -> bool:
+    """Whether nothing at all acts in a cycle, so that one is like any other but for the clock."""
+    channels = st.active_channels[0] + st.waiting_channels[0] + st.active_ports[0] + st.active_controls[0]
+    units = st.active_cores[0] + st.active_units[0] + st.in_flight[0] + st.zeroising[0] + st.guarding[0]
+    outside = st.clock.asking[0] + st.clock.full[0] + st.clock.columns_written[0]
+    return bool(channels + units + outside == 0)
+
+
+@jit
+def pass_time(st: State, until: int) -> bool:
+    """Let time pass up to cycle ``until``; False where Python has to take part before."""
+    began = st.clock.now[0]
+    if began >= until:
+        return True
+    if idle(st):
+        st.clock.now[0] = until
+    else:
+        st.clock.passing[0], st.clock.quiet[0] = 1, 0
+        clock.run(st, until)
+        st.clock.passing[0] = 0
+    st.clock.host_waited[0] += st.clock.now[0] - began
+    return bool(st.clock.now[0] == until)
+
+
+@jit
+def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> int:
+    """Write each word at byte ``offsets`` of its tile, -1 = none, as a host does; ``done`` = it was answered.
+
+    Returns how many it came to: it ends where Python has to take part, for the column clocks or before time
+    can pass.
+    """
+    for n in range(values.shape[0]):
+        if st.clock.columns_written[0] > 0 or not pass_time(st, st.clock.host_free[0]):
+            return n
+        if tiles[n] >= 0:
+            done[n] = axi.write(st, tiles[n], offsets[n], values[n]) == axi.OKAY
+        st.clock.host_free[0] = st.clock.now[0] + st.spec.timing.access_cycles[0]
+    return int(values.shape[0])
