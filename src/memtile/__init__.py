@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
+    from memtile.access.drawing import Drawing
     from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
     from memtile.access.numpy_functions import pad, sliding_window_view
     from memtile.access.tiling import TilingParameters, TraversingParameters
@@ -75,6 +76,7 @@ _HOMES = {
     "DescriptorError": "memtile.errors",
     "DesignError": "memtile.errors",
     "Device": "memtile.arch.devices",
+    "Drawing": "memtile.access.drawing",
     "End": "memtile.design.object_fifo",
     "Event": "memtile.design.events",
     "EventUnit": "memtile.sim.event_unit",
@@ -140,6 +142,7 @@ __all__ = [
     "DescriptorError",
     "DesignError",
     "Device",
+    "Drawing",
     "End",
     "Event",
     "EventUnit",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import sys
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, TextIO, cast
 
 if TYPE_CHECKING:
@@ -58,6 +59,34 @@ class Sheet:
 
         above, below = map(Text, self.above), map(Text, self.below)
         return Group(*above, unclipped(self.table()), *below)
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def html(self) -> str:
+        """The sheet as HTML: a table, and lines above and below it."""
+        above, below = (
+            "".join(f"<div>{escape(line)}</div>" for line in lines) for lines in (self.above, self.below)
+        )
+        sides = ["right" if column.right else "left" for column in self.columns]
+        heads = "".join(
+            f"<th style='text-align:{side}'>{escape(column.head)}</th>"
+            for column, side in zip(self.columns, sides, strict=True)
+        )
+        rows = "".join(
+            "<tr>"
+            + "".join(
+                f"<td style='text-align:{side}'>{escape(cell)}</td>"
+                for cell, side in zip(row, sides, strict=True)
+            )
+            + "</tr>"
+            for row in self.rows
+        )
+        title = (
+            f"<caption style='text-align:left'><b>{escape(self.title)}</b></caption>" if self.title else ""
+        )
+        table = f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        return f"<div>{above}{table}{below}</div>"
 
     def __str__(self) -> str:
         """The sheet as plain text, without the blanks at its ends."""
@@ -134,11 +163,18 @@ def print_whole(console: Console, report: RenderableType) -> None:
 
 
 def _console(file: TextIO, width: int | None = None) -> Console:
-    """A console for a file, the same in a notebook, which Rich would otherwise print to."""
+    """A console for a file: no terminal, nor a notebook, whatever their environments make Rich believe."""
     from rich.console import Console
 
     trimmed = cast(TextIO, _Trimmed(file))
-    return Console(file=trimmed, width=width, highlight=False, no_color=True, force_jupyter=False)
+    return Console(
+        file=trimmed,
+        width=width,
+        highlight=False,
+        no_color=True,
+        force_terminal=False,
+        force_jupyter=False,
+    )
 
 
 def _print_lines(console: Console, lines: tuple[str, ...]) -> None:

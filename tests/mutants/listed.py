@@ -61,6 +61,34 @@ MUTANTS = (
     ),
     # The command line, and what results say
     Mutant(
+        "results print into notebooks by themselves",
+        "sheet.py",
+        "        force_jupyter=False,\n",
+        "",
+        "tests/clients/test_notebooks.py::test_print_of_a_result_is_plain_text_and_nothing_else",
+    ),
+    Mutant(
+        "printed results have colours in notebooks",
+        "sheet.py",
+        "        force_terminal=False,\n",
+        "",
+        "tests/clients/test_notebooks.py::test_print_of_a_result_is_plain_text_and_nothing_else",
+    ),
+    Mutant(
+        "a picture of a transfer counts from the last visit",
+        "design/transfer_picture.py",
+        "& (found < len(numbers)))[::-1]",
+        "& (found < len(numbers)))",
+        "tests/clients/test_notebooks.py::test_an_element_that_comes_twice_has_its_first_number",
+    ),
+    Mutant(
+        "causes that are 0 are left out of the data",
+        "explain/results.py",
+        "use.spent.get(cause, 0) for cause in Cause} if timed",
+        "use.spent[cause] for cause in Cause if use.spent[cause]} if timed",
+        "tests/clients/test_notebooks.py::test_fractions_and_repr_of_channels",
+    ),
+    Mutant(
         "a cache that everybody can write is used",
         "jit/cache.py",
         "found.st_mode & stat.S_IWOTH",

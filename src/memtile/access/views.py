@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from operator import index
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from memtile.access.drawing import Drawing, order_drawing, plane_last
 from memtile.access.element_types import element_bits
 from memtile.access.layout import FLAT, Layout, broken_step
 from memtile.access.numpy_functions import FUNCTIONS
-from memtile.access.request import WORD_BITS, Axis, Request
+from memtile.access.request import WORD_BITS, Axis, Request, elements
 from memtile.access.strides import Loops, Move, cut_inner, element, merged, size_of, take
 from memtile.errors import Problem, TransferError
 
@@ -101,6 +103,31 @@ class View:
 
     def __repr__(self) -> str:
         return f"View(shape={self.shape}, {self.element_bits}-bit elements of a buffer of {self.capacity})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self!r}</pre>{self.picture().svg}"
+
+    def picture(self, path: Path | str | None = None, *, plane: tuple[int, int] = (-2, -1)) -> Drawing:
+        """The view with the element of the buffer that each of its elements is; zeros have no number.
+
+        Args:
+            path: also write it to a file, ``.svg`` or ``.html``.
+            plane: axes of the view that are the rows and the columns.
+
+        Returns:
+            The drawing, which notebooks show.
+
+        Raises:
+            TransferError: no such axes, or a padded axis that is walked both ways.
+            InputFileError: the file cannot be written.
+        """
+        request = self.layout.request(self.element_bits, self.capacity)
+        numbers = elements(self.request() if request is None else request).reshape(self.shape or (1,))
+        title = f"{self!r}: element of the buffer that each is"
+        made = order_drawing(plane_last(numbers, plane, "view"), title)
+        if path is not None:
+            made.save(path)
+        return made
 
     def __array__(self, *_: Any, **__: Any) -> npt.NDArray[Any]:
         raise self.refusal(

@@ -17,6 +17,7 @@ from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.errors import DescriptorError, Problem
+from memtile.sheet import Column, Sheet
 
 
 class Dim(NamedTuple):
@@ -159,9 +160,21 @@ class Descriptor:
         given = ((f, getattr(self, f.name)) for f in fields(self))
         return f"Descriptor({', '.join(f'{f.name}={v!r}' for f, v in given if v != f.default)})"
 
+    def _repr_html_(self) -> str:
+        given = ((f, getattr(self, f.name)) for f in fields(self))
+        rows = tuple((f.name, _plainly(value)) for f, value in given if value != f.default)
+        return Sheet((Column("Descriptor"), Column("")), rows).html()
+
     def but(self, **changes: Any) -> Self:
         """A copy with some attributes changed."""
         return replace(self, **changes)
+
+
+def _plainly(value: object) -> str:
+    """A value in few words: ``(step 1, wrap 8)`` for a dimension."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return ", ".join(f"{name} {part}" for name, part in value._asdict().items())
+    return "; ".join(map(_plainly, value)) if isinstance(value, tuple) else str(value)
 
 
 def _drop_trailing(items: list[Any], default: object) -> None:

@@ -91,6 +91,11 @@ class Array(Bench):
         self.circuits = Circuits(found, self.columns, self)
         self._open_inner_edges()
 
+    def _repr_html_(self) -> str:
+        from memtile.design.tables import array_sheet
+
+        return array_sheet(self).html()
+
     def __repr__(self) -> str:
         size = f"{self.columns} x {self.rows} tiles, {len(self._tiles)} in use"
         return f"Array({self.device.name}: {size}, {self.engine.now} cycles run)"

@@ -223,7 +223,10 @@ class Channel(StreamPort):
         words = chain_words(tile, numbers, chain, self)
         tile.bd_pool.take(self._number, size, self.port)  # only now: a refused chain takes and writes nothing
         self.claimed = self._begun = True
-        self.moves = {**self.moves, **{t.buffer: t.dtype for t in transfers if t.dtype is not None}}
+        self.moves = {
+            **self.moves,
+            **{t.buffer.name: t.buffer.dtype for t in transfers if t.buffer is not None},
+        }
         if not self.receives:
             self.packets |= {d.packet.id if d.packet else None for d in chain}
         if any(d.compression for d in chain):

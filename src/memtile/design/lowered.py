@@ -52,8 +52,8 @@ def transfer(
         lowered.descriptors,
         lowered.runs,
         access=access,
-        buffer=buffer.name,
-        dtype=buffer.dtype,
+        buffer=buffer,
+        first=first,
         parts=_parts(lowered.tasks),
         port=pattern.packet_port_id if isinstance(pattern, TilingParameters) else NO_PORT,
     )

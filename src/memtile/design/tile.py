@@ -77,6 +77,11 @@ class Tile:
         """Its events, to be counted or traced."""
         return TileEvents(self)
 
+    def _repr_html_(self) -> str:
+        from memtile.design.tables import tile_sheet
+
+        return tile_sheet(self).html()
+
     def __repr__(self) -> str:
         buffers, used = self._memory.buffers, sum(b.nbytes for b in self._memory.buffers)
         where = "" if self.place is None else " ({},{})".format(*self.place)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-
+from memtile.access.drawing import Drawing
 from memtile.access.lowering.certificate import Task
 from memtile.access.lowering.lower import Access
 from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.access.views import View
 from memtile.arch.tiles import TILE_KINDS
 from memtile.bd.descriptor import Acquire, Descriptor, Release
+from memtile.design.buffers import Buffer
+from memtile.design.transfer_picture import picture_of
 from memtile.errors import Problem, TransferError, raise_if
 
 _GUARDS = "AM025 DMA_BDn_7: one acquire and one release per BD"
@@ -39,8 +41,8 @@ class Transfer:
         place: column and row of the tile from which the buffer is seen so; None = not said.
         access: ``"read"`` for MM2S, ``"write"`` for S2MM; None = not said.
         design: the design that the buffer is part of; None = not said.
-        buffer: name of the buffer; empty = not said.
-        dtype: type of the buffer's elements; None = not said.
+        buffer: what it reads or writes; None = not said.
+        first: first word of the buffer as the DMA sees it.
         parts: the tasks that one pass takes, where it takes several; empty = all descriptors are one task.
         once: makes the same transfer as one run of one chain, which rings, guards and longer chains need;
             None = there is no other way to make it.
@@ -52,8 +54,8 @@ class Transfer:
     place: tuple[int, int] | None = None
     access: Access | None = None
     design: object = field(default=None, compare=False)
-    buffer: str = field(default="", compare=False)
-    dtype: np.dtype[Any] | None = field(default=None, compare=False)
+    buffer: Buffer | None = field(default=None, compare=False)
+    first: int = field(default=0, compare=False)
     parts: tuple[Part, ...] = ()
     once: Callable[[], Transfer] | None = field(default=None, compare=False)
     port: int = NO_PORT
@@ -64,6 +66,32 @@ class Transfer:
             return f"Transfer({self.words} words, {bds} BDs in {len(self.parts)} tasks)"
         size = f"{self.words} words, {bds} descriptors"
         return f"Transfer({size}, {self.runs} runs)" if self.runs > 1 else f"Transfer({size})"
+
+    def _repr_html_(self) -> str:
+        from memtile.design.tables import transfer_sheet
+
+        return transfer_sheet(self).html() + ("" if self.buffer is None else self.picture().svg)
+
+    def picture(self, path: Path | str | None = None, *, plane: tuple[int, int] = (-2, -1)) -> Drawing:
+        """The buffer with the number in the stream of each of its elements, where it comes first.
+
+        Elements that are not touched have no number; nor have inserted zeros, which lie in no buffer.
+
+        Args:
+            path: also write it to a file, ``.svg`` or ``.html``.
+            plane: axes of the buffer that are the rows and the columns.
+
+        Returns:
+            The drawing, which notebooks show.
+
+        Raises:
+            TransferError: a transfer that was not made from a buffer, or no such axes.
+            InputFileError: the file cannot be written.
+        """
+        made = picture_of(self, plane)
+        if path is not None:
+            made.save(path)
+        return made
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from memtile.access.drawing import Drawing
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.errors import DesignError, Problem
+from memtile.explain.bars import cause_bars
 from memtile.explain.checks import Check
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 from memtile.sheet import Column, Sheet
@@ -194,6 +197,34 @@ class Result:
     def __rich__(self) -> Sheet:
         """The sheet, for ``rich.print``."""
         return self.sheet()
+
+    def _repr_html_(self) -> str:
+        return self.sheet().html() + (self.picture().svg if self.timed else "")
+
+    def picture(self, path: Path | str | None = None) -> Drawing:
+        """What each channel spent its cycles on, a bar for each.
+
+        ``memtile.save_cycles`` writes .png and .pdf, with the ``plots`` extra.
+
+        Args:
+            path: also write it to a file, ``.svg`` or ``.html``.
+
+        Returns:
+            The drawing, which notebooks show.
+
+        Raises:
+            DesignError: an untimed run has no cycles.
+            InputFileError: the file cannot be written.
+        """
+        if not self.timed:
+            raise DesignError("result: an untimed run has no cycles to draw. Run it without untimed=True.")
+        names = (f"{use.label}  {use.name}" if use.label else use.name for use in self.channels)
+        made = cause_bars(
+            [(name, use.spent) for name, use in zip(names, self.channels, strict=True)], self.cycles
+        )
+        if path is not None:
+            made.save(path)
+        return made
 
     def __repr__(self) -> str:
         exact = {True: ", bit-exact", False: ", NOT bit-exact", None: ""}[self.exact]

@@ -119,6 +119,9 @@ class CampaignResult:
         exact = "bit-exact" if self.bit_exact else "NOT bit-exact"
         return f"CampaignResult({self.struck} upsets of {self.bits} bits: {found}; {exact})"
 
+    def _repr_html_(self) -> str:
+        return self.sheet().html()
+
     def __str__(self) -> str:
         """The sheet as plain text."""
         return str(self.sheet())

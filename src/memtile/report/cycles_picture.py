@@ -7,29 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.errors import InputFileError, cannot_write
+from memtile.explain.bars import COLOURS
 from memtile.explain.results import Result
 from memtile.model.state.causes import CAUSE_TEXT, Cause
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, told apart by colour-blind readers too.
-COLOURS = {
-    Cause.MOVING: "#0072B2",
-    Cause.IDLE: "#E5E5E5",
-    Cause.TASK_START: "#999999",
-    Cause.BD_SWITCH: "#F0E442",
-    Cause.LOCK_ACQUIRE: "#E69F00",
-    Cause.BANK_CONFLICT: "#D55E00",
-    Cause.MEMORY_BUSY: "#000000",
-    Cause.STREAM_STARVED: "#56B4E9",
-    Cause.STREAM_BLOCKED: "#CC79A7",
-    Cause.HALTED: "#8B0000",
-    Cause.TOKEN_BLOCKED: "#7B3F99",
-    Cause.NEIGHBOUR_BUSY: "#B3DE69",
-    Cause.EXTERNAL: "#009E73",
-    Cause.CLOCK_OFF: "#4D4D4D",
-}
 _SUFFIXES = (".png", ".svg", ".pdf")
 
 
