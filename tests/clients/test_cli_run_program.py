@@ -17,7 +17,7 @@ from memtile.io.program.register_dump import dump_json, dump_text
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
-from programs import cdo_of
+from programs import Program, cdo_of
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
 TRANSPOSE = FOLDER / "scn_transpose_8x16.bin"
@@ -51,6 +51,20 @@ def test_arrays_go_in_and_come_out(given: str, tmp_path: Path) -> None:
         "buffer y: 0x200000000, 512 bytes, written by interface(2,0) S2MM 0, BD 1; zeros at first",
         f"saved y: {out}, int32 16 x 8",
     ]
+
+
+def test_a_circuit_that_the_switch_does_not_have_is_told(tmp_path: Path) -> None:
+    """The master of S2MM 2 of a memory tile names MM2S 1."""
+    made = Program()
+    made.circuit(1, 1, "DMA1", "DMA2")
+    path = tmp_path / "registers.txt"
+    path.write_text(dump_text(made.operations), encoding="utf-8")
+    done = run(path)
+    assert done.exit_code == 1
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("error:"))
+    assert line.startswith(
+        "error: master port DMA2 of tile (1, 1): its register names slave DMA1; the switch has"
+    )
 
 
 def test_numbers_count_buffers_by_address(given: str, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def told(server: Server, client: Client) -> list[str]:
     """The lines about the array, once what was sent has been done."""
     client.read32(MEMORY)
     found = [line.removeprefix("memtile serve: ") for line in server.log.splitlines()]
-    return [line for line in found if re.match(r"memory|interface|compute|slave|core", line)]
+    return [line for line in found if re.match(r"memory|interface|compute|slave|master|core", line)]
 
 
 def test_an_interface_dma_at_an_address_without_memory(server: Server, client: Client) -> None:
@@ -182,6 +182,21 @@ def test_a_packet_that_no_master_takes(server: Server, client: Client) -> None:
     packet_design(client, 5 << 24 | 0x1F << 16 | 1 << 8 | 1 << 4 | 2, 3 << 30 | 1 << 6 | 2)
     (line,) = told(server, client)
     assert "stream id 5: no master takes arbiter 2, msel 1" in line
+
+
+def test_a_circuit_that_the_switch_does_not_have(server: Server, client: Client) -> None:
+    """A memory tile's MM2S 1 to S2MM 2: told when it is set up, and again when it is set up again."""
+    for _ in range(2):
+        client.write32(MEMORY + 0xB0008, VALID | 1)
+        client.write32(MEMORY + 0xB0104, VALID)
+        client.read32(MEMORY)
+        client.write32(MEMORY + 0xB0104, 0)
+    (line,) = told(server, client)
+    assert line == (
+        "master port DMA2 of tile (1, 1): its register names slave DMA1; the switch has no such circuit, "
+        "nothing passes. Slaves that reach it are DMA2, SOUTH0, SOUTH1, SOUTH2, SOUTH3, SOUTH4, SOUTH5, "
+        "NORTH0, NORTH1, NORTH2, NORTH3"
+    )
 
 
 def test_refused_accesses_say_where_and_what(server: Server, client: Client) -> None:

@@ -234,14 +234,14 @@ def reporting() -> Bench:
     bench.packets("CTRL0", (9, 31, 0, 0))
     bench.collects("SOUTH1", 0, 0)
     bench.engine.catch_port(0, "SOUTH1")
-    bench.circuit("DMA0", "DMA1")
+    bench.circuit("DMA1", "DMA1")
     ch = bench.s2mm(1)
     bench.control(ch, FoT_Mode=2, Controller_ID=9)
     bench.write_bd(24, Descriptor("memory", 8, OWN.address(0)))
     bench.issue(ch, 24, 2, token=True)
-    for bd, words in ((0, 3), (2, 5)):
+    for bd, words in ((25, 3), (26, 5)):
         bench.write_bd(bd, Descriptor("memory", words, OWN.address(0x1000)))
-        bench.issue(bench.mm2s(), bd)
+        bench.issue(bench.mm2s(1), bd)
     return bench
 
 

@@ -372,8 +372,8 @@ def test_tile_memories_and_streams() -> None:
 def test_one_name_in_and_out_is_one_buffer() -> None:
     program = Program()
     program.up(2, 0, 0)
-    program.circuit(2, 1, "SOUTH0", "SOUTH1")
-    program.down(2, 0, 1)
+    program.circuit(2, 1, "SOUTH0", "SOUTH0")
+    program.down(2, 0, 0)
     program.bd(2, 0, Descriptor("interface", 16, DmaAddress(FROM // 4)))
     program.bd(2, 1, Descriptor("interface", 16, DmaAddress(FROM // 4 + 8)))
     program.push(2, 0, S2MM, 0, 1)

@@ -34,14 +34,14 @@ def seen(bench: Bench, module: ModuleName, at: int = 0) -> list[str]:
 
 
 def below_a_compute_tile() -> Bench:
-    """The memory tile's MM2S 2 feeds S2MM 1 of the compute tile above it, and its own S2MM 4."""
+    """The memory tile's MM2S 2 feeds S2MM 1 of the compute tile above it, and its own S2MM 2."""
     bench = Bench("memory", "compute")
-    bench.circuit("DMA2", "NORTH3", "DMA4")
+    bench.circuit("DMA2", "NORTH3", "DMA2")
     bench.circuit("SOUTH3", "DMA1", at=1)
     bench.fill(0x4000, [1, 2, 3])
     bench.write_bd(2, Descriptor("memory", 3, OWN.address(0x4000)))
     bench.write_bd(4, Descriptor("memory", 3, OWN.address(0x8000)))
-    bench.issue(bench.s2mm(4), 4)
+    bench.issue(bench.s2mm(2), 4)
     bench.write_bd(0, Descriptor("compute", 3, 0), at=1)
     bench.issue(bench.s2mm(1, at=1), 0, at=1)
     return bench
@@ -58,7 +58,7 @@ def test_parity_travels_with_the_word_to_all_that_take_it() -> None:
     bench.issue(bench.mm2s(2), 2)
     bench.run()
     assert bench.memory(0x8000, 3) == bench.memory(0, 3, at=1) == [1, 2, 3]
-    assert (seen(bench, "memory_tile"), seen(bench, "core", at=1)) == (["DMA_4"], ["DMA_1"])
+    assert (seen(bench, "memory_tile"), seen(bench, "core", at=1)) == (["DMA_2"], ["DMA_1"])
     assert [unit.counted(0) for unit in units] == [3, 3]
 
 
@@ -115,16 +115,16 @@ def test_a_control_packet_with_it_is_obeyed_and_reported() -> None:
 @pytest.mark.parametrize("half", ["lower", "upper"])
 def test_the_ports_of_aie_ml_v2_have_it_for_both_words(half: str) -> None:
     bench = Bench("memory_v2")
-    bench.circuit("DMA1", "DMA5")
+    bench.circuit("DMA1", "DMA1")
     inject(bench, "memory_tile_v2", f"DMA_1_{half}")
     bench.fill(0x4000, [1, 2, 3])
     bench.write_bd(24, Descriptor("memory_v2", 3, OWN.address(0x4000)))
     bench.write_bd(25, Descriptor("memory_v2", 3, OWN.address(0x8000)))
-    bench.issue(bench.s2mm(5), 25)
+    bench.issue(bench.s2mm(1), 25)
     bench.issue(bench.mm2s(1), 24)
     bench.run()
     assert bench.memory(0x8000, 3) == [1, 2, 3]
-    assert seen(bench, "memory_tile_v2") == ["DMA_5"]
+    assert seen(bench, "memory_tile_v2") == ["DMA_1"]
 
 
 @pytest.mark.parametrize(

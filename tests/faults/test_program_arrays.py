@@ -206,8 +206,8 @@ def test_what_nobody_answers_is_a_decode_error_with_its_address() -> None:
     made = program()
     made.bd(2, 1, Descriptor("interface", 1 << 28, DmaAddress(WRITES // 4)))
     made.up(2, 0, 0)
-    made.circuit(2, 1, "SOUTH0", "SOUTH1")
-    made.down(2, 1, 1)
+    made.circuit(2, 1, "SOUTH0", "SOUTH0")
+    made.down(2, 1, 0)
     made.push(2, 0, S2MM, 1, 1)
     done = run_program(made.operations, Array(), [Given("x", WORDS)])
     assert done.result.status == "halted"

@@ -643,6 +643,21 @@ MUTANTS = (
         "if beside is not None and not _is_interface(p.name) and own and of_tile[beside]:",
         "tests/timing/test_broadcast.py::test_the_interface_row_passes_on_to_its_sides",
     ),
+    # Circuits
+    Mutant(
+        "a switch connects any ports",
+        "model/streams/switch_config.py",
+        "elif st.spec.circuits[st.spec.tiles.kind[tile], slave, master] == 0:",
+        "elif slave < 0:",
+        "tests/data/test_missing_circuits.py::test_every_pair_of_ports_is_a_circuit_or_none",
+    ),
+    Mutant(
+        "nobody is told of a circuit that is none",
+        "explain/outcome.py",
+        ", *circuit_errors(engine))",
+        ")",
+        "tests/data/test_missing_circuits.py::test_a_number_that_no_slave_has",
+    ),
     # Interrupts
     Mutant(
         "first level takes what is not enabled",

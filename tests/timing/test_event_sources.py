@@ -189,7 +189,7 @@ def test_lock_selectors_of_an_interface_tile_count_when_they_are_written(selecto
 def test_port_selectors(selector: int) -> None:
     """Words that wait at a slave port of the switch because the channel behind the master is not started."""
     bench = Bench("memory")
-    bench.circuit("DMA0", "DMA1")
+    bench.circuit("DMA1", "DMA1")
     ports, unit = PORTS["memory"], EventUnit(bench.door())
     register = f"Stream_Switch_Event_Port_Selection_{selector // 4}"
 
@@ -201,10 +201,10 @@ def test_port_selectors(selector: int) -> None:
     def seen() -> set[str]:
         return {name for name in ("RUNNING", "STALLED", "TLAST") if unit.status(f"PORT_{name}_{selector}")}
 
-    bench.write_bd(0, Descriptor("memory", 24, OWN.address(0)))
+    bench.write_bd(25, Descriptor("memory", 24, OWN.address(0)))
     bench.write_bd(24, Descriptor("memory", 24, OWN.address(64)))
-    watch(ports.slave("DMA0"), master=False)
-    bench.issue(bench.mm2s(), 0)
+    watch(ports.slave("DMA1"), master=False)
+    bench.issue(bench.mm2s(1), 25)
     bench.engine.run(60)
     assert seen() == {"RUNNING", "STALLED"}
     watch(ports.master("DMA1"), master=True)

@@ -13,6 +13,7 @@ from memtile.explain.assumed import assumed
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.checks import Check
+from memtile.explain.circuit_errors import circuit_errors
 from memtile.explain.core_view import CoreView, core_views, unsimulated
 from memtile.explain.good_waits import good_waits
 from memtile.explain.lock_waits import lock_errors
@@ -69,7 +70,7 @@ def outcome(
         assumed=tuple(assumed(engine)) if timed else (),
         cores=tuple(view.use() for view in cores) if timed else (),
         before=before,
-        errors=(*_channel_errors(busy), *lock_errors(engine)),
+        errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
     )
 
 

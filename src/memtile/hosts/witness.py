@@ -9,6 +9,7 @@ import numpy as np
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView
+from memtile.explain.circuit_errors import barred_text
 from memtile.explain.core_view import unsimulated_text
 from memtile.explain.stuck_packets import stuck_text
 from memtile.hosts.notices import Notice
@@ -32,7 +33,7 @@ _CAUSES = {
 
 
 class Witness:
-    """Finds what is new each time it looks: halted channels, lost pushes, stuck packets, enabled cores.
+    """Finds what is new each time it looks: halted channels, lost pushes, stuck packets, circuits, cores.
 
     Args:
         engine: what it looks at.
@@ -47,6 +48,7 @@ class Witness:
         self._stuck = self._switch.unrouted.copy()
         self._controls = control_places(engine)
         self._enabled = np.zeros(len(self._controls), dtype=bool)
+        self._barred = self._switch.barred.copy()
 
     def look(self) -> Iterator[Notice]:
         """A notice for each thing that was not there when it looked last."""
@@ -74,6 +76,12 @@ class Witness:
             for core in np.flatnonzero(new).tolist():
                 text = unsimulated_text(engine, core)
                 yield Notice(f"enabled cores {core}", text, text)
+        if not np.array_equal(self._switch.barred, self._barred):
+            new = self._switch.barred & ~self._barred
+            self._barred = self._switch.barred.copy()
+            for port in np.flatnonzero(new).tolist():
+                text = barred_text(engine, port)
+                yield Notice("circuits that a switch does not have", text, text)
 
     def _halted(self, ch: int) -> Notice:
         view, c = ChannelView(self._engine, ch, BdChains(self._engine)), self._engine.channels

@@ -30,7 +30,7 @@ from memtile.model.build.memory import memories_at_rest, shared_at_rest
 from memtile.model.build.protection import protections
 from memtile.model.build.rest import arrays_at_rest, at_rest
 from memtile.model.build.watches import watches
-from memtile.model.build.wiring import Site, feeding_ports, switch_ports
+from memtile.model.build.wiring import Site, circuits, feeding_ports, switch_ports
 from memtile.model.dma.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import CORE_STEPS, NONE, Ints
@@ -198,6 +198,7 @@ def _tables() -> dict[str, Any]:
         "bd_encoding": np.array([[f.encoding if f else 0 for f in lay] for lay in layouts], dtype=np.int64),
         "register_index": maps,
         "register_map": register_tables.records(KIND_NAMES),
+        "circuits": circuits(KIND_NAMES),
         "protections": protections(registers),
         "watches": watches(registers),
     }

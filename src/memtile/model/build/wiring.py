@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtile.arch.ports import FIFO_WORDS, PORTS, WIRES, port_kind
+from memtile.arch.ports import FIFO_WORDS, PORTS, WIRES, circuit_allowed, port_kind
 from memtile.arch.switch_registers import parity_port
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, TileName
 from memtile.arch.timing import Timing
@@ -105,6 +105,17 @@ def _parity_bits(tile: TileName, which: str) -> tuple[Mapping[str, int], int]:
         port = parity_port(tile, field.name)
         masks[port] = masks.get(port, 0) | field.mask
     return masks, found
+
+
+def circuits(names: Sequence[TileName]) -> Ints:
+    """Which circuits the switches of tile kinds have; int64[kind, slave port, master port], 1 = this one."""
+    most = max(len(side) for name in names for side in (PORTS[name].slaves, PORTS[name].masters))
+    found = np.zeros((len(names), most, most), dtype=np.int64)
+    for row, name in enumerate(names):
+        for n, slave in enumerate(PORTS[name].slaves):
+            for m, master in enumerate(PORTS[name].masters):
+                found[row, n, m] = circuit_allowed(name, slave, master)
+    return found
 
 
 def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:

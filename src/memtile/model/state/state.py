@@ -56,6 +56,7 @@ class SpecTables(NamedTuple):
     bd_encoding: Ints  # (kind, field)
     register_index: Shorts  # (kind, word offset in the tile) -> register index, -1 = unmapped
     register_map: RegisterMap
+    circuits: Ints  # (kind, slave port, master port) 1 = the switch can connect them
     protections: Protections
     watches: Watches
     timing: Timings

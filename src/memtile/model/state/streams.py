@@ -58,6 +58,8 @@ class SwitchPorts(NamedTuple):
     feeds: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
     # master in circuit mode: the next one that its slave feeds, -1 = none
     sibling: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    # master in circuit mode: 1 = its register names a slave to which the switch has no way
+    barred: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     # master: S2MM channel that it feeds, -1 = none
     channel: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # ring slots in use, less 1

@@ -1,6 +1,7 @@
 """Stream switch configuration: what the master and slave registers mean for the ports (AM025).
 
-A circuit needs an enabled slave and an enabled master that names it; both must be out of packet mode.
+A circuit needs an enabled slave and an enabled master that names it; both must be out of packet mode, and the
+switch must have a way from one to the other, which many pairs have not (DEV-PKT-7).
 """
 
 from __future__ import annotations
@@ -67,19 +68,24 @@ def configure(st: State, tile: int) -> None:
         config = st.registers[masters + n]
         port = st.spec.tiles.master_base[tile] + n
         st.switch.mode[port] = mode_of(config, _MASTER_ENABLE, _MASTER_PACKET)
-        slave = config & _MASTER_SLAVE
-        if st.switch.mode[port] == CIRCUIT and slave < st.spec.tiles.slaves[tile]:
-            join(st, tile, slave, n)
+        st.switch.barred[port] = 0
+        if st.switch.mode[port] == CIRCUIT:
+            join(st, tile, config & _MASTER_SLAVE, n)
         elif st.switch.mode[port] == PACKET:
             attach(st, tile, port, n, config)
 
 
 @jit
 def join(st: State, tile: int, slave: int, master: int) -> None:
-    """Let a slave in circuit mode feed a master."""
-    port = st.spec.tiles.slave_base[tile] + slave
-    if st.switch.mode[port] == CIRCUIT:
-        fed = st.spec.tiles.master_base[tile] + master
+    """Let a slave in circuit mode feed a master, if there is a slave of that number and a way."""
+    fed, port = st.spec.tiles.master_base[tile] + master, st.spec.tiles.slave_base[tile] + slave
+    if slave >= st.spec.tiles.slaves[tile]:
+        st.switch.barred[fed] = 1
+    elif st.switch.mode[port] != CIRCUIT:
+        return
+    elif st.spec.circuits[st.spec.tiles.kind[tile], slave, master] == 0:
+        st.switch.barred[fed] = 1
+    else:
         st.switch.sibling[fed] = st.switch.feeds[port]
         st.switch.feeds[port] = fed
 
