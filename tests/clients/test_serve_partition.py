@@ -90,4 +90,4 @@ def test_the_largest_device_initialises_in_three_seconds(tmp_path: Path) -> None
     print(f"{whole:.2f} s, {took}")
     assert whole < 3
     rows = {device: DEVICES[device].rows - 1 for device in took}
-    assert took["xcve2802"] / rows["xcve2802"] < 2 * took["npu1"] / rows["npu1"]
+    assert took["xcve2802"] / rows["xcve2802"] < 3 * took["npu1"] / rows["npu1"]

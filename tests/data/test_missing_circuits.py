@@ -56,9 +56,14 @@ def looping(mm2s: int, s2mm: int) -> Array:
     for bd, address in ((24 * (mm2s % 2), 0x20000), (24 * (s2mm % 2) + 1, 0x20000 + 0x100)):
         tile.door.block_write32(0xA0000 + 0x20 * bd, [4, address, 0, 0, 0, 0, 0, ENABLE])
     connect(array, "memory", mm2s, s2mm)
-    tile.door.write32(0xA0604 + 8 * s2mm, 24 * (s2mm % 2) + 1)
-    tile.door.write32(0xA0634 + 8 * mm2s, 24 * (mm2s % 2))
     return array
+
+
+def start(array: Array, mm2s: int, s2mm: int) -> None:
+    """Start both channels."""
+    door = array.memory_tile(0).door
+    door.write32(0xA0604 + 8 * s2mm, 24 * (s2mm % 2) + 1)
+    door.write32(0xA0634 + 8 * mm2s, 24 * (mm2s % 2))
 
 
 @pytest.mark.parametrize("untimed", [False, True])
@@ -67,6 +72,7 @@ def test_the_channels_of_a_memory_tile_are_joined_to_their_own_number_alone(
     mm2s: int, s2mm: int, untimed: bool
 ) -> None:
     array = looping(mm2s, s2mm)
+    start(array, mm2s, s2mm)
     result = array.run(untimed=untimed)
     moved = array.memory_tile(0).door.block_read32(0x400, 4).tolist()
     if mm2s == s2mm:
@@ -117,5 +123,6 @@ def test_packets_go_from_any_slave_to_any_master() -> None:
     door.write32(0xB0000 + 4 * 2, ENABLE | packet | drop | 1 << 3)
     door.write32(0xB0100 + 4 * 1, ENABLE | packet)
     door.write32(0xB0200 + 0x10 * 1, 0x1F << 16 | 1 << 8)
+    start(array, 1, 2)
     assert array.run().good
     assert door.block_read32(0x400, 4).tolist() == [11, 12, 13, 14]

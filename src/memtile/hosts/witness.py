@@ -63,12 +63,7 @@ class Witness:
             self._lost = c.pushes_lost.copy()
             for ch in np.flatnonzero(lost).tolist():
                 yield self._overflow(ch, int(lost[ch]))
-        if not np.array_equal(self._switch.unrouted, self._stuck):
-            new = self._switch.unrouted & ~self._stuck
-            self._stuck = self._switch.unrouted.copy()
-            for port in np.flatnonzero(new).tolist():
-                text = stuck_text(self._engine, port)
-                yield Notice(f"stuck packets at port {port}", text, text)
+        yield from self._in_switches()
         enabled = engine.state.registers[self._controls] & ENABLE != 0
         if not np.array_equal(enabled, self._enabled):
             new = enabled & ~self._enabled
@@ -76,11 +71,20 @@ class Witness:
             for core in np.flatnonzero(new).tolist():
                 text = unsimulated_text(engine, core)
                 yield Notice(f"enabled cores {core}", text, text)
+
+    def _in_switches(self) -> Iterator[Notice]:
+        """Packets that are stuck, and circuits that a switch does not have."""
+        if not np.array_equal(self._switch.unrouted, self._stuck):
+            new = self._switch.unrouted & ~self._stuck
+            self._stuck = self._switch.unrouted.copy()
+            for port in np.flatnonzero(new).tolist():
+                text = stuck_text(self._engine, port)
+                yield Notice(f"stuck packets at port {port}", text, text)
         if not np.array_equal(self._switch.barred, self._barred):
             new = self._switch.barred & ~self._barred
             self._barred = self._switch.barred.copy()
             for port in np.flatnonzero(new).tolist():
-                text = barred_text(engine, port)
+                text = barred_text(self._engine, port)
                 yield Notice("circuits that a switch does not have", text, text)
 
     def _halted(self, ch: int) -> Notice:

@@ -24,7 +24,6 @@ from memtile.model.roster import (
     OFF,
     append,
     wait_for_lock,
-    wake_channel,
     wake_control,
     wake_core,
     wake_guard,
@@ -36,7 +35,7 @@ from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
 from memtile.model.state.columns import Column, Ints, Pause
 from memtile.model.state.rows import channels_of, columns_of_tile, ports_of, units_of
 from memtile.model.state.state import Spec, State
-from memtile.model.tile_reset import reset_tile
+from memtile.model.tile_reset import begin_time, reset_tile
 
 _CLOCK = register_named("pl", "Column_Clock_Control")
 _RESET = register_named("pl", "AIE_Tile_Column_Reset")
@@ -55,8 +54,8 @@ def follow(state: State) -> None:
     for tile in np.flatnonzero((held != st.gates.held) | (stopped != st.gates.off)).tolist():
         if stopped[tile]:
             stop(st, tile)
-        if held[tile] != st.gates.held[tile]:  # at its end too: from then on its timers count
-            reset_tile(st, tile)
+        if held[tile] != st.gates.held[tile]:
+            reset_tile(st, tile) if held[tile] else begin_time(st, tile)
             st.gates.held[tile], st.gates.since[tile] = held[tile], st.clock.now[0]
         if not stopped[tile]:
             start(st, tile)
@@ -171,9 +170,9 @@ def _start_channels(st: State, tile: int) -> None:
     """Let the tile's channels go on."""
     channels = channels_of(st.spec, tile)
     _book_rest(st, channels)
+    st.channels.active[channels] = 1
     for ch in range(channels.start, channels.stop):
-        st.channels.active[ch] = 0
-        wake_channel(st, ch)
+        append(st.active_channels, ch)
         if st.channels.phase[ch] == Phase.ACQUIRE:
             wait_for_lock(st, ch)
 

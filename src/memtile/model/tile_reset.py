@@ -35,6 +35,16 @@ def reset_tile(st: State, tile: int) -> None:
         st.cores.phase[core] = CorePhase.DONE
 
 
+def begin_time(st: State, tile: int) -> None:
+    """The reset ends: what counts from it, such as timers, counts from now on."""
+    for _, values, rows, _ in columns_of_tile(st, tile, _counts_from_reset):
+        values[rows] = st.clock.now[0]
+
+
+def _counts_from_reset(column: Column) -> bool:
+    return column.reset is Reset.NOW
+
+
 def _set_anew(column: Column) -> bool:
     return column.reset in (Reset.CLEARED, Reset.NOW)
 
