@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile import Array, TilingParameters
+from memtile import Array, MemtileError, TilingParameters
 
 SIZE, BAND = 16, 8
 
@@ -29,3 +29,34 @@ def test_a_tiling_goes_to_the_target_of_its_port(ports: tuple[int, int]) -> None
         targets[port].s2mm[0].start(targets[port].write(band))
         targets[port].expect(band, matrix[:, BAND * n : BAND * (n + 1)])
     assert array.run().good
+
+
+def test_packets_from_an_interface_tile_keep_their_headers_until_they_arrive() -> None:
+    """The header chooses at each switch; the one that leaves the interface tile upwards is not the last."""
+    array = Array("npu1", columns=1)
+    outside, targets = array.interface_tile(0), [array.compute_tile(0, row) for row in (2, 4)]
+    data = [np.arange(8, dtype=np.int32) + 100 * n for n in range(2)]
+    bus = array.packet_bus("up", *((outside.mm2s[0], [target.s2mm[0]]) for target in targets))
+    for n, (stream, target) in enumerate(zip(bus.streams, targets, strict=True)):
+        outside.mm2s[0].start(stream.packets(outside.read(array.external(f"d{n}", data[n]))))
+        buffer = target.buffer("got", 8)
+        target.s2mm[0].start(target.write(buffer))
+        target.expect(buffer, data[n])
+    assert array.run().good
+
+
+def test_streams_may_share_an_id_where_the_design_says_so() -> None:
+    """Two sources send packets of one id to one receiver; else two streams with one id are refused."""
+    array = Array("npu1", columns=1)
+    sources, target = [array.compute_tile(0, row) for row in (2, 3)], array.memory_tile(0)
+    routes = [(source.mm2s[0], [target.s2mm[0]]) for source in sources]
+    with pytest.raises(MemtileError, match=r"the id of .* is 4, which is that of"):
+        array.packet_bus("two", *routes, ids=[4, 4])
+    bus = array.packet_bus("one", *routes, ids=[4, 4], shared_ids=True)
+    got = target.buffer("got", 8)
+    target.s2mm[0].start(target.write(got))
+    for n, (stream, source) in enumerate(zip(bus.streams, sources, strict=True)):
+        words = source.buffer("words", 4, data=np.full(4, 7 + n))
+        source.mm2s[0].start(stream.packets(source.read(words)))
+    assert array.run().good
+    assert sorted(target.load(got).tolist()) == [7] * 4 + [8] * 4

@@ -1035,6 +1035,35 @@ MUTANTS = (
         'np.packbits(present, axis=1, bitorder="big")',
         "tests/silicon/test_compression_goldens.py::test_the_coder_is_phoenix",
     ),
+    # MLIR
+    Mutant(
+        "a loop that swallows the value behind it",
+        "importers/mlir/reader.py",
+        "(induction and at == begin)",
+        "(induction and at == first)",
+        "tests/words/test_mlir_reader.py::test_a_value_is_found_from_where_it_is_used",
+    ),
+    Mutant(
+        "the innermost size in elements",
+        "importers/mlir/descriptors.py",
+        'wrap, step = _words(form, "innermost size", wrap * size), ',
+        "wrap, step = wrap, ",
+        "tests/data/test_mlir_designs.py::test_patterns_of_bytes_count_words_innermost_and_bytes_outside",
+    ),
+    Mutant(
+        "an acquire of objects that are held already",
+        "importers/kernels/fifo_ports.py",
+        "missing = count - self._held",
+        "missing = count",
+        "tests/data/test_mlir_designs.py::test_a_window_of_objects_moves_by_one",
+    ),
+    Mutant(
+        "packets lose their headers on the way up",
+        "design/packet_bus.py",
+        'outward = TILE_KINDS[master.tile].role == "interface" and port_kind(master.name) == "SOUTH"',
+        'outward = TILE_KINDS[master.tile].role == "interface"',
+        "tests/data/test_packet_split.py::test_packets_from_an_interface_tile_keep_their_headers_until_they_arrive",
+    ),
     # Object FIFOs
     Mutant(
         "an object is sent once, however often it was asked for",

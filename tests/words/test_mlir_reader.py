@@ -185,6 +185,7 @@ def test_a_value_is_found_from_where_it_is_used() -> None:
     assert nothing is None
     call = one(PRETTY, "func.call")
     assert call.results == ["%two", "%two#0", "%two#1"]
+    assert one(PRETTY, "arith.cmpi").results == ["%less"]  # behind a loop
     (sequence,) = one(PRETTY, "aie.runtime_sequence").regions
     assert sequence.blocks[0].arguments == [("%x", "memref<8xi32>"), ("%y", "memref<*xbf16>")]
 

@@ -80,6 +80,8 @@ class PacketBus:
         circuits: where the ways are found.
         routes: per stream its source and its targets.
         keep_headers: leave the header in the stream for the receivers.
+        ids: per stream the id in its headers; its number if omitted.
+        shared_ids: streams may have one id: what comes to a port with it goes where any of them goes.
 
     Raises:
         DesignError: more streams than there are ids, or an end that others have.
@@ -93,11 +95,12 @@ class PacketBus:
         *,
         keep_headers: bool,
         ids: Sequence[int] | None = None,
+        shared_ids: bool = False,
     ) -> None:
         self.name, self._keep = f"packet bus {name}", keep_headers
         ways = list(routes)
         numbers = list(range(len(ways)) if ids is None else ids)
-        self._check_ids(ways, numbers)
+        self._check_ids(ways, numbers, shared=shared_ids)
         self.streams = tuple(
             Stream(number, source, circuits.connect(source, targets, self.name), tuple(targets))
             for number, (source, targets) in zip(numbers, ways, strict=True)
@@ -134,7 +137,9 @@ class PacketBus:
                     says=f"{source.name} sends {given}; it must send packets of {allowed}",
                 )
 
-    def _check_ids(self, ways: Sequence[tuple[End, Sequence[End]]], ids: Sequence[int]) -> None:
+    def _check_ids(
+        self, ways: Sequence[tuple[End, Sequence[End]]], ids: Sequence[int], *, shared: bool
+    ) -> None:
         """Ids that are one for each stream, its own, and fit the header."""
         problems = []
         if len(ways) > _IDS or len(ids) != len(ways):
@@ -167,7 +172,7 @@ class PacketBus:
                         says=f"the id of {stream} is {number}, allowed are 0..{_IDS - 1}",
                     )
                 )
-            elif number in first:
+            elif number in first and not shared:
                 problems.append(
                     Problem(
                         reason="packet_id",
@@ -346,7 +351,9 @@ def _sets(hops: Mapping[tuple[Port, int], set[Port]], group: set[Port]) -> list[
 
 
 def _is_end(master: Port) -> bool:
-    return port_kind(master.name) == "DMA" or TILE_KINDS[master.tile].role == "interface"
+    """Whether the words leave the switches there: to a DMA, or out of the array."""
+    outward = TILE_KINDS[master.tile].role == "interface" and port_kind(master.name) == "SOUTH"
+    return outward or port_kind(master.name) == "DMA"
 
 
 def _master(port: Port, arbiter: int, mask: int, *, drop: bool) -> tuple[int, int]:

@@ -352,6 +352,10 @@ class Tile:
         """Write one word, at the end of the step of the design; see ``Bench.post``."""
         self.bench.post(lambda: self.own_door.write32(offset, word))
 
+    def post_mask(self, offset: int, mask: int, value: int) -> None:
+        """Replace bits of one word, at the end of the step of the design; see ``Bench.post``."""
+        self.bench.post(lambda: self.door.mask_write32(offset, mask, value))
+
     def register(self, name: str) -> dict[str, int]:
         """Fields of a register of the tile, by their AM025 names, read through the memory-mapped port.
 

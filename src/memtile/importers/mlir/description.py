@@ -27,6 +27,7 @@ class TileDescription:
         name: of its value, ``%tile_0_2``.
         place: where it is; None for a logical tile that nobody placed.
         role: ``"interface"``, ``"memory"`` or ``"compute"``, of a logical tile; empty if the place says it.
+        controller: id that its tokens carry, as text after 2024 says it; None = nothing is said.
         operation: that declares it.
     """
 
@@ -34,6 +35,7 @@ class TileDescription:
     place: Place | None
     operation: Operation
     role: str = ""
+    controller: int | None = None
 
 
 @dataclass(slots=True)
@@ -340,6 +342,7 @@ class DeviceDescription:
         sequences: host sequences by symbol.
         functions: functions that cores call, by symbol; without a region if they are external.
         constants: ``memref.global`` by symbol.
+        numbers: constants beside the tiles, which cores and DMA may use, by the name of their value.
         ignored: operations that were read and change nothing here, by name, and how often.
         unknown: operations that nothing is known of, by name; refused when they matter.
     """
@@ -361,5 +364,6 @@ class DeviceDescription:
     sequences: dict[str, Operation] = field(default_factory=dict)
     functions: dict[str, Operation] = field(default_factory=dict)
     constants: dict[str, Operation] = field(default_factory=dict)
+    numbers: dict[str, int | float] = field(default_factory=dict)
     ignored: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, list[Operation]] = field(default_factory=dict)

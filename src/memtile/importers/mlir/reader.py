@@ -94,7 +94,7 @@ class _Reader:
     def _body(self, operation: Operation, at: int, end: int, depth: int) -> int:
         """Read what follows the name of an operation; returns where the next one begins."""
         words, close = self.words, self.close
-        first = at
+        first = begin = at
         induction = operation.name.rpartition(".")[2] in _INDUCTION
         while at < end:
             word = words[at]
@@ -114,7 +114,7 @@ class _Reader:
                 else:
                     operation.spans.append(Span(at, close[at] + 1))
                 at = first = close[at] + 1
-            elif (lead == "%" and not (induction and at == first) and self._is_result(at)) or (
+            elif (lead == "%" and not (induction and at == begin) and self._is_result(at)) or (
                 lead != "%" and self._begins(word, lead, at)
             ):
                 break

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from memtile.importers.mlir.description import CoreDescription, DeviceDescription
 from memtile.importers.mlir.forms import fabric, memory, objects
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operands import Form, constant
 from memtile.importers.mlir.tree import Operation, Region
 
 DEVICES = (
@@ -42,6 +42,12 @@ def _function(device: DeviceDescription, operation: Operation) -> None:
 
 def _constant(device: DeviceDescription, operation: Operation) -> None:
     device.constants[_symbol(operation)] = operation
+
+
+def _number(device: DeviceDescription, operation: Operation) -> None:
+    found = constant(operation, operation.results[0])
+    if found is not None:
+        device.numbers[operation.results[0]] = found
 
 
 def _symbol(operation: Operation) -> str:
@@ -84,6 +90,7 @@ HANDLERS: Mapping[str, Callable[[DeviceDescription, Operation], None]] = {
     "func.func": _function,
     "func": _function,
     "memref.global": _constant,
+    "arith.constant": _number,
 }
 
 

@@ -23,7 +23,10 @@ def tile(device: DeviceDescription, operation: Operation) -> None:
     form = Form(operation)
     given = [form.whole(form.text(item)) for item in form.items()]
     column, row = given or (form.attributes["col"], form.attributes["row"])
-    device.tiles[form.result] = TileDescription(form.result, (int(column), int(row)), operation)
+    packet = packet_of(form.attributes.get("controller_id"))
+    controller = None if packet is None else packet[1]
+    place = int(column), int(row)
+    device.tiles[form.result] = TileDescription(form.result, place, operation, controller=controller)
 
 
 def logical_tile(device: DeviceDescription, operation: Operation) -> None:

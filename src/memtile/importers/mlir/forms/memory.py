@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from memtile.importers.mlir.attributes import Compound
@@ -19,12 +19,16 @@ from memtile.importers.mlir.description import (
 from memtile.importers.mlir.forms.operands import Form, levels, list_at, packet_of, paddings
 from memtile.importers.mlir.tree import Block, Operation, Region
 
-_ACTIONS: dict[str, Literal["acquire", "acquire_ge", "release"]] = {
+Known = Mapping[str, object]
+"""Numbers of values that only a host sequence knows, by name."""
+NOTHING: Known = {}
+ACTIONS: dict[str, Literal["acquire", "acquire_ge", "release"]] = {
     "Acquire": "acquire",
     "AcquireGreaterEqual": "acquire_ge",
     "Release": "release",
 }
-_ACTION_NUMBERS = ("Acquire", "Release", "AcquireGreaterEqual")
+"""What an action of ``aie.use_lock`` does."""
+ACTION_NUMBERS = ("Acquire", "Release", "AcquireGreaterEqual")
 
 
 def buffer(device: DeviceDescription, operation: Operation) -> None:
@@ -55,21 +59,21 @@ def lock(device: DeviceDescription, operation: Operation) -> None:
     )
 
 
-def lock_use(operation: Operation) -> LockUse | None:
+def lock_use(operation: Operation, known: Known = NOTHING) -> LockUse | None:
     """``aie.use_lock(%l, AcquireGreaterEqual, 1)``, the number a value or not; None if it is disabled."""
-    form = Form(operation)
+    form = Form(operation, known)
     if form.attributes.get("acq_en") is False:
         return None
     if form.generic:
-        action = _ACTION_NUMBERS[int(form.attributes["action"])]
+        action = ACTION_NUMBERS[int(form.attributes["action"])]
         values = form.values
         value = form.whole(values[1]) if len(values) > 1 else int(form.attributes["value"])
-        return LockUse(values[0], _ACTIONS[action], value)
+        return LockUse(values[0], ACTIONS[action], value)
     texts = [form.text(item) for item in form.items()]
     action = texts[1].strip('"')
-    if action not in _ACTIONS:
-        raise form.error(f"{action} is no action of a lock", ", ".join(_ACTIONS))
-    return LockUse(texts[0], _ACTIONS[action], form.whole(texts[2]) if len(texts) > 2 else 1)
+    if action not in ACTIONS:
+        raise form.error(f"{action} is no action of a lock", ", ".join(ACTIONS))
+    return LockUse(texts[0], ACTIONS[action], form.whole(texts[2]) if len(texts) > 2 else 1)
 
 
 def chains(device: DeviceDescription, operation: Operation) -> None:
@@ -85,7 +89,7 @@ def chains(device: DeviceDescription, operation: Operation) -> None:
                 device.chains.append(_ring(start, tile))
 
 
-def blocks_of_bds(region: Region, first: str) -> list[BdDescription]:
+def blocks_of_bds(region: Region, first: str, known: Known = NOTHING) -> list[BdDescription]:
     """The BDs of a chain of blocks, from the one called ``first`` on; empty is the first of the region."""
     by_label = {block.label: block for block in region.blocks}
     by_label.setdefault("", region.blocks[0])
@@ -93,7 +97,7 @@ def blocks_of_bds(region: Region, first: str) -> list[BdDescription]:
     label = first
     while label not in order:
         block = by_label.get(label)
-        bd = None if block is None else bd_of(block.operations)
+        bd = None if block is None else bd_of(block.operations, known)
         if bd is None:
             break
         order[label] = len(found)
@@ -108,14 +112,14 @@ def blocks_of_bds(region: Region, first: str) -> list[BdDescription]:
     return found
 
 
-def bd_of(operations: Sequence[Operation]) -> BdDescription | None:
+def bd_of(operations: Sequence[Operation], known: Known = NOTHING) -> BdDescription | None:
     """The BD of a block with its locks and packet; None if the block has none."""
-    found = next((bd(each) for each in operations if each.name == "aie.dma_bd"), None)
+    found = next((bd(each, known) for each in operations if each.name == "aie.dma_bd"), None)
     if found is None:
         return None
     for each in operations:
         if each.name == "aie.use_lock":
-            use = lock_use(each)
+            use = lock_use(each, known)
             if use is not None and use.action == "release":
                 found.release = use
             elif use is not None:
@@ -127,9 +131,9 @@ def bd_of(operations: Sequence[Operation]) -> BdDescription | None:
     return found
 
 
-def bd(operation: Operation) -> BdDescription:
+def bd(operation: Operation, known: Known = NOTHING) -> BdDescription:
     """``aie.dma_bd(%b : memref<8xi32> offset = 0 len = 8 sizes = [..] strides = [..])`` and older ones."""
-    form = Form(operation)
+    form = Form(operation, known)
     given = form.attributes
     made = BdDescription(form.values[0], operation)
     made.number, made.packet = given.get("bd_id"), packet_of(given.get("packet"))

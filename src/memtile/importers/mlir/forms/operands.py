@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memtile.errors import InputFileError
@@ -15,6 +15,7 @@ BUNDLES = ("Core", "DMA", "FIFO", "South", "West", "North", "East", "PLIO", "NOC
 """Of ports, by their number in the generic form (mlir-aie, WireBundle)."""
 DIRECTIONS: tuple[Direction, ...] = ("S2MM", "MM2S")
 """Of channels, by their number in the generic form (mlir-aie, DMAChannelDir)."""
+_NOTHING: Mapping[str, object] = {}
 _OLD_BUNDLES = {"Ctrl": "TileControl"}
 
 
@@ -23,14 +24,16 @@ class Form:
 
     Args:
         operation: that is read.
+        known: numbers of values that only somebody else knows, by name.
 
     Attributes:
         operation: that is read.
         attributes: its attributes in braces.
     """
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(self, operation: Operation, known: Mapping[str, object] = _NOTHING) -> None:
         self.operation, self.attributes = operation, attributes(operation)
+        self._known = known
 
     @property
     def generic(self) -> bool:
@@ -102,6 +105,8 @@ class Form:
             InputFileError: it is neither.
         """
         found = given if isinstance(given, int) else number(given)
+        if isinstance(given, str) and isinstance(self._known.get(given), int):
+            found = self._known[given]  # type: ignore[assignment]
         if found is None and isinstance(given, str) and given[:1] == "%":
             found = constant(self.operation, given)
         if isinstance(found, int):

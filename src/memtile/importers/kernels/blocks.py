@@ -1,0 +1,218 @@
+"""Bodies of several blocks: branches become a number that says which block is next.
+
+Blocks that only turn in circles without synchronising are pieces of their own, so that lowered loops are
+compiled as structured ones are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memtile.importers.kernels.expressions import bits_of
+from memtile.importers.mlir.forms.operands import Form, constant
+from memtile.importers.mlir.tree import Block, Operation, Region
+from memtile.importers.mlir.types import shaped
+
+if TYPE_CHECKING:
+    from memtile.importers.kernels.body import Writer
+
+NAMES = frozenset(("cf.br", "cf.cond_br", "br", "cond_br", "cf.assert"))
+_UNKNOWN_TURNS = 16
+_MOST_TURNS = 1 << 20
+
+
+def machine(writer: Writer, region: Region) -> None:
+    """Write all blocks of a region."""
+    numbers = {block.label: n for n, block in enumerate(region.blocks)}
+    writer.labels = {block.label: block for block in region.blocks}
+    for block in region.blocks:
+        for name, kind in block.arguments:
+            writer.define(name, kind)
+    circles = _circles(writer, region, numbers)
+    lines, first = writer.lines, len(writer.lines.text)
+    lines.add("bb = 0")
+    lines.add("while True:")
+    lines.depth += 1
+    done: set[int] = set()
+    taken: dict[str, None] = {}
+    for number, block in enumerate(region.blocks):
+        circle = next((c for c in circles if number in c), None)
+        if circle is None:
+            lines.add(f"if bb == {number}:")
+            lines.depth += 1
+            _block(writer, block, numbers)
+            lines.depth -= 1
+        elif number not in done:
+            done |= circle
+            listed = ", ".join(map(str, sorted(circle)))
+            lines.add(f"if bb in ({listed},):")
+            lines.depth += 1
+            taken |= _piece(writer, region, circle, numbers)
+            lines.depth -= 1
+    lines.depth -= 1
+    # a piece of several blocks takes what any of them uses, set already or not
+    lines.text[first:first] = [f"    {line}" for key in taken if (line := _preset(writer, key))]
+
+
+def _block(writer: Writer, block: Block, numbers: dict[str, int]) -> None:
+    for operation in block.operations:
+        if operation.name in NAMES:
+            writer.lines.cost += writer.program.costs.branch
+            writer.lines.book()
+            _leave(writer, operation, numbers)
+        else:
+            writer.operation(operation)
+
+
+def _leave(writer: Writer, operation: Operation, numbers: dict[str, int]) -> None:
+    targets = _targets(operation)
+    if operation.name == "cf.assert":
+        return
+    if len(targets) == 1:
+        _goto(writer, *targets[0], numbers)
+        return
+    condition = next(word for word in operation.words if word[:1] == "%")
+    writer.lines.add(f"if {writer.use(condition)}:")
+    for n, target in enumerate(targets):
+        if n:
+            writer.lines.add("else:")
+        writer.lines.depth += 1
+        _goto(writer, *target, numbers)
+        writer.lines.depth -= 1
+
+
+def _goto(writer: Writer, label: str, values: Sequence[str], numbers: dict[str, int]) -> None:
+    arguments = writer.labels[label].arguments
+    if arguments:
+        right = ", ".join(writer.use(value) for value in values)
+        left = ", ".join(writer.define(name, kind) for name, kind in arguments)
+        writer.lines.add(f"{left} = {right}")
+    writer.lines.add(f"bb = {numbers[label]}")
+    writer.lines.add("continue")
+
+
+def _targets(operation: Operation) -> list[tuple[str, list[str]]]:
+    """Where a branch goes, with the values that it hands over."""
+    tokens, found = operation.tokens, list[tuple[str, list[str]]]()
+    for first, end in operation.spans:
+        for at in range(first, end):
+            if tokens.words[at][:1] == "^":
+                values = []
+                if tokens.words[at + 1] == "(":
+                    inside = tokens.words[at + 2 : tokens.close[at + 1]]
+                    values = [word for word in inside if word[:1] == "%"]
+                found.append((tokens.words[at], values))
+    return found
+
+
+def _circles(writer: Writer, region: Region, numbers: dict[str, int]) -> list[set[int]]:
+    """Blocks that lead to each other and do not synchronise."""
+    after: dict[int, set[int]] = {}
+    for number, block in enumerate(region.blocks):
+        quiet = not any(writer.program.syncs(operation) for operation in block.operations)
+        last = block.operations[-1] if block.operations else None
+        ends = last is None or last.name not in NAMES
+        if quiet and not ends and last is not None:
+            after[number] = {numbers[label] for label, _ in _targets(last)}
+    reach = {number: _reached(number, after) for number in after}
+    found: list[set[int]] = []
+    for number in after:
+        circle = {other for other in reach[number] if other in after and number in reach[other]}
+        if number in reach[number] and circle not in found:
+            found.append(circle)
+    return found
+
+
+def _reached(start: int, after: dict[int, set[int]]) -> set[int]:
+    """Blocks that come after one, through blocks that do not synchronise."""
+    found: set[int] = set()
+    rest = list(after.get(start, ()))
+    while rest:
+        number = rest.pop()
+        if number not in found:
+            found.add(number)
+            rest += after.get(number, ())
+    return found
+
+
+def _piece(writer: Writer, region: Region, circle: set[int], numbers: dict[str, int]) -> dict[str, None]:
+    """Write blocks that turn in circles as a piece, and its call; what it takes."""
+    inner = writer.inner()
+    entries = [n for n in circle if _entered(region, n, circle, numbers)]
+    for number in sorted(circle):
+        for name, kind in region.blocks[number].arguments:
+            inner.types[name] = kind
+            if number in entries:
+                inner.free.setdefault(inner.prefix + name)
+    lines = inner.lines
+    lines.add("while True:")
+    lines.depth += 1
+    for number in sorted(circle):
+        lines.add(f"if bb == {number}:")
+        lines.depth += 1
+        _block(inner, region.blocks[number], numbers)
+        lines.depth -= 1
+    lines.add("break")
+    lines.depth -= 1
+    defined = [key for key in inner.defined if key not in inner.free]
+    preset = [f"    {line}" for key in defined if (line := _preset(inner, key))]
+    inner.lines.text[:0] = preset
+    used = _used_outside(region, circle)
+    results = [key for key in inner.defined if key.removeprefix(inner.prefix) in used]
+    for key in results:
+        name = key.removeprefix(inner.prefix)
+        writer.define(name, inner.types[name])
+    writer.call(inner, results, _work(region, circle), state="bb")
+    writer.lines.add("continue")
+    return inner.free
+
+
+def _preset(inner: Writer, key: str) -> str:
+    """A first value of the right type, so that compiled code knows it."""
+    name = key.removeprefix(inner.prefix)
+    kind = inner.types.get(name, "")
+    if shaped(kind) is not None or not kind:
+        return ""
+    value = "0" if bits_of(kind) is not None else {"f64": "0.0"}.get(kind, "f32(0.0)")
+    return f"{inner.define(name, kind)} = {value}"
+
+
+def _entered(region: Region, number: int, circle: set[int], numbers: dict[str, int]) -> bool:
+    """Whether a block of a circle is come to from outside."""
+    for other, block in enumerate(region.blocks):
+        last = block.operations[-1] if block.operations and other not in circle else None
+        if last is not None and last.name in NAMES:
+            entered = {numbers[label] for label, _ in _targets(last)}
+            if number in entered:
+                return True
+    return False
+
+
+def _used_outside(region: Region, circle: set[int]) -> set[str]:
+    found: set[str] = set()
+    for number, block in enumerate(region.blocks):
+        if number not in circle:
+            found |= {name for name, _ in block.arguments}
+            for operation in block.operations:
+                for inner in operation.walk():
+                    found |= {word for word in inner.words if word[:1] == "%"}
+    return found
+
+
+def _work(region: Region, circle: set[int]) -> int:
+    """Operations that a circle will do: as often as the largest constants that it compares with say."""
+    turns, operations = 1, 0
+    for number in circle:
+        for operation in region.blocks[number].operations:
+            operations += 1
+            if operation.name == "arith.cmpi":
+                form = Form(operation)
+                turns *= _bound(form)
+    return operations * min(turns, _MOST_TURNS)
+
+
+def _bound(form: Form) -> int:
+    found = [constant(form.operation, value) for value in form.values]
+    known = [int(value) for value in found if isinstance(value, int)]
+    return max(known, default=_UNKNOWN_TURNS)

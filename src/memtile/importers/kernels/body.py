@@ -1,0 +1,305 @@
+"""The body of a core as Python: a generator, and functions for what lies between its synchronisations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memtile.arch.core_costs import CLASSES, FREE, CoreCosts
+from memtile.errors import InputFileError, Problem
+from memtile.importers.kernels import blocks, host
+from memtile.importers.kernels.operations import HANDLERS
+from memtile.importers.kernels.segments import Segment
+from memtile.importers.kernels.source import Lines, variable
+from memtile.importers.kernels.views import working_type
+from memtile.importers.mlir.attributes import Compound
+from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.tree import Block, Operation
+
+SYNCHRONISES = frozenset(host.HANDLERS) - {"func.call", "call", "func.return", "return", "aie.end"}
+_KNOWN = (HANDLERS, host.HANDLERS, blocks.NAMES)
+_UNKNOWN_TURNS = 16  # of a loop whose bounds are values
+
+
+@dataclass(slots=True)
+class Program:
+    """What the body of a core became.
+
+    Attributes:
+        device: whose core it is.
+        costs: of its operations.
+        names: what it calls, by name.
+        source: of the generator.
+        externals: functions that the user has to give, by name, with what declares them.
+        arrays: constants of the module that it uses.
+        calls: that were written in their places.
+    """
+
+    device: DeviceDescription
+    costs: CoreCosts
+    names: dict[str, Any] = field(default_factory=dict)
+    source: str = ""
+    externals: dict[str, Operation] = field(default_factory=dict)
+    arrays: dict[str, Any] = field(default_factory=dict)
+    calls: int = 0
+
+    def syncs(self, operation: Operation) -> bool:
+        """Whether an operation, or one within it, waits, releases, or calls a function of the user."""
+        return any(self._syncs(inner) for inner in operation.walk())
+
+    def _syncs(self, operation: Operation) -> bool:
+        if operation.name in SYNCHRONISES:
+            return True
+        function = self.function(operation)
+        return function is not None and (not function.regions or any(map(self._syncs, _inside(function))))
+
+    def function(self, operation: Operation) -> Operation | None:
+        """The function that an operation calls; None if it calls none."""
+        if operation.name not in ("func.call", "call"):
+            return None
+        form = Form(operation)
+        name = str(form.attributes.get("callee") or form.symbol)
+        found = self.device.functions.get(name)
+        if found is None:
+            raise form.error(f"no function has the name {name}", "func.func", reason="mlir_function")
+        return found
+
+
+def _inside(function: Operation) -> list[Operation]:
+    return [inner for inner in function.walk() if inner is not function]
+
+
+def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> Program:
+    """The program of a core.
+
+    Raises:
+        InputFileError: operations that are not known; all of them.
+    """
+    program = Program(device, costs)
+    _check(program, core)
+    writer = Writer(program, inside=None)
+    region = core.regions[0]
+    if len(region.blocks) == 1:
+        writer.block(region.blocks[0])
+    else:
+        blocks.machine(writer, region)
+    writer.flush()
+    head = "def body(core, views, locks, ports, externals):\n    cycles = 0\n"
+    uses = "".join(f"    {variable(value)} = views[{value!r}]\n" for value in writer.outer_memory)
+    program.source = head + uses + "\n".join(writer.lines.text) + "\n    yield from ()\n"
+    return program
+
+
+def _check(program: Program, core: Operation) -> None:
+    """Refuse what nobody knows, all at once."""
+    problems: list[Problem] = []
+    seen: set[str] = set()
+    waiting = [core]
+    done: set[int] = set()
+    while waiting:
+        top = waiting.pop()
+        if id(top) in done:
+            continue
+        done.add(id(top))
+        for operation in _inside(top):
+            name = operation.name
+            if (
+                name not in HANDLERS
+                and name not in host.HANDLERS
+                and name not in blocks.NAMES
+                and name not in seen
+            ):
+                seen.add(name)
+                error = Form(operation).error(
+                    "nothing is known of this operation", "operations of docs/mlir.md"
+                )
+                problems += error.problems
+            called = program.function(operation)
+            if called is not None:
+                waiting.append(called)
+    if problems:
+        raise InputFileError(problems)
+
+
+class Writer:
+    """Writes the lines of one function: the generator, or a piece without synchronisation.
+
+    Args:
+        program: that it is part of.
+        inside: the writer of the generator, for a piece; None for the generator itself.
+    """
+
+    def __init__(self, program: Program, inside: Writer | None) -> None:
+        self.program, self.inside = program, inside
+        self.lines = Lines()
+        self.types: dict[str, str] = dict(inside.types) if inside else _outer_types(program.device)
+        self.free: dict[str, None] = {}
+        self.defined: dict[str, None] = {}
+        self.outer_memory: dict[str, None] = {}
+        self.prefix = ""
+        self.labels: dict[str, Block] = {}
+
+    def inner(self) -> Writer:
+        """A writer for a piece of this function."""
+        made = Writer(self.program, self)
+        made.prefix, made.labels = self.prefix, self.labels
+        return made
+
+    def calls(self) -> int:
+        """A number for the next call that is written in its place."""
+        self.program.calls += 1
+        return self.program.calls
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it writes the generator."""
+        return self.inside is None
+
+    def use(self, value: str) -> str:
+        """The Python name of a value."""
+        key = self.prefix + value
+        if key not in self.defined:
+            if not self.is_host:
+                self.free.setdefault(key)
+            elif value in self.program.device.buffers:
+                self.outer_memory.setdefault(value)
+                return variable(value)
+            elif value in self.program.device.numbers:
+                return repr(self.program.device.numbers[value])
+        return _name(key)
+
+    def define(self, value: str, kind: str) -> str:
+        """The Python name of a new value."""
+        key = self.prefix + value
+        self.defined.setdefault(key)
+        self.types[value] = kind
+        return _name(key)
+
+    def loop_cost(self) -> None:
+        """Book what a turn of a loop costs beside its operations."""
+        self.lines.cost += self.program.costs.loop
+
+    def flush(self) -> None:
+        """Let the cycles pass that were booked, before something that others see."""
+        self.lines.book()
+        self.lines.add("if cycles:")
+        self.lines.add("    yield core.cycles(cycles)")
+        self.lines.add("    cycles = 0")
+
+    def block(self, block: Block) -> None:
+        """Write the operations of a block."""
+        for operation in block.operations:
+            self.operation(operation)
+
+    def operation(self, operation: Operation) -> None:
+        """Write one operation."""
+        form = Form(operation)
+        self.lines.cost += self._cost(operation.name)
+        if self.is_host and operation.regions and not self.program.syncs(operation):
+            self.piece(operation, lambda inner: HANDLERS[operation.name](inner, form))
+        elif operation.name in host.HANDLERS:
+            host.HANDLERS[operation.name](self, form)
+        else:
+            HANDLERS[operation.name](self, form)
+
+    def piece(self, operation: Operation, write: Callable[[Writer], None]) -> None:
+        """Write an operation without synchronisation as a function of its own, and its call."""
+        inner = self.inner()
+        write(inner)
+        inner.lines.book()
+        results = [self.prefix + name for name in operation.results if self.prefix + name in inner.defined]
+        for name in operation.results:
+            if self.prefix + name in inner.defined:
+                self.define(name, inner.types[name])
+        self.call(inner, results, _work(operation))
+
+    def call(self, inner: Writer, results: Sequence[str], expected: int, state: str = "") -> None:
+        """Write the call of a piece that is written; its results are values of this function then.
+
+        Args:
+            inner: writer of the piece.
+            results: its results.
+            expected: operations that it will do, as far as the text says.
+            state: a variable that it takes and gives beside them.
+        """
+        name = f"piece_{len(self.program.names)}"
+        own = [state] if state else []
+        arguments = [*own, *(_name(key) for key in inner.free)]
+        given = [*own, *(self.use(key.removeprefix(self.prefix)) for key in inner.free)]
+        back = [*own, *(_name(key) for key in results)]
+        head, lines = f"def {name}({', '.join(arguments)}):\n    cycles = 0\n", "\n".join(inner.lines.text)
+        source = f"{head}{lines}\n    return ({', '.join(['cycles', *back])},)\n"
+        self.program.names[name] = Segment(name, source, expected)
+        self.lines.book()
+        self.lines.add(f"{', '.join(['turn', *back])}, = {name}({', '.join(given)})")
+        self.lines.add("cycles += turn")
+
+    def constant_array(self, name: str, form: Form) -> str:
+        """The Python name of the array that a constant of the module is."""
+        key = f"array_{name}"
+        if key not in self.program.arrays:
+            self.program.arrays[key] = _array(self.program.device, name, form)
+            self.program.names[key] = self.program.arrays[key]
+        if not self.is_host:
+            self.free.setdefault("%" + key)
+            self.types["%" + key] = ""
+            assert self.inside is not None
+            self.inside.defined.setdefault("%" + key)
+            return variable("%" + key)
+        return key
+
+    def _cost(self, name: str) -> int:
+        if name in FREE or (name not in CLASSES and name not in HANDLERS):
+            return 0
+        return int(getattr(self.program.costs, CLASSES.get(name, "integer")))
+
+
+def _name(key: str) -> str:
+    """The Python name of a value, with the call that it is of."""
+    return variable("%" + key.replace("%", ""))
+
+
+def _outer_types(device: DeviceDescription) -> dict[str, str]:
+    """Types of the buffers that cores use by name."""
+    found = {}
+    for value, buffer in device.buffers.items():
+        sizes = "".join(f"{size}x" for size in buffer.shape.shape)
+        found[value] = f"memref<{sizes}{buffer.shape.element}>"
+    return found
+
+
+def _array(device: DeviceDescription, name: str, form: Form) -> Any:
+    operation = device.constants.get(name)
+    if operation is None:
+        raise form.error(f"no constant has the name {name}", "memref.global", reason="mlir_constant")
+    data = Form(operation)
+    kind, given = data.last_type(), data.initial() or data.attributes.get("initial_value")
+    if kind is None or not isinstance(given, Compound):
+        raise form.error(f"the constant {name} has no numbers", "dense<..>", reason="mlir_constant")
+    values = np.array(given.listed[0] if len(given.listed) == 1 else given.listed)
+    dtype = working_type(kind.element)
+    return np.broadcast_to(values.astype(dtype), kind.shape or (1,)).copy()
+
+
+def _work(operation: Operation) -> int:
+    """Operations that an operation with regions will do, as far as the text says."""
+    inner = sum(
+        _work(each) for region in operation.regions for block in region.blocks for each in block.operations
+    )
+    return max(inner, 1) * (_turns(operation) if operation.regions else 1)
+
+
+def _turns(operation: Operation) -> int:
+    if not operation.name.endswith(".for"):
+        return _UNKNOWN_TURNS if operation.name == "scf.while" else 1
+    form, words = Form(operation), operation.words
+    try:
+        low, high = (form.whole(words[words.index(key) + 1]) for key in ("=", "to"))
+        step = form.whole(words[words.index("step") + 1]) if "step" in words else 1
+    except (InputFileError, ValueError):
+        return _UNKNOWN_TURNS
+    return max((high - low) // max(step, 1), 1)

@@ -1,0 +1,151 @@
+"""Operations that only the generator can do: what others see, and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.types import shaped
+
+if TYPE_CHECKING:
+    from memtile.importers.kernels.body import Writer
+
+_PORTS = ("Produce", "Consume")
+
+
+def use_lock(writer: Writer, form: Form) -> None:
+    """``aie.use_lock(%l, AcquireGreaterEqual, %n)``."""
+    if form.attributes.get("acq_en") is False:
+        return
+    if form.generic:
+        action = ACTION_NUMBERS[int(form.attributes["action"])]
+        given = form.values[1] if len(form.values) > 1 else str(form.attributes["value"])
+    else:
+        texts = [form.text(item) for item in form.items()]
+        action, given = texts[1].strip('"'), texts[2] if len(texts) > 2 else "1"
+    count = writer.use(given) if given[:1] == "%" else given
+    lock = f"locks[{form.values[0]!r}]"
+    writer.flush()
+    if ACTIONS[action] == "release":
+        writer.lines.add(f"yield core.release({lock}, {count})")
+    else:
+        sign = "-" if ACTIONS[action] == "acquire_ge" else ""
+        writer.lines.add(f"yield core.acquire({lock}, {sign}({count}))")
+
+
+def fifo_acquire(writer: Writer, form: Form) -> None:
+    """``%s = aie.objectfifo.acquire @in(Consume, 1) : ..``."""
+    name, port, count = _fifo(writer, form)
+    writer.flush()
+    writer.lines.add(f"yield from ports[{name!r}, {port!r}].acquire({count})")
+    target = writer.define(form.result, f"objects:{name}")
+    writer.lines.add(f"{target} = ports[{name!r}, {port!r}].objects({count})")
+
+
+def fifo_release(writer: Writer, form: Form) -> None:
+    """``aie.objectfifo.release @in(Consume, 1)``."""
+    name, port, count = _fifo(writer, form)
+    writer.flush()
+    writer.lines.add(f"yield from ports[{name!r}, {port!r}].release({count})")
+
+
+def fifo_access(writer: Writer, form: Form) -> None:
+    """``%e = aie.objectfifo.subview.access %s[0] : .. -> memref<..>``."""
+    at = form.bracket("[")
+    index = form.text(form.split(at)[0]) if at is not None else str(form.attributes["index"])
+    number = writer.use(index) if index[:1] == "%" else index
+    kind = form.last_type()
+    fifo = writer.program.device.fifos[writer.types[form.values[0]].partition(":")[2]]
+    shape = kind or fifo.element
+    sizes = "".join(f"{size}x" for size in shape.shape)
+    text = f"{writer.use(form.values[0])}[{number}]"
+    writer.lines.add(f"{writer.define(form.result, f'memref<{sizes}{shape.element}>')} = {text}")
+
+
+def _fifo(writer: Writer, form: Form) -> tuple[str, str, str]:
+    """Name, port and count; the count may be a value."""
+    if form.generic:
+        given = form.attributes
+        return str(given["objFifo_name"]), _PORTS[int(given["port"])], str(given["size"])
+    port, count = (form.text(item) for item in form.items()[:2])
+    return form.symbol, port, writer.use(count) if count[:1] == "%" else count
+
+
+def call(writer: Writer, form: Form) -> None:
+    """``%r = func.call @f(%a, %b) : (..) -> ..``: a function of the module, or of the user."""
+    function = writer.program.function(form.operation)
+    assert function is not None
+    given = form.values
+    if not function.regions:
+        _external(writer, form, function, given)
+        return
+    _inline(writer, form, function, given)
+
+
+def _external(writer: Writer, form: Form, function: Operation, given: list[str]) -> None:
+    name = str(form.attributes.get("callee") or form.symbol)
+    writer.program.externals.setdefault(name, function)
+    arguments = []
+    for value in given:
+        kind = writer.types.get(value, "")
+        text = writer.use(value)
+        memory = shaped(kind)
+        arguments.append(f"for_user({text}, {memory.element!r})" if memory is not None else text)
+    writer.flush()
+    writer.lines.add(f"answer, turn = externals[{name!r}]({', '.join(arguments)})")
+    writer.lines.add("cycles += turn")
+    for result in form.operation.results:
+        writer.lines.add(f"{writer.define(result, _result_kind(form))} = answer")
+
+
+def _result_kind(form: Form) -> str:
+    words = form.operation.words
+    return words[len(words) - 1 - words[::-1].index("->") + 1] if "->" in words else "index"
+
+
+def _inline(writer: Writer, form: Form, function: Operation, given: list[str]) -> None:
+    """Write the body of a function of the module in the place of its call."""
+    region = function.regions[0]
+    if len(region.blocks) != 1:
+        raise form.error("functions with several blocks are not known", "structured functions")
+    names = [name for name, _ in region.blocks[0].arguments]
+    kinds = [kind for _, kind in region.blocks[0].arguments]
+    texts, before = [writer.use(value) for value in given], writer.prefix
+    outer = dict(writer.types)
+    writer.prefix = f"{before}f{writer.calls()}_"
+    for name, kind, text in zip(names, kinds, texts, strict=True):
+        writer.lines.add(f"{writer.define(name, kind)} = {text}")
+    answers: list[tuple[str, str]] = []
+    for operation in region.blocks[0].operations:
+        if operation.name in ("return", "func.return"):
+            values = [word for word in operation.words if word[:1] == "%"]
+            answers = [(writer.use(value), writer.types.get(value, "index")) for value in values]
+        else:
+            writer.operation(operation)
+    writer.prefix, writer.types = before, outer
+    results = form.operation.results
+    for result, (text, kind) in zip(results if len(results) <= 1 else results[1:], answers, strict=False):
+        writer.lines.add(f"{writer.define(result, kind)} = {text}")
+
+
+def end(writer: Writer, _form: Form) -> None:
+    """The body is over."""
+    if writer.is_host:
+        writer.flush()
+        writer.lines.add("return")
+
+
+HANDLERS: Mapping[str, Callable[[Writer, Form], None]] = {
+    "aie.use_lock": use_lock,
+    "aie.objectfifo.acquire": fifo_acquire,
+    "aie.objectfifo.release": fifo_release,
+    "aie.objectfifo.subview.access": fifo_access,
+    "func.call": call,
+    "call": call,
+    "aie.end": end,
+    "func.return": end,
+    "return": end,
+}

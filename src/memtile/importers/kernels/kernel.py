@@ -1,0 +1,126 @@
+"""Kernels of the cores of a device, attached to their tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from memtile.arch.core_costs import CoreCosts
+from memtile.errors import InputFileError, Problem, raise_if
+from memtile.importers.kernels.body import Program, translate
+from memtile.importers.kernels.fifo_ports import FifoPort
+from memtile.importers.kernels.views import Piece, for_user, working_type
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import CoreDescription
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.tree import Operation
+from memtile.sim.actions import Action
+from memtile.sim.kernels import Core, Kernel
+
+Externals = Mapping[str, Callable[..., Any]]
+"""Functions of the user by name: they get NumPy views and numbers, and may have ``cycles``."""
+_ENDLESS = 1 << 31  # turns of a loop that is meant to have no end
+
+
+def kernels(
+    made: Configured, externals: Externals, costs: CoreCosts | None = None
+) -> dict[tuple[int, int], Kernel]:
+    """The kernels of all cores that have a body, by column and row.
+
+    Args:
+        made: the device in its array.
+        externals: functions that the bodies call and the module only declares.
+        costs: cycles of operations.
+
+    Raises:
+        InputFileError: operations that are not known, or functions that nobody gave; all of them.
+    """
+    found, problems = {}, list[Problem]()
+    missing: dict[str, Operation] = {}
+    for core in made.device.cores:
+        if not core.operation.regions:
+            continue
+        try:
+            program = translate(made.device, core.operation, costs or CoreCosts())
+        except InputFileError as error:
+            problems += error.problems
+            continue
+        missing |= {name: op for name, op in program.externals.items() if name not in externals}
+        place = made.tiles[core.tile].place
+        assert place is not None
+        found[place] = _kernel(made, core, program, externals)
+    problems += [problem for name, op in missing.items() for problem in _missing(name, op)]
+    raise_if(problems, InputFileError)
+    return found
+
+
+def is_endless(core: CoreDescription) -> bool:
+    """Whether a body has a loop that is meant to have no end, as IRON writes it."""
+    texts = (word for inner in core.operation.walk() for word in inner.words)
+    return any(word.isdigit() and int(word) >= _ENDLESS for word in texts)
+
+
+def _kernel(made: Configured, core: CoreDescription, program: Program, externals: Externals) -> Kernel:
+    names = {**program.names, "for_user": _for_user}
+    exec(compile(program.source, f"<core {made.tiles[core.tile].title}>", "exec"), names)
+    body: Callable[..., Iterator[Action]] = names["body"]
+    pieces = {value: piece_of(made, value) for value in made.buffers if f"views[{value!r}]" in program.source}
+    calls = {name: _timed(externals[name]) for name in program.externals if name in externals}
+
+    def kernel(running: Core) -> Iterator[Action]:
+        views = {value: running.view(piece) for value, piece in pieces.items()}
+        ports = dict(_ports(made, core.tile, running))
+        yield from body(running, views, made.locks, ports, calls)
+
+    return kernel
+
+
+def piece_of(made: Configured, value: str) -> Piece:
+    """A buffer in the type that generated code works with."""
+    buffer, shape = made.buffers[value], made.device.buffers[value].shape
+    return Piece(buffer.name, buffer.offset, shape.shape or (1,), working_type(shape.element), buffer.place)
+
+
+def _ports(made: Configured, tile: str, core: Core) -> Iterator[tuple[tuple[str, str], FifoPort]]:
+    """The ends of object FIFOs that a core uses, by name of the FIFO and port."""
+    for name, end in made.fifos.producers.items():
+        if end.tile == tile:
+            yield (name, "Produce"), _port(made, core, end.buffers, end.free, end.full)
+    for (name, user), end in made.fifos.consumers.items():
+        if user == tile:
+            yield (name, "Consume"), _port(made, core, end.buffers, end.full, end.free)
+
+
+def _port(made: Configured, core: Core, buffers: Sequence[str], take: str, give: str) -> FifoPort:
+    views = [core.view(piece_of(made, value)) for value in buffers]
+    return FifoPort(core, views, made.locks.get(take), made.locks.get(give))
+
+
+def _for_user(array: Any, element: str) -> Any:
+    return for_user(array, element)
+
+
+def _timed(function: Callable[..., Any]) -> Callable[..., tuple[Any, int]]:
+    """The function with the cycles that it says it takes."""
+    cycles = getattr(function, "cycles", 0)
+
+    def timed(*given: Any) -> tuple[Any, int]:
+        answer = function(*given)
+        return answer, int(cycles(*given) if callable(cycles) else cycles)
+
+    return timed
+
+
+def _missing(name: str, declared: Operation) -> Iterator[Problem]:
+    """A function that nobody gave, with a stub of it."""
+    form = Form(declared)
+    kinds = [form.text(item) for item in form.items()]
+    arguments = ", ".join(f"a{n}" for n in range(len(kinds)))
+    stub = f"def {name}({arguments}):  # {', '.join(kinds)}"
+    error = form.error(
+        f"nobody gave the function {name}({', '.join(kinds)})",
+        "a Python function of this name",
+        reason="mlir_external",
+        step=f"Give it with --kernels FILE.py; it may begin so: {stub}.",
+    )
+    yield from error.problems

@@ -1,0 +1,84 @@
+"""Pieces of a core body between two synchronisations: functions that run interpreted or compiled.
+
+Compiling takes a second or so; the interpreter does some millions of operations in that time. So a piece is
+compiled once its operations, those to come as far as they are known and those that were done, are that many.
+``MEMTILE_JIT=0`` leaves all to the interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from memtile.importers.kernels.arithmetic import NAMES
+from memtile.jit.decorators import ENABLED
+
+COMPILED_FROM = 300_000  # operations
+
+
+class Segment:
+    """A piece of a core body.
+
+    Args:
+        name: of the function in the source.
+        source: Python that defines it; it returns the cycles that it took first, then its results.
+        expected: operations that a call will do, as far as the text says.
+    """
+
+    def __init__(self, name: str, source: str, expected: int) -> None:
+        self.source, self._expected, self._done = source, expected, 0
+        self._function = _defined(name, source, NAMES)
+        self._name, self._compiled = name, False
+
+    def __call__(self, *values: Any) -> Any:
+        """Run it; the cycles first, then the results."""
+        if ENABLED and not self._compiled and self._done + self._expected > COMPILED_FROM:
+            self._function = _compiled(self._name, self.source)
+            self._compiled = True
+        results = self._function(*values)
+        self._done += int(results[0])
+        return results
+
+
+def _defined(name: str, source: str, names: dict[str, Any]) -> Callable[..., Any]:
+    found = dict(names)
+    exec(compile(source, f"<{name}>", "exec"), found)
+    function: Callable[..., Any] = found[name]
+    return function
+
+
+_COMPILED_NAMES: dict[str, Any] = {}
+
+
+def _compiled(name: str, source: str) -> Callable[..., Any]:
+    """The function and all that it calls, compiled."""
+    from numba import njit
+
+    if not _COMPILED_NAMES:
+        made: dict[str, Any] = {}
+        for key, value in NAMES.items():
+            plain = callable(value) and getattr(value, "__module__", "").endswith(".arithmetic")
+            made[key] = (
+                njit(error_model="numpy", inline="never")(_standalone(value, made)) if plain else value
+            )
+        made["w64"] = made["u64"] = njit(_itself)  # compiled integers have 64 bits
+        _COMPILED_NAMES.update(made)
+    function: Callable[..., Any] = njit(error_model="numpy", nogil=True)(
+        _defined(name, source, _COMPILED_NAMES)
+    )
+    return function
+
+
+def _itself(value: int) -> int:
+    return value
+
+
+def _standalone(function: Callable[..., Any], made: dict[str, Any]) -> Callable[..., Any]:
+    """The function with those that were compiled before it as what it calls."""
+    from types import FunctionType
+
+    assert isinstance(function, FunctionType)
+    names = {**function.__globals__, **made}
+    return FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )

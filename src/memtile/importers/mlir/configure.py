@@ -1,0 +1,288 @@
+"""A description into an array: memory, locks, DMA work, streams. Nothing of it takes time.
+
+What the design declares is claimed by its names through the design's own methods; what it writes goes through
+the doors of the tiles, so an array configured from MLIR has the registers that a CDO file would write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memtile.arch.address_map import FIRMWARE_PORT
+from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE, SOUTH_ATTACHMENT
+from memtile.arch.register_map import register_at, register_named
+from memtile.arch.registers import packed
+from memtile.arch.switch_registers import (
+    MASTER_CONFIG,
+    PACKET_CONFIGURATION,
+    SLAVE_CONFIG,
+    SLAVE_CONFIG_OFFSET,
+    SLOT,
+    SLOT_OFFSET,
+)
+from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
+from memtile.bd.codec import encode
+from memtile.bd.windows import DmaLock
+from memtile.design.array import Array
+from memtile.design.buffers import Buffer
+from memtile.design.circuits import End
+from memtile.design.locks import Lock
+from memtile.design.other_tiles import ComputeTile
+from memtile.design.switch_end import SwitchEnd
+from memtile.design.tile import Tile
+from memtile.importers.mlir.description import (
+    BufferDescription,
+    ChainDescription,
+    DeviceDescription,
+    EndDescription,
+    SwitchDescription,
+)
+from memtile.importers.mlir.descriptors import Memory, descriptor
+from memtile.importers.mlir.fifos import Fifos, lower
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.placing import number_bds, number_locks
+
+_CONTROL = "TileControl"
+_PORT_NAMES = {_CONTROL: "CTRL"}
+
+
+@dataclass(slots=True)
+class Configured:
+    """What became of the values of a description.
+
+    Attributes:
+        array: that has it.
+        device: the description.
+        tiles: by the name of their value.
+        buffers: by the name of their value.
+        locks: by the name of their value.
+        fifos: ends of the object FIFOs.
+    """
+
+    array: Array
+    device: DeviceDescription
+    tiles: dict[str, Tile] = field(default_factory=dict)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    locks: dict[str, Lock] = field(default_factory=dict)
+    fifos: Fifos = field(default_factory=Fifos)
+
+
+def configure(device: DeviceDescription, array: Array) -> Configured:
+    """Bring a device into an array.
+
+    Args:
+        device: with a place for every tile.
+        array: that nothing was done to.
+
+    Raises:
+        InputFileError: what the array does not have or cannot do, at its place in the text.
+        DesignError: no room, names used twice, streams that cannot be routed.
+    """
+    made = Configured(array, device)
+    for name, tile in device.tiles.items():
+        if tile.place is None:
+            raise Form(tile.operation).error("nobody placed this tile", "a tile with column and row")
+        made.tiles[name] = array.tile(*tile.place)
+    kinds = {name: tile.kind for name, tile in made.tiles.items()}
+    made.fifos = lower(device, kinds)
+    _stacks(made)
+    number_locks(device, kinds)
+    number_bds(device, kinds)
+    for name, buffer in _addresses_first(device):
+        made.buffers[name] = _buffer(made, buffer)
+    for name, lock in device.locks.items():
+        made.locks[name] = made.tiles[lock.tile].lock(lock.initial, lock.name, id=lock.number)
+    for switch in device.switches:
+        _switch(made.tiles[switch.tile], switch)
+    if not device.switches:  # else the router of mlir-aie was there before
+        _streams(made)
+    for chain in device.chains:
+        _chain(made, chain)
+    return made
+
+
+def _stacks(made: Configured) -> None:
+    """A core has its stack at the beginning of its tile's memory, and no heap; other tiles have neither."""
+    stacks = {core.tile: core.stack for core in made.device.cores}
+    for name, tile in made.tiles.items():
+        if isinstance(tile, ComputeTile):
+            tile.reserve(stack=stacks.get(name, 0), heap=0)
+
+
+def _addresses_first(device: DeviceDescription) -> list[tuple[str, BufferDescription]]:
+    """The buffers in tiles, those with an address before those that get one."""
+    inside = [(name, buffer) for name, buffer in device.buffers.items() if buffer.tile]
+    return sorted(inside, key=lambda pair: pair[1].address is None)
+
+
+def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
+    form, tile, dtype = Form(buffer.operation), made.tiles[buffer.tile], buffer.shape.dtype
+    if dtype is None:
+        raise form.error(
+            f"elements of {buffer.shape.element} have no NumPy type", "i8 to i64, bf16, f16, f32"
+        )
+    bank = buffer.bank if buffer.address is None else None
+    data = None if buffer.initial is None else _contents(buffer, dtype)
+    shape = buffer.shape.shape or (1,)
+    return tile.buffer(buffer.name, shape, dtype, at=buffer.address, bank=bank, data=data)
+
+
+def _contents(buffer: BufferDescription, dtype: np.dtype[np.generic]) -> np.ndarray:
+    values = np.array(buffer.initial)
+    shape = buffer.shape.shape or (1,)
+    return (
+        np.broadcast_to(values.astype(dtype), shape)
+        if values.size == 1
+        else values.astype(dtype).reshape(shape)
+    )
+
+
+def _chain(made: Configured, chain: ChainDescription) -> None:
+    tile = made.tiles[chain.tile]
+    for bd in chain.bds:
+        following = None if bd.next is None else chain.bds[bd.next].number
+        assert bd.number is not None
+        words = encode(
+            descriptor(bd, tile.kind, memory_of(made, tile, bd.buffer), dma_locks(made, tile), following),
+            bd.number,
+        )
+        tile.post_block(tile.kind.bd_base + bd.number * tile.kind.bd_stride, words)
+    first = chain.bds[0].number
+    if first is None:
+        return
+    channel = (tile.s2mm if chain.direction == "S2MM" else tile.mm2s)[chain.channel]
+    if chain.pad_value:
+        channel.pad_with(chain.pad_value)
+    tile.post_word(
+        *start_word(tile, (chain.direction, chain.channel), first, chain.repeat + 1, token=chain.token)
+    )
+
+
+def start_word(tile: Tile, port: tuple[str, int], bd: int, runs: int, *, token: bool) -> tuple[int, int]:
+    """Offset and value of the write that starts a BD on a channel, direction and number."""
+    direction, channel = DIRECTIONS.index(port[0]), port[1]
+    offset = tile.kind.queue_base + (direction * tile.kind.channels + channel) * tile.kind.channel_stride
+    register = register_at(tile.kind.name, offset)
+    assert register is not None  # the tables of registers and of tile kinds agree, by test
+    return offset, register.pack(Start_BD_ID=bd, Repeat_Count=runs - 1, Enable_Token_Issue=int(token))
+
+
+def memory_of(made: Configured, tile: Tile, name: str) -> Memory:
+    """Where a tile's DMA sees a buffer."""
+    buffer = made.buffers[name]
+    away = buffer.place[0] - tile.place[0] if buffer.place and tile.place else 0
+    window = {-1: "west", 0: "own", 1: "east"}[away]
+    return Memory(tile.kind.memory_windows[window] + buffer.offset, made.device.buffers[name].shape)
+
+
+def dma_locks(made: Configured, tile: Tile) -> dict[str, DmaLock]:
+    """Ids of locks as a tile's DMA sees them, by the names of their values."""
+    return {name: tile.seen(lock).dma_id for name, lock in made.locks.items() if _sees(tile, lock)}
+
+
+def _sees(tile: Tile, lock: Lock) -> bool:
+    if lock.kind != tile.kind or tile.place is None or lock.place is None:
+        return False
+    away = (lock.place[0] - tile.place[0], lock.place[1] - tile.place[1])
+    return away == (0, 0) or (tile.kind.role == "memory" and away in ((-1, 0), (1, 0)))
+
+
+def _end(made: Configured, end: EndDescription, *, receives: bool = False) -> End:
+    """The channel or port of the switch that an end of a flow is."""
+    tile = made.tiles[end.tile]
+    if end.bundle == "DMA":
+        return (tile.s2mm if receives else tile.mm2s)[end.channel]
+    return SwitchEnd(tile, port_name(end.bundle, end.channel), receives)
+
+
+def port_name(bundle: str, channel: int) -> str:
+    """The name that a switch has for a port of mlir-aie."""
+    return f"{_PORT_NAMES.get(bundle, bundle.upper())}{channel}"
+
+
+def _streams(made: Configured) -> None:
+    """Find ways for the flows: circuits from one source are one circuit, packets share their links."""
+    circuits: dict[EndDescription, list[EndDescription]] = {}
+    for flow in made.device.flows:
+        if flow.packet is None:
+            circuits.setdefault(flow.sources[0], []).extend(flow.targets)
+    for source, targets in circuits.items():
+        ends = (_end(made, target, receives=True) for target in dict.fromkeys(targets))
+        made.array.connect(_end(made, source), *ends)
+    _packets(made)
+    _tokens(made)
+    made.array.route()
+
+
+def _packets(made: Configured) -> None:
+    """Packet flows, those that keep their headers and the others, each as a bus."""
+    for keep in (False, True):
+        flows = [f for f in made.device.flows if f.packet is not None and f.keep_header is keep]
+        routes = [
+            (_end(made, source), [_end(made, target, receives=True) for target in flow.targets])
+            for flow in flows
+            for source in flow.sources
+        ]
+        ids = [flow.packet for flow in flows for _ in flow.sources if flow.packet is not None]
+        if routes:
+            name = "packets with headers" if keep else "packets"
+            made.array.packet_bus(name, *routes, keep_headers=keep, ids=ids, shared_ids=True)
+
+
+def _tokens(made: Configured) -> None:
+    """A way for the tokens of each interface tile to the firmware, unless the text has one."""
+    own = {
+        source.tile for flow in made.device.flows for source in flow.sources if source.bundle == "TileControl"
+    }
+    for name, tile in made.tiles.items():
+        if tile.kind.role == "interface" and name not in own:
+            route = SwitchEnd(tile, port_name(_CONTROL, 0)), [SwitchEnd(tile, FIRMWARE_PORT, True)]
+            number = made.device.tiles[name].controller or 0
+            made.array.packet_bus(f"tokens of {tile.title}", route, keep_headers=True, ids=[number])
+
+
+def _switch(tile: Tile, switch: SwitchDescription) -> None:
+    """Write what is configured of a switch by hand."""
+    ports = PORTS[tile.kind.name]
+
+    def slave_at(bundle: str, channel: int) -> int:
+        return ports.slave(port_name(bundle, channel))
+
+    def master_at(bundle: str, channel: int) -> int:
+        return ports.master(port_name(bundle, channel))
+
+    if switch.mux:
+        _mux(tile, switch)
+        return
+    for source, number, target, to in switch.circuits:
+        slave = slave_at(source, number)
+        tile.post_word(
+            ports.base + SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, packed(SLAVE_CONFIG, Slave_Enable=1)
+        )
+        word = packed(MASTER_CONFIG, Master_Enable=1, Configuration=slave)
+        tile.post_word(ports.base + master_at(target, to) * WORD_BYTES, word)
+    for bundle, number, arbiter, msels, keep in switch.masters:
+        inner = packed(PACKET_CONFIGURATION, Msel_Enable=sum(1 << m for m in msels), Arbiter=arbiter)
+        drop = int(not keep and bundle == "DMA")
+        word = packed(MASTER_CONFIG, Master_Enable=1, Packet_Enable=1, Drop_Header=drop, Configuration=inner)
+        tile.post_word(ports.base + master_at(bundle, number) * WORD_BYTES, word)
+    for bundle, number, slots in switch.rules:
+        slave = slave_at(bundle, number)
+        word = packed(SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
+        tile.post_word(ports.base + SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, word)
+        for n, (mask, packet, arbiter, msel) in enumerate(slots):
+            word = packed(SLOT, id=packet, mask=mask, enable=1, msel=msel, arbit=arbiter)
+            tile.post_word(ports.base + SLOT_OFFSET + (slave * SLOTS_PER_SLAVE + n) * WORD_BYTES, word)
+
+
+def _mux(tile: Tile, switch: SwitchDescription) -> None:
+    """Give ports of an interface tile's switch to its DMA."""
+    for source, number, target, to in switch.circuits:
+        inward = source == "DMA"
+        port, name = (f"SOUTH{to}", "Mux_Config") if inward else (f"SOUTH{number}", "Demux_Config")
+        if "DMA" in (source, target):
+            register = register_named("noc", name)
+            entry = register.field(port.capitalize())
+            tile.post_mask(register.offset, entry.mask, SOUTH_ATTACHMENT["DMA"] << entry.lsb)

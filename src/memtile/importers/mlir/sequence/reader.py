@@ -1,0 +1,174 @@
+"""What a sequence knows while it is gone through: its steps so far, its values, and BDs that are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from memtile.arch.tiles import DIRECTIONS
+from memtile.design.tile import Tile
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import ChainDescription
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.tree import Block, Operation
+from memtile.importers.mlir.types import Shaped
+from memtile.io.program.operations import Operation as Step
+
+_OLD_SEQUENCE = "aiex.runtime_sequence"
+
+
+class Habits(NamedTuple):
+    """What versions of mlir-aie write that changes nothing of the data.
+
+    Attributes:
+        cache: AxCache of BDs in external memory: the network on chip may combine beats.
+        id_bits: of the controller's id that are written.
+    """
+
+    cache: int
+    id_bits: int
+
+
+def habits_of(sequence: str) -> Habits:
+    """Those of the version that has such a name for host sequences."""
+    return Habits(0, 4) if sequence == _OLD_SEQUENCE else Habits(2, 5)
+
+
+class View(NamedTuple):
+    """An argument of the sequence, or a part of it.
+
+    Attributes:
+        argument: its number.
+        offset: bytes into it.
+        shape: what the value says of it.
+    """
+
+    argument: int
+    offset: int
+    shape: Shaped
+
+
+@dataclass(slots=True)
+class Task:
+    """A task that a sequence configured.
+
+    Attributes:
+        chain: its BDs.
+        tile: of the channel.
+        numbers: of its BDs.
+        runs: executions of its first BD.
+    """
+
+    chain: ChainDescription
+    tile: Tile
+    numbers: list[int] = field(default_factory=list)
+    runs: int = 1
+
+
+class Reader:
+    """The state of a sequence.
+
+    Args:
+        made: the device in its array.
+        run: goes through the operations of a block.
+        habits: of the version that wrote the text.
+
+    Attributes:
+        made: the device in its array.
+        run: goes through the operations of a block.
+        habits: of the version that wrote the text.
+        controllers: ids of tokens, by place of the tile.
+        steps: what was done so far.
+        values: by name.
+    """
+
+    def __init__(self, made: Configured, run: Callable[[Reader, Block], None], habits: Habits) -> None:
+        self.made, self.run, self.habits = made, run, habits
+        self.controllers = {tile.place: tile.controller for tile in made.device.tiles.values()}
+        self.steps: list[Step] = []
+        self.values: dict[str, int | float | View | Task | np.ndarray] = {}
+        self._taken: dict[tuple[int, int], set[int]] = {}
+
+    def emit(self, form: Form, step: Callable[[str], Step]) -> None:
+        """Add a step that knows where it stands in the text."""
+        tokens = form.operation.tokens
+        where = f"{tokens.text.where(tokens.offset(form.operation.at))}, {form.operation.name}"
+        self.steps.append(step(where))
+
+    def tile(self, column: int, row: int) -> Tile:
+        """The tile at a place."""
+        return self.made.array.tile(column, row)
+
+    def free_bd(self, form: Form, tile: Tile, channel: int, wanted: int | None) -> int:
+        """A BD of a tile for a task: the one that the text names, or the lowest that no task has.
+
+        Raises:
+            InputFileError: none is left.
+        """
+        assert tile.place is not None
+        taken = self._taken.setdefault(tile.place, self._configured(tile))
+        number = wanted
+        if number is None:
+            number = next((n for n in tile.kind.bd_bank(channel) if n not in taken), None)
+        if number is None:
+            bank = tile.kind.bd_bank(channel)
+            says = f"BDs {bank.start}..{bank.stop - 1} of the {tile.title} are all in tasks"
+            raise form.error(says, "a BD that aiex.dma_free_task gave back", reason="mlir_bds")
+        taken.add(number)
+        return number
+
+    def give_back(self, task: Task) -> None:
+        """Let other tasks have the BDs of a task."""
+        assert task.tile.place is not None
+        self._taken.get(task.tile.place, set()).difference_update(task.numbers)
+
+    def _configured(self, tile: Tile) -> set[int]:
+        """BDs that the device's own DMA work has."""
+        return {
+            bd.number
+            for chain in self.made.device.chains
+            if self.made.tiles[chain.tile] is tile
+            for bd in chain.bds
+            if bd.number is not None
+        }
+
+
+class Call(Form):
+    """An operation of a sequence, whose values may be known from what came before it.
+
+    Args:
+        operation: that is done.
+        reader: what is known.
+    """
+
+    def __init__(self, operation: Operation, reader: Reader) -> None:
+        super().__init__(operation, reader.values)
+        self.reader = reader
+
+    def number(self, name: str, place: int | None = None) -> int:
+        """A number that is an attribute, or the operand at a place."""
+        if name in self.attributes:
+            return int(self.attributes[name])
+        items = self.items()
+        if place is not None and place < len(items):
+            return self.whole(self.text(items[place]).partition(":")[0])
+        raise self.error(f"it has no {name}", "a number")
+
+    def argument(self, name: str) -> View:
+        """The argument of the sequence that a value is."""
+        found = self.reader.values.get(name)
+        if not isinstance(found, View):
+            raise self.error(f"{name} is no argument of the sequence, nor a part of one", "an argument")
+        return found
+
+    def allocated(self, name: str) -> tuple[Tile, int, int]:
+        """Tile, direction and number of the channel that a symbol names."""
+        found = self.reader.made.device.allocations.get(name)
+        if found is None:
+            known = ", ".join(self.reader.made.device.allocations) or "none"
+            raise self.error(f"no channel has the name {name}", f"one of {known}", reason="mlir_allocation")
+        tile = self.reader.made.tiles[found.tile] if found.tile else self.reader.tile(found.column or 0, 0)
+        return tile, DIRECTIONS.index(found.direction), found.channel

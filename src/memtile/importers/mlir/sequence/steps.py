@@ -1,0 +1,90 @@
+"""Steps that several operations of a sequence make: writing a BD, patching, pushing, waiting."""
+
+from __future__ import annotations
+
+from memtile.arch.register_map import register_at
+from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
+from memtile.design.tile import Tile
+from memtile.importers.mlir.configure import start_word
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.sequence.reader import Reader
+from memtile.io.program.operations import BlockWrite, MaskWrite, Other, Write, address_of
+from memtile.io.program.pointer_patches import PATCH
+from memtile.io.program.token_waits import WAIT
+
+
+def whole_words(form: Form, count: int) -> int:
+    """Bytes as 32-bit words.
+
+    Raises:
+        InputFileError: they are not whole.
+    """
+    words, rest = divmod(count, WORD_BYTES)
+    if rest:
+        raise form.error(
+            f"{count} bytes are no whole 32-bit words", "a multiple of 4 bytes", reason="mlir_words"
+        )
+    return words
+
+
+def write_bd(reader: Reader, form: Form, tile: Tile, number: int, words: list[int]) -> None:
+    """Write a BD."""
+    assert tile.place is not None
+    at = address_of(*tile.place, tile.kind.bd_base + number * tile.kind.bd_stride)
+    reader.emit(form, lambda place: BlockWrite(at, tuple(words), place=place))
+
+
+def patch(reader: Reader, form: Form, tile: Tile, number: int, argument: int, offset: int) -> None:
+    """Give a BD the address of an argument, from a byte of it on."""
+    assert tile.place is not None
+    word = tile.kind.bd_fields["Base_Address"].parts[0][0] * WORD_BYTES
+    at = address_of(*tile.place, tile.kind.bd_base + number * tile.kind.bd_stride + word)
+    said = (("address", at), ("argument", argument), ("offset", offset))
+    reader.emit(form, lambda place: Other(PATCH, b"", said, place=place))
+
+
+def push(
+    reader: Reader, form: Form, tile: Tile, port: tuple[int, int], number: int, runs: int, *, token: bool
+) -> None:
+    """Start a BD on a channel, direction and number; a token carries the id that the tile has for it.
+
+    Raises:
+        InputFileError: more runs than a task can have.
+    """
+    direction, channel = port
+    kind = tile.kind
+    if not 1 <= runs <= kind.max_repeat:
+        raise form.error(f"{runs} runs of a task", f"1..{kind.max_repeat}", reason="mlir_repeat")
+    offset, word = start_word(tile, (DIRECTIONS[direction], channel), number, runs, token=token)
+    assert tile.place is not None
+    controller = reader.controllers.get(tile.place)
+    if token and controller is not None:
+        _controller(reader, form, tile, direction * kind.channels + channel, controller)
+    at = address_of(*tile.place, offset)
+    reader.emit(form, lambda place: Write(at, word, place=place))
+
+
+def wait(
+    reader: Reader,
+    form: Form,
+    place: tuple[int, int],
+    direction: int,
+    channel: int,
+    many: tuple[int, int] = (1, 1),
+) -> None:
+    """Wait for a token of a channel of each tile of a rectangle."""
+    said = {"column": place[0], "row": place[1], "direction": direction, "channel": channel}
+    details = (*said.items(), ("columns", many[0]), ("rows", many[1]))
+    reader.emit(form, lambda where: Other(WAIT, b"", details, place=where))
+
+
+def _controller(reader: Reader, form: Form, tile: Tile, local: int, controller: int) -> None:
+    """Say which id the tokens of a channel carry."""
+    assert tile.place is not None
+    offset = tile.kind.control_base + local * tile.kind.channel_stride
+    register = register_at(tile.kind.name, offset)
+    assert register is not None
+    lowest = register.field("Controller_ID").lsb
+    mask, value = ((1 << reader.habits.id_bits) - 1) << lowest, controller << lowest
+    at = address_of(*tile.place, offset)
+    reader.emit(form, lambda place: MaskWrite(at, mask, value, place=place))
