@@ -61,7 +61,6 @@ class ErrorHandling:
         memory_rows: rows of memory tiles.
         noc: columns whose interface tile has a second-level controller.
         numbers: channel that switch A of each column raises; switch B raises the next one.
-        halt: also tell the cores to halt on errors.
     """
 
     def __init__(
@@ -71,11 +70,9 @@ class ErrorHandling:
         memory_rows: range,
         noc: Sequence[int],
         numbers: Sequence[int],
-        *,
-        halt: bool = True,
     ) -> None:
         self._target, self._columns, self._rows = target, len(numbers), rows
-        self._memory_rows, self._noc, self._numbers, self._halt = memory_rows, noc, numbers, halt
+        self._memory_rows, self._noc, self._numbers = memory_rows, noc, numbers
 
     @staticmethod
     def at(column: int, row: int, offset: int) -> int:
@@ -95,7 +92,7 @@ class ErrorHandling:
             self._write(column, 0, SHIM.group, SHIM.mask)
             event = self.at(column, 0, L1_A + EVENT)
             self._target.mask_write32(event, 0x7F, SHIM.group_event)
-        for column in range(self._columns if self._halt else 0):
+        for column in range(self._columns):  # cores halt on errors
             for row in range(self._memory_rows.stop, self._rows):
                 self._write(column, row, 0x32034, CORE.group_event)
 

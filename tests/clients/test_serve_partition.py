@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from driver_errors import ErrorHandling, Found
 from driver_partition import Partition
 from memtile.arch.devices import DEVICES
 from simulator_client import NPI, Client, serving
@@ -70,6 +71,21 @@ def test_only_the_columns_of_the_partition_are_reset(tmp_path: Path) -> None:
         npi.write32(0x4, 1 << 27)  # masked
         assert npi.read32(0x4) == 0
         assert client.read32(driver.at(0, 0, LOCK_3)) == 5
+
+
+def test_the_drivers_error_handling_finds_tile_and_event(tmp_path: Path) -> None:
+    """XAie_ErrorHandlingInit, a descriptor of the other half, the interrupt line, the backtracking."""
+    with partition(tmp_path, "npu1") as (client, driver):
+        npi, known = driver._npi, DEVICES["npu1"]
+        assert driver.initialise()
+        errors = ErrorHandling(client, known.rows, known.memory_rows, known.noc_columns, [0, 2, 0, 0])
+        errors.initialise()
+        assert npi.read32(0x30) == 0
+        client.write32(driver.at(2, 1, 0xA060C), 24)
+        assert npi.read32(0x30) == 1 << 1
+        assert errors.handle() == ({2: 1 << 0}, [Found(2, 1, "memory_tile", 133)])
+        assert npi.read32(0x30) == 0
+        assert errors.handle() == ({}, [])
 
 
 @pytest.mark.slow

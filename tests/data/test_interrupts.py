@@ -29,9 +29,7 @@ class Bench:
         self.array = Array(name.split(",")[0], len(self.numbers))
         device = self.array.device
         noc = [column for column in device.noc_columns if column < len(self.numbers)]
-        self.driver = ErrorHandling(
-            self.array.door, self.array.rows, device.memory_rows, noc, self.numbers, halt=False
-        )
+        self.driver = ErrorHandling(self.array.door, self.array.rows, device.memory_rows, noc, self.numbers)
         self.driver.initialise()
 
     def wait(self) -> None:
