@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from memtile import Array, DesignError, Host, HostAction, MemoryTile, Status
+from memtile.model.state.causes import Cause
 from memtile.programs import MaskPoll, Write, run_program
 from memtile.sim.polling import POLL_CYCLES
 
@@ -55,6 +57,42 @@ def test_more_tasks_than_a_queue_holds_and_more_bds_than_the_tile_has(untimed: b
     np.testing.assert_array_equal(loop.came(), DATA)
     assert loop.io.kind.bds < 2 * PARTS
     assert sum(use.tasks for use in result.channels if use.name.startswith("interface")) == 2 * PARTS
+
+
+def test_bds_are_free_again_while_the_channel_goes_on() -> None:
+    """24 tasks of 512 words through 16 BDs, and the channel never waits for one."""
+    array = Array("npu1", columns=1)
+    io, words = array.interface_tile(0), 512
+    source = array.external("x", np.arange(words, dtype=np.int32))
+    io.mm2s[0].collect()
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        for _ in range(24):
+            yield host.start(io.mm2s[0], io.read(source))
+
+    array.host(sequence)
+    result = array.run()
+    (use,) = result.channels
+    assert (result.status, use.tasks, use.words) == (Status.FINISHED, 24, 24 * words)
+    assert use.spent[Cause.IDLE] < 10
+
+
+def test_starting_a_task_takes_the_time_of_its_accesses() -> None:
+    array, at = Array("npu1", columns=1), []
+    io = array.interface_tile(0)
+    source = array.external("x", np.arange(64, dtype=np.int32))
+    io.mm2s[0].collect()
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        for _ in range(3):
+            yield host.start(io.mm2s[0], io.read(source))
+            at.append(array.engine.now)
+
+    array.host(sequence)
+    array.run()
+    access = array.engine.timing.access_cycles
+    each = 2 * access + io.kind.bd_words - 1
+    assert [later - earlier for earlier, later in pairwise(at)] == [each, each]
 
 
 @UNTIMED

@@ -39,6 +39,13 @@ class Mutant(NamedTuple):
 MUTANTS = (
     # Host sequences
     Mutant(
+        "starting a task takes no time",
+        "design/host.py",
+        "        _spend(task)\n        return True",
+        "        return True",
+        "tests/data/test_host_sequence.py::test_starting_a_task_takes_the_time_of_its_accesses",
+    ),
+    Mutant(
         "a wait for all tasks waits for none",
         "design/host.py",
         "return all(task.done for task in tasks)",
@@ -50,14 +57,14 @@ MUTANTS = (
         "design/host.py",
         "ended.channel.give_back(ended.bds)",
         "pass",
-        "tests/data/test_host_sequence.py::test_more_tasks_than_a_queue_holds_and_more_bds_than_the_tile_has",
+        "tests/data/test_host_sequence.py::test_bds_are_free_again_while_the_channel_goes_on",
     ),
     Mutant(
         "a host sequence that waits is no unfinished work",
         "explain/outcome.py",
         "bool(hosts or found)",
         "bool(found)",
-        "tests/data/test_host_sequence.py::test_a_start_without_room_and_a_poll_are_told_too",
+        "tests/data/test_host_sequence.py::test_a_sequence_after_a_program_that_waits_in_vain_is_stuck",
     ),
     # The command line, and what results say
     Mutant(

@@ -420,7 +420,7 @@ class Array(Bench):
             self.compared.append((name, array, arrays[f"compared/{n}"]))
 
     def _read(self, address: int) -> int:
-        return self.door.read32(address)
+        return self.door.at_once().read32(address)
 
     def _remember(self) -> Iterator[Undo]:
         yield self.circuits.remember()

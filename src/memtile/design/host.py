@@ -183,7 +183,7 @@ class HostSequence:
         present: the step that is not done yet; None = it has none, or has ended.
         ended: whether it has.
         line: of its source that made the present step, 0 = not known.
-        due: cycle in which the present pause ends; -1 = there is none.
+        due: cycle in which the present pause ends, or the host is free again; -1 = there is none.
     """
 
     host: Host
@@ -219,8 +219,9 @@ class HostSequence:
                 return all(task.done for task in tasks)
             case HostPoll():
                 return self.present.met()
-            case HostTask():
-                return self._start(self.present)
+            case HostTask(channel):
+                self.due = channel.tile.engine.host.free_at if timed else now
+                return now >= self.due and self._start(self.present)
         return True
 
     def waits_for(self) -> str:
@@ -255,24 +256,37 @@ class HostSequence:
         self.present = step
         return True
 
+    def _later(self) -> bool:
+        """There is no room now, and no cycle is known in which there will be."""
+        self.due = -1
+        return False
+
     def _start(self, task: HostTask) -> bool:
         """Push the task if there is room for it; BDs of tasks that have ended are free again."""
         for ended in [task for task in self.owing if task.done]:
             ended.channel.give_back(ended.bds)
             self.owing.remove(ended)
         if task.channel.full:
-            return False
+            return self._later()
         try:
             task.bds = task.start()
         except DesignError as error:
             lacks_room = all(problem.reason in _NO_ROOM for problem in error.problems)
             if lacks_room and any(not other.done for other in self.owing):
-                return False  # there will be some when these have ended
+                return self._later()  # there will be some when these have ended
             raise
         task.done_at = task.channel.tasks_done + task.channel.tasks_open
         self.host.tasks.append(task)
         self.owing.append(task)
+        _spend(task)
         return True
+
+
+def _spend(task: HostTask) -> None:
+    """Have the host be busy for as long as it writes the BDs of a task and pushes it (docs/timing.md)."""
+    tile = task.channel.tile
+    engine, block = tile.engine, tile.kind.bd_words - 1
+    engine.host.spend(engine.timing.access_cycles * (len(task.bds) + 1) + block * len(task.bds))
 
 
 def sequence_of(program: HostProgram, read: Callable[[int], int]) -> HostSequence:

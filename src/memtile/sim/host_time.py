@@ -33,6 +33,11 @@ class HostTime:
         return int(self._clock.now[0])
 
     @property
+    def free_at(self) -> int:
+        """Cycle from which on it can make its next access."""
+        return int(self._clock.host_free[0])
+
+    @property
     def waited(self) -> int:
         """Cycles that have passed between accesses."""
         return int(self._clock.host_waited[0])
