@@ -59,7 +59,7 @@ class Server:
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.port_file = folder / "mesim_output" / "mesimulator_aximm_port"
-        self.log_file = folder / "log"
+        self.log_file, self.out = folder / "log", ""
         command = [sys.executable, "-m", "memtile", "serve", *options]
         with self.log_file.open("w") as log:
             self.process = subprocess.Popen(command, cwd=folder, stderr=log, stdout=subprocess.PIPE)
@@ -92,7 +92,8 @@ class Server:
         """Exit code after a signal."""
         if self.process.poll() is None:
             os.kill(self.process.pid, how)
-        self.process.communicate(timeout=60)
+        out, _ = self.process.communicate(timeout=60)
+        self.out += (out or b"").decode()
         return self.process.returncode
 
 

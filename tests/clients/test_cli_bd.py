@@ -37,7 +37,7 @@ def test_encode_over_the_whole_oracle_file_gives_no_mismatch() -> None:
     assert len(answers) == len(cases)
     for case, answer in zip(cases, answers, strict=True):
         if case["expect"] == "words":
-            assert answer == {"words": case["words"]}, case["id"]
+            assert answer["words"] == case["words"], case["id"]
         elif case["expect"] == "error":
             assert answer["error"]["reason"] in case["reason"], case["id"]
             reasons = {p["reason"] for p in answer["error"].get("problems", [answer["error"]])}
@@ -47,7 +47,7 @@ def test_encode_over_the_whole_oracle_file_gives_no_mismatch() -> None:
 def test_one_case_from_a_pipe_gives_one_object() -> None:
     done = shell("bd", "encode", "-", stdin=json.dumps(ONE))
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == {"words": ONE_WORDS}
+    assert json.loads(done.stdout) == {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
 
 
 def test_a_refused_case_is_an_answer_not_a_failure() -> None:
@@ -56,7 +56,7 @@ def test_a_refused_case_is_an_answer_not_a_failure() -> None:
     )
     first, second, third = json.loads(done.stdout)
     assert done.exit_code == 1
-    assert first == {"words": ONE_WORDS}
+    assert first == {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
     assert {key: second["error"][key] for key in ("reason", "field")} == {
         "reason": "length",
         "field": "Buffer_Length",
@@ -73,9 +73,11 @@ def test_a_refused_case_is_an_answer_not_a_failure() -> None:
 
 def test_a_list_gives_a_list() -> None:
     assert run("bd", "encode", stdin="[]").stdout == "[]\n"
-    assert json.loads(run("bd", "encode", stdin=json.dumps([ONE])).stdout) == [{"words": ONE_WORDS}]
+    assert json.loads(run("bd", "encode", stdin=json.dumps([ONE])).stdout) == [
+        {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
+    ]
     assert json.loads(run("bd", "encode", stdin=json.dumps({"cases": [ONE]})).stdout) == [
-        {"words": ONE_WORDS}
+        {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
     ]
 
 
@@ -133,7 +135,12 @@ def test_explain_reads_what_encode_writes() -> None:
     assert {"topic": "order D0", "text": "8 words 16 words apart"} in data["lines"]
     assert data["pictures"][0]["cells"][1][:3] == [1, 17, 33]
     assert data["problems"] == []
-    two = run("bd", "explain", "--json", stdin=json.dumps([{"words": ONE_WORDS}] * 2))
+    two = run(
+        "bd",
+        "explain",
+        "--json",
+        stdin=json.dumps([{"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}] * 2),
+    )
     assert json.loads(two.stdout) == [data | {"descriptor": data["descriptor"]}] * 2
 
 

@@ -48,7 +48,7 @@ BROKEN = {
     "trace": (["trace", "decode", "--json", "none.txt"], "input_file"),
     "trace, two outputs": (["trace", "decode", "--json", "--csv", "none.txt"], "usage"),
     "disasm": (["disasm", "--json", "none.bin"], "input_file"),
-    "disasm, no program": (["disasm", "--json", "empty.py"], "dump"),
+    "disasm, no program": (["disasm", "--json", "empty.py"], "format"),
     "schema": (["schema", "nothing"], "schema"),
 }
 

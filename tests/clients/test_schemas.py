@@ -192,9 +192,8 @@ def test_the_names_in_schemas_are_those_of_the_code() -> None:
 def test_every_descriptor_goes_through_the_schemas_of_bd(descriptor: Descriptor) -> None:
     case = case_of(descriptor)
     assert problems("bd-decode-output", case) == problems("bd-encode-input", case) == []
-    words = {"words": hex_words(words_of_case(case))}
-    assert problems("bd-encode-output", words) == []
-    assert problems("bd-decode-input", {"tile": case["tile"], **words}) == []
+    words = {"tile": case["tile"], "bd": 0, "words": hex_words(words_of_case(case))}
+    assert problems("bd-encode-output", words) == problems("bd-decode-input", words) == []
 
 
 def test_what_bd_encode_reads_and_writes() -> None:
@@ -354,6 +353,11 @@ def test_what_faults_writes(design: Any) -> None:
 
 
 # tables and files -------------------------------------------------------------------------------------------
+
+
+def test_what_serve_writes() -> None:
+    """That it writes this is in ``test_told.py``."""
+    assert_says("serve-output", {"listening": {"host": "127.0.0.1", "port": 5, "port_file": "a/b"}})
 
 
 def test_what_warmup_writes() -> None:

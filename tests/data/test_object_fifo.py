@@ -188,8 +188,8 @@ def test_a_deep_fifo_takes_channels_of_the_parity_that_has_descriptors() -> None
     assert [part.producer.channel.port for part in parts] == ["MM2S 1", "MM2S 0"]
     deep = array.object_fifo("deep", outside, memory, depth=13, shape=(8, 8))
     assert refused(lambda: deep.split("bit", workers[:2], depth=2)) == (
-        "object FIFO deep: with depth 13 a channel of the memory tile (0,1) needs 13 more BDs than "
-        "channels of its parity have (object FIFO: buffers and two counting locks per end)."
+        "object FIFO deep: depth 13 needs 13 BDs for S2MM 1 of the memory tile (0,1), of which 0 are free "
+        "(AM020: 24 BDs for channels of its parity). MM2S 1 has 24. Give less depth, or fewer parts."
     )
 
 

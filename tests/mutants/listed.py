@@ -68,6 +68,27 @@ MUTANTS = (
     ),
     # The command line, and what results say
     Mutant(
+        "timing constants may be parts of cycles",
+        "arch/timing.py",
+        "whole = isinstance(value, SupportsIndex) and not isinstance(value, bool)",
+        "whole = True",
+        "tests/clients/test_told.py::test_a_timing_constant_is_a_whole_number",
+    ),
+    Mutant(
+        "any text is a register dump",
+        "io/program/formats.py",
+        'if not looks_like_dump(data.decode("utf-8-sig")):',
+        "if not data:",
+        "tests/clients/test_told.py::test_a_text_that_is_no_register_dump_is_told_in_one_line",
+    ),
+    Mutant(
+        "no remark about a row that is cut",
+        "bd/explain.py",
+        "rest = d.length % size",
+        "rest = 0",
+        "tests/clients/test_told.py::test_a_length_that_ends_within_a_loop_is_remarked",
+    ),
+    Mutant(
         "results print into notebooks by themselves",
         "sheet.py",
         "        force_jupyter=False,\n",
@@ -119,7 +140,7 @@ MUTANTS = (
     Mutant(
         "the first wrong element without its place",
         "explain/checks.py",
-        "tuple(map(int, np.unravel_index(number, shape or (1,))))",
+        "tuple(map(int, np.unravel_index(within, shapes[n] or (1,))))",
         "(number,)",
         "tests/faults/test_checks.py::test_the_first_wrong_element_is_told_by_its_place_and_both_values",
     ),

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, SupportsIndex
 
 from memtile.arch.grades import Grade, Source
 from memtile.errors import DesignError, Problem, raise_if
@@ -109,19 +109,26 @@ class Timing:
     )
 
     def __post_init__(self) -> None:
-        """Check every constant against its range."""
-        problems = [
-            Problem(
-                reason="timing",
-                where="timing constants",
-                field=f.name,
-                given=f"{getattr(self, f.name)} {f.metadata['unit']}",
-                allowed=f"{f.metadata['low']}..{f.metadata['high']} {f.metadata['unit']}",
-                source=f.metadata["source"].text,
+        """Check every constant: a whole number, within its range."""
+        problems = []
+        for f in fields(self):
+            value, low, high = getattr(self, f.name), f.metadata["low"], f.metadata["high"]
+            whole = isinstance(value, SupportsIndex) and not isinstance(value, bool)
+            if whole and low <= value <= high:
+                continue
+            problems.append(
+                Problem(
+                    reason="timing",
+                    where="timing constants",
+                    field=f.name,
+                    given=f"{value} {f.metadata['unit']}" if whole else repr(value),
+                    allowed=f"{low}..{high} {f.metadata['unit']}",
+                    source=f.metadata["source"].text,
+                    says=""
+                    if whole
+                    else f"{f.name} is {value!r}; it must be a whole number of {low}..{high}",
+                )
             )
-            for f in fields(self)
-            if not f.metadata["low"] <= getattr(self, f.name) <= f.metadata["high"]
-        ]
         raise_if(problems, DesignError)
 
 

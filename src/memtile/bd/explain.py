@@ -71,6 +71,7 @@ def explain(d: Descriptor, bd: int | None = None) -> Explanation:
         *_locks_before(d),
         *_transfer(d),
         *_order(d),
+        *_unfinished(d),
         *_padding(d),
         *_iteration(d),
         *_stream(d),
@@ -142,6 +143,25 @@ def _order(d: Descriptor) -> Iterator[Line]:
         cut = "" if dim.wrap and size <= d.length else ", until the length is used up"
         yield Line(f"order D{n}", f"{count(turns, UNITS[n])} {apart}{cut}")
         if size >= d.length:
+            return
+
+
+def _unfinished(d: Descriptor) -> Iterator[Line]:
+    """What the length leaves undone, which is legal and seldom meant."""
+    if d.length == 0:
+        yield Line("remark", "the length is 0: no word is moved")
+        return
+    size = 1
+    for n, (dim, pad) in enumerate(_loops(d)):
+        if not dim.wrap:
+            return
+        inner, size = size, size * (pad.before + dim.wrap + pad.after)
+        rest = d.length % size
+        if rest:
+            name, unit = UNITS[n + 1], UNITS[n]
+            done = f"{rest // inner} of its {count(size // inner, unit)}"
+            done += f" and a part of the next {unit}" if rest % inner else ""
+            yield Line("remark", f"the length ends in the middle of a {name}: the last one has {done}")
             return
 
 

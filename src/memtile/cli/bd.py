@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from memtile.arch.tiles import TileName
-from memtile.bd.cases import case_of, items_of, refusal, words_of_case
+from memtile.bd.cases import case_of, items_of, parse_case, refusal, words_of_case
 from memtile.bd.codec import decode as decode_words
 from memtile.bd.word_cases import hex_words, parse_words
 from memtile.cli.exit_codes import ExitCode
@@ -56,10 +56,16 @@ def encode(file: File = STDIN) -> None:
 
     Reads one descriptor or a list as JSON: tile, bd, length, address (words), dims [[step, wrap], ...], pad,
     iteration, next, acquire, release, packet, ooo_id, compression, tlast_suppress, valid, axi. Writes, in
-    order, {"words": ["0x...", ...]} or {"error": {"reason", "field", "message"}}; a list for a list. Exits
-    with 1 when a descriptor was refused.
+    order, {"tile", "bd", "words": ["0x...", ...]}, which decode and explain read, or {"error": {"reason",
+    "field", "message"}}; a list for a list. Exits with 1 when a descriptor was refused.
     """
-    _answer_each(file, lambda case: {"words": hex_words(words_of_case(case))})
+
+    def answer(item: object) -> Result:
+        words = words_of_case(item)
+        case = parse_case(item)
+        return {"tile": case.descriptor.tile, "bd": case.bd, "words": hex_words(words)}
+
+    _answer_each(file, answer)
 
 
 @app.command(epilog=DECODE_EXAMPLES)

@@ -136,11 +136,7 @@ def guarded(file: str, call: Callable[[], T]) -> T:
     try:
         return _aside(call)
     except MemtileError as error:
-        line = _line(Path(file), error)
-        if line is None or not error.problems:
-            raise
-        problems = [replace(p, where=f"{file}, line {line}, {p.where}") for p in error.problems]
-        raise type(error)(problems) from None
+        raise _located(file, error) from None
     except Exception as error:
         line = _line(Path(file), error)
         if line is None:
@@ -164,8 +160,8 @@ def _guarded(path: Path, call: Callable[[], Any]) -> Any:
     """The user's code; its own mistakes become one line that names the place."""
     try:
         return _aside(call)
-    except MemtileError:
-        raise
+    except MemtileError as error:
+        raise _located(str(path), error) from None
     except SyntaxError as error:
         raise InputFileError(f"{path}, line {error.lineno}: this is not Python: {error.msg}.") from None
     except Exception as error:
@@ -178,6 +174,14 @@ def _aside(call: Callable[[], T]) -> T:
     """What ``call`` returns; what it prints is no result of the command."""
     with redirect_stdout(sys.stderr):
         return call()
+
+
+def _located(file: str, error: MemtileError) -> MemtileError:
+    """The error, with the line of the file that led to it, if one did."""
+    line = _line(Path(file), error)
+    if line is None or not error.problems:
+        return error
+    return type(error)([replace(p, where=f"{file}, line {line}, {p.where}") for p in error.problems])
 
 
 def _line(path: Path, error: Exception) -> int | None:

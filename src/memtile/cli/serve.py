@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -43,6 +45,9 @@ def serve(
     save_memory: Annotated[
         bool, typer.Option("--save-memory", help="At the end write each FILE.npy with what its memory holds.")
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Where it listens as JSON on stdout, in one line; errors too.")
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Tell every problem instead of the first and a count.")
     ] = False,
@@ -66,8 +71,15 @@ def serve(
     timing = Timing() if cycles_per_access is None else Timing(access_cycles=cycles_per_access)
     with served_memory(requests, path.parent, _log, keep=save_memory) as memories:
         space = AddressSpace(Array(device, timing=timing), cycles, memories)
-        server = DriverServer(space, _log, every=verbose)
+        server = DriverServer(space, _log, every=verbose, listening=_announce if as_json else None)
         asyncio.run(server.run(host or LOOPBACK, port, path))
+
+
+def _announce(host: str, port: int, port_file: Path) -> None:
+    """For whoever starts the server and waits for it."""
+    where = {"host": host, "port": port, "port_file": str(port_file)}
+    typer.echo(json.dumps({"listening": where}))
+    sys.stdout.flush()
 
 
 def _log(text: str) -> None:

@@ -56,6 +56,10 @@ class BdPool:
             raise DesignError(problem)
         return tuple(numbers[:count])
 
+    def holders(self, channel: int) -> dict[str, int]:
+        """Who has how many of the BDs that a channel may use."""
+        return dict(Counter(self._taken[n] for n in self._kind.bd_bank(channel) if n in self._taken))
+
     def give_back(self, names: Collection[str]) -> None:
         """Forget who has BDs, of those whose tasks have ended."""
         self._taken = {bd: name for bd, name in self._taken.items() if name not in names}
@@ -85,7 +89,7 @@ class BdPool:
 
     def _way_out(self, channel: int, count: int) -> str:
         """Who has how many of the channel's half, and which channels could take ``count``."""
-        takers = Counter(self._taken[n] for n in self._kind.bd_bank(channel) if n in self._taken)
+        takers = self.holders(channel)
         steps = []
         if takers:
             steps.append(f"Of these, {', '.join(f'{name} has {taken}' for name, taken in takers.items())}")

@@ -24,6 +24,7 @@ import numpy as np
 from memtile.access.tiling import TilingParameters
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
+from memtile.design.fifo_depth import too_deep
 from memtile.design.locks import Lock
 from memtile.design.protocols import Guarded, Turns, one_reader, one_writer, read_again
 from memtile.design.tile import Tile
@@ -337,11 +338,8 @@ class ObjectFifo:
                 suits = partial(has_room, bds=bds)
                 found.append(tile.free_channel(receives=not end.channel.receives, suits=suits))
             if not has_room(found[-1], bds):
-                given = f"depth {self.depth}, for which a channel of the {tile.title} needs {bds} more BDs"
-                allowed = "rings for which its channels have BDs, by their parity"
-                says = f"with depth {self.depth} a channel of the {tile.title} needs {bds} more BDs than "
-                says += "channels of its parity have"
-                raise DesignError(_problem(self.name, "depth", given, allowed, says))
+                planned_too = planned[tile.kind.bd_bank(found[-1].number)]
+                raise DesignError(too_deep(self.name, self.depth, found[-1], bds, planned_too))
             planned[tile.kind.bd_bank(found[-1].number)] += bds
         return found[1:]
 

@@ -116,13 +116,11 @@ def _class(dtype: np.dtype[Any]) -> tuple[str, int]:
 
 def _index(number: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The place of element ``number`` of arrays one after the other; the number of the array, if several."""
-    for n, shape in enumerate(shapes):
-        size = int(np.prod(shape, dtype=np.int64))
-        if number < size:
-            place = tuple(map(int, np.unravel_index(number, shape or (1,))))
-            return (n, *place) if len(shapes) > 1 else place
-        number -= size
-    raise AssertionError("the element is within the arrays that were expected")
+    ends = np.cumsum([np.prod(shape, dtype=np.int64) for shape in shapes])
+    n = int(np.searchsorted(ends, number, side="right"))
+    within = number - int(ends[n - 1]) if n else number
+    place = tuple(map(int, np.unravel_index(within, shapes[n] or (1,))))
+    return (n, *place) if len(shapes) > 1 else place
 
 
 def _value(element: Any) -> int | float | str:

@@ -183,6 +183,7 @@ class DriverServer:
         space: what the clients access.
         log: gets a line of text about everything that a person may want to know.
         every: tell every problem, however often it comes; else the first ones of a kind, and counts.
+        listening: called with host, port and port file once clients can come.
         clients: connections so far.
         counts: what was done for all of them.
     """
@@ -190,6 +191,7 @@ class DriverServer:
     space: AddressSpace
     log: Log
     every: bool = False
+    listening: Callable[[str, int, Path], None] | None = None
     clients: int = 0
     counts: Counts = field(default_factory=Counts)
     _present: list[_Client] = field(default_factory=list)
@@ -214,6 +216,8 @@ class DriverServer:
         try:
             with _published(port_file, bound):
                 self.log(f"listening on {host}:{bound}, as {port_file} says; Ctrl-C ends")
+                if self.listening is not None:
+                    self.listening(host, bound, port_file)
                 await stop.wait()
         finally:
             server.close()

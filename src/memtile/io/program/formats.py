@@ -18,7 +18,7 @@ from memtile.io.program.cdo import IDENTIFICATION, read_cdo
 from memtile.io.program.foreign_files import foreign
 from memtile.io.program.headers import GENERATIONS
 from memtile.io.program.operations import ArrayShape, Operation
-from memtile.io.program.register_dump import read_json, read_text
+from memtile.io.program.register_dump import looks_like_dump, read_json, read_text
 from memtile.io.program.transaction import read_transaction
 from memtile.io.program.transaction_format import HEADER, LAYOUTS, SOURCE, Header
 
@@ -81,6 +81,20 @@ def _format_of(data: bytes, name: str) -> Format:
                 allowed="a transaction, a CDO file or a register dump",
                 source="their headers",
                 says=f"the file {f'begins with bytes {start}' if data else 'is empty'}; "
+                "it must be a transaction, a CDO file or a register dump",
+            )
+        )
+    if not looks_like_dump(data.decode("utf-8-sig")):
+        raise InputFileError(
+            Problem(
+                reason="format",
+                where=name,
+                field="format",
+                given="text",
+                allowed="a transaction, a CDO file or a register dump",
+                source="their headers; a register dump begins with an address and a value",
+                next_step="Say --format dump to see each line that is none.",
+                says="the file is text, but not of registers; "
                 "it must be a transaction, a CDO file or a register dump",
             )
         )

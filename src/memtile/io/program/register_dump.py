@@ -40,6 +40,13 @@ def read_text(text: str, name: str = "dump") -> tuple[Operation, ...]:
     return tuple(operations)
 
 
+def looks_like_dump(text: str) -> bool:
+    """Whether a text may be a dump: JSON, nothing at all, or first of all a digit."""
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    first = next(filter(None, lines), "")
+    return not first or first[0] in "[{0123456789"
+
+
 def read_json(data: Any, name: str = "dump") -> tuple[Operation, ...]:
     """The writes of a dump as JSON data.
 
