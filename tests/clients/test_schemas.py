@@ -146,7 +146,7 @@ def test_every_file_of_the_folder_is_a_schema_that_is_used() -> None:
 
 def test_a_schema_that_is_not_there_is_refused_with_the_names_of_all() -> None:
     with pytest.raises(
-        MemtileError, match=r"name is 'nothing'; it must be one of bd-decode-input, .*, trace-output "
+        MemtileError, match=r"name is 'nothing'; it must be one of bd-decode-input, .*, warmup-output "
     ):
         schema("nothing")
     with pytest.raises(MemtileError, match="name is 'common'; it must be one of bd-decode-input"):
