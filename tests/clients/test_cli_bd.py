@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile import __version__
+from memtile.arch.tiles import TILE_KINDS
 from memtile.cli import bd, main
 
 SCRIPT = Path(sys.executable).with_name("memtile")
@@ -23,6 +24,9 @@ ONE_WORDS = ["0x00000080", "0x00020000", "0x0010000F", "0x00200000", *["0x000000
 
 def shell(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([SCRIPT, *args], input=stdin, capture_output=True, text=True, timeout=60)
+
+
+ONE_ANSWER = {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
 
 
 def run(*args: str, stdin: str = "") -> Any:
@@ -37,7 +41,9 @@ def test_encode_over_the_whole_oracle_file_gives_no_mismatch() -> None:
     assert len(answers) == len(cases)
     for case, answer in zip(cases, answers, strict=True):
         if case["expect"] == "words":
-            assert answer["words"] == case["words"], case["id"]
+            notes = {"notes": answer["notes"]} if "notes" in answer else {}
+            kind = {"tile": case["tile"], "bd": case["bd"]}
+            assert answer == {**kind, "words": case["words"], **notes}, case["id"]
         elif case["expect"] == "error":
             assert answer["error"]["reason"] in case["reason"], case["id"]
             reasons = {p["reason"] for p in answer["error"].get("problems", [answer["error"]])}
@@ -47,7 +53,7 @@ def test_encode_over_the_whole_oracle_file_gives_no_mismatch() -> None:
 def test_one_case_from_a_pipe_gives_one_object() -> None:
     done = shell("bd", "encode", "-", stdin=json.dumps(ONE))
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
+    assert json.loads(done.stdout) == ONE_ANSWER
 
 
 def test_a_refused_case_is_an_answer_not_a_failure() -> None:
@@ -56,7 +62,7 @@ def test_a_refused_case_is_an_answer_not_a_failure() -> None:
     )
     first, second, third = json.loads(done.stdout)
     assert done.exit_code == 1
-    assert first == {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
+    assert first == ONE_ANSWER
     assert {key: second["error"][key] for key in ("reason", "field")} == {
         "reason": "length",
         "field": "Buffer_Length",
@@ -73,12 +79,8 @@ def test_a_refused_case_is_an_answer_not_a_failure() -> None:
 
 def test_a_list_gives_a_list() -> None:
     assert run("bd", "encode", stdin="[]").stdout == "[]\n"
-    assert json.loads(run("bd", "encode", stdin=json.dumps([ONE])).stdout) == [
-        {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
-    ]
-    assert json.loads(run("bd", "encode", stdin=json.dumps({"cases": [ONE]})).stdout) == [
-        {"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}
-    ]
+    assert json.loads(run("bd", "encode", stdin=json.dumps([ONE])).stdout) == [ONE_ANSWER]
+    assert json.loads(run("bd", "encode", stdin=json.dumps({"cases": [ONE]})).stdout) == [ONE_ANSWER]
 
 
 def test_decode_undoes_encode(tmp_path: Path) -> None:
@@ -135,12 +137,7 @@ def test_explain_reads_what_encode_writes() -> None:
     assert {"topic": "order D0", "text": "8 words 16 words apart"} in data["lines"]
     assert data["pictures"][0]["cells"][1][:3] == [1, 17, 33]
     assert data["problems"] == []
-    two = run(
-        "bd",
-        "explain",
-        "--json",
-        stdin=json.dumps([{"tile": ONE["tile"], "bd": ONE["bd"], "words": ONE_WORDS}] * 2),
-    )
+    two = run("bd", "explain", "--json", stdin=json.dumps([{"bd": ONE["bd"], "words": ONE_WORDS}] * 2))
     assert json.loads(two.stdout) == [data | {"descriptor": data["descriptor"]}] * 2
 
 
@@ -243,7 +240,7 @@ def test_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_file: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bd, "read_json", interrupt)
+    monkeypatch.setattr(bd, "read_json_lines", interrupt)
     assert run("bd", "encode", "-").exit_code == 130
 
 
@@ -271,3 +268,69 @@ def test_help_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize("tile", TILE_KINDS)
+def test_what_encode_writes_is_read_by_decode_and_explain_for_every_tile_kind(tile: str) -> None:
+    case = {"tile": tile, "bd": 3, "length": 8, "address": 64, "dims": [[2, 4], [9, 2]]}
+    encoded = run("bd", "encode", stdin=json.dumps(case)).stdout
+    decoded = json.loads(run("bd", "decode", stdin=encoded).stdout)
+    assert {key: decoded[key] for key in case} == case
+    explained = json.loads(run("bd", "explain", "--json", stdin=encoded).stdout)
+    assert {key: explained["descriptor"][key] for key in case} == case
+    assert json.loads(run("bd", "encode", stdin=json.dumps(decoded)).stdout) == json.loads(encoded)
+
+
+def test_words_of_another_tile_kind_say_which_it_could_be() -> None:
+    done = run("bd", "explain", "16", "0", "0", "0", "0", "0x02000000")
+    assert done.exit_code == 2
+    assert "6 words are given; a BD of this tile has 8 (AM025 DMA_BDn_w). A BD of tile kind compute" in flat(
+        done
+    )
+    assert "has 6 words: --tile, or tile in JSON." in flat(done)
+
+
+def flat(done: Any) -> str:
+    return " ".join(done.output.split())
+
+
+def test_lines_of_json_are_a_list() -> None:
+    """NDJSON, as logs and jq -c write it."""
+    lines = "\n".join([json.dumps(ONE), "", json.dumps(ONE | {"bd": 4})]) + "\n"
+    encoded = run("bd", "encode", stdin=lines)
+    assert [item["bd"] for item in json.loads(encoded.stdout)] == [ONE["bd"], 4]
+    words = "\n".join(json.dumps(item) for item in json.loads(encoded.stdout))
+    assert [item["bd"] for item in json.loads(run("bd", "decode", stdin=words).stdout)] == [ONE["bd"], 4]
+    assert len(json.loads(run("bd", "explain", "--json", stdin=words).stdout)) == 2
+    wrong = run("bd", "encode", stdin=json.dumps(ONE) + '\n{"tile": "memory", "length": }\n')
+    assert wrong.exit_code == 2
+    assert "standard input, line 2, line 1, column 30: this is not JSON" in flat(wrong)
+    pretty = json.dumps([ONE, ONE], indent=1)  # several lines that are one value
+    assert len(json.loads(run("bd", "encode", stdin=pretty).stdout)) == 2
+
+
+@pytest.mark.parametrize(
+    ("case", "note"),
+    [
+        (
+            {"length": 63, "dims": [[1, 4], [8, 4]]},
+            "the length of 63 words ends in the middle of a row of 4 words",
+        ),
+        (
+            {"length": 20, "dims": [[1, 4], [8, 4]]},
+            "the length of 20 words ends in the middle of a plane of 16 words",
+        ),
+        ({"length": 0}, "a length of 0: the BD takes and gives its locks and moves nothing (DEV-BD-3)"),
+        ({"length": 64, "dims": [[1, 4], [8, 4]]}, None),
+        ({"length": 63, "dims": [[2, 0]]}, None),
+        ({"length": 12, "dims": [[1, 4], [8, 0]], "pad": [[1, 1]]}, None),
+    ],
+)
+def test_a_legal_descriptor_that_is_seldom_meant_has_a_note(case: dict[str, Any], note: str | None) -> None:
+    sound = {"tile": "memory", "bd": 0, "address": 0}
+    answer = json.loads(run("bd", "encode", stdin=json.dumps(sound | case)).stdout)
+    assert answer.get("notes") == (None if note is None else [note])
+    words = json.dumps(answer)
+    lines = json.loads(run("bd", "explain", "--json", stdin=words).stdout)["lines"]
+    assert [line["text"] for line in lines if line["topic"] == "note"] == ([] if note is None else [note])
+    assert note is None or note in flat(run("bd", "explain", stdin=words))

@@ -85,6 +85,21 @@ def test_a_descriptor_is_explained_once_it_is_complete() -> None:
     assert text[poll + 1].startswith(f"{indent}DMA_S2MM_Status_0: Task_Queue_Size 0, Channel_Running 0")
 
 
+def test_a_task_out_of_order_counts_packets() -> None:
+    """Repeat_Count is packets then, and Start_BD_ID means nothing (DEV-OOO-1)."""
+    on, start, off = "0x021A0610 0x00000008", "0x021A0614 0x80010000", "0x021A0610 0x00000000"
+    one = "0x021A0614 0x00000000"
+    text = "\n".join([start, on, start, one, "0x021A0604 0x00010003", off, start]) + "\n"
+    assert [line.strip() for line in lines("-", stdin=text) if "->" in line] == [
+        "-> S2MM 2 starts BD 0, 2 times, with a task-complete token",
+        "-> S2MM 2 takes 2 packets out of order, each into the BD that its header names, with a "
+        "task-complete token",
+        "-> S2MM 2 takes 1 packet out of order, each into the BD that its header names",
+        "-> S2MM 0 starts BD 3, 2 times",
+        "-> S2MM 2 starts BD 0, 2 times, with a task-complete token",
+    ]
+
+
 def test_locks_and_repeated_tasks_are_told() -> None:
     text = "0x021C0010 3\n0x021A0604 0x80050002\n"
     assert [line.strip() for line in lines("-", stdin=text)] == [

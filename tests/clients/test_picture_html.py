@@ -19,6 +19,9 @@ from memtile.access.slices import HIDDEN, rectangles, slices
 from memtile.access.tiling import TilingParameters, TraversingParameters
 from memtile.access.tiling_cases import parse_tiling
 from memtile.cli import main
+from memtile.errors import TransferError
+from memtile.report.access_page import access_page
+from memtile.report.access_picture import access_figure
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "tilings"
 HALO = EXAMPLES / "halo.json"
@@ -154,6 +157,49 @@ def test_slices_beyond_the_limit_are_counted_not_lost() -> None:
     assert order.names[:2] == ("dimension 2 = 0, dimension 3 = 0", "dimension 2 = 1, dimension 3 = 0")
     assert (len(order.names), order.left_out) == (4, 2)
     assert (order.cells == HIDDEN).sum() == 8
+
+
+WINDOWS = TilingParameters(
+    (4, 6, 6),
+    (4, 3, 3),
+    (0, -1, -1),
+    (TraversingParameters(1, 3, 2), TraversingParameters(2, 3, 2)),
+)
+
+
+def test_channels_that_stay_together_leave_the_picture_to_the_image() -> None:
+    """NHWC windows: dimensions 1 and 2 are the image, and a cell is all channels of a pixel."""
+    order = slices(WINDOWS.request(32))
+    assert (order.plane, order.together, order.names, order.left_out) == ((1, 2), 4, ("",), 0)
+    assert (order.corner, order.width, order.height) == ((-1, -1), 7, 7)
+    assert order.first()[0, 0, :4].tolist() == [0, 4, 8, 36]  # stream positions of whole pixels
+    assert "each cell is all 4 elements of dimension 0" in access_page(order, "title")
+    assert '["dimension 1 (elements)","dimension 2"]' in access_page(order, "title")
+
+
+def test_the_plane_of_a_picture_is_a_choice() -> None:
+    order = slices(WINDOWS.request(32), plane=(0, 1))
+    assert (order.plane, order.together, order.width, order.height) == ((0, 1), 0, 4, 7)
+    assert order.names[:2] == ("dimension 2 = -1", "dimension 2 = 0")
+    turned = slices(WINDOWS.request(32), plane=(2, 1))
+    image = slices(WINDOWS.request(32), plane=(1, 2))
+    assert turned.names[0] == "dimension 0 = 0"
+    assert np.array_equal(turned.first()[0], image.first()[0].T)
+    for plane in ((0, 3), (1, 1), (-1, 0)):
+        with pytest.raises(TransferError, match=r"two different dimensions of 0\.\.2"):
+            slices(WINDOWS.request(32), plane=plane)
+    whole = slices(TilingParameters((4, 6, 6)).request(32))
+    assert (whole.plane, whole.together) == ((0, 1), 0)  # memory as it is
+
+
+def test_the_way_runs_beside_the_numbers_of_small_slices() -> None:
+    small = access_figure(slices(TilingParameters((4, 4)).request(32)), "small")
+    large = access_figure(slices(TilingParameters((14, 14)).request(32)), "large")
+    for figure, aside in ((small, 0.26), (large, 0)):
+        axes = figure.axes[0]
+        ends = np.concatenate([line.get_xydata()[:, 0] for line in axes.lines])
+        assert np.allclose(ends[~np.isnan(ends)] % 1, aside)
+        assert bool(axes.texts) == (aside > 0)
 
 
 def test_visits_count_what_overlaps() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-from memtile import Array, Descriptor, MemoryTile, MemtileError, Transfer
+from memtile import Array, Descriptor, MemoryTile, MemtileError, Transfer, view
 from memtile.arch.tiles import COMPUTE
 from memtile.bd.windows import OWN
 from memtile.design.bd_pool import BdPool
@@ -398,3 +399,31 @@ def test_a_lock_is_given_its_value_first() -> None:
     assert refused(lambda: MemoryTile().lock("full")) == [  # type: ignore[arg-type]
         "memory tile, lock: initial is 'full'; it must be a whole number (AM020). Say name='full'."
     ]
+
+
+def test_types_of_machine_learning_are_those_of_ml_dtypes() -> None:
+    tile = MemoryTile()
+    data = np.arange(8).astype(ml_dtypes.bfloat16)
+    buffer = tile.buffer("weights", 8, "bfloat16", data=data)
+    assert (buffer.dtype, buffer.words) == (data.dtype, 4)
+    tile.mm2s[0].start(tile.read(buffer, view(8, "bfloat16")[4:]))
+    tile.mm2s[0].expect(data[4:])
+    assert tile.run().good
+    assert tile.load(buffer).tolist() == data.tolist()
+    assert tile.buffer("small", 8, "float8_e4m3fn").nbytes == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("int4", "NumPy has none of 4 bits: give np.uint8 for 2 of them."),
+        ("cint16", "Give np.int16 with a last axis of 2."),
+        ("float8", "Give a type of ml_dtypes such as float8_e4m3fn, or np.uint8 and look at it with .view."),
+        ("cbfloat16", "Give np.uint32 and look at it with .view."),
+        ("nope", "Give one such as np.int32."),
+    ],
+)
+def test_types_that_no_array_has_say_what_to_do(name: str, step: str) -> None:
+    assert refused(lambda: MemoryTile().buffer("x", 8, name))[0] == (
+        f"memory tile, buffer x: dtype is {name!r}; it must be a NumPy type of numbers (NumPy). {step}"
+    )

@@ -270,9 +270,11 @@ def test_a_bad_file_is_a_message(tmp_path: Path) -> None:
     ("args", "text"),
     [
         (["-", "--elements"], "--elements needs --json"),
+        (["-", "--plane", "1,2"], "--plane needs --picture"),
+        (["-", "--picture", "a.svg", "--plane", "x"], "--plane is 'x'; it must be two"),
         (["-", "--picture", "a.jpg"], "a.jpg: the name of a picture must end in one of .svg, .png, .html"),
         (["-", "--tile", "shim"], "'shim' is not one of"),
-        ([], "Missing argument 'FILE.json|-'"),
+        ([], "give a file, - for standard input, or --memref; one of them"),
     ],
 )
 def test_wrong_usage_exits_with_2(args: list[str], text: str) -> None:

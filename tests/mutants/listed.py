@@ -1177,6 +1177,48 @@ MUTANTS = (
     ),
     # Tasks, packet ports, tilings
     Mutant(
+        "a task out of order counts runs",
+        "io/program/annotate.py",
+        "    if out_of_order:",
+        "    if False:",
+        "tests/clients/test_cli_disasm.py::test_a_task_out_of_order_counts_packets",
+    ),
+    Mutant(
+        "bd encode forgets the tile kind",
+        "cli/bd.py",
+        'found = {"tile": descriptor.tile,',
+        'found = {"tile": "memory",',
+        "tests/clients/test_cli_bd.py::test_what_encode_writes_is_read_by_decode_and_explain_for_every_tile_kind",
+    ),
+    Mutant(
+        "no note on a length that ends in a row",
+        "bd/explain.py",
+        "        if d.length % turn:",
+        "        if False:",
+        "tests/clients/test_cli_bd.py::test_a_legal_descriptor_that_is_seldom_meant_has_a_note",
+    ),
+    Mutant(
+        "a memref is refused as a tiling",
+        "access/memref.py",
+        "if named and replaced else error",
+        "if False else error",
+        "tests/data/test_memref.py::test_refusals_name_sizes_and_strides",
+    ),
+    Mutant(
+        "pictures of images show channels",
+        "access/slices.py",
+        "together = plane is None and _moves_whole(request)",
+        "together = False",
+        "tests/clients/test_picture_html.py::test_channels_that_stay_together_leave_the_picture_to_the_image",
+    ),
+    Mutant(
+        "int4 takes a byte each",
+        "design/values.py",
+        "dtype = None if isinstance(given, str) and given in _PARTS_OF_BYTES else _numpy_type(given)",
+        "dtype = _numpy_type(given)",
+        "tests/faults/test_allocation.py::test_types_that_no_array_has_say_what_to_do",
+    ),
+    Mutant(
         "iteration positions beyond their field",
         "access/lowering/tasks.py",
         "wraps[start] = wrap = min(turns, self.fields.iteration_wrap)",

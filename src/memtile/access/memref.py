@@ -92,7 +92,10 @@ class Memref:
         group = WORD_BITS // bits
         if group <= 1:
             return
-        rule, source = f"multiples of {group} elements, one {WORD_BITS}-bit word", "AM020 ch. 5: 32-bit words"
+        rule, source = (
+            f"a multiple of {group} elements, one {WORD_BITS}-bit word",
+            "AM020 ch. 5: 32-bit words",
+        )
         if self.offset % group:
             yield _problem("offset", f"{self.offset} elements", rule, source=source)
         run, inside = 1, True
@@ -106,7 +109,7 @@ class Memref:
                 )
             elif not inside and self.strides[n] % group:
                 yield _problem(f"strides[{n}]", f"{self.strides[n]} elements", rule, source=source)
-        if run % group:
+        if run % group and (not moving or self.strides[moving[-1]] == 1):
             n = moving[-1] if moving else len(self.sizes) - 1
             given = f"{self.sizes[n]} elements" if moving else "one element"
             yield _problem(f"sizes[{n}]", given, rule, source=source)

@@ -1,7 +1,9 @@
 """The access order of a request laid out on the coordinates of its buffer, as two-dimensional slices.
 
-Dimension 0 runs to the right and dimension 1 downwards; each coordinate of the higher dimensions is a slice
-of its own. A one-dimensional buffer is folded into rows. Padding has coordinates too: those outside the data.
+Dimension 0 runs to the right and dimension 1 downwards, or two others; each coordinate of the rest is a slice
+of its own. Where dimension 0 is always moved whole, as the channels of an image are, dimensions 1 and 2 are
+shown and each cell stands for all of it. A one-dimensional buffer is folded into rows. Padding has
+coordinates too: those outside the data.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtile.access.request import Request
+from memtile.errors import Problem, TransferError
 
 HIDDEN = -1  # cell of a stream element whose slice is not shown
 MOST_SLICES = 16
@@ -34,6 +37,8 @@ class Slices:
         left_out: slices that are visited but not shown.
         cells: int64[stream elements]: slice * height * width + row * width + column, -1 = not shown.
         inside: bool[slices, height, width]: whether a cell holds data; the others are zero padding.
+        plane: the dimensions to the right and downwards.
+        together: elements of dimension 0 that each cell stands for; 0 = one, or it is in the plane.
     """
 
     corner: tuple[int, int]
@@ -44,6 +49,8 @@ class Slices:
     left_out: int
     cells: Cells
     inside: NDArray[np.bool_]
+    plane: tuple[int, int] = (0, 1)
+    together: int = 0
 
     def first(self) -> Cells:
         """Stream position of the first visit of each cell: int64[slices, height, width], -1 = never."""
@@ -58,10 +65,27 @@ class Slices:
         return counts.reshape(self.inside.shape)
 
 
-def slices(request: Request, most: int = MOST_SLICES) -> Slices:
-    """Lay out the stream of ``request``, with the first ``most`` slices that it visits."""
-    coordinates = _coordinates(request)
-    sizes = [extent.size for extent in request.extents]
+def slices(request: Request, most: int = MOST_SLICES, plane: tuple[int, int] | None = None) -> Slices:
+    """Lay out the stream of ``request``, with the first ``most`` slices that it visits.
+
+    Args:
+        request: the stream.
+        most: slices that are shown.
+        plane: dimensions to the right and downwards; None = 1 and 2 where dimension 0 is always moved whole,
+            else 0 and 1.
+
+    Raises:
+        TransferError: a plane that is not two dimensions of the buffer.
+    """
+    rank = len(request.extents)
+    together = plane is None and _moves_whole(request)
+    across, down = _checked(plane, rank) if plane else (1, 2) if together else (0, 1)
+    coordinates, sizes = _coordinates(request), [extent.size for extent in request.extents]
+    hidden = (coordinates[0] != 0) if together else np.zeros(request.size, np.bool_)
+    others = [d for d in range(rank) if d not in (across, down) and not (together and d == 0)]
+    if rank >= _PLANE:
+        order = [across, down, *others]
+        coordinates, sizes = [coordinates[d] for d in order], [sizes[d] for d in order]
     fold = _fold(coordinates, sizes)
     if fold:
         (line,) = coordinates
@@ -74,16 +98,51 @@ def slices(request: Request, most: int = MOST_SLICES) -> Slices:
     high = [max(int(c.max()) + 1, size) for c, size in zip(coordinates, shown, strict=False)]
     width, height = high[0] - low[0], high[1] - low[1]
     chosen, which, left_out = _choose(coordinates[_PLANE:], len(coordinates[0]), most)
+    which = np.where(hidden, HIDDEN, which)
     place = (coordinates[1] - low[1]) * width + coordinates[0] - low[0]
     return Slices(
         corner=(low[0], low[1]),
         width=width,
         height=height,
         fold=fold,
-        names=tuple(_name(higher) for higher in chosen.tolist()),
+        names=tuple(_name(others, higher) for higher in chosen.tolist()),
         left_out=left_out,
         cells=np.where(which == HIDDEN, HIDDEN, which * height * width + place),
         inside=_inside((low[0], low[1]), (width, height), fold, sizes if fold else shown, chosen),
+        plane=(across, down),
+        together=request.extents[0].size if together else 0,
+    )
+
+
+def _moves_whole(request: Request) -> bool:
+    """Whether dimension 0 of three or more is moved whole, from place to place along the others."""
+    loops = [axis for axis in reversed(request.axes) if axis.wrap > 1]
+    if len(request.extents) <= _PLANE or len(loops) < _PLANE:
+        return False
+    inner, outer, (extent, next_extent) = loops[0], loops[1], request.extents[:_PLANE]
+    alone = [axis for axis in loops if axis.dimension == 0] == [inner]
+    whole = alone and inner.stride == 1 and extent.start == 0 and inner.wrap == extent.size
+    goes_on = outer == (1, next_extent.size, 1) and next_extent.start == 0  # rows of memory as they are
+    return whole and not goes_on
+
+
+def _checked(plane: tuple[int, int], rank: int) -> tuple[int, int]:
+    if len(set(plane)) == _PLANE and all(0 <= d < rank for d in plane):
+        return plane
+    allowed = (
+        f"two different dimensions of 0..{rank - 1}"
+        if rank >= _PLANE
+        else "none: the buffer has one dimension"
+    )
+    raise TransferError(
+        Problem(
+            reason="plane",
+            where="picture",
+            field="plane",
+            given=", ".join(map(str, plane)),
+            allowed=allowed,
+            source="the dimensions of the buffer",
+        )
     )
 
 
@@ -121,8 +180,8 @@ def _choose(higher: list[Cells], count: int, most: int) -> tuple[Cells, Cells, i
     return planes[:most, ::-1], np.where(which < most, which, HIDDEN), max(len(planes) - most, 0)
 
 
-def _name(higher: list[int]) -> str:
-    return ", ".join(f"dimension {d} = {at}" for d, at in enumerate(higher, _PLANE))
+def _name(others: list[int], higher: list[int]) -> str:
+    return ", ".join(f"dimension {d} = {at}" for d, at in zip(others, higher, strict=True))
 
 
 def _inside(

@@ -129,7 +129,7 @@ def _check_words(kind: TileKind, words: Sequence[int], where: str) -> list[Probl
     if len(words) != kind.bd_words:
         says = f"{len(words)} words are given; a BD of this tile has {kind.bd_words}"
         given, allowed = f"{len(words)} words", f"{kind.bd_words} words"
-        return [_problem("word_count", where, "words", given, allowed, says)]
+        return [_problem("word_count", where, "words", given, allowed, says, _other_kinds(len(words)))]
     problems = []
     for n, (word, used) in enumerate(zip(words, used_bits(kind.name), strict=True)):
         if not is_whole(word) or not 0 <= word <= WORD_MAX:
@@ -149,7 +149,17 @@ def _check_words(kind: TileKind, words: Sequence[int], where: str) -> list[Probl
     return problems
 
 
-def _problem(reason: str, where: str, field: str, given: str, allowed: str, says: str) -> Problem:
+def _other_kinds(count: int) -> str:
+    """Tile kinds of whose BDs so many words are."""
+    names = [kind.name for kind in TILE_KINDS.values() if kind.bd_words == count]
+    return (
+        f"A BD of tile kind {' or '.join(names)} has {count} words: --tile, or tile in JSON." if names else ""
+    )
+
+
+def _problem(
+    reason: str, where: str, field: str, given: str, allowed: str, says: str, next_step: str = ""
+) -> Problem:
     return Problem(
         reason=reason,
         where=where,
@@ -157,5 +167,6 @@ def _problem(reason: str, where: str, field: str, given: str, allowed: str, says
         given=given,
         allowed=allowed,
         source="AM025 DMA_BDn_w",
+        next_step=next_step,
         says=says,
     )

@@ -2,16 +2,17 @@
 
 A ``Descriptor`` says *what* one execution of a buffer descriptor (BD) moves. It knows no register bits; see
 ``bd.codec`` for those and ``bd.legality`` for what a tile accepts. Building one checks nothing but the tile
-name, so that all problems of a descriptor can be reported together.
+name, so that all problems of a descriptor can be reported together: ``check`` lists them, and ``encode``, and
+a channel or tile that is given the descriptor, refuse it with them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from typing import Any, NamedTuple, Self, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard, cast
 
 from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
@@ -90,6 +91,9 @@ NO_ITERATION, NO_ACQUIRE, NO_RELEASE, DEFAULT_AXI = Iteration(), Acquire(), Rele
 class Descriptor:
     """One buffer descriptor.
 
+    Building one checks nothing but the tile name: ``check`` has the problems of its values, ``encode`` raises
+    them, and so do ``write_bd`` and ``start`` in a design, which look at the whole walk as well.
+
     Two descriptors are equal exactly when they give the same register words: trailing dimensions ``(1, 0)``
     and trailing pads ``(0, 0)``, which the registers cannot tell from absent ones, are dropped on
     construction.
@@ -130,6 +134,27 @@ class Descriptor:
     tlast_suppress: bool = False
     valid: bool = True
     axi: Axi = DEFAULT_AXI
+
+    if TYPE_CHECKING:  # what it takes is wider than what it holds: see __post_init__
+
+        def __init__(
+            self,
+            tile: TileName,
+            length: int,
+            address: int,
+            dims: Iterable[tuple[int, int] | Dim] = (),
+            pad: Iterable[tuple[int, int]] = (),
+            iteration: Iteration | tuple[int, int] | tuple[int, int, int] = NO_ITERATION,
+            next: int | None = None,
+            acquire: Acquire | tuple[int, int, bool] = NO_ACQUIRE,
+            release: Release | tuple[int, int] = NO_RELEASE,
+            packet: Packet | tuple[int, int] | None = None,
+            ooo_id: int = 0,
+            compression: bool = False,
+            tlast_suppress: bool = False,
+            valid: bool = True,
+            axi: Axi = DEFAULT_AXI,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if self.tile not in TILE_KINDS:

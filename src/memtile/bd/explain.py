@@ -78,8 +78,26 @@ def explain(d: Descriptor, bd: int | None = None) -> Explanation:
         *_axi(d),
         *_locks_after(d),
         *_chain(d, bd),
+        *oddities(d),
     )
     return Explanation(d, bd, lines, tuple(check(d, bd)))
+
+
+def oddities(d: Descriptor) -> Iterator[Line]:
+    """What is legal and seldom meant: a length of 0, or one that ends in the middle of a row or plane."""
+    if d.length == 0:
+        yield Line("note", "a length of 0: the BD takes and gives its locks and moves nothing (DEV-BD-3)")
+        return
+    turn = 1
+    for n, dim in enumerate(d.dims[: d.kind.dimensions - 1]):
+        if not dim.wrap:
+            return
+        pad = d.pad[n] if n < len(d.pad) else Pad()
+        turn *= pad.before + dim.wrap + pad.after
+        if d.length % turn:
+            size = f"{UNITS[n + 1]} of {count(turn, 'word')}"
+            yield Line("note", f"the length of {count(d.length, 'word')} ends in the middle of a {size}")
+            return
 
 
 def count(n: int, unit: str) -> str:

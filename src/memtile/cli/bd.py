@@ -10,9 +10,10 @@ import typer
 from memtile.arch.tiles import TileName
 from memtile.bd.cases import case_of, items_of, parse_case, refusal, words_of_case
 from memtile.bd.codec import decode as decode_words
+from memtile.bd.explain import oddities
 from memtile.bd.word_cases import hex_words, parse_words
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.input_file import STDIN, read_json
+from memtile.cli.input_file import STDIN, read_json_lines
 from memtile.cli.json_output import print_answers
 from memtile.errors import DescriptorError
 
@@ -56,14 +57,17 @@ def encode(file: File = STDIN) -> None:
 
     Reads one descriptor or a list as JSON: tile, bd, length, address (words), dims [[step, wrap], ...], pad,
     iteration, next, acquire, release, packet, ooo_id, compression, tlast_suppress, valid, axi. Writes, in
-    order, {"tile", "bd", "words": ["0x...", ...]}, which decode and explain read, or {"error": {"reason",
-    "field", "message"}}; a list for a list. Exits with 1 when a descriptor was refused.
+    order, {"tile", "bd", "words": ["0x...", ...]}, with "notes" on what is legal and seldom meant, or
+    {"error": {"reason", "field", "message"}}; a list for a list. Lines of JSON are a list. Exits with 1
+    when a descriptor was refused.
     """
 
     def answer(item: object) -> Result:
-        words = words_of_case(item)
-        case = parse_case(item)
-        return {"tile": case.descriptor.tile, "bd": case.bd, "words": hex_words(words)}
+        words = hex_words(words_of_case(item))
+        bd, descriptor = parse_case(item)
+        notes = [line.text for line in oddities(descriptor)]
+        found = {"tile": descriptor.tile, "bd": bd, "words": words}
+        return found | ({"notes": notes} if notes else {})
 
     _answer_each(file, answer)
 
@@ -101,7 +105,7 @@ def explain(
     if words and len(words) > 1:
         items, single = [{"tile": tile, "bd": bd, "words": words}], True
     else:
-        items, single = items_of(read_json(words[0] if words else STDIN))
+        items, single = items_of(read_json_lines(words[0] if words else STDIN))
     cases = [parse_words(item, tile) for item in items]
     if as_json:
         results = [explained_json(case) for case in cases]
@@ -113,7 +117,7 @@ def explain(
 
 def _answer_each(file: str, answer: Callable[[object], Result]) -> None:
     """Write the answer to each item of ``file``, or why there is none."""
-    items, single = items_of(read_json(file))
+    items, single = items_of(read_json_lines(file))
     results: list[Result] = []
     for item in items:
         try:

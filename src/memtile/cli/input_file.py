@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from memtile.errors import InputFileError
-from memtile.io.formats.json_text import parse_json
+from memtile.io.formats.json_text import parse_json, parse_json_lines
 
 STDIN = "-"
 
@@ -24,6 +24,13 @@ def read_json(file: str) -> Any:
     if file == STDIN and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("give a file, or pipe JSON into standard input")
     return parse_json(read_text(file), name_of(file))
+
+
+def read_json_lines(file: str) -> Any:
+    """As :func:`read_json`; several lines, each of them a JSON value (NDJSON), are a list of them."""
+    if file == STDIN and (sys.stdin is None or sys.stdin.isatty()):
+        raise typer.BadParameter("give a file, or pipe JSON into standard input")
+    return parse_json_lines(read_text(file), name_of(file))
 
 
 def read_text(file: str) -> str:

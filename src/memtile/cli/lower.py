@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from memtile.arch.tiles import TileName
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.input_file import read_json
+from memtile.cli.input_file import read_json_lines
 from memtile.cli.json_output import print_answers
 from memtile.cli.output_file import check_writable
 from memtile.cli.progress import watched
@@ -22,13 +22,32 @@ Examples:
   memtile lower tiling.json
   memtile lower tiling.json --picture order.svg
   memtile lower tilings.json --json --elements
+  memtile lower --memref "memref<4x8xi32, strided<[16, 1], offset: 3>>"
   echo '{"buffer_dimension": [8, 6], "tiling_dimension": [1, 6], "element_bits": 32,
          "tile_traversal": [{"dimension": 0, "stride": 1, "wrap": 8}]}' | memtile lower -
 """
 
 
+MemrefText = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TYPE",
+        help='MLIR\'s memref instead of a file: "memref<4x8xi32, strided<[16, 1], offset: 3>>".',
+    ),
+]
+Plane = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B",
+        help="With --picture: dimensions to the right and downwards. Default 0,1, or 1,2 of three and more "
+        "where dimension 0 (the channels of an image) is always moved whole.",
+    ),
+]
+
+
 def lower(
-    file: Annotated[str, typer.Argument(metavar="FILE.json|-", help="JSON file; - is standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE.json|-", help="JSON file; - is standard input.")] = "",
+    memref: MemrefText = None,
     tile: Annotated[
         TileName | None,
         typer.Option(help="Tile kind whose DMA moves the data, whatever the file says."),
@@ -40,6 +59,7 @@ def lower(
     picture: Annotated[
         Path | None, typer.Option(help="Draw the access order: .svg, .png, or .html (animated).")
     ] = None,
+    plane: Plane = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
     elements: Annotated[
         bool, typer.Option("--elements", help="With --json: the element indices of the stream.")
@@ -48,30 +68,51 @@ def lower(
     """Turn tiling parameters (UG1603) into the fewest buffer descriptors that do exactly that.
 
     Reads one tiling or a list as JSON: buffer_dimension, tiling_dimension, offset, tile_traversal
-    [{dimension, stride, wrap}, ...], boundary_dimension, element_bits, memory, access. Prints the loops after
-    each rewrite step, the descriptors and their words. With --json writes, in order, {"descriptors", "bds",
-    "runs"} or {"error"}; a list for a list. Exits with 1 when a tiling was refused or a published sequence
-    is not met.
+    [{dimension, stride, wrap}, ...], boundary_dimension, element_bits, memory, access, packet_port_id, name;
+    or memref {offset, sizes, strides} for the tiling. Lines of JSON are a list. Prints the loops after each
+    rewrite step, the descriptors and their words. With --json writes, in order, {"descriptors", "bds",
+    "runs", "tasks"} or {"error"}; a list for a list. Exits with 1 when a tiling was refused or a published
+    sequence is not met.
     """
     from memtile.access.tiling_cases import tilings_of
     from memtile.report.lowering import answer, wrong_sequences
 
     if elements and not as_json:
         raise typer.BadParameter("--elements needs --json.")
+    if plane and not picture:
+        raise typer.BadParameter("--plane needs --picture.")
     _check_picture(picture)
-    items, single = tilings_of(read_json(file))
+    shown = _plane(plane)
+    items, single = tilings_of(_given(file, memref))
     pictures = _pictures(picture, len(items))
     answers = [
         answer(item, n, tile=tile, access=access) for n, item in enumerate(watched(items, "lowering"), 1)
     ]
     if pictures:  # before anything is shown: an error is then alone on standard output
-        _draw(answers, pictures)
+        _draw(answers, pictures, shown)
     if as_json:
         print_answers([given.as_json(elements=elements) for given in answers], single=single)
     else:
         _print(answers, single)
     if wrong_sequences(answers)[0] or not all(given.as_declared for given in answers):
         raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def _given(file: str, memref: str | None) -> Any:
+    """The JSON value of the file, or the one that a memref stands for."""
+    if memref is None and file:
+        return read_json_lines(file)
+    if memref is None or file:
+        raise typer.BadParameter("give a file, - for standard input, or --memref; one of them.")
+    from memtile.access.memref import parse_memref
+
+    found, bits = parse_memref(memref)
+    sizes, strides = list(found.sizes), list(found.strides)
+    return {
+        "name": "memref",
+        "element_bits": bits,
+        "memref": {"sizes": sizes, "strides": strides, "offset": found.offset},
+    }
 
 
 def _check_picture(picture: Path | None) -> None:
@@ -107,8 +148,18 @@ def _print(answers: list[Answer], single: bool) -> None:
         print_summary(answers, console)
 
 
-def _draw(answers: list[Answer], paths: list[Path]) -> None:
+def _plane(text: str | None) -> tuple[int, int] | None:
+    """The dimensions of a picture."""
+    if text is None:
+        return None
+    across, _, down = text.partition(",")
+    if not (across.strip().isdecimal() and down.strip().isdecimal()):
+        raise typer.BadParameter(f"--plane is {text!r}; it must be two dimensions, such as 1,2.")
+    return int(across), int(down)
+
+
+def _draw(answers: list[Answer], paths: list[Path], plane: tuple[int, int] | None) -> None:
     from memtile.report.access_files import save_picture
 
     for given, path in watched(list(zip(answers, paths, strict=True)), "drawing"):
-        save_picture(given, path)
+        save_picture(given, path, plane)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from operator import index
 from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from memtile.access.element_types import amd_bits
+from memtile.access.request import BYTE_BITS, WORD_BITS
 from memtile.errors import DesignError, Problem
 
 Array = npt.NDArray[Any]
+_OTHERS = "ml_dtypes"  # a package with the types of machine learning that NumPy lacks
+_PARTS_OF_BYTES = ("int4", "uint4")  # of which ml_dtypes has one in each byte, unlike a tile's memory
 _NUMBERS = "biufcV"  # NumPy kinds; V = records, and types that NumPy has from others (bfloat16)
 
 
@@ -19,40 +24,57 @@ def dtype_of(given: npt.DTypeLike, where: str) -> np.dtype[Any]:
     """The element type of an array whose bytes mean something: not of objects, and not of no bytes.
 
     Args:
-        given: anything that NumPy takes for a type.
+        given: anything that NumPy takes for a type; or the name of a type of the ``ml_dtypes`` package, such
+            as ``"bfloat16"`` or ``"float8_e4m3fn"``.
         where: for messages.
 
     Raises:
-        DesignError: no type, or one whose elements are no bytes of a fixed number.
+        DesignError: no type, or one whose elements are no bytes of a fixed number; names a type of
+            the same size.
     """
-    allowed, step = "a NumPy type of numbers", "Give one such as np.int32."
-    try:
-        dtype = np.dtype(given)
-    except (TypeError, ValueError):
-        raise DesignError(
-            Problem(
-                reason="dtype",
-                where=where,
-                field="dtype",
-                given=repr(given),
-                allowed=allowed,
-                source="NumPy",
-                next_step=step,
-            )
-        ) from None
-    if dtype.kind not in _NUMBERS or dtype.hasobject or not dtype.itemsize:
-        raise DesignError(
-            Problem(
-                reason="dtype",
-                where=where,
-                field="dtype",
-                given=str(dtype),
-                allowed=allowed,
-                source="NumPy",
-                next_step=step,
-            )
+    dtype = None if isinstance(given, str) and given in _PARTS_OF_BYTES else _numpy_type(given)
+    if dtype is not None and dtype.kind in _NUMBERS and not dtype.hasobject and dtype.itemsize:
+        return dtype
+    raise DesignError(
+        Problem(
+            reason="dtype",
+            where=where,
+            field="dtype",
+            given=repr(given) if dtype is None else str(dtype),
+            allowed="a NumPy type of numbers",
+            source="NumPy",
+            next_step=_instead_of(given),
         )
-    return dtype
+    )
+
+
+def _numpy_type(given: npt.DTypeLike) -> np.dtype[Any] | None:
+    """The type that NumPy, or ``ml_dtypes`` of that name, has; None for neither."""
+    try:
+        return np.dtype(given)
+    except (TypeError, ValueError):
+        pass
+    try:
+        return np.dtype(getattr(import_module(_OTHERS), given)) if isinstance(given, str) else None
+    except (AttributeError, TypeError):
+        return None
+
+
+def _instead_of(given: npt.DTypeLike) -> str:
+    """What to do about a type that no array has."""
+    bits = amd_bits(given) if isinstance(given, str) else None
+    if bits is None or bits > WORD_BITS:
+        return "Give one such as np.int32."
+    if bits < BYTE_BITS:
+        return f"NumPy has none of {bits} bits: give np.uint8 for {BYTE_BITS // bits} of them."
+    same = f"np.uint{bits} and look at it with .view"
+    if isinstance(given, str) and given.startswith("cint"):
+        return f"Give np.int{bits // 2} with a last axis of 2."
+    return (
+        f"Give a type of {_OTHERS} such as float8_e4m3fn, or {same}."
+        if bits == BYTE_BITS
+        else f"Give {same}."
+    )
 
 
 def shape_of(given: object, where: str) -> tuple[int, ...]:

@@ -17,16 +17,22 @@ from memtile.report.lowering import Answer, headline
 SUFFIXES = (".svg", ".png", ".html")
 
 
-def save_picture(given: Answer, path: Path) -> None:
+def save_picture(given: Answer, path: Path, plane: tuple[int, int] | None = None) -> None:
     """Draw the access order of a lowered tiling into ``path``; ``.html`` is animated.
 
+    Args:
+        given: the tiling and its descriptors.
+        path: the file.
+        plane: dimensions to the right and downwards; see ``slices``.
+
     Raises:
+        TransferError: a plane that is not two dimensions of the buffer.
         InputFileError: the file cannot be written.
         MemtileError: matplotlib is missing for .svg and .png.
     """
     if given.lowering is None:
         return
-    order = slices(given.lowering.request)
+    order = slices(given.lowering.request, plane=plane)
     texts = headline(given), _subtitle(given.lowering)
     if path.suffix == ".html":
         save_page(access_page(order, *texts, _parts(given, given.lowering)), str(path))

@@ -84,11 +84,12 @@ def save_page(page: str, path: str) -> None:
 def _axes(order: Slices) -> tuple[str, str]:
     if order.fold:
         return "dimension 0 (elements)", f"rows of {order.fold}"
-    return "dimension 0 (elements)", "dimension 1" if order.height > 1 else ""
+    across, down = order.plane
+    return f"dimension {across} (elements)", f"dimension {down}" if order.height > 1 else ""
 
 
 def _note(order: Slices) -> str:
-    notes = []
+    notes = [f"each cell is all {order.together} elements of dimension 0"] if order.together else []
     if order.left_out:
         notes.append(f"{order.left_out} more slices are not shown")
     if len(order.cells) > MOST_STEPS:

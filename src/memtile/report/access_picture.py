@@ -22,6 +22,9 @@ _PATH_STEPS = 400  # elements of a slice whose path is still readable
 _DPI = 110
 _ARROW_STEPS = 150
 _NUMBERED = 12  # columns and rows with a number in each cell
+_ASIDE = 0.26  # of a cell, right and down: the way leaves the corner to the number
+_NUMBER_HEIGHT = 0.3  # of a cell
+_POINTS = 72  # per inch
 _COLUMNS = 4  # slices side by side
 _INCHES = (4.6, 2.5)  # longer side of a single slice, of one of several
 _DARK = 0.6  # share of the colours that need light numbers
@@ -139,7 +142,8 @@ def _steps(axes: Axes, order: Slices, index: int) -> None:
     """The path through the cells, numbers in them, and a ring where an element is moved more than once."""
     size = order.width * order.height
     mine = order.cells[order.cells // size == index] - index * size
-    x, y = mine % order.width + order.corner[0], mine // order.width + order.corner[1]
+    aside = _ASIDE if _numbered(order) else 0
+    x, y = mine % order.width + order.corner[0] + aside, mine // order.width + order.corner[1] + aside
     if 1 < len(mine) <= _PATH_STEPS:
         _path(axes, x, y, weight=1 if len(order.names) == 1 else 0.6)
     if 1 < len(mine) <= _ARROW_STEPS:
@@ -201,12 +205,19 @@ def _arrows(axes: Axes, x: Any, y: Any) -> None:
     )
 
 
+def _numbered(order: Slices) -> bool:
+    """Whether the cells of a small slice have numbers."""
+    return max(order.width, order.height) <= _NUMBERED
+
+
 def _numbers(axes: Axes, order: Slices, index: int) -> None:
     """The stream position in the corner of each cell of a small slice."""
     from matplotlib import colormaps
 
-    if max(order.width, order.height) > _NUMBERED:
+    if not _numbered(order):
         return
+    inches = _INCHES[len(order.names) > 1] / max(order.width, order.height)
+    size = min(6.5, _NUMBER_HEIGHT * inches * _POINTS)
     first = order.first()[index]
     for row, column in zip(*np.nonzero(first != HIDDEN), strict=True):
         position = int(first[row, column])
@@ -215,7 +226,7 @@ def _numbers(axes: Axes, order: Slices, index: int) -> None:
         place = (column + order.corner[0] - 0.44, row + order.corner[1] - 0.42)
         ink = PAPER if share < _DARK else INK
         axes.text(
-            *place, str(position), fontsize=6.5, color=ink, ha="left", va="top", zorder=5.5, bbox=ground
+            *place, str(position), fontsize=size, color=ink, ha="left", va="top", zorder=5.5, bbox=ground
         )
 
 
@@ -226,11 +237,11 @@ def _label(axes: Axes, order: Slices, index: int, *, left: bool, bottom: bool) -
         axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 4, 8, 10], integer=True))
     axes.tick_params(length=0, labelsize=8, colors=INK)
     if bottom:
-        axes.set_xlabel("dimension 0 (elements)", fontsize=9)
+        axes.set_xlabel(f"dimension {order.plane[0]} (elements)", fontsize=9)
     if order.height == 1:
         axes.set_yticks([])
     elif left:
-        rows = f"rows of {order.fold} elements" if order.fold else "dimension 1 (elements)"
+        rows = f"rows of {order.fold} elements" if order.fold else f"dimension {order.plane[1]} (elements)"
         axes.set_ylabel(rows, fontsize=9)
     axes.set_title(order.names[index], fontsize=9, loc="left")
     for spine in axes.spines.values():
@@ -242,7 +253,8 @@ def _caption(figure: Figure, order: Slices, title: str, subtitle: str) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    left_out = f"\n{order.left_out} more slices are not shown" if order.left_out else ""
+    left_out = f"\neach cell is all {order.together} elements of dimension 0" if order.together else ""
+    left_out += f"\n{order.left_out} more slices are not shown" if order.left_out else ""
     figure.suptitle(f"{title}\n{subtitle}{left_out}".rstrip(), x=0.01, ha="left", fontsize=11, color=INK)
     visited = order.visits() > 0
     entries: list[Any] = []

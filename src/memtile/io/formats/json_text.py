@@ -27,6 +27,24 @@ def parse_json(text: str, name: str) -> Any:
         raise InputFileError(f"{name}: this JSON cannot be read: it is nested too deeply.") from None
 
 
+def parse_json_lines(text: str, name: str) -> Any:
+    """The JSON value in ``text``; where it is several lines with a value each (NDJSON), the list of them.
+
+    Raises:
+        InputFileError: as :func:`parse_json`.
+    """
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(lines) < 2 or not all(_is_whole_value(line) for _, line in lines):
+        return parse_json(text, name)
+    return [parse_json(line, f"{name}, line {number}") for number, line in lines]
+
+
+def _is_whole_value(line: str) -> bool:
+    """Whether a line is an object or a list from its first character to its last."""
+    stripped = line.strip()
+    return (stripped[0], stripped[-1]) in (("{", "}"), ("[", "]"))
+
+
 def _whole(digits: str) -> int:
     """A whole number, refusing one that Python could not print again."""
     if len(digits) > _MOST_DIGITS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from memtile.arch.register_map import register_at
 from memtile.arch.registers import Register
@@ -24,6 +25,16 @@ from memtile.io.program.operations import (
     words_written,
 )
 from memtile.io.program.register_image import is_program_memory
+
+_OUT_OF_ORDER = "Enable_Out_of_Order"
+
+
+class Queue(NamedTuple):
+    """The task queue of a channel: column and row of the tile, and its number, S2MM before MM2S."""
+
+    column: int
+    row: int
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,7 @@ class Annotated:
 def annotate(operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Annotated]:
     """Each operation with what it means on an array of ``shape``."""
     tracked = DescriptorWrites()
+    unordered: set[Queue] = set()
     for operation in operations:
         words = _words(operation)
         if not words:
@@ -95,7 +107,8 @@ def annotate(operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Ann
         notes = tuple(_notes(kind, words))
         written = () if isinstance(operation, MaskPoll) else words
         finished = tracked.write(kind, written)
-        remarks = tuple(_remarks(kind, notes)) if written else ()
+        place = location.column, location.row
+        remarks = tuple(_remarks(kind, notes, place, unordered)) if written else ()
         descriptors = tuple(_descriptor(tile, bd, bd_words) for bd, bd_words in finished)
         yield Annotated(operation, location, tile, notes, remarks, descriptors)
 
@@ -137,21 +150,33 @@ def _fields(register: Register, word: Word) -> dict[str, int]:
     return {f.name: f.get(word.value) for f in register.fields if f.mask & word.mask and not f.reserved}
 
 
-def _remarks(kind: TileKind, notes: Iterable[Note]) -> Iterator[str]:
+def _remarks(
+    kind: TileKind, notes: Iterable[Note], place: tuple[int, int], unordered: set[Queue]
+) -> Iterator[str]:
+    """What writes to queues and locks do; ``unordered`` are the channels that are out of order so far."""
     for note in notes:
+        if _OUT_OF_ORDER in note.fields:
+            queue = Queue(*place, (note.offset - kind.control_base) // kind.channel_stride)
+            (unordered.add if note.fields[_OUT_OF_ORDER] else unordered.discard)(queue)
         if "Start_BD_ID" in note.fields:
-            yield _started(kind, note)
+            queue = Queue(*place, (note.offset - kind.queue_base) // kind.channel_stride)
+            yield _started(kind, note, queue.number, out_of_order=queue in unordered)
         elif "Lock_value" in note.fields and note.mask == WORD_MAX:
             lock = (note.offset - kind.lock_value_base) // kind.lock_value_stride
             yield f"lock {lock} becomes {note.fields['Lock_value']}"
 
 
-def _started(kind: TileKind, note: Note) -> str:
-    number = (note.offset - kind.queue_base) // kind.channel_stride
+def _started(kind: TileKind, note: Note, number: int, *, out_of_order: bool) -> str:
     direction, channel = divmod(number, kind.channels)
     runs = note.fields.get("Repeat_Count", 0) + 1
     times = "once" if runs == 1 else f"{runs} times"
     token = ", with a task-complete token" if note.fields.get("Enable_Token_Issue") else ""
+    if out_of_order:  # DEV-OOO-1: Repeat_Count counts packets, Start_BD_ID means nothing
+        packets = "1 packet" if runs == 1 else f"{runs} packets"
+        return (
+            f"{DIRECTIONS[direction]} {channel} takes {packets} out of order, each into the BD that its "
+            f"header names{token}"
+        )
     bd = note.fields["Start_BD_ID"]
     return f"{DIRECTIONS[direction]} {channel} starts BD {bd}, {times}{token}"
 
