@@ -147,7 +147,8 @@ def test_ctrl_c_before_the_run_has_a_word(tmp_path: Path) -> None:
 
 def test_ctrl_c_while_the_command_is_loaded_has_a_word(tmp_path: Path) -> None:
     (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path}
     command = [sys.executable, "-m", "memtile", "info"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stdout) == (130, "")
