@@ -7,8 +7,9 @@ import pytest
 from control_packet_bench import BLOCK, INCREMENT, READ, WRITE, reachable, send
 from memtile.arch.packets import Operation, control_header, stream_header
 from memtile.bd.codec import encode
-from memtile.bd.descriptor import Descriptor, Packet
+from memtile.bd.descriptor import Descriptor, Dim, Packet
 from memtile.bd.windows import OWN
+from memtile.model.state.causes import Cause
 from memtile.model.streams.switch_ports import push
 from memtile.testing.streams import Bench
 
@@ -202,3 +203,39 @@ def test_the_trace_port_reaches_the_switch() -> None:
         push(bench.engine.state, port, word, 0)
     bench.run()
     assert bench.memory(0, 4) == [5, 6, 7, 0]
+
+
+@pytest.mark.feature("F03")
+def test_words_of_one_granule_are_one_access_to_its_bank() -> None:
+    """DEV-ARB-2: two requests for each granule of 16 bytes."""
+    served = {}
+    for first in (0x400, 0x408, 0x40C):
+        bench = reachable()
+        send(bench, [control_header(WRITE, first, 4), 1, 2, 3, 4])
+        assert bench.memory(first // 4, 4) == [1, 2, 3, 4]
+        assert errors(bench) == 0
+        served[first] = int(bench.engine.state.axi_ports.served[0])
+    assert served == {0x400: 2, 0x408: 4, 0x40C: 4}
+
+
+@pytest.mark.feature("F03")
+@pytest.mark.parametrize("operation", [BLOCK, READ])
+def test_a_packet_and_a_channel_compete_for_a_bank(operation: Operation) -> None:
+    """A block of 20 words, or reads of four, at the bank of a strided reader, and at another one."""
+    conflicts = []
+    for bank in (5, 6):
+        bench = reachable()
+        bench.door().write32(0x96048, 0)  # banks one after another
+        ch = bench.mm2s(2)
+        bench.write_bd(2, Descriptor("memory", 400, OWN.address(5 * 8192), dims=(Dim(2, 0),), next=2))
+        bench.engine.catch(ch)
+        bench.circuit("DMA2", "SOUTH2")
+        bench.engine.catch_port(0, "SOUTH2")
+        bench.issue(ch, 2)
+        data = range(20) if operation is BLOCK else ()
+        send(bench, [control_header(operation, bank * 0x8000 + 0x100, 4), *data])
+        assert errors(bench) == 0
+        assert bench.engine.state.axi_ports.served[0] == (10 if operation is BLOCK else 2)
+        conflicts.append(int(bench.engine.state.spent[ch, Cause.BANK_CONFLICT]))
+    assert conflicts[0] > 0
+    assert conflicts[1] == 0

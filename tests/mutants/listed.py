@@ -287,6 +287,35 @@ MUTANTS = (
         "tests/data/test_packet_reception.py::test_the_pop_register_takes_no_count_that_belongs_to_a_token[3]",
     ),
     Mutant(
+        "channels of a neighbour have a share of a bank each",
+        "model/memory/neighbours.py",
+        "banks.request_through(st, ch, interface_of(st, asked[slot]))",
+        "banks.request_through(st, ch, ch)",
+        "tests/timing/test_neighbours.py"
+        "::test_a_bank_has_one_share_for_each_interface_and_not_for_each_channel_behind_it",
+    ),
+    Mutant(
+        "an access of a host asks its bank once",
+        "model/memory/axi_port.py",
+        "REQUESTS = 2",
+        "REQUESTS = 1",
+        "tests/timing/test_banks.py::test_an_access_of_a_host_takes_its_bank_twice[read-same bank]",
+    ),
+    Mutant(
+        "each word of a control packet is an access",
+        "model/streams/control_packets.py",
+        "        controls.opened[tile] = 1\n",
+        "",
+        "tests/data/test_control_packets.py::test_words_of_one_granule_are_one_access_to_its_bank",
+    ),
+    Mutant(
+        "posted writes take no bank",
+        "sim/passing.py",
+        "        axi_port.begin(st, tile, offset // WORD_BYTES, 1)",
+        "        pass",
+        "tests/timing/test_host_time.py::test_posted_writes_pass_the_same_time_as_writes_one_by_one[0]",
+    ),
+    Mutant(
         "accesses of a host take no time",
         "sim/host_time.py",
         "self._clock.host_free[0] = self._clock.now[0] + cycles",
@@ -617,8 +646,8 @@ MUTANTS = (
     Mutant(
         "the address of a control packet stands still",
         "model/streams/control_packets.py",
-        "    controls.left[tile] -= 1\n    done",
-        "    controls.address[tile] -= WORD_BYTES\n    controls.left[tile] -= 1\n    done",
+        "controls.address[tile] = (at + WORD_BYTES) & _SPACE",
+        "controls.address[tile] = at & _SPACE",
         "tests/data/test_control_packets.py::test_writes_go_to_rising_addresses",
     ),
     # Events

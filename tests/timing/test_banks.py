@@ -9,7 +9,7 @@ import pytest
 from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Dim
-from memtile.bd.windows import EAST, OWN
+from memtile.bd.windows import EAST, OWN, DmaAddress
 from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
 
@@ -206,8 +206,8 @@ def test_a_write_during_zeroisation_neither_ends_nor_restarts_it(zeroise: bool) 
     rig.assert_earliest(20, lambda: rig.register("Memory_Control") == INTERLEAVED)
 
 
-def test_software_takes_no_bank() -> None:
-    """DEV-ARB-2: a read through the door in every cycle costs a strided reader of that bank nothing."""
+def test_what_a_design_sets_up_takes_no_bank() -> None:
+    """Nor does it take time: a read in every cycle costs a strided reader of that bank nothing."""
     rig = Rig()
     rig.memory_control(interleaved=False)
     (reader,) = readers(rig, [0], 20, EVERY_OTHER)
@@ -215,6 +215,73 @@ def test_software_takes_no_bank() -> None:
         rig.door.read32(0)
         rig.step()
     assert rig.cycles(reader, Cause.MOVING) == list(range(6, 26))
+
+
+@pytest.mark.feature("F03")
+@pytest.mark.parametrize("word", [64, BANK_WORDS], ids=["same bank", "other bank"])
+@pytest.mark.parametrize("writes", [True, False], ids=["write", "read"])
+def test_an_access_of_a_host_takes_its_bank_twice(writes: bool, word: int) -> None:
+    """DEV-ARB-2: in cycles 8 and 10, for the reader of that bank comes between; it loses 8 and 10."""
+    rig = Rig()
+    rig.memory_control(interleaved=False)
+    (reader,) = readers(rig, [0], 20, EVERY_OTHER)
+    host = rig.engine.door(0, timed=True)
+    rig.step(8)
+    host.write32(4 * word, 1) if writes else host.read32(4 * word)
+    rig.step(30)
+    moving = rig.cycles(reader, Cause.MOVING)
+    lost = rig.cycles(reader, Cause.BANK_CONFLICT)
+    if word == BANK_WORDS:
+        assert (moving, lost) == (list(range(6, 26)), [])
+    else:
+        assert lost == [9, 11]
+        assert moving == [*range(6, 9), 10, *range(12, 28)]
+    assert rig.engine.state.axi_ports.served[0] == 2
+
+
+def test_the_next_access_of_a_host_waits_for_the_port() -> None:
+    """Accesses without time between them: each waits until the one before it is served."""
+    rig = Rig(timing=Timing(access_cycles=0))
+    host = rig.engine.door(0, timed=True)
+    for n in range(5):
+        host.write32(64 * n, n)
+        assert rig.now == 2 * n
+    host.block_write32(0, range(64))
+    assert rig.now == 10
+    host.read32(0)
+    assert rig.now == 10 + 63  # a burst brings a word a cycle; its sixteen granules are 32 requests
+
+
+@pytest.mark.feature("F03")
+def test_hosts_and_channels_share_a_bank_evenly() -> None:
+    """Accesses one after another to the bank of a strided reader: each has every other cycle."""
+    rig = Rig(timing=Timing(access_cycles=0))
+    rig.memory_control(interleaved=False)
+    (reader,) = readers(rig, [0], 60, EVERY_OTHER)
+    host = rig.engine.door(0, timed=True)
+    rig.step(20)
+    began = rig.now
+    for _ in range(10):
+        host.read32(256)
+    assert rig.now - began == 17 * 2 + 1  # eighteen requests, every other cycle
+    rig.step(60)
+    assert rig.spent(reader)[Cause.BANK_CONFLICT] == 20
+    assert rig.spent(reader)[Cause.MOVING] == 60
+
+
+def test_a_host_takes_a_bank_of_a_compute_tile_too() -> None:
+    """The tile's own MM2S 0 reads from bank 0 and bank 1 by turns; so does the host."""
+    rig = Rig("compute", timing=Timing(access_cycles=0))
+    ch = rig.mm2s()
+    rig.write_bd(0, Descriptor("compute", 20, DmaAddress(0), dims=EVERY_OTHER))
+    rig.catch(ch)
+    rig.issue(ch, 0)
+    host = rig.engine.door(0, timed=True)
+    rig.step(6)
+    for _ in range(8):
+        host.write32(0x3F0, 1)
+    rig.step(40)
+    assert rig.spent(ch)[Cause.BANK_CONFLICT] > 0
 
 
 @pytest.mark.feature("F03")
@@ -233,5 +300,5 @@ def test_a_neighbour_competes_for_the_banks_it_reaches(word: int, delay: int) ->
     rig.catch(guest)
     rig.issue(guest, 0)
     rig.step(12)
-    assert rig.cycles(guest, Cause.MOVING) == [6]
-    assert rig.cycles(own, Cause.MOVING) == [6 + delay]
+    assert rig.cycles(own, Cause.MOVING) == [6]
+    assert rig.cycles(guest, Cause.MOVING) == [6 + delay]

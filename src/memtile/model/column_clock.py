@@ -19,6 +19,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.structs import at_hand
 from memtile.model.cores import core
 from memtile.model.events import setup as event_setup
+from memtile.model.memory import axi_port
 from memtile.model.memory.control import FOREVER, NEVER
 from memtile.model.roster import (
     OFF,
@@ -109,7 +110,11 @@ def stop(st: State, tile: int) -> None:
         core.book(st, number)
         st.cores.active[number], st.cores.why[number] = OFF, CoreCause.CLOCK_OFF
         without(st.active_cores, st.cores.tile, tile)
-    for column, roster in ((st.guards.active, st.guarding), (st.controls.active, st.active_controls)):
+    for column, roster in (
+        (st.guards.active, st.guarding),
+        (st.controls.active, st.active_controls),
+        (st.axi_ports.active, st.asking_axi),
+    ):
         column[tile] = OFF
         without_number(roster, tile)
     without_number(st.zeroising, tile)
@@ -150,7 +155,9 @@ def start(st: State, tile: int) -> None:
     _start_ports(st, tile)
     _start_units(st, tile)
     _start_core(st, tile)
-    st.guards.active[tile] = st.controls.active[tile] = 0
+    st.guards.active[tile] = st.controls.active[tile] = st.axi_ports.active[tile] = 0
+    if axi_port.busy(st, tile):
+        axi_port.wake(st, tile)
     wake_guard(st, tile)
     wake_control(st, tile)
 

@@ -13,7 +13,7 @@ from memtile.model.cores import core
 from memtile.model.dma import external_read, external_write, mm2s, s2mm, unpack
 from memtile.model.dma.task_queue import wake
 from memtile.model.events import units as event_units
-from memtile.model.memory import lock_port, neighbours, scrubber
+from memtile.model.memory import axi_port, lock_port, neighbours, scrubber
 from memtile.model.memory.control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
 from memtile.model.state.causes import Cause, Phase
@@ -88,6 +88,8 @@ def ask_memory(st: State) -> None:
         core.ask_memory(st)
     if st.guarding[0] > 0:
         scrubber.ask(st)
+    if st.asking_axi[0] > 0:
+        axi_port.ask(st)
 
 
 @inlined
@@ -111,6 +113,8 @@ def use_memory(st: State) -> None:
         core.use_memory(st)
     if st.guarding[0] > 0:
         scrubber.receive(st)
+    if st.asking_axi[0] > 0:
+        axi_port.receive(st)
 
 
 @jit

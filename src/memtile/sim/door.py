@@ -1,8 +1,7 @@
 """The door of a tile: memory-mapped AXI4 accesses in process, with the driver's forms of access.
 
 Everything that configures a tile goes through here; nothing else sets a descriptor or a lock. An access
-takes no bank (DEV-ARB-2), and comes from a privileged master (DEV-AXI-1). A 128-bit beat of a burst is four
-words of a block write.
+comes from a privileged master (DEV-AXI-1). A 128-bit beat of a burst is four words of a block write.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from memtile.model.register_tables import answering
 from memtile.model.state.memory import Origin
 from memtile.model.state.state import State
 from memtile.sim import host_memory, machine
+from memtile.sim.host_time import HostTime
 
 _WORD_MAX = (1 << WORD_BITS) - 1
 _SOURCE = "AM025 memory map"
@@ -41,15 +41,15 @@ class Door:
     Args:
         state: its state; accesses act on it at once.
         tile: model index of the tile.
-        arrive: lets time pass until the host comes to an access of so many words; None = it takes no time.
+        host: whose accesses these are, and how long they take; None = they take no time and no bank.
 
     Every method raises :class:`RegisterError` for an address that is unaligned, outside the tile or answered
     by nothing, and for a value that is not 32 bit.
     """
 
-    def __init__(self, state: State, tile: int, arrive: Callable[[int], None] | None = None) -> None:
+    def __init__(self, state: State, tile: int, host: HostTime | None = None) -> None:
         self._spec, self._state, self._tile = state.spec, state, tile
-        self._gates, self._arrive = state.gates, arrive
+        self._gates, self._host = state.gates, host
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
         self._answering = answering(self._kind.name, bool(state.spec.tiles.has_dma[tile]))
 
@@ -59,9 +59,20 @@ class Door:
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
-        if self._arrive is not None:
-            self._arrive(1)
+        self._arrive(1)
         self._write(offset, value)
+        self._use_memory(offset, WORD_BYTES)
+
+    def _arrive(self, words: int) -> None:
+        """Let time pass until the host comes to an access of so many words."""
+        if self._host is not None:
+            self._host.access(self._tile, words)
+
+    def _use_memory(self, offset: int, count: int) -> None:
+        """An access to ``count`` bytes has been made: those of data memory take their banks (DEV-ARB-2)."""
+        if self._host is not None and offset < self._kind.memory_bytes and count:
+            first, end = offset // WORD_BYTES, -(-(offset + count) // WORD_BYTES)
+            self._host.uses_memory(self._tile, first, end - first)
 
     def _write(self, offset: int, value: int) -> None:
         self._check_offset(offset)
@@ -72,9 +83,10 @@ class Door:
 
     def read32(self, offset: int) -> int:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
-        if self._arrive is not None:
-            self._arrive(1)
-        return self._read(offset)
+        self._arrive(1)
+        value = self._read(offset)
+        self._use_memory(offset, WORD_BYTES)
+        return value
 
     def _read(self, offset: int) -> int:
         self._check_offset(offset)
@@ -95,8 +107,7 @@ class Door:
         Raises:
             RegisterError: nothing answers some word; nothing is written, the tile's sticky status says so.
         """
-        if self._arrive is not None:
-            self._arrive(len(words))
+        self._arrive(len(words))
         self._check_offset(offset)
         data = self._words(offset, words)
         memory = self._memory(offset, len(data))
@@ -104,6 +115,7 @@ class Door:
             host_memory.before_store(self._state, self._tile, offset, data.nbytes)
             memory[:] = data
             self._show(offset, data.nbytes, True)
+            self._use_memory(offset, data.nbytes)
             return
         first = offset // WORD_BYTES
         answered = self._answering[first : first + len(data)]
@@ -121,13 +133,13 @@ class Door:
         """
         if not isinstance(offset, Integral) or not 0 <= offset <= self._kind.memory_bytes - len(data):
             raise RegisterError(self._beyond_memory(offset, len(data)))
-        if self._arrive is not None:
-            self._arrive(-(-len(data) // WORD_BYTES))
+        self._arrive(-(-len(data) // WORD_BYTES))
         memory = self._memory(0, self._kind.memory_words)
         assert memory is not None
         host_memory.before_store(self._state, self._tile, offset, len(data))
         memory.view(np.uint8)[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
         self._show(offset, len(data), True)
+        self._use_memory(offset, len(data))
 
     def block_read32(self, offset: int, words: int) -> Words:
         """Read ``words`` consecutive words from byte ``offset`` on; uint32[words]."""
@@ -142,11 +154,11 @@ class Door:
                 says=f"the block at {offset:#07x} has {words} words; it must have 0 or more",
             )
             raise RegisterError(problem)
-        if self._arrive is not None:
-            self._arrive(words)
+        self._arrive(words)
         if self._memory(offset, words) is not None:
             first = offset // WORD_BYTES
             self._show(offset, words * WORD_BYTES, False)
+            self._use_memory(offset, words * WORD_BYTES)
             return host_memory.load(self._state, self._tile, first, words, twice=True)
         reads = [self._read(offset + index * WORD_BYTES) for index in range(words)]
         return np.array(reads, dtype=np.uint32)

@@ -133,7 +133,7 @@ class Engine:
 
     def door(self, tile: int, *, timed: bool = False) -> Door:
         """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
-        door = Door(self._state, tile, self.host.access if timed else None)
+        door = Door(self._state, tile, self.host if timed else None)
         return self._observer(door, tile) if self._observer else door
 
     def without_protection(self) -> None:
@@ -284,7 +284,7 @@ class Engine:
         """
         done, first = np.zeros(len(values), np.bool_), 0
         while first < len(values):
-            self.host.reach()
+            self.host.come_to(int(tiles[first])) if tiles[first] >= 0 else self.host.reach()
             alone = self._runs_alone(self.now + len(values) * (1 + self.timing.access_cycles))
             end = len(values) if alone else first + 1
             self._state, self._unsettled = self.external.shown_to(self._state), True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memtile.model.memory import axi_port
 from memtile.model.state.state import State
 
 
@@ -23,7 +24,7 @@ class HostTime:
     """
 
     def __init__(self, state: State, pass_to: Callable[[int], None]) -> None:
-        self._clock, self._pass_to = state.clock, pass_to
+        self._state, self._clock, self._pass_to = state, state.clock, pass_to
         self._cycles = int(state.spec.timing.access_cycles[0])
         self.stopped = False
 
@@ -42,9 +43,26 @@ class HostTime:
         """Cycles that have passed between accesses."""
         return int(self._clock.host_waited[0])
 
-    def access(self, words: int = 1) -> None:
-        """An access is due: let time pass until the host comes to it; a block goes as one burst."""
+    def access(self, tile: int, words: int = 1) -> None:
+        """Let time pass until an access to a tile can be made; a block goes as one burst.
+
+        Args:
+            tile: model index.
+            words: of the block.
+        """
+        self.come_to(tile)
         self.spend(self._cycles + max(words, 1) - 1)
+
+    def come_to(self, tile: int) -> None:
+        """Let time pass until the host is free and the tile takes an access."""
+        self.reach()
+        while not self.stopped and axi_port.busy(self._state, tile) and not self._state.gates.off[tile]:
+            self._pass_to(self.now + int(self._state.axi_ports.left[tile]))
+
+    def uses_memory(self, tile: int, word: int, words: int) -> None:
+        """An access has been made to tile-local words ``word``, ... of data memory: it takes their banks."""
+        if words and not self.stopped:
+            axi_port.begin(self._state, tile, word, words)
 
     def spend(self, cycles: int) -> None:
         """Let time pass until the host is free; then it is busy for ``cycles`` cycles."""

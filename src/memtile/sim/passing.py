@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model import axi
+from memtile.model.memory import axi_port
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock
@@ -20,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 
 @jit
 def idle(st: State) -> bool:
-    """Whether nothing at all acts in a cycle, so that one is like any other but for the clock."""
+    """Whether nothing acts in a cycle but ports of memory-mapped accesses, which then meet nobody."""
     channels = st.active_channels[0] + st.waiting_channels[0] + st.active_ports[0] + st.active_controls[0]
     units = st.active_cores[0] + st.active_units[0] + st.in_flight[0] + st.zeroising[0] + st.guarding[0]
     outside = st.clock.asking[0] + st.clock.full[0] + st.clock.columns_written[0]
@@ -34,6 +36,7 @@ def pass_time(st: State, until: int) -> bool:
     if began >= until:
         return True
     if idle(st):
+        axi_port.serve_alone(st, until)
         st.clock.now[0] = until
     else:
         st.clock.passing[0], st.clock.quiet[0] = 1, 0
@@ -41,6 +44,24 @@ def pass_time(st: State, until: int) -> bool:
         st.clock.passing[0] = 0
     st.clock.host_waited[0] += st.clock.now[0] - began
     return bool(st.clock.now[0] == until)
+
+
+@jit
+def free_port(st: State, tile: int) -> bool:
+    """Let time pass until the tile takes an access; False where Python has to take part before."""
+    while axi_port.busy(st, tile) and st.gates.off[tile] == 0:
+        if not pass_time(st, st.clock.now[0] + st.axi_ports.left[tile]):
+            return False
+    return True
+
+
+@jit
+def write_one(st: State, tile: int, offset: int, value: int) -> bool:
+    """Write a word as a host does; False where nothing answers."""
+    answered = axi.write(st, tile, offset, value) == axi.OKAY
+    if answered and offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
+        axi_port.begin(st, tile, offset // WORD_BYTES, 1)
+    return answered
 
 
 @jit
@@ -54,6 +75,8 @@ def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools)
         if st.clock.columns_written[0] > 0 or not pass_time(st, st.clock.host_free[0]):
             return n
         if tiles[n] >= 0:
-            done[n] = axi.write(st, tiles[n], offsets[n], values[n]) == axi.OKAY
+            if not free_port(st, tiles[n]):
+                return n
+            done[n] = write_one(st, tiles[n], offsets[n], values[n])
         st.clock.host_free[0] = st.clock.now[0] + st.spec.timing.access_cycles[0]
     return int(values.shape[0])

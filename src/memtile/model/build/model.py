@@ -45,7 +45,7 @@ from memtile.model.state.events import (
     Signal,
     Traces,
 )
-from memtile.model.state.memory import INTERFACES, Guards, Interfaces
+from memtile.model.state.memory import INTERFACES, AxiPorts, Guards, Interfaces
 from memtile.model.state.state import Spec, State
 from memtile.model.state.streams import Arbiters, Controls
 from memtile.model.state.tiles import Gates, Kinds, Placed, Tiles
@@ -254,6 +254,7 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "gated": many,
         "zeroising": many,
         "guarding": many,
+        "asking_axi": many,
         "in_flight": 0,
     }
     shapes: dict[str, int | tuple[int, ...]] = {name: most + 1 for name, most in lists.items()}
@@ -311,6 +312,7 @@ def build(placed: Sequence[Placed], timing: Timing | None = None, *, switched: b
         clock=at_rest(Clock, 1),
         gates=at_rest(Gates, many),
         guards=at_rest(Guards, many),
+        axi_ports=at_rest(AxiPorts, many),
         channels=channels,
         walks=walks,
         granules=at_rest(Granules, n),

@@ -1,8 +1,8 @@
 """Single-port memory banks: which bank an address is in, and who gets it this cycle (AM020 chapter 5).
 
 One access per bank and cycle, read or write. Each bank has one round-robin arbiter; a loser asks again in the
-next cycle. The policy among requester classes is not public: plain round robin over all channels, then all
-cores, is assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
+next cycle. The policy among requester classes is not public: plain round robin over all requesters is
+assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
 """
 
 from __future__ import annotations
@@ -66,10 +66,18 @@ def won(st: State, bank: int, requester: int) -> bool:
 @inlined
 def request(st: State, ch: int) -> None:
     """Enter the channel's request of this cycle into its bank's arbitration."""
+    st.granules.requester[ch] = ch
     bid(st, st.granules.port_bank[ch], ch)
+
+
+@inlined
+def request_through(st: State, ch: int, requester: int) -> None:
+    """The same through an interface to a neighbour, whose number is ``requester``."""
+    st.granules.requester[ch] = requester
+    bid(st, st.granules.port_bank[ch], requester)
 
 
 @inlined
 def granted(st: State, ch: int) -> bool:
     """Whether the channel won the bank it asked for."""
-    return won(st, st.granules.port_bank[ch], ch)
+    return won(st, st.granules.port_bank[ch], st.granules.requester[ch])

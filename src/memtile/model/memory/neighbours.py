@@ -1,15 +1,17 @@
 """The interfaces to the neighbours: one 128-bit access a cycle per side and direction (DEV-ARB-3).
 
 Channels 0-3 of a direction share the interface to the west and the one to the east. An access wins its
-interface first, then it competes for the bank like any other; if it loses there, nobody uses the interface
-in that cycle. The channel after the last one served comes first. An access asks ``neighbour_latency`` cycles
-later than one to the channel's own memory would (DEV-NBR-2); one access of a channel is on its way at a time.
+interface first; then the interface competes for the bank like any other requester, one for all of its
+channels, and if it loses there, nobody uses it in that cycle. The channel after the last one served comes
+first. An access asks ``neighbour_latency`` cycles later than one to the channel's own memory would
+(DEV-NBR-2); one access of a channel is on its way at a time.
 """
 
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
 from memtile.model.memory import banks
+from memtile.model.memory.requesters import interface_of
 from memtile.model.memory.windows import WEST
 from memtile.model.roster import append
 from memtile.model.round_robin import rank
@@ -57,11 +59,11 @@ def arbitrate(st: State) -> None:
         ch = table.winner[asked[slot]]
         st.channels.fetch_why[ch] = Cause.BD_SWITCH
         g.port_bank[ch] = g.guest_bank[ch]
-        banks.request(st, ch)
+        banks.request_through(st, ch, interface_of(st, asked[slot]))
     for slot in range(1, asked[0] + 1):
         interface = asked[slot]
         ch = table.winner[interface]
-        if banks.holds(st, g.port_bank[ch], ch):
+        if banks.holds(st, g.port_bank[ch], interface_of(st, interface)):
             table.turn[interface] = ch + 1
             table.served[interface] += 1
     asked[0] = 0

@@ -1,7 +1,9 @@
 """The numbers of those who compete for a bank or a lock: the arbiters know them by these alone.
 
-Banks: the channels, then the parts of each core's accesses, then the scrubber of each tile. Locks: the
-channels, then the cores. Numbers are array-wide, like the rows of the tables.
+Banks: the channels, then the parts of each core's accesses, the scrubber of each tile, the interfaces of each
+tile to its neighbours' banks, and its port of memory-mapped accesses. What reaches a bank from another tile
+has the number of its interface, whichever channel uses it. Locks: the channels, then the cores. Numbers are
+array-wide, like the rows of the tables.
 """
 
 from __future__ import annotations
@@ -21,6 +23,18 @@ def core_access(st: State, core: int) -> int:
 def scrubber_of(st: State, tile: int) -> int:
     """Requester of the scrubber of a tile, at the banks."""
     return int(st.channels.phase.shape[0] + st.cores.tile.shape[0] * CORE_REQUESTS + tile)
+
+
+@inlined
+def interface_of(st: State, interface: int) -> int:
+    """Requester of an interface to a neighbour, at the banks of that neighbour."""
+    return int(scrubber_of(st, st.guards.at.shape[0]) + interface)
+
+
+@inlined
+def axi_port_of(st: State, tile: int) -> int:
+    """Requester of a tile's port for memory-mapped accesses, at its banks."""
+    return int(interface_of(st, st.interfaces.turn.shape[0]) + tile)
 
 
 @inlined

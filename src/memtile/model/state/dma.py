@@ -132,6 +132,8 @@ class Granules(NamedTuple):
     is_pad: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # MM2S: 1 = padding, no access
     words: Annotated[Granule, Column(DATA, 0, STALE, STAYS)]  # S2MM
     port_bank: Annotated[Ints, Column(EQUAL, NONE, CLEARED, STAYS)]  # bank asked in this cycle, -1 = none
+    # who asks it: the channel, or the interface to a neighbour that it uses, see ``requesters``
+    requester: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
     # S2MM: bank of the access waiting to be written
     pending_bank: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
     port_owner: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # S2MM: tile whose memory it goes to

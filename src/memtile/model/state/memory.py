@@ -92,6 +92,16 @@ class Interfaces(NamedTuple):
     served: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]  # accesses so far
 
 
+class AxiPorts(NamedTuple):
+    """Ports of the tiles for memory-mapped accesses to data memory, see ``axi_port``."""
+
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.asking_axi
+    at: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]  # tile-local word in the granule that is accessed
+    left: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]  # requests that are still to be served
+    bank: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]  # bank asked in this cycle, -1 = none
+    served: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]  # requests so far
+
+
 class Protections(NamedTuple):
     """Fixed facts of each tile kind."""
 

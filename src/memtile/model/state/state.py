@@ -41,7 +41,16 @@ from memtile.model.state.columns import (
 from memtile.model.state.cores import Cores
 from memtile.model.state.dma import Channels, Codecs, Counts, Externals, Fifos, Granules, Ports, Walks
 from memtile.model.state.events import EventGroups, EventModules, EventUnits, Nodes, Observers, Traces
-from memtile.model.state.memory import Banks, Guards, Interfaces, Locks, Memories, Protections, Watches
+from memtile.model.state.memory import (
+    AxiPorts,
+    Banks,
+    Guards,
+    Interfaces,
+    Locks,
+    Memories,
+    Protections,
+    Watches,
+)
 from memtile.model.state.streams import Arbiters, Controls, SwitchPorts
 from memtile.model.state.tiles import Gates, Kinds, RegisterMap, Tiles
 from memtile.model.state.time import Clock, Timings
@@ -105,12 +114,15 @@ class StateTables(NamedTuple):
     zeroising: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE), Owner.MODEL]
     # [0] how many; then the tiles whose scrubber, or report of errors, has something to do
     guarding: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE), Owner.MODEL]
+    # [0] how many; then the tiles whose port for memory-mapped accesses asks for a bank
+    asking_axi: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE), Owner.MODEL]
     memory: Annotated[Words, Column(DATA, 0, MEMORY_WORDS, STAYS), Owner.WORD]
     # cells of each word of ``memory`` that differ from what was written: data bits, check bits
     flips: Annotated[Ints, Column(DATA, 0, MEMORY_WORDS, STAYS), Owner.WORD]
     # what has become of the flips of each word, see ecc.Fate
     fates: Annotated[Bytes, Column(DATA, 0, MEMORY_WORDS, STAYS), Owner.WORD]
     guards: Annotated[Guards, Owner.TILE]
+    axi_ports: Annotated[AxiPorts, Owner.TILE]
     program: Annotated[Words, Column(DATA, 0, MEMORY_WORDS, STAYS), Owner.MODEL]  # program memories, by core
     registers: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, STAYS), Owner.REGISTER]
     channels: Annotated[Channels, Owner.CHANNEL]

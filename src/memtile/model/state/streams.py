@@ -129,6 +129,8 @@ class Controls(NamedTuple):
     turn: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # channel of the tile served first next time
     # channel whose token is being taken, or control_port.NOBODY or HANDLER
     sender: Annotated[Ints, Column(EQUAL, NONE, CLEARED, STAYS)]
+    # 1 = the access to data memory that the next word of a packet is part of has been made
+    opened: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     in_counts: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = the token is taken, its counts follow
     # of the packet that comes in, see control_packets
     stage: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]

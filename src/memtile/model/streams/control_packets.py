@@ -15,6 +15,7 @@ from memtile.arch.tiles import TILE_BYTES, WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model import axi
 from memtile.model.events.reports import signal
+from memtile.model.memory import axi_port
 from memtile.model.state.events import Signal
 from memtile.model.state.state import State
 from memtile.model.streams import control_port
@@ -55,6 +56,7 @@ def begin(st: State, tile: int, word: int, last: int) -> None:
     controls.left[tile] = ((word >> _BEATS_LSB) & _BEATS_MAX) + 1
     controls.address[tile] = word & _SPACE
     controls.response[tile] = word >> _RESPONSE_LSB
+    controls.opened[tile] = 0
     if controls.operation[tile] == Operation.READ:
         controls.stage[tile] = ANSWER
         controls.header_due[tile] = 1
@@ -66,6 +68,28 @@ def begin(st: State, tile: int, word: int, last: int) -> None:
 
 
 @jit
+def opens(st: State, tile: int) -> bool:
+    """Whether the next word of the packet makes an access to data memory: one for all words of a granule."""
+    at = st.controls.address[tile]
+    inside = at % WORD_BYTES == 0 and at // WORD_BYTES < st.spec.tiles.memory_words[tile]
+    return bool(inside and st.controls.opened[tile] == 0)
+
+
+@jit
+def move_on(st: State, tile: int) -> None:
+    """The word at the handler's address is done: it takes its bank, and the next one is due."""
+    controls, at = st.controls, st.controls.address[tile]
+    if opens(st, tile):
+        axi_port.begin(st, tile, at // WORD_BYTES, 1)
+        controls.opened[tile] = 1
+    controls.address[tile] = (at + WORD_BYTES) & _SPACE
+    granule = st.spec.kinds.granule_words[st.spec.tiles.kind[tile]]
+    if controls.address[tile] // WORD_BYTES % granule == 0:
+        controls.opened[tile] = 0
+    controls.left[tile] -= 1
+
+
+@jit
 def store(st: State, tile: int, word: int, last: int) -> None:
     """Write one data word."""
     controls = st.controls
@@ -74,8 +98,7 @@ def store(st: State, tile: int, word: int, last: int) -> None:
     if answered == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, Signal.CONTROL_PACKET)
-    controls.address[tile] = (controls.address[tile] + WORD_BYTES) & _SPACE
-    controls.left[tile] -= 1
+    move_on(st, tile)
     done = last if controls.operation[tile] == Operation.BLOCK_WRITE else 1 if controls.left[tile] == 0 else 0
     if done != last:
         fail(st, tile, TLAST, last)
@@ -121,8 +144,7 @@ def answer(st: State, tile: int) -> None:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, Signal.CONTROL_PACKET)
         value = 0
-    controls.address[tile] = (controls.address[tile] + WORD_BYTES) & _SPACE
-    controls.left[tile] -= 1
+    move_on(st, tile)
     control_port.put(st, tile, value, 1 if controls.left[tile] == 0 else 0)
     if controls.left[tile] == 0:
         controls.sender[tile] = control_port.NOBODY
@@ -132,9 +154,19 @@ def answer(st: State, tile: int) -> None:
 
 
 @jit
+def waits(st: State, tile: int) -> bool:
+    """Whether the next word has to wait for the port to data memory."""
+    if not axi_port.busy(st, tile) or not opens(st, tile):
+        return False
+    return bool(st.controls.stage[tile] == DATA or st.controls.stage[tile] == ANSWER)
+
+
+@jit
 def handle(st: State, tile: int) -> None:
     """One cycle of the handler: answer, or take one word."""
     port = st.controls.master_port[tile]
+    if waits(st, tile):
+        return
     if st.controls.stage[tile] == ANSWER:
         answer(st, tile)
     elif offers(st, port):
@@ -145,8 +177,10 @@ def handle(st: State, tile: int) -> None:
 
 @jit
 def resting(st: State, tile: int) -> bool:
-    """Whether the tile has no token, no answer and nothing in its buffer."""
+    """Whether the tile has no token, no answer and nothing in its buffer, and its handler need not wait."""
     controls = st.controls
+    if waits(st, tile):
+        return False
     return bool(controls.held[tile] == 0 and controls.due[tile] == 0 and controls.stage[tile] != ANSWER)
 
 
