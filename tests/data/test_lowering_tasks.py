@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from memtile import Array, MemoryTile, MemtileError, Transfer, view
 from memtile.access import lower
 from memtile.access.views import View
+from memtile.bd import Iteration
 
 H = W = 64
 CHANNELS = 32
@@ -152,8 +154,8 @@ def test_tasks_that_the_queue_has_no_room_for_are_one_chain() -> None:
         tile.mm2s[0].start(plain)
     asked = tile.read(image, windows(8), iteration=True)
     assert refused(lambda: tile.mm2s[0].start(asked)) == (
-        "memory tile, MM2S 0: the work is 2 tasks, and the task queue has room for 1 (AM020). Run, or put "
-        "more work into one chain."
+        "memory tile, MM2S 0: the work is 2 tasks, and the task queue has room for 1 (AM020). Run, put more "
+        "work into one chain, or have a host sequence start it (array.host)."
     )
 
 
@@ -216,3 +218,24 @@ def test_more_repetitions_than_a_repeat_count_are_more_tasks() -> None:
     """601 times the same, a prime, of which one task has at most 256 runs: 255, and 173 runs of two."""
     again = lower(np.broadcast_to(view(8), (601, 8)).request())
     assert [(len(task.descriptors), task.runs) for task in again.tasks] == [(1, 255), (2, 173)]
+
+
+def test_a_repeat_begins_where_the_first_pass_did() -> None:
+    """Iteration_Current stays where a task leaves it: 5 runs of a wrap of 3 are no repeat."""
+    tile = MemoryTile()
+    buffer = tile.buffer("b", 16, data=np.arange(16))
+    piece = tile.read(buffer, view(16)[:2]).descriptors[0].but(iteration=Iteration(4, 3))
+    uneven = Transfer((piece,), runs=5)
+    assert refused(lambda: tile.mm2s[0].start(uneven, repeat=2)) == (
+        "memory tile, MM2S 0: one pass of Transfer(10 words, 1 descriptors, 5 runs) leaves an iteration in "
+        "its middle, where the next would go on (AM025 DMA_BDn_6: Iteration_Current moves at every load). "
+        "Start it as often as it shall run."
+    )
+    assert tile.bd_pool.free(0) == 24
+    even = replace(uneven, runs=6)
+    tile.mm2s[0].start(even, repeat=2)
+    again = replace(uneven, once=lambda: tile.read(buffer, view(16)[:10]))
+    tile.mm2s[0].start(again, repeat=2)
+    pieces = [base + at for base in (0, 4, 8, 0, 4, 8) for at in range(2)]
+    tile.mm2s[0].expect(np.array([*pieces, *pieces, *range(10), *range(10)], np.int32))
+    assert tile.run().good

@@ -1206,6 +1206,13 @@ MUTANTS = (
     ),
     # Tasks, packet ports, tilings
     Mutant(
+        "a repeat goes on in the middle of an iteration",
+        "design/task_plan.py",
+        "task.runs % descriptor.iteration.wrap == 0",
+        "True",
+        "tests/data/test_lowering_tasks.py::test_a_repeat_begins_where_the_first_pass_did",
+    ),
+    Mutant(
         "a task out of order counts runs",
         "io/program/annotate.py",
         "    if out_of_order:",

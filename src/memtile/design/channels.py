@@ -16,7 +16,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.design.chains import chain_words
 from memtile.design.packet_ports import sent
 from memtile.design.stream_port import SIDES, Array, StreamPort
-from memtile.design.task_plan import TaskPlan, plan_of
+from memtile.design.task_plan import TaskPlan, begins_again, plan_of
 from memtile.design.transfers import Transfer
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
@@ -74,6 +74,8 @@ class Channel(StreamPort):
         transfers = self._transfers(work)
         plan = plan_of(sent(self, transfers), repeat, self._room(), loop=loop)
         self._check(repeat, loop, plan)
+        if repeat > 1:
+            raise_if([*self._unrepeatable(transfers)], DesignError)
         return self._start(plan, transfers, token=token)
 
     def start_out_of_order(self, *work: Transfer | Descriptor, packets: int) -> tuple[int, ...]:
@@ -279,6 +281,21 @@ class Channel(StreamPort):
             source, step = SIDES, f"Make one with tile.{verb}(buffer)."
             says = f"the work is {given}; this channel {verb}s"
             yield self._problem("work", given, allowed, source, step, says=says)
+
+    def _unrepeatable(self, transfers: Sequence[Transfer]) -> Iterator[Problem]:
+        """Transfers whose second pass would begin where the iteration of the first one stopped."""
+        for transfer in transfers:
+            if transfer.once is None and not begins_again(transfer):
+                given, allowed = (
+                    f"{transfer.runs} runs",
+                    "a multiple of the iteration wrap of each descriptor",
+                )
+                says = (
+                    f"one pass of {transfer!r} leaves an iteration in its middle, where the next would go on"
+                )
+                source = "AM025 DMA_BDn_6: Iteration_Current moves at every load"
+                step = "Start it as often as it shall run."
+                yield self._problem("repeat", given, allowed, source, step, says=says)
 
     def _check(self, repeat: int, loop: bool, plan: TaskPlan) -> None:
         most, room = self._tile.kind.max_repeat, self._room()

@@ -56,6 +56,8 @@ def plan_of(transfers: Sequence[Transfer], repeat: int, room: int, *, loop: bool
     Raises:
         TransferError: one chain is needed, and a transfer takes too many descriptors in one run.
     """
+    if repeat > 1:  # the BDs are not written again, so that each pass must leave them as it found them
+        transfers = [t if begins_again(t) else t.in_one_run() for t in transfers]
     simple = all(transfer.is_one_run for transfer in transfers)
     if len(transfers) == 1 and not loop and len(transfers[0].tasks) == 1:
         (task,) = transfers[0].tasks
@@ -67,6 +69,15 @@ def plan_of(transfers: Sequence[Transfer], repeat: int, room: int, *, loop: bool
     whole = transfers if simple else [transfer.in_one_run() for transfer in transfers]
     runs = repeat * max((transfer.runs for transfer in whole), default=1)  # above 1 in a ring is refused
     return TaskPlan((Task(tuple(d for t in whole for d in t.descriptors), runs),), loop=loop)
+
+
+def begins_again(transfer: Transfer) -> bool:
+    """Whether the iterations of all descriptors are back where they began after one pass of several runs."""
+    return transfer.is_one_run or all(
+        task.runs % descriptor.iteration.wrap == 0
+        for task in transfer.tasks
+        for descriptor in task.descriptors
+    )
 
 
 def _once(transfers: Sequence[Transfer]) -> bool:
