@@ -353,7 +353,13 @@ class Tile:
         self.bench.post(lambda: self.own_door.write32(offset, word))
 
     def post_mask(self, offset: int, mask: int, value: int) -> None:
-        """Replace bits of one word, at the end of the step of the design; see ``Bench.post``."""
+        """Replace bits of one word, at the end of the step of the design; see ``Bench.post``.
+
+        Args:
+            offset: byte offset of the register in the tile.
+            mask: bits that are written.
+            value: what they become.
+        """
         self.bench.post(lambda: self.door.mask_write32(offset, mask, value))
 
     def register(self, name: str) -> dict[str, int]:
