@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from memtile.explain.results import ChannelUse, CoreUse, Result, Status
     from memtile.explore.campaign import campaign
     from memtile.explore.campaign_result import CampaignResult, Outcome
+    from memtile.importers.design import Loaded, load
     from memtile.io.formats.schemas import schema, schema_names
     from memtile.model.state.causes import Cause, CoreCause
     from memtile.report.cycles_picture import save_cycles
@@ -85,6 +86,7 @@ _HOMES = {
     "HostAction": "memtile.design.host",
     "InputFileError": "memtile.errors",
     "InterfaceTile": "memtile.design.other_tiles",
+    "Loaded": "memtile.importers.design",
     "Lock": "memtile.design.locks",
     "MemoryTile": "memtile.design.memory_tile",
     "MemtileError": "memtile.errors",
@@ -107,6 +109,7 @@ _HOMES = {
     "device": "memtile.arch.devices",
     "dma_dimensions": "memtile.access.notation",
     "hand_over": "memtile.design.protocols",
+    "load": "memtile.importers.design",
     "one_reader": "memtile.design.protocols",
     "one_writer": "memtile.design.protocols",
     "pad": "memtile.access.numpy_functions",
@@ -151,6 +154,7 @@ __all__ = [
     "HostAction",
     "InputFileError",
     "InterfaceTile",
+    "Loaded",
     "Lock",
     "MemoryTile",
     "MemtileError",
@@ -173,6 +177,7 @@ __all__ = [
     "device",
     "dma_dimensions",
     "hand_over",
+    "load",
     "one_reader",
     "one_writer",
     "pad",

@@ -13,6 +13,7 @@ from memtile.arch.tiles import GENERATIONS, TILE_KINDS, WORD_BYTES, Generation, 
 from memtile.cli.design_file import show_parameters
 
 T = TypeVar("T")
+_TEXT_WIDTH = 110  # characters
 
 EXAMPLES = """\b
 Examples:
@@ -22,6 +23,7 @@ Examples:
   memtile info matmul.py
   memtile info --registers
   memtile info npu1 --registers --refused
+  memtile info --mlir
 """
 
 
@@ -106,6 +108,25 @@ KIND_ROWS: dict[str, Callable[[TileKind], object]] = {
 }
 
 
+def _show_mlir(*, as_json: bool) -> None:
+    """The operations that are known, by where they are."""
+    from textwrap import fill
+
+    from memtile.importers.known import known
+
+    found = known()
+    if as_json:
+        typer.echo(
+            json.dumps({"operations": {where: list(names) for where, names in found.items()}}, indent=2)
+        )
+        return
+    for where, names in found.items():
+        text = fill(
+            ", ".join(names), 110, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
+        typer.echo(f"{where} ({len(names)})\n{text}")
+
+
 def info(
     name: Annotated[
         str | None,
@@ -119,12 +140,18 @@ def info(
     refused: Annotated[
         bool, typer.Option("--refused", help="The same, with the names of those that are refused.")
     ] = False,
+    mlir: Annotated[
+        bool, typer.Option("--mlir", help="The operations of MLIR designs that are known.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of tables.")] = False,
 ) -> None:
     """Show the devices, and sizes and limits of their tile kinds; or what --set can set of a design.
 
     With --registers: which of the registers that AMD documents, or its driver knows, the twin has.
     """
+    if mlir:
+        _show_mlir(as_json=as_json)
+        return
     if registers or refused:
         _show_registers(device(name).generation if name else "AIE-ML", as_json=as_json, refused=refused)
         return

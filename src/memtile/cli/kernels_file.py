@@ -60,6 +60,19 @@ def load_kernels(file: str) -> dict[tuple[int, int], Kernel]:
     return found
 
 
+def load_functions(file: str) -> dict[str, Any]:
+    """The functions of a file by name, for cores that call functions which their design only declares.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python, or fails.
+        MemtileError: as the file itself raises it.
+    """
+    if not Path(file).is_file():
+        raise InputFileError(f"{file}: there is no such file. Give a Python file with functions.")
+    found = vars(load_module(file))
+    return {name: value for name, value in found.items() if callable(value) and not name.startswith("_")}
+
+
 def _is_place(place: object) -> bool:
     return isinstance(place, tuple) and len(place) == 2 and all(isinstance(number, int) for number in place)
 

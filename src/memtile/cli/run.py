@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
+from memtile.cli.mlir_file import SUFFIX, run_mlir
 from memtile.cli.numbers import number
 from memtile.cli.output_file import check_writable
 from memtile.cli.run_program import ProgramOptions, run_files
@@ -31,6 +33,8 @@ Examples:
   memtile run --picture cycles.png design.py
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
+  memtile run design.mlir --in 0=a.npy --out 2:int32:256x256=c.npy --kernels functions.py
+  memtile run input_physical.mlir --against build/ --in 0=a.npy --out 2:int32:64=c.npy
   memtile run aie_cdo_*.bin insts.txt --kernels kernels.py --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """
 
@@ -52,8 +56,13 @@ def run(
     kernels: options.Kernels = None,
     pad_arguments: options.PadArguments = False,
     keep_order: options.KeepOrder = False,
+    against: options.Against = None,
+    costs: options.Costs = None,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
+
+    A design of mlir-aie is MLIR text, high-level or lowered (docs/mlir.md); its arrays are the arguments of
+    its host sequence by position, and --kernels has the functions that its cores call.
 
     A design is a Python file with a design() function; --set gives values to its arguments, which memtile
     info DESIGN.py lists. Other files are transactions, CDO files or register dumps, done as one program:
@@ -72,7 +81,11 @@ def run(
     of_program = ProgramOptions(
         given or (), wanted or (), device, format, number(base, "--base"), kernels, pad_arguments, keep_order
     )
-    if any(Path(file).suffix == ".py" for file in files):
+    if any(Path(file).suffix == SUFFIX for file in files):
+        result = _run_mlir(files, of_program, settings, dump)(
+            against=against, costs=costs, untimed=untimed, as_json=as_json, max_cycles=max_cycles, draw=draw
+        )
+    elif any(Path(file).suffix == ".py" for file in files):
         if len(files) > 1 or of_program != ProgramOptions():
             raise typer.BadParameter(options.FOR_PROGRAMS)
         made = _made(files[0], settings or ())
@@ -86,6 +99,14 @@ def run(
             files, of_program, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles, draw=draw
         )
     _leave(result)
+
+
+def _run_mlir(
+    files: Sequence[str], of_program: ProgramOptions, settings: Sequence[str] | None, dump: WaveformFile
+) -> Callable[..., Result]:
+    if len(files) > 1 or settings:
+        raise typer.BadParameter("an MLIR design is run alone, without --set.")
+    return partial(run_mlir, files[0], of_program, dump)
 
 
 def _drawing(picture: Path | None, untimed: bool) -> Callable[[Result], None]:

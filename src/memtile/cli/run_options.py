@@ -10,7 +10,8 @@ import typer
 from memtile.cli.run_program import Format
 
 Files = Annotated[
-    list[str], typer.Argument(metavar="DESIGN.py|FILE...", help="A design, or files of register writes.")
+    list[str],
+    typer.Argument(metavar="DESIGN.py|DESIGN.mlir|FILE...", help="A design, or files of register writes."),
 ]
 Untimed = Annotated[bool, typer.Option("--untimed", help="Move the data without a clock.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
@@ -44,13 +45,22 @@ FileFormat = Annotated[Format, typer.Option(help="Format of the files; auto look
 Base = Annotated[str, typer.Option(help="Address of the array in CDO files.")]
 Kernels = Annotated[
     str | None,
-    typer.Option(metavar="FILE.py", help="What the cores of the program do: functions core_COLUMN_ROW."),
+    typer.Option(
+        metavar="FILE.py", help="What cores do: functions core_COLUMN_ROW; for MLIR those that they call."
+    ),
 ]
 PadArguments = Annotated[
     bool, typer.Option("--pad-arguments", help="Fill arrays up with zeros that are too short.")
 ]
 KeepOrder = Annotated[
     bool, typer.Option("--keep-order", help="Do the files in the order given, whatever they are.")
+]
+Against = Annotated[
+    Path | None,
+    typer.Option(metavar="BUILD", help="Compare the registers of an MLIR design with a build of it."),
+]
+Costs = Annotated[
+    Path | None, typer.Option("--cost", metavar="FILE.json", help="Cycles of operations of MLIR cores.")
 ]
 FOR_PROGRAMS = (
     "a design is run alone, without --in, --out, --device, --format, --base, --kernels, --pad-arguments and "

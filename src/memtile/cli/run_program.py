@@ -79,17 +79,23 @@ def run_files(
                 progress=progress,
             ),
         )
-    if order:
-        done = replace(done, notes=(order, *done.notes))
     paths = {each.name: path for each, path in wanted}
     for name, path in paths.items():
         save(path, done.arrays[name])
     draw(done.result)
+    show_program(done, [order] if order else [], paths, device.name, as_json=as_json)
+    return done.result
+
+
+def show_program(
+    done: ProgramResult, notes: Sequence[str], paths: dict[str, Path], device: str, *, as_json: bool
+) -> None:
+    """Show what a program left: notes first, then what became of its buffers and where arrays are."""
+    done = replace(done, notes=(*notes, *done.notes))
     if as_json:
-        typer.echo(json.dumps(_json(done, paths, device.name), indent=2))
+        typer.echo(json.dumps(_json(done, paths, device), indent=2))
     else:
         _show(done, paths)
-    return done.result
 
 
 def _show(done: ProgramResult, paths: dict[str, Path]) -> None:

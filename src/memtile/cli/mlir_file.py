@@ -1,0 +1,88 @@
+"""MLIR files for ``memtile run``: loaded, compared with a build, run, shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtile.cli.array_file import parse_wanted, read_given, save
+from memtile.cli.run_program import ProgramOptions, show_program
+from memtile.cli.waveform_file import WaveformFile
+from memtile.errors import InputFileError
+
+if TYPE_CHECKING:
+    from memtile.arch.core_costs import CoreCosts
+    from memtile.explain.results import Result
+
+SUFFIX = ".mlir"
+
+
+def run_mlir(
+    file: str,
+    options: ProgramOptions,
+    dump: WaveformFile,
+    *,
+    against: Path | None,
+    costs: Path | None,
+    max_cycles: int,
+    untimed: bool,
+    as_json: bool,
+    draw: Callable[[Result], None],
+) -> Result:
+    """Load a design, run its host sequence, save the wanted arrays, and show what happened.
+
+    Raises:
+        InputFileError: the text, the functions, the costs or the build.
+    """
+    from memtile.cli.design_file import guarded
+    from memtile.cli.kernels_file import load_functions
+    from memtile.cli.progress import run_progress
+    from memtile.importers.design import load
+
+    wanted = [parse_wanted(text) for text in options.wanted]
+    given = [read_given(text) for text in options.given]
+    functions = load_functions(options.kernels) if options.kernels else {}
+    design = load(file, device=options.device, functions=functions, costs=_costs(costs))
+    notes: list[str] = []
+    if against is not None:
+        from memtile.importers.against import compare
+
+        notes.append(compare(design, against).text)
+    with run_progress(untimed=untimed) as progress, dump.recorded(design.array.engine):
+        done = guarded(
+            options.kernels or "",
+            lambda: design.run_with(
+                given,
+                [each for each, _ in wanted],
+                pad_arguments=options.pad_arguments,
+                max_cycles=max_cycles,
+                untimed=untimed,
+                progress=progress,
+            ),
+        )
+    paths = {each.name: path for each, path in wanted}
+    for name, path in paths.items():
+        save(path, done.arrays[name])
+    draw(done.result)
+    show_program(done, notes, paths, design.array.device.name, as_json=as_json)
+    return done.result
+
+
+def _costs(file: Path | None) -> CoreCosts | None:
+    """Cycles of operations from a JSON file, by class."""
+    if file is None:
+        return None
+    from memtile.arch.core_costs import CoreCosts
+
+    try:
+        given: Any = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
+    known = [each.name for each in fields(CoreCosts)]
+    wrong = [name for name in given if name not in known] if isinstance(given, dict) else ["no object"]
+    if wrong:
+        raise InputFileError(f"{file}: {', '.join(wrong)}; classes of operations are {', '.join(known)}.")
+    return CoreCosts(**given)

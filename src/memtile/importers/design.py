@@ -1,0 +1,292 @@
+"""A design of mlir-aie from its text to its results: ``load`` it, and run it as a host program does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.core_costs import CoreCosts
+from memtile.arch.devices import device as find_device
+from memtile.arch.timing import Timing
+from memtile.design.array import Array
+from memtile.design.bench import MAX_CYCLES
+from memtile.errors import DesignError, InputFileError, Problem, raise_if
+from memtile.importers.kernels.kernel import is_endless, kernels
+from memtile.importers.mlir.configure import Configured, configure
+from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.forms.device import devices
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.reader import read
+from memtile.importers.mlir.sequence.program import SequenceProgram, program_of
+from memtile.importers.mlir.text import Text
+from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.run import ProgramResult, run_program
+from memtile.model.state.causes import CoreCause
+from memtile.sim.engine import Progress
+
+_NO_FUNCTIONS: Mapping[str, Callable[..., Any]] = {}
+_SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A design of mlir-aie in an array.
+
+    Attributes:
+        array: with everything named as in the text; its tiles, buffers, locks and channels.
+        configured: what became of the values of the text.
+        sequence: the host sequence as a program; None if the text has none.
+        notes: what was read and changes nothing here.
+    """
+
+    array: Array
+    configured: Configured
+    sequence: SequenceProgram | None
+    notes: Sequence[str] = ()
+
+    def run(
+        self,
+        *arrays: npt.ArrayLike | None,
+        max_cycles: int = MAX_CYCLES,
+        untimed: bool = False,
+        pad_arguments: bool = False,
+        progress: Progress | None = None,
+    ) -> ProgramResult:
+        """Run the host sequence, as the host program does: arguments in, all of them out.
+
+        Args:
+            arrays: the arguments by position; None or fewer of them = zeros, as long as the text says.
+            max_cycles: limit in cycles.
+            untimed: move data without a clock.
+            pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
+            progress: called now and then with the cycles done.
+
+        Returns:
+            The result; ``arrays`` has each argument as it is at the end, by its number.
+
+        Raises:
+            DesignError: the text has no host sequence.
+            InputFileError: more arrays than arguments, or arrays that are too short.
+        """
+        arguments = self._sequence().arguments
+        if len(arrays) > len(arguments):
+            raise InputFileError(_problem("arguments", f"{len(arrays)} arrays", f"up to {len(arguments)}"))
+        given = [np.asarray(a) if a is not None else None for a in (*arrays, *[None] * len(arguments))]
+        made = [
+            array if array is not None else np.zeros(kind.shape, kind.dtype)
+            for array, kind in zip(given, arguments, strict=False)
+            if array is not None or (kind.dtype is not None and kind.elements >= 0)
+        ]
+        inputs = [Given(str(n), array) for n, array in enumerate(made)]
+        outputs = [Wanted(str(n), array.dtype, array.shape) for n, array in enumerate(made)]
+        return self.run_with(
+            inputs,
+            outputs,
+            max_cycles=max_cycles,
+            untimed=untimed,
+            pad_arguments=pad_arguments,
+            progress=progress,
+        )
+
+    def run_with(
+        self,
+        given: Sequence[Given],
+        wanted: Sequence[Wanted],
+        *,
+        max_cycles: int = MAX_CYCLES,
+        untimed: bool = False,
+        pad_arguments: bool = False,
+        progress: Progress | None = None,
+    ) -> ProgramResult:
+        """Run the host sequence with arrays by name, as ``memtile run`` does.
+
+        Args:
+            given: arrays in, by name: the number of an argument, or another place of a program.
+            wanted: arrays to take at the end.
+            max_cycles: limit in cycles.
+            untimed: move data without a clock.
+            pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
+            progress: called now and then with the cycles done.
+
+        Raises:
+            DesignError: the text has no host sequence.
+            InputFileError: arrays that do not fit.
+        """
+        done = run_program(
+            self._sequence().steps,
+            self.array,
+            given,
+            wanted,
+            max_cycles=max_cycles,
+            untimed=untimed,
+            pad_arguments=pad_arguments,
+            progress=progress,
+        )
+        return replace(done, notes=(*self.notes, *_costs(done), *done.notes))
+
+    def _sequence(self) -> SequenceProgram:
+        if self.sequence is None:
+            says = "the text has no host sequence; give the array work from Python"
+            raise DesignError(_problem("sequence", "none", "aie.runtime_sequence", says))
+        return self.sequence
+
+
+def load(
+    file: Path | str,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    sequence: str | None = None,
+    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    costs: CoreCosts | None = None,
+    timing: Timing | None = None,
+) -> Loaded:
+    """The design of a file of MLIR text, configured, its cores ready to run.
+
+    Args:
+        file: as mlir-aie, IRON or a lowering pass printed it.
+        device: device to be, whatever the text says; it must be given where the text leaves it open.
+        name: symbol of the device of the text, where it has several.
+        sequence: symbol of the host sequence, where the device has several.
+        functions: functions that cores call and the text only declares, by name; they get NumPy views and
+            numbers.
+        costs: cycles of the operations of cores.
+        timing: timing constants.
+
+    Raises:
+        InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
+            column.
+        DesignError: what the device cannot hold.
+    """
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
+    return loads(
+        Text(str(file), text),
+        device=device,
+        name=name,
+        sequence=sequence,
+        functions=functions,
+        costs=costs,
+        timing=timing,
+    )
+
+
+def loads(
+    text: Text,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    sequence: str | None = None,
+    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    costs: CoreCosts | None = None,
+    timing: Timing | None = None,
+) -> Loaded:
+    """The design of a text; see :func:`load`."""
+    described = _chosen(text, devices(read(text)), name)
+    raise_if(_unknown(described), InputFileError)
+    array = Array(_device_name(described, device), timing=timing)
+    made = configure(described, array)
+    _attach(made, kernels(made, functions, costs))
+    return Loaded(array, made, _program(made, sequence), _notes(described))
+
+
+def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) -> DeviceDescription:
+    """The device of a text that is meant."""
+    names = [each.name or each.device for each in found]
+    if name is not None:
+        found = [each for each in found if name in (each.name, each.device)]
+    if len(found) == 1:
+        return found[0]
+    with_sequence = [each for each in found if each.sequences]
+    if name is None and len(with_sequence) == 1:
+        return with_sequence[0]
+    given = f"{len(names)} devices: {', '.join(names)}" if names else "no device"
+    says = f"the text has {given}" + (f", none of them {name}" if name and names else "")
+    step = "Say which one is meant." if len(names) > 1 else ""
+    raise InputFileError(_problem("device", given, "one aie.device", says, where=text.name, step=step))
+
+
+def _device_name(described: DeviceDescription, wanted: str | None) -> str:
+    """The device to be: what the user says, else what the text says."""
+    if wanted is not None:
+        return find_device(wanted).name
+    try:
+        return find_device(described.device).name
+    except DesignError as error:
+        says = f"the text leaves the device open: {described.device}"
+        form, step = Form(described.operation), "Say it with --device npu1 or --device npu2."
+        if not described.device.isupper():
+            raise form.error(str(error), "a device", reason="device") from None
+        raise form.error(says, "a device such as npu1", reason="device", step=step) from None
+
+
+def _program(made: Configured, name: str | None) -> SequenceProgram | None:
+    sequences = made.device.sequences
+    if not sequences:
+        return None
+    if name is None and len(sequences) > 1:
+        listed = ", ".join(sequences)
+        says = f"the device has {len(sequences)} host sequences: {listed}"
+        raise InputFileError(_problem("sequence", listed, "one", says, step="Say which one is meant."))
+    chosen = name or next(iter(sequences))
+    if chosen not in sequences:
+        raise InputFileError(_problem("sequence", chosen, f"one of {', '.join(sequences)}"))
+    return program_of(made, sequences[chosen])
+
+
+def _attach(made: Configured, found: Mapping[tuple[int, int], Callable[..., Any]]) -> None:
+    """Let the cores run from the first cycle on."""
+    places = {made.tiles[core.tile].place: core for core in made.device.cores}
+    for place, kernel in found.items():
+        made.array.compute_tile(*place).run_kernel(kernel, endless=is_endless(places[place]) or None)
+
+
+def _unknown(described: DeviceDescription) -> list[Problem]:
+    """Operations of the device that nothing is known of and that may matter."""
+    return [
+        problem
+        for operations in described.unknown.values()
+        for problem in Form(operations[0])
+        .error("nothing is known of this operation", "operations of docs/mlir.md", reason="mlir_unknown")
+        .problems
+    ]
+
+
+def _notes(described: DeviceDescription) -> tuple[str, ...]:
+    return tuple(
+        f"{name}: read {count} times, changes nothing here" for name, count in described.ignored.items()
+    )
+
+
+def _costs(done: ProgramResult) -> list[str]:
+    """How much of the cycles hang on what operations of cores are said to cost."""
+    running = [use for use in done.result.cores if use.spent.get(CoreCause.RUNNING)]
+    if not running:
+        return []
+    most = max(running, key=lambda use: use.spent[CoreCause.RUNNING])
+    cycles = most.spent[CoreCause.RUNNING]
+    return [
+        f"cycles of cores are sums of assumed costs of operations: {most.name} computes in {cycles} cycles"
+    ]
+
+
+def _problem(
+    field: str, given: str, allowed: str, says: str = "", *, where: str = "MLIR design", step: str = ""
+) -> Problem:
+    return Problem(
+        reason=f"mlir_{field}",
+        where=where,
+        field=field,
+        given=given,
+        allowed=allowed,
+        source=_SOURCE,
+        next_step=step,
+        says=says,
+    )

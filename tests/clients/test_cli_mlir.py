@@ -1,0 +1,124 @@
+"""Does ``memtile run`` take MLIR designs as people have them, and say what is wrong with theirs?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import memtile
+from memtile.cli.main import app
+from memtile.importers.against import compare
+from memtile.importers.design import loads
+from memtile.importers.mlir.text import Text
+from memtile.programs import Header, Transaction, transaction_bytes
+from programs import cdo_of
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DATA = np.arange(4096, dtype=np.int32)
+
+
+def run(*args: object) -> Any:
+    done = CliRunner().invoke(app, ["run", *map(str, args)], env={"COLUMNS": "150"})
+    assert "Traceback" not in done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done
+
+
+@pytest.fixture
+def arrays(tmp_path: Path) -> list[object]:
+    np.save(tmp_path / "in.npy", DATA)
+    functions = EXAMPLES / "scale_functions.py"
+    into, out = f"0={tmp_path / 'in.npy'}", f"1:int32:4096={tmp_path / 'out.npy'}"
+    return ["--kernels", functions, "--in", into, "--out", out]
+
+
+def test_a_design_with_a_function_of_the_user(tmp_path: Path, arrays: list[object]) -> None:
+    done = run(EXAMPLES / "scale.mlir", *arrays)
+    assert done.exit_code == 0, done.output
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), 3 * DATA)
+    assert "sums of assumed costs of operations" in done.output
+
+
+def test_json_has_the_result_and_the_notes(arrays: list[object]) -> None:
+    data = json.loads(run("--json", EXAMPLES / "scale.mlir", *arrays).output)
+    assert (data["status"], data["device"]) == ("finished", "npu1_1col")
+    assert any("assumed costs" in note for note in data["notes"])
+
+
+def test_another_device_and_dearer_operations(tmp_path: Path, arrays: list[object]) -> None:
+    (costs := tmp_path / "costs.json").write_text('{"loop": 8, "call": 64}')
+    plain = json.loads(run("--json", EXAMPLES / "scale.mlir", *arrays).output)
+    dear = json.loads(
+        run("--json", "--cost", costs, "--device", "npu2", EXAMPLES / "scale.mlir", *arrays).output
+    )
+    assert dear["device"] == "npu2"
+    running = [data["cores"][0]["cycles"]["running"] for data in (plain, dear)]
+    assert running[1] > running[0]
+    costs.write_text('{"lod": 8}')
+    refused = run("--cost", costs, EXAMPLES / "scale.mlir", *arrays)
+    assert refused.exit_code == 2
+    assert "lod; classes of operations are load, store" in refused.output
+
+
+def test_the_tired_person(tmp_path: Path, arrays: list[object]) -> None:
+    text = (EXAMPLES / "scale.mlir").read_text()
+    for change, says in (
+        (("npu1_1col", "NPUDEVICE"), "leaves the device open: NPUDEVICE"),
+        (("aie.objectfifo.release @block", "aie.nonsense @block"), "nothing is known of this operation"),
+        (
+            ("@scale(memref<256xi32>, memref<256xi32>, i32, index)\n", "@other(i32)\n"),
+            "no function has the name",
+        ),
+        (("metadata = @in}", "metadata = @im}"), "no channel has the name im"),
+        (("aie.tile(0, 2)", "aie.tile(0, 2"), "cannot close"),
+        (("module {", "module {{"), "never closed"),
+    ):
+        assert change[0] in text
+        (file := tmp_path / "broken.mlir").write_text(text.replace(*change))
+        done = run(file, *arrays)
+        assert done.exit_code == 2, (change, done.output)
+        assert says in done.output
+    assert run(EXAMPLES / "scale.mlir", *arrays[2:]).exit_code == 2  # without the function
+    assert "def scale(a0, a1, a2, a3)" in run(EXAMPLES / "scale.mlir", *arrays[2:]).output
+    assert run(EXAMPLES / "absent.mlir").exit_code == 2
+
+
+def test_a_loaded_design_runs_as_often_as_one_likes_and_has_its_names() -> None:
+    def scale(source: np.ndarray, target: np.ndarray, factor: int, size: int) -> None:
+        target[:size] = factor * source[:size]
+
+    design = memtile.load(EXAMPLES / "scale.mlir", functions={"scale": scale})
+    names = {buffer.name for tile in design.array.tiles for buffer in tile.buffers}
+    assert names == {f"{fifo}_buff_{n}" for fifo in ("in_cons", "block_cons", "out") for n in range(2)}
+    done = design.run(DATA)
+    np.testing.assert_array_equal(done.arrays["1"], 3 * DATA)
+    with pytest.raises(memtile.InputFileError, match="3 arrays"):
+        design.run(DATA, DATA, DATA)
+
+
+def test_a_build_is_compared_register_by_register(tmp_path: Path) -> None:
+    """A build made of the design itself by our exporter: nothing differs until the text does."""
+    text = (EXAMPLES / "scale.mlir").read_text()
+    design = loads(Text("d", text), functions={"scale": lambda *_: None})
+    kind = design.array.memory_tile(0).kind
+    door = design.array.engine.door(design.array.memory_tile(0).index)
+    words = door.block_read32(kind.bd_base, kind.bds * kind.bd_words).tolist()
+    at = memtile.programs.address_of(0, 1, kind.bd_base)
+    (tmp_path / "aie_cdo_init.bin").write_bytes(cdo_of([memtile.programs.BlockWrite(at, tuple(words))]))
+    assert compare(design, tmp_path).differences == []
+    assert design.sequence is not None
+    header = Header(version=(1, 0), generation=3, rows=6, columns=4, memory_tile_rows=1)
+    first = Transaction(header, design.sequence.steps[:1])
+    (tmp_path / "insts.bin").write_bytes(transaction_bytes(first))
+    assert compare(design, tmp_path).differences == ["the host has 7 steps here and 1 in the build"]
+    other = loads(Text("d", text.replace("1, 4096]", "1, 2048]", 1)), functions={"scale": lambda *_: None})
+    assert "step 0 of the host" in compare(other, tmp_path).text
+    (tmp_path / "insts.bin").unlink()
+    smaller = text.replace("1024xi32", "512xi32")
+    differs = compare(loads(Text("d", smaller), functions={"scale": lambda *_: None}), tmp_path)
+    assert "memory tile (0,1) DMA_BD" in differs.text
