@@ -120,7 +120,7 @@ def zeroisation(client: Client, writes: int) -> list[int]:
     control = (2 << 25 | 1 << 20) + tile_register("memory", "Memory_Control").offset
     client.write32(control, 0b11)
     for _ in range(writes):
-        client.write32(MEMORY + 0x400, 0)
+        client.write32(MEMORY + BD, 0)
     return [client.read32(control) & 1 for _ in range(12)]
 
 

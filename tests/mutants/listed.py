@@ -339,8 +339,8 @@ MUTANTS = (
     Mutant(
         "external memory is not there while a host waits",
         "sim/engine.py",
-        "self.external.shown_to(self._state), True\n            there",
-        "self._state, True\n            there",
+        "            self._state = self.external.shown_to(self._state)\n            there",
+        "            there",
         "tests/data/test_recorded_arrays.py::test_a_design_with_external_memory_runs_as_a_file[2750-1.0]",
     ),
     Mutant(

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem, RegisterError
+from memtile.jit.tables import plain
 from memtile.model import axi
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import watchpoints
@@ -49,7 +50,7 @@ class Door:
 
     def __init__(self, state: State, tile: int, host: HostTime | None = None) -> None:
         self._spec, self._state, self._tile = state.spec, state, tile
-        self._gates, self._host = state.gates, host
+        self._off, self._host = plain(state.gates).off, host
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
         self._answering = answering(self._kind.name, bool(state.spec.tiles.has_dma[tile]))
 
@@ -226,7 +227,7 @@ class Door:
         )
 
     def _check_offset(self, offset: int) -> None:
-        if self._gates.off[self._tile]:
+        if self._off[self._tile]:
             raise self._without_clock(offset)
         if not self._is_offset(offset):
             raise self._no_offset(offset)

@@ -106,6 +106,7 @@ class Engine:
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
         self.host = HostTime(self._state, self.pass_to)
+        self._doors: dict[tuple[int, bool], Door] = {}
         self._new_at_ports = False  # what was fed, caught or paced has not been laid out
         self._caught: dict[int, list[Offer]] = {}
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
@@ -133,7 +134,9 @@ class Engine:
 
     def door(self, tile: int, *, timed: bool = False) -> Door:
         """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
-        door = Door(self._state, tile, self.host if timed else None)
+        if (tile, timed) not in self._doors:
+            self._doors[tile, timed] = Door(self._state, tile, self.host if timed else None)
+        door = self._doors[tile, timed]
         return self._observer(door, tile) if self._observer else door
 
     def without_protection(self) -> None:
@@ -261,7 +264,10 @@ class Engine:
             DesignError: a kernel asks for something that its core does not have or see.
         """
         if self._runs_alone(cycle):
-            self._state, self._unsettled = self.external.shown_to(self._state), True
+            self._unsettled = True
+            if self.host.jump(cycle):
+                return
+            self._state = self.external.shown_to(self._state)
             there = machine.pass_time(self._state, cycle)
             self._empty_sinks()
             if there:

@@ -8,8 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memtile.jit.tables import plain
 from memtile.model.memory import axi_port
 from memtile.model.state.state import State
+
+ACTING = (
+    "active_channels",
+    "waiting_channels",
+    "active_ports",
+    "active_controls",
+    "active_cores",
+    "active_units",
+    "in_flight",
+    "zeroising",
+    "guarding",
+    "asking_axi",
+)
+"""Lists of the state of who does something in a cycle, and counts of what is on its way."""
 
 
 class HostTime:
@@ -24,7 +39,10 @@ class HostTime:
     """
 
     def __init__(self, state: State, pass_to: Callable[[int], None]) -> None:
-        self._state, self._clock, self._pass_to = state, state.clock, pass_to
+        self._state, self._clock, self._pass_to = state, plain(state.clock), pass_to
+        self._ports, self._gates = plain(state.axi_ports), plain(state.gates)
+        clock, rosters = self._clock, (getattr(state, name) for name in ACTING)
+        self._acting = (*rosters, clock.asking, clock.full, clock.columns_written)
         self._cycles = int(state.spec.timing.access_cycles[0])
         self.stopped = False
 
@@ -56,8 +74,16 @@ class HostTime:
     def come_to(self, tile: int) -> None:
         """Let time pass until the host is free and the tile takes an access."""
         self.reach()
-        while not self.stopped and axi_port.busy(self._state, tile) and not self._state.gates.off[tile]:
-            self._pass_to(self.now + int(self._state.axi_ports.left[tile]))
+        while self._ports.left[tile] and not self.stopped and not self._gates.off[tile]:
+            self._pass_to(self.now + int(self._ports.left[tile]))
+
+    def jump(self, cycle: int) -> bool:
+        """Move the clock to ``cycle`` if nothing acts, as ``passing`` does; False if something does."""
+        if any(roster[0] for roster in self._acting):
+            return False
+        self._clock.host_waited[0] += cycle - self._clock.now[0]
+        self._clock.now[0] = cycle
+        return True
 
     def uses_memory(self, tile: int, word: int, words: int) -> None:
         """An access has been made to tile-local words ``word``, ... of data memory: it takes their banks."""
