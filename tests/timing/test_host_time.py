@@ -130,6 +130,8 @@ def small_design(timing: Timing) -> Array:
     tile.s2mm[0].start(tile.write(tile.buffer("y", 64)))
     tile.mm2s[0].start(tile.read(buffer))
     assert counter.value == 0
+    tile.post_mask(0x1000, 0xFF00, 0x1234)
+    tile.post_mask(0x1004, 0xFF00, 0x1234)
     return array
 
 

@@ -360,7 +360,7 @@ class Tile:
             mask: bits that are written.
             value: what they become.
         """
-        self.bench.post(lambda: self.door.mask_write32(offset, mask, value))
+        self.bench.post(lambda: self.own_door.mask_write32(offset, mask, value))
 
     def register(self, name: str) -> dict[str, int]:
         """Fields of a register of the tile, by their AM025 names, read through the memory-mapped port.
