@@ -8,7 +8,7 @@ SETUP := .venv/.complete
 # What users read and copy, and the modules that they import from: all of it passes both type checkers.
 PAGES := .cache/pages
 USED := examples docs/pictures.py $(PAGES)
-FENCE := $(wildcard src/memtile/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
+FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
 .PHONY: setup demo check test interpreted mutants oldest bench lint docs clean
 
@@ -62,6 +62,7 @@ lint: $(SETUP)
 docs: $(SETUP)
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python tests/reference.py docs/reference.md
+	$(BIN)/python tests/library_table.py docs/kernels.md
 	$(BIN)/python tests/pages.py README.md docs/*.md
 	$(BIN)/python -m pytest -n $(WORKERS) --features-out=docs/features.md
 

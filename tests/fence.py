@@ -14,6 +14,7 @@ MODULES = (
     "memtile.bd",
     "memtile.access",
     "memtile.kernels",
+    "memtile.kernels.aie",
     "memtile.trace",
     "memtile.programs",
     "memtile.testing",

@@ -37,6 +37,42 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Functions of cores
+    Mutant(
+        "blocks of a product lie column by column",
+        "corelib/matrices.py",
+        "order = (1, 2, 0, 3) if swapped else (0, 2, 1, 3)",
+        "order = (1, 2, 0, 3)",
+        "tests/data/test_library_matrices.py::test_blocks_are_those_of_the_type",
+    ),
+    Mutant(
+        "halves go away from 0 where they go up",
+        "corelib/types.py",
+        "return (values + (1 << bits >> 1)) >> bits",
+        "return np.sign(values) * ((np.abs(values) + (1 << bits >> 1)) >> bits)",
+        "tests/data/test_library_pictures.py::test_halves_are_told_apart",
+    ),
+    Mutant(
+        "a target with gaps is changed in a copy",
+        "corelib/registry.py",
+        "target[...] = packed",
+        "pass",
+        "tests/data/test_library_matrices.py::test_a_target_with_gaps_is_written_in_place",
+    ),
+    Mutant(
+        "a type in the name of a function says nothing",
+        "corelib/registry.py",
+        "kind = self.groups.get(kind, kind) if kind else None",
+        "kind = None",
+        "tests/data/test_library_elements.py::test_a_suffix_of_a_reduction_is_a_type",
+    ),
+    Mutant(
+        "a kernel takes less than its MACs",
+        "corelib/registry.py",
+        "return ceil(max(times))",
+        "return ceil(min(times))",
+        "tests/data/test_library_matrices.py::test_cycles_are_macs_at_full_rate",
+    ),
     # Host sequences
     Mutant(
         "starting a task takes no time",

@@ -1,6 +1,7 @@
 """Kernels: what cores do, as Python generators that read and write memory and wait for locks.
 
 A kernel is a function of a :class:`Core` that yields :data:`Action`; ``docs/array.md`` shows one.
+``memtile.kernels.aie`` has functions that the cores of IRON and mlir-aie designs call.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
+    from memtile.corelib.cost import kernel
     from memtile.model.state.causes import CoreCause
     from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Pattern, Wait
     from memtile.sim.kernels import Core, Kernel, calls
@@ -25,6 +27,7 @@ _HOMES = {
     "Pattern": "memtile.sim.actions",
     "Wait": "memtile.sim.actions",
     "calls": "memtile.sim.kernels",
+    "kernel": "memtile.corelib.cost",
 }
 
 __all__ = [
@@ -38,6 +41,7 @@ __all__ = [
     "Pattern",
     "Wait",
     "calls",
+    "kernel",
 ]
 
 if not TYPE_CHECKING:

@@ -1,0 +1,229 @@
+"""Convolutions of one line of a picture, as in mlir-aie's ``conv2d*.cc`` and its ``bottleneck`` kernels.
+
+Lines are [channels / 8, width, 8]; weights of 1 x 1 are [out / 8, in / 8, 8 in, 8 out], of 3 x 3
+[out / 8, in / 8, row, column, 8 in, 8 out], of a depthwise filter [channels / 8, row, column, 8]. Activations
+are i8 or ui8 as declared, weights i8. Sums are exact, then shifted, rounded and saturated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.corelib.registry import CallError, answers, first
+from memtile.corelib.types import Values, half_away_shift, half_even_shift, half_up_shift, saturated
+
+Sums = npt.NDArray[np.int64]
+_LANES = 8
+_TOP, _BOTTOM = 0, 2  # of ``check``: the line above, or below, is outside the picture
+_LINES = {"w": "i8", "c": "ui8"}
+
+
+def _macs1(*given: Any) -> tuple[int, str]:
+    width, inputs, outputs = [n for n in given if not isinstance(n, np.ndarray)][:3]
+    return width * inputs * outputs, "i8"
+
+
+def _macs3(*given: Any) -> tuple[int, str]:
+    macs, kind = _macs1(*given)
+    return 9 * macs, kind
+
+
+@answers("conv2dk1_i8", "conv2dk1_ui8", types={"w": "i8"}, macs=_macs1)
+def conv2dk1(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
+    """1 x 1; to ui8 with halves up, to i8 (where c is i8) with halves away from 0.
+
+    Source: mlir-aie ``conv2dk1.cc``, ``conv2dk1_i8.cc``.
+    """
+    total = _sum1(a, w, width, inputs, outputs)
+    rounded = half_away_shift(total, shift) if c.dtype == np.int8 else half_up_shift(total, shift)
+    _store(c, rounded)
+
+
+@answers(
+    "conv2dk1_relu_i8_ui8",
+    "bn{block}_conv2dk1_relu_i8_ui8",
+    types={"a": "i8", "w": "i8", "c": "ui8"},
+    macs=_macs1,
+)
+@answers("conv2dk1_ui8_i8", "bn{block}_conv2dk1_ui8_i8",
+         types={"a": "ui8", "w": "i8", "c": "i8"}, macs=_macs1)  # fmt: skip
+def conv2dk1_even(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
+    """1 x 1 with halves to even. Source: mlir-aie ``bn_conv2dk1_relu.cc``, ``bn_conv2dk1_i8.cc``."""
+    _store(c, half_even_shift(_sum1(a, w, width, inputs, outputs), shift))
+
+
+@answers("conv2dk1_skip_i8", types={"a": "ui8", "b": "ui8", "w": "i8", "c": "ui8", "skip": "i8"}, macs=_macs1)
+@answers(
+    "conv2dk1_skip_ui8", types={"a": "ui8", "b": "ui8", "w": "i8", "c": "ui8", "skip": "ui8"}, macs=_macs1
+)
+def conv2dk1_skip(
+    a: Values, b: Values, w: Values, c: Values, skip: Values,
+    width: int, inputs: int, outputs: int, shift: int, skip_shift: int,
+) -> None:  # fmt: skip
+    """1 x 1 over the channels of a, then of b, half of ``inputs`` each, saturated to i8; plus ``skip``,
+    shifted again, to ui8. Halves up. Source: mlir-aie ``conv2dk1_skip.cc``.
+    """
+    total = _sum1_of_two(a, b, w, width, inputs, outputs)
+    part = saturated(half_up_shift(total, shift), np.int8).astype(np.int64)
+    _store(c, half_up_shift(part + _line(skip, width, outputs, "skip"), skip_shift))
+
+
+@answers(
+    "conv2dk1_skip_init_i8", types={"a": "ui8", "b": "ui8", "w": "i8", "c": "ui8", "skip": "i8"}, macs=_macs1
+)
+@answers(
+    "conv2dk1_skip_init_ui8",
+    types={"a": "ui8", "b": "ui8", "w": "i8", "c": "ui8", "skip": "ui8"},
+    macs=_macs1,
+)
+def conv2dk1_skip_init(
+    a: Values, b: Values, w: Values, c: Values, skip: Values,
+    width: int, inputs: int, outputs: int, skip_inputs: int, shift: int, skip_shift: int, own_shift: int,
+) -> None:  # fmt: skip
+    """As ``conv2dk1_skip``, but ``skip`` has ``skip_inputs`` channels and a 1 x 1 filter of its own,
+    behind the other weights, shifted by ``own_shift`` and saturated to i8. Source: mlir-aie
+    ``conv2dk1_skip_init.cc``.
+    """
+    total = _sum1_of_two(a, b, w, width, inputs, outputs)
+    part = saturated(half_up_shift(total, shift), np.int8).astype(np.int64)
+    behind = first(w, inputs * outputs + skip_inputs * outputs, "w")[inputs * outputs :]
+    own = half_up_shift(_sum1(skip, behind, width, skip_inputs, outputs), own_shift)
+    _store(c, half_up_shift(part + saturated(own, np.int8).astype(np.int64), skip_shift))
+
+
+@answers("conv2dk1_skip_ui8_i8_i8", "bn{block}_conv2dk1_skip_ui8_i8_i8",
+         types={"a": "ui8", "w": "i8", "c": "i8", "skip": "i8"}, macs=_macs1)  # fmt: skip
+@answers("conv2dk1_skip_ui8_ui8_i8", "bn{block}_conv2dk1_skip_ui8_ui8_i8",
+         types={"a": "ui8", "w": "i8", "c": "i8", "skip": "ui8"}, macs=_macs1)  # fmt: skip
+def conv2dk1_skip_even(
+    a: Values, w: Values, c: Values, skip: Values,
+    width: int, inputs: int, outputs: int, shift: int, skip_shift: int,
+) -> None:  # fmt: skip
+    """1 x 1, saturated to i8, plus ``skip``, shifted again, to i8. Halves to even.
+
+    Source: mlir-aie ``bn_conv2dk1_skip.cc``.
+    """
+    total = half_even_shift(_sum1(a, w, width, inputs, outputs), shift)
+    part = saturated(total, np.int8).astype(np.int64)
+    _store(c, half_even_shift(part + _line(skip, width, outputs, "skip"), skip_shift))
+
+
+@answers("conv2dk3_i8", types={**_LINES, "above": "i8", "a": "i8", "below": "i8"}, macs=_macs3)
+@answers("conv2dk3_ui8", types={**_LINES, "above": "ui8", "a": "ui8", "below": "ui8"}, macs=_macs3)
+def conv2dk3(
+    above: Values, a: Values, below: Values, w: Values, c: Values,
+    width: int, inputs: int, outputs: int, kernel_width: int, kernel_height: int,
+    check: int, shift: int, channel_offset: int,
+) -> None:  # fmt: skip
+    """3 x 3 over three lines, 0 to the left and right. ``check`` 0 leaves the line above out, 2 the one
+    below.
+
+    Weights from output channel ``channel_offset`` on; halves up. Source: mlir-aie ``conv2dk3.cc``.
+    """
+    _check_kernel(kernel_width, kernel_height)
+    total = _sum3((above, a, below), w, (width, inputs, outputs), check, channel_offset)
+    _store(c, half_up_shift(total, shift))
+
+
+@answers("conv2dk3_stride2_i8", "bn{block}_conv2dk3_stride2_i8",
+         types={**_LINES, "above": "i8", "a": "i8", "below": "i8"})  # fmt: skip
+def conv2dk3_stride2(
+    above: Values, a: Values, below: Values, w: Values, c: Values,
+    width: int, inputs: int, outputs: int, kernel_width: int, kernel_height: int,
+    check: int, shift: int, channel_offset: int,
+) -> None:  # fmt: skip
+    """As ``conv2dk3``, every second pixel, halves to even. Source: mlir-aie ``bn_conv2dk3.cc``."""
+    _check_kernel(kernel_width, kernel_height)
+    total = _sum3((above, a, below), w, (width, inputs, outputs), check, channel_offset)
+    _store(c, half_even_shift(total[:, ::2][:, : width // 2], shift))
+
+
+@answers("conv2dk3_dw_stride1_relu_ui8_ui8", "bn{block}_conv2dk3_dw_stride1_relu_ui8_ui8",
+         "conv2dk3_dw_stride2_relu_ui8_ui8", "bn{block}_conv2dk3_dw_stride2_relu_ui8_ui8",
+         types={**_LINES, "above": "ui8", "a": "ui8", "below": "ui8"})  # fmt: skip
+def conv2dk3_depthwise(
+    above: Values, a: Values, below: Values, w: Values, c: Values,
+    width: int, inputs: int, outputs: int, kernel_width: int, kernel_height: int,
+    check: int, shift: int, channel_offset: int, *, spelling: str,
+) -> None:  # fmt: skip
+    """3 x 3 within each channel, 0 to the left and right, ``check`` as in ``conv2dk3``; halves to even.
+
+    With ``stride2`` in its name every second pixel. Source: mlir-aie ``bn_conv2dk3_dw.cc``.
+    """
+    _check_kernel(kernel_width, kernel_height)
+    del inputs, channel_offset  # AMD's function does not look at them
+    groups = _groups(outputs, "output channels")
+    weights = first(w, groups * 9 * _LANES, "w").reshape(groups, 3, 3, 1, _LANES).astype(np.int64)
+    total = np.zeros((groups, width, _LANES), np.int64)
+    for row, padded in _rows((above, a, below), width, outputs, check):
+        for column in range(3):
+            total += padded[:, column : column + width] * weights[:, row, column]
+    step = 2 if "stride2" in spelling else 1
+    _store(c, half_even_shift(total[:, ::step][:, : width // step], shift))
+
+
+def _sum1(a: Values, w: Values, width: int, inputs: int, outputs: int) -> Sums:
+    """[out / 8, width, 8]; float64 holds such sums exactly, and multiplies fast."""
+    into, out = _groups(inputs, "input channels"), _groups(outputs, "output channels")
+    line = _line(a, width, inputs, "a").transpose(1, 0, 2).reshape(width, inputs)
+    weights = first(w, inputs * outputs, "w").reshape(out, into, _LANES, _LANES)
+    matrix = weights.transpose(1, 2, 0, 3).reshape(inputs, outputs)
+    product = line.astype(np.float64) @ matrix.astype(np.float64)
+    return product.astype(np.int64).reshape(width, out, _LANES).transpose(1, 0, 2)
+
+
+def _sum1_of_two(a: Values, b: Values, w: Values, width: int, inputs: int, outputs: int) -> Sums:
+    if inputs % (2 * _LANES):
+        raise CallError("the number of input channels", str(inputs), f"a multiple of {2 * _LANES}")
+    halves = [_line(part, width, inputs // 2, name) for part, name in ((a, "a"), (b, "b"))]
+    return _sum1(np.concatenate(halves), w, width, inputs, outputs)
+
+
+def _sum3(
+    lines: tuple[Values, ...], w: Values, sizes: tuple[int, int, int], check: int, channel_offset: int
+) -> Sums:
+    width, inputs, outputs = sizes
+    into, out = _groups(inputs, "input channels"), _groups(outputs, "output channels")
+    start = _groups(channel_offset, "channels before the first")
+    size = into * 9 * _LANES * _LANES  # weights of eight output channels
+    weights = first(w, (start + out) * size, "w")[start * size :].reshape(out, into, 3, 3, _LANES, _LANES)
+    total = np.zeros((width, outputs))
+    for row, padded in _rows(lines, width, inputs, check):
+        for column in range(3):
+            line = padded[:, column : column + width].transpose(1, 0, 2).reshape(width, inputs)
+            matrix = weights[:, :, row, column].transpose(1, 2, 0, 3).reshape(inputs, outputs)
+            total += line.astype(np.float64) @ matrix.astype(np.float64)
+    return total.astype(np.int64).reshape(width, out, _LANES).transpose(1, 0, 2)
+
+
+def _rows(lines: tuple[Values, ...], width: int, channels: int, check: int) -> list[tuple[int, Sums]]:
+    """The lines that count, with their row of the filter, and a 0 on both sides."""
+    out = {_TOP: 0, _BOTTOM: 2}.get(check)
+    return [
+        (row, np.pad(_line(line, width, channels, f"line {row}"), ((0, 0), (1, 1), (0, 0))))
+        for row, line in enumerate(lines)
+        if row != out
+    ]
+
+
+def _line(values: Values, width: int, channels: int, name: str) -> Sums:
+    groups = _groups(channels, "channels")
+    return first(values, width * channels, name).reshape(groups, width, _LANES).astype(np.int64)
+
+
+def _store(c: Values, sums: Sums) -> None:
+    first(c, sums.size, "c")[...] = saturated(sums, c.dtype).reshape(-1)
+
+
+def _groups(channels: int, name: str) -> int:
+    if channels % _LANES:
+        raise CallError(f"the number of {name}", str(channels), f"a multiple of {_LANES}")
+    return channels // _LANES
+
+
+def _check_kernel(width: int, height: int) -> None:
+    if (width, height) != (3, 3):
+        raise CallError("the size of the filter", f"{width} x {height}", "3 x 3")

@@ -1,0 +1,213 @@
+"""Filling, copying and arithmetic element by element, as in mlir-aie's kernels and tests.
+
+A ``count`` says how many elements, in memory order; without one it is all of them. AMD's vectorized functions
+round a count up to whole vectors, and some have their length compiled in; here the arguments alone count
+(DEV-KERNEL-3). Integers wrap. bf16 is computed in float32 and rounded once, to nearest even.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from memtile.corelib.registry import CallError, all_pairs, answers, first, same_size
+from memtile.corelib.types import TYPES, Values, floats, is_float
+
+_FLOATS = ("bf16", "f32")
+_C = {"c": "TYPE"}
+_AC = {"a": "TYPE", "c": "TYPE"}
+_ABC = {"a": "TYPE", "b": "TYPE", "c": "TYPE"}
+_SAXPY_FACTOR, _SCALE_FACTOR = 3, 3  # compiled into the public functions
+
+
+@answers(
+    "zero", "zero_{TYPE}", "zero_scalar_{TYPE}", "zero_vectorized_{TYPE}", "fill_zeros_{TYPE}_{m}_{n}_vector",
+    types=_C,
+)  # fmt: skip
+def zero(c: Values) -> None:
+    """All elements of c become 0. Source: mlir-aie ``zero.cc``."""
+    c[...] = 0
+
+
+@answers("linalg_fill_{TYPE}", types=_C)
+def fill(value: float, c: Values) -> None:
+    """All elements of c become ``value``, rounded to c's type. Source: mlir-air's call of this name."""
+    c[...] = np.asarray(value).astype(c.dtype)
+
+
+@answers("passThroughLine", "passThroughTile", "passthrough", "passThrough")
+def passthrough(a: Values, c: Values, *sizes: int) -> None:
+    """``c = a`` for the first elements: as many as the product of ``sizes`` (width, or height and width).
+
+    Source: mlir-aie ``passThrough.cc``.
+    """
+    source, target = same_size({"a": a, "c": c}, prod(sizes) if sizes else None)
+    target[...] = _bits_of(source, target)
+
+
+@answers("passthrough_{n}_{TYPE}", types=_AC)
+def passthrough_of(a: Values, c: Values, *, n: int) -> None:
+    """``c = a`` for n elements. Source: mlir-aie ``test/npu-xrt/dynamic_object_fifo``."""
+    source, target = same_size({"a": a, "c": c}, n)
+    target[...] = source
+
+
+@answers("copy", "copy_{TYPE}", types=_AC)
+def copy(a: Values, c: Values) -> None:
+    """``c = a``, all elements. Source: mlir-aie ``transpose.cc``."""
+    source, target = same_size({"a": a, "c": c})
+    target[...] = _bits_of(source, target)
+
+
+@answers("concat")
+def concat(a: Values, b: Values, c: Values, a_count: int, b_count: int, c_count: int) -> None:
+    """The first c_count elements of c become those of a, then those of b; if these are fewer, the rest stays.
+
+    Source: mlir-aie ``test/npu-xrt/nd_memcpy_transforms``.
+    """
+    from_a = min(a_count, c_count)
+    from_b = min(b_count, c_count - from_a)
+    target = first(c, c_count, "c")
+    target[:from_a] = first(a, from_a, "a")
+    target[from_a : from_a + from_b] = first(b, from_b, "b")
+
+
+@answers(
+    "eltwise_add_{TYPE}_scalar", "eltwise_add_{TYPE}_vector", "eltwise_add_{TYPE}_vector_size",
+    "eltwise_add_{TYPE}", "eltwise_vadd_{TYPE}", "add_{TYPE}_vector", types=_ABC,
+)  # fmt: skip
+def eltwise_add(a: Values, b: Values, c: Values, count: int | None = None) -> None:
+    """``c = a + b``. Source: mlir-aie ``add.cc``."""
+    _binary(np.add, {"a": a, "b": b, "c": c}, count)
+
+
+@answers("vector_add_aie_scalar", "vector_vector_add", "vector_add")
+def vector_add(a: Values, b: Values, c: Values, count: int | None = None) -> None:
+    """``c = a + b``. Source: designs that ship it by this name."""
+    _binary(np.add, {"a": a, "b": b, "c": c}, count)
+
+
+@answers("add_{n}_{TYPE}", types=_ABC)
+def add_of(a: Values, b: Values, c: Values, *, n: int) -> None:
+    """``c = a + b`` for n elements. Source: mlir-aie ``test/npu-xrt/dynamic_object_fifo``."""
+    _binary(np.add, {"a": a, "b": b, "c": c}, n)
+
+
+@answers(
+    "eltwise_mul_{TYPE}_scalar", "eltwise_mul_{TYPE}_vector", "eltwise_mul_{TYPE}_vector_size",
+    "eltwise_mul_{TYPE}", "eltwise_vmul_{TYPE}", "mul_{TYPE}_vector", types=_ABC,
+)  # fmt: skip
+def eltwise_mul(a: Values, b: Values, c: Values, count: int | None = None) -> None:
+    """``c = a * b``. Source: mlir-aie ``mul.cc``."""
+    _binary(np.multiply, {"a": a, "b": b, "c": c}, count)
+
+
+@answers("vector_mult_aie_scalar", "vector_mult", "vector_mul")
+def vector_mul(a: Values, b: Values, c: Values, count: int | None = None) -> None:
+    """``c = a * b``. Source: designs that ship it by this name."""
+    _binary(np.multiply, {"a": a, "b": b, "c": c}, count)
+
+
+@answers("eltwise_mul_add_bf16_scalar", "eltwise_mul_add_bf16_vector",
+         types={"a": "bf16", "b": "bf16", "c": "bf16"})  # fmt: skip
+def eltwise_mul_add(a: Values, b: Values, c: Values, is_mul: int) -> None:
+    """``c = a * b`` if ``is_mul``, else ``c = a + b``. Source: mlir-aie ``scale_shift.cc``."""
+    _binary(np.multiply if is_mul else np.add, {"a": a, "b": b, "c": c}, None)
+
+
+@answers("vector_scalar_mul_scalar", "vector_scalar_mul_vector", "vector_scalar_mul_aie_scalar",
+         "vector_scalar_mul_aie", "vector_scalar_mul_{TYPE}_scalar", "vector_scalar_mul_{TYPE}_vector",
+         types=_AC)  # fmt: skip
+def scale(a: Values, c: Values, factor: Values, count: int) -> None:
+    """``c = a * factor[0]``. Source: mlir-aie ``scale.cc``."""
+    value = first(np.asarray(factor), 1, "factor")
+    source, target = same_size({"a": a, "c": c}, count)
+    target[...] = _computed(np.multiply, source, np.asarray(value[0]), target.dtype)
+
+
+@answers("scale_int32", types={"a": "i32", "c": "i32"})
+def scale_by_three(a: Values, c: Values) -> None:
+    """``c = 3 * a``. Source: mlir-aie ``test/npu-xrt/vector_scalar_using_dma``."""
+    source, target = same_size({"a": a, "c": c})
+    target[...] = _computed(np.multiply, source, np.asarray(_SCALE_FACTOR), target.dtype)
+
+
+@answers("add_one", "add_one_{TYPE}", types=_AC)
+def add_one(a: Values, c: Values, count: int | None = None) -> None:
+    """``c = a + 1``. Source: mlir-aie ``test/npu-xrt/add_one_func_link_with_peano``."""
+    source, target = same_size({"a": a, "c": c}, count)
+    target[...] = _computed(np.add, source, np.asarray(1), target.dtype)
+
+
+@answers("scale_by_two")
+def scale_by_two(a: Values, c: Values, count: int | None = None) -> None:
+    """``c = a + a``. Source: mlir-aie ``test/npu-xrt/add_one_scale_func_link_with_peano``."""
+    source, target = same_size({"a": a, "c": c}, count)
+    target[...] = _computed(np.add, source, source, target.dtype)
+
+
+@answers("saxpy", "saxpy_scalar", types={"a": "bf16", "b": "bf16", "c": "bf16"})
+def saxpy(a: Values, b: Values, c: Values) -> None:
+    """``c = 3 * a + b``. Source: mlir-aie ``getting_started/01_SAXPY``."""
+    x, y, target = same_size({"a": a, "b": b, "c": c})
+    target[...] = (floats(x) * np.float32(_SAXPY_FACTOR) + floats(y)).astype(target.dtype)
+
+
+@answers("row_wise_bias_add_{IN}_{OUT}", pairs=(("f32", "f32"), ("bf16", "bf16")),
+         types={"a": "IN", "b": "IN", "c": "OUT"})  # fmt: skip
+def row_wise_bias_add(a: Values, b: Values, c: Values) -> None:
+    """``c[i, j] = a[i, j] + b[j]``, row-major; rows are as long as b. Source: mlir-aie
+    ``row_wise_bias_add``.
+    """
+    source, target = same_size({"a": a, "c": c})
+    if not b.size or source.size % b.size:
+        raise CallError("the number of elements of a", str(source.size), f"a multiple of {b.size}")
+    rows = _computed(np.add, source.reshape(-1, b.size), b.reshape(1, -1), target.dtype)
+    target[...] = rows.reshape(-1)
+
+
+@answers("convert_copy_{IN}_to_{OUT}", "convert_{IN}_to_{OUT}", "cast_{IN}_{OUT}",
+         pairs=tuple(pair for pair in all_pairs(tuple(TYPES), tuple(TYPES)) if pair[0] != pair[1]),
+         types={"a": "IN", "c": "OUT"})  # fmt: skip
+def convert(a: Values, c: Values, count: int | None = None) -> None:
+    """``c = a`` in another type: to bf16 rounded to nearest even, to integers toward 0 and saturated, NaN
+    to 0; between integers wrapped.
+
+    Source: mlir-aie designs that call ``convert_copy_f32_to_bf16``; the other types by analogy.
+    """
+    source, target = same_size({"a": a, "c": c}, count)
+    if is_float(source.dtype) and not is_float(target.dtype):
+        info = np.iinfo(target.dtype)
+        whole = np.trunc(np.nan_to_num(source.astype(np.float64), posinf=info.max, neginf=info.min))
+        target[...] = np.clip(whole, info.min, info.max).astype(target.dtype)
+    else:
+        target[...] = source.astype(target.dtype)
+
+
+@answers("event_0", "event_1", "flush_trace", writes=())
+def no_data() -> None:
+    """Marks for the trace; nothing happens to data. Source: mlir-aie ``test/npu-xrt``."""
+
+
+def _binary(operation: np.ufunc, given: dict[str, Values], count: int | None) -> None:
+    a, b, c = same_size(given, count)
+    c[...] = _computed(operation, a, b, c.dtype)
+
+
+def _computed(operation: np.ufunc, a: Values, b: Values, dtype: np.dtype[Any]) -> Values:
+    """In float32 and rounded once, or in int64 and wrapped."""
+    if is_float(dtype):
+        with np.errstate(all="ignore"):
+            rounded: Values = operation(floats(a), floats(b)).astype(dtype)
+        return rounded
+    wrapped: Values = operation(a.astype(np.int64), b.astype(np.int64)).astype(dtype)
+    return wrapped
+
+
+def _bits_of(source: Values, target: Values) -> Values:
+    """The elements as another type of the same size sees their bits."""
+    if source.itemsize != target.itemsize:
+        raise CallError("the element type of c", str(target.dtype), f"of {source.itemsize} bytes, as in a")
+    return source.view(target.dtype)

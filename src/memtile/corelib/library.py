@@ -1,0 +1,122 @@
+"""The library as designs use it: a function for a name, and what to say where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import NamedTuple
+
+from memtile.arch.devices import device as device_called
+from memtile.arch.tiles import Generation
+from memtile.corelib.registry import ENTRIES, Entry, External, Groups
+
+_MODULES = ("matrices", "elementwise", "reductions", "activations", "vision", "convolutions")
+_NEAREST = 3
+
+
+class Library(Mapping[str, External]):
+    """Functions by the name that a design calls them by; ``library()`` makes one.
+
+    Every name that the table of ``docs/kernels.md`` answers is in it, with any type and number in its
+    placeholders, and with IRON's prefixes for variants (``1a2b3c4d_matmul_i16_i16``, ``op0_gelu_bf16``).
+    Iterating gives the names without numbers. A function gets arrays, which it changes in place, and numbers;
+    its ``cycles`` of the same arguments are the fewest that a core can take.
+    """
+
+    def __init__(self, generation: Generation, options: Mapping[str, bool]) -> None:
+        self._generation: Generation = generation
+        self._options = dict(options)
+
+    def __getitem__(self, name: str) -> External:
+        found = _find(name)
+        if found is None:
+            raise KeyError(unknown(name))
+        return External(name, *found, self._generation, self._options)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _find(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name for entry in entries() for name in entry.spelled()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"<library of {len(entries())} functions for {self._generation}>"
+
+
+class Described(NamedTuple):
+    """A function of the library for people.
+
+    Attributes:
+        names: names that it answers, with placeholders such as ``{TYPE}``.
+        arguments: of a call, in order.
+        changes: those that it changes.
+        text: what it does, in one sentence or more.
+    """
+
+    names: tuple[str, ...]
+    arguments: str
+    changes: tuple[str, ...]
+    text: str
+
+
+def library(device: str = "npu1", *, b_columns: bool = False, c_columns: bool = False) -> Library:
+    """The functions that IRON and mlir-aie designs ship, by name, for the cores of a device.
+
+    Args:
+        device: name of a device; blocks of matrix products, hue and cycles depend on its generation.
+        b_columns: matrix products have b column-major, as compiled with ``B_COL_MAJ``.
+        c_columns: matrix products have c column-major, as compiled with ``C_COL_MAJ``.
+
+    Raises:
+        DesignError: no device is called so.
+    """
+    return Library(device_called(device).generation, {"b_columns": b_columns, "c_columns": c_columns})
+
+
+def unknown(name: str) -> str:
+    """What to say about a function that the library does not have: the nearest names, and what to do."""
+    own = library()
+    if name in own:
+        return f"{name}({own[name].entry.signature}) is in the library (memtile.kernels.aie)."
+    spelled = list(own)
+    near = (
+        get_close_matches(name, spelled, _NEAREST, 0.6)
+        or [each for each in spelled if each.split("_")[0] == name.split("_")[0]][:_NEAREST]
+    )
+    hint = f" The nearest names are {', '.join(near)}." if near else ""
+    return (
+        f"{name}: the library has no function of this name (memtile.kernels.aie).{hint} Write it in Python: "
+        "it gets NumPy views of its arrays, which it changes in place, and numbers."
+    )
+
+
+def described() -> list[Described]:
+    """Every function of the library, in the order of ``docs/kernels.md``."""
+    return [
+        Described(
+            entry.names,
+            entry.signature,
+            entry.writes,
+            " ".join((entry.function.__doc__ or "").split()),
+        )
+        for entry in entries()
+    ]
+
+
+def _find(name: str) -> tuple[Entry, Groups] | None:
+    for entry in entries():
+        if found := entry.match(name):
+            spelling, groups = found
+            return entry, {**groups, "spelling": spelling}
+    return None
+
+
+def entries() -> list[Entry]:
+    """The table, with all modules that fill it loaded."""
+    for module in _MODULES:
+        import_module(f"memtile.corelib.{module}")
+    return ENTRIES

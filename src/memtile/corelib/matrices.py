@@ -1,0 +1,251 @@
+"""Products of matrices, in the layouts of mlir-aie's kernels (``aie_kernels/aie2/mm.cc``, ``mv.cc``)."""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memtile.arch.throughput import BLOCKS
+from memtile.arch.tiles import Generation
+from memtile.corelib.registry import CallError, answers
+from memtile.corelib.types import TYPES, Values, is_float
+
+PAIRS = (
+    ("i8", "i8"),
+    ("i8", "i16"),
+    ("i8", "i32"),
+    ("i16", "i16"),
+    ("i16", "i32"),
+    ("bf16", "bf16"),
+    ("bf16", "f32"),
+)
+_ALL = (*PAIRS, ("i32", "i32"), ("f32", "f32"))
+_TYPES = {"a": "IN", "b": "IN", "c": "OUT"}
+_EXACT_BYTES = 2  # products of operands so wide, and their sums, are exact in float64
+
+
+def _macs(a: Values, b: Values, c: Values, *_: Any) -> tuple[int, str]:
+    m, k, n = _dimensions(a, b, c)
+    return m * k * n, _kind(a)
+
+
+def _vector_macs(a: Values, *_: Any) -> tuple[int, str]:
+    return a.size, _kind(a)
+
+
+def _kind(values: Values) -> str:
+    return next(kind for kind, dtype in TYPES.items() if dtype == values.dtype)
+
+
+@answers("matmul_{IN}_{OUT}", "mm_{IN}_{OUT}", types=_TYPES, pairs=PAIRS, macs=_macs)
+def matmul(
+    a: Values,
+    b: Values,
+    c: Values,
+    *,
+    generation: Generation,
+    b_columns: bool = False,
+    c_columns: bool = False,
+) -> None:
+    """``c += a @ b`` in blocks, each row-major: a of r x s, b of s x t, c of r x t.
+
+    Flat and two-dimensional arrays hold a[m/r, k/s, r, s], b[k/s, n/t, s, t], c[m/r, n/t, r, t]; m, k, n
+    follow from their sizes. r, s, t are those of the generation: on npu1 4, 4, 4 for i16, 4, 8, 4 for bf16,
+    4, 8, 8 for i8. Arrays of four dimensions say themselves what they hold; mlir-air's have the two outer
+    dimensions swapped. Integers wrap in c's type (no saturation, the mode after reset); floats are summed
+    exactly, then rounded to float32 and to c's type. A library with ``b_columns`` or ``c_columns`` has b or c
+    transposed: b[n/t, k/s, t, s], c[n/t, m/r, t, r].
+    Source: mlir-aie ``mm.cc``, DEV-KERNEL-2.
+    """
+    sizes = _dimensions(a, b, c)
+    blocks = None if b_columns or c_columns else _blocks_of_types(a, b, c)
+    swapped = blocks is not None and _swapped(a, b, c)
+    _blocked(a, b, c, sizes, blocks or BLOCKS[generation][_kind(a)], Order(swapped, b_columns, c_columns))
+
+
+@answers("matmul_scalar_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=_macs)
+def matmul_of_blocks(
+    a: Values, b: Values, c: Values, *, m: int, k: int, n: int, r: int, s: int, t: int
+) -> None:
+    """``c += a @ b`` with m x k x n blocks of r x s x t, column by column: a[k, m, r, s], b[n, k, s, t].
+
+    c is [n, m, r, t]; integers wrap. Source: mlir-aie ``test/npu-xrt/matrix_multiplication_using_cascade``.
+    """
+    sizes = (m * r, k * s, n * t)
+    wanted = (sizes[0] * sizes[1], sizes[1] * sizes[2], sizes[0] * sizes[2])
+    for name, values, size in zip("abc", (a, b, c), wanted, strict=True):
+        if values.size != size:
+            raise CallError(
+                f"the number of elements of {name}", str(values.size), f"{size}, as the name says"
+            )
+    _blocked(a, b, c, sizes, (r, s, t), Order(swapped=True))
+
+
+@answers("matmul_scalar_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=_macs)
+def matmul_row_major(
+    a: Values, b: Values, c: Values, *, b_columns: bool = False, c_columns: bool = False
+) -> None:
+    """``c += a @ b``, all row-major; m, k, n follow from the sizes. Integers wrap; floats as in ``matmul``.
+
+    A library with ``b_columns`` or ``c_columns`` has b or c column-major.
+
+    Source: mlir-aie ``mm.cc``, scalar functions.
+    """
+    m, k, n = _dimensions(a, b, c)
+    right = b.reshape(n, k).T if b_columns else b.reshape(k, n)
+    _add(c.reshape(n, m).T if c_columns else c.reshape(m, n), _product(a.reshape(m, k), right))
+
+
+@answers(
+    "matvec_scalar_{IN}_{OUT}",
+    types=_TYPES,
+    pairs=(("i16", "i32"), ("bf16", "f32"), ("i32", "i32")),
+    macs=_vector_macs,
+)
+def matvec(a: Values, b: Values, c: Values) -> None:
+    """``c += a @ b``: a is m x k and row-major, b has k elements, c has m. Integers wrap; floats as in
+    ``matmul``.
+
+    Source: mlir-aie ``mv.cc``.
+    """
+    _check_vector(a, b, c)
+    _add(c.reshape(-1, 1), _product(a.reshape(c.size, b.size), b.reshape(-1, 1)))
+
+
+@answers(
+    "matvec_vectorized_{IN}_{OUT}",
+    types=_TYPES,
+    pairs=(("i16", "i32"), ("bf16", "f32")),
+    macs=_vector_macs,
+)
+def matvec_of_words(a: Values, b: Values, c: Values) -> None:
+    """``c += a @ b`` with a[k/2, m, 2]: the matrix transposed in words of 32 bits. Integers wrap.
+
+    Source: mlir-aie ``mv.cc``, vectorized.
+    """
+    _check_vector(a, b, c)
+    if b.size % 2:
+        raise CallError("the number of elements of b", str(b.size), "even")
+    rows = a.reshape(b.size // 2, c.size, 2).transpose(1, 0, 2).reshape(c.size, b.size)
+    _add(c.reshape(-1, 1), _product(rows, b.reshape(-1, 1)))
+
+
+@answers("matvec_vectorized_bf16_bf16", "matvec_scalar_bf16_bf16")
+def matvec_bf16(*given: Any) -> None:
+    """(m, [k,] row, a, b, c): ``c[row:row + m] = a @ b``, a row-major; with a, b, c alone as
+    ``matvec_of_words``.
+
+    k is the length of b where it is not given. Sums as in ``matmul``. Source: amd/IRON ``mv.cc``.
+    """
+    *numbers, a, b, c = given if len(given) >= 3 else (0, 0, 0)
+    arrays = all(isinstance(value, np.ndarray) for value in (a, b, c))
+    if not arrays or len(numbers) not in (0, 2, 3) or any(isinstance(n, np.ndarray) for n in numbers):
+        raise CallError("the list of arguments", f"one of {len(given)}", "m, k, row, a, b, c or a, b, c")
+    a, b, c = (values.view(TYPES["bf16"]) for values in (a, b, c))
+    if not numbers:
+        return matvec_of_words(a, b, c)
+    m, row = int(numbers[0]), int(numbers[-1])
+    k = int(numbers[1]) if len(numbers) == 3 else b.size
+    if a.size < m * k or b.size < k or not 0 <= row <= c.size - m:
+        sizes = f"{a.size}, {b.size} and {c.size} elements"
+        raise CallError("the size of a, b and c", sizes, f"at least {m * k}, {k} and {row + m}")
+    rows = _product(a.reshape(-1)[: m * k].reshape(m, k), b.reshape(-1)[:k].reshape(k, 1))
+    c.reshape(-1)[row : row + m] = rows.reshape(-1).astype(np.float32)
+    return None
+
+
+def _check_vector(a: Values, b: Values, c: Values) -> None:
+    if a.size != b.size * c.size:
+        raise CallError("the number of elements of a", str(a.size), f"{c.size} rows of {b.size}")
+
+
+def _dimensions(a: Values, b: Values, c: Values) -> tuple[int, int, int]:
+    """m, k, n of matrices with these numbers of elements."""
+    sizes = (a.size, b.size, c.size)
+    if min(sizes):
+        m = isqrt(a.size * c.size // b.size)
+        k = a.size // m if m else 0
+        n = c.size // m if m else 0
+        if (m * k, k * n, m * n) == sizes:
+            return m, k, n
+    raise CallError(
+        "the number of elements of a, b and c", ", ".join(map(str, sizes)), "those of m x k, k x n and m x n"
+    )
+
+
+def _blocks_of_types(a: Values, b: Values, c: Values) -> tuple[int, int, int] | None:
+    """Blocks of arrays that have four dimensions; None for others."""
+    if {a.ndim, b.ndim, c.ndim} != {4}:
+        return None
+    r, s, t = a.shape[2], a.shape[3], b.shape[3]
+    if b.shape[2] != s or c.shape[2:] != (r, t):
+        shapes = ", ".join("x".join(map(str, values.shape[2:])) for values in (a, b, c))
+        raise CallError("the size of the blocks of a, b and c", shapes, "r x s, s x t and r x t")
+    return r, s, t
+
+
+def _swapped(a: Values, b: Values, c: Values) -> bool:
+    """Whether blocks of four-dimensional arrays are stored column by column."""
+    straight = (a.shape[0], a.shape[1], b.shape[1]) == (c.shape[0], b.shape[0], c.shape[1])
+    across = (a.shape[1], a.shape[0], b.shape[0]) == (c.shape[1], b.shape[1], c.shape[0])
+    if not straight and not across:
+        shapes = ", ".join("x".join(map(str, values.shape[:2])) for values in (a, b, c))
+        raise CallError("the number of blocks of a, b and c", shapes, "m x k, k x n and m x n")
+    return not straight
+
+
+class Order(NamedTuple):
+    """How blocks lie in memory.
+
+    Attributes:
+        swapped: column by column, each block row-major.
+        b_columns: b is column-major, blocks and elements.
+        c_columns: c is column-major, blocks and elements.
+    """
+
+    swapped: bool = False
+    b_columns: bool = False
+    c_columns: bool = False
+
+
+def _blocked(
+    a: Values, b: Values, c: Values, sizes: tuple[int, int, int], blocks: tuple[int, int, int], order: Order
+) -> None:
+    (m, k, n), (r, s, t) = sizes, blocks
+    if m % r or k % s or n % t:
+        raise CallError("m, k, n", f"{m}, {k}, {n}", f"multiples of {r}, {s}, {t}")
+    left = _unblocked(a, m, k, r, s, order.swapped)
+    right = (
+        _unblocked(b, n, k, t, s, False).T if order.b_columns else _unblocked(b, k, n, s, t, order.swapped)
+    )
+    product = _product(left, right).reshape(m // r, r, n // t, t)
+    if order.c_columns:
+        _add(c.reshape(n // t, m // r, t, r).transpose(1, 3, 0, 2), product)
+    elif order.swapped:
+        _add(c.reshape(n // t, m // r, r, t).transpose(1, 2, 0, 3), product)
+    else:
+        _add(c.reshape(m // r, n // t, r, t).transpose(0, 2, 1, 3), product)
+
+
+def _unblocked(values: Values, rows: int, columns: int, r: int, s: int, swapped: bool) -> Values:
+    shape = (columns // s, rows // r, r, s) if swapped else (rows // r, columns // s, r, s)
+    order = (1, 2, 0, 3) if swapped else (0, 2, 1, 3)
+    return values.reshape(shape).transpose(order).reshape(rows, columns)
+
+
+def _product(a: Values, b: Values) -> Values:
+    """The product in float64 or int64: exact for integers, and for bf16 as far as float64 holds the sums."""
+    if is_float(a.dtype) or a.itemsize <= _EXACT_BYTES:
+        return a.astype(np.float64) @ b.astype(np.float64)
+    exact: Values = a.astype(np.int64) @ b.astype(np.int64)
+    return exact
+
+
+def _add(c: Values, product: Values) -> None:
+    """Add a product to ``c``, a view, rounded once or wrapped."""
+    if is_float(c.dtype):
+        c[...] = (c.astype(np.float64) + product).astype(np.float32).astype(c.dtype)
+    else:
+        c[...] = (c.astype(np.int64) + product.astype(np.int64)).astype(c.dtype)

@@ -1,0 +1,314 @@
+"""The table of functions: which names each of them answers, and what is checked before it is called.
+
+A name may have placeholders, as in ``matmul_{IN}_{OUT}``: element types (``TYPE``, ``IN``, ``OUT``) and
+numbers (any other). A function takes what it needs of them, and the ``generation``, by keyword.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import ceil, prod
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from memtile.arch.core import CORES
+from memtile.arch.throughput import THROUGHPUT
+from memtile.arch.tiles import Generation
+from memtile.corelib.types import SPELLINGS, TYPES, Values
+from memtile.errors import DesignError, Problem
+
+SOURCE = "functions of cores, docs/kernels.md"
+_HOLE = re.compile(r"\{([A-Za-z]+)\}")
+_TYPE_HOLES = ("TYPE", "IN", "OUT")
+_PREFIX = r"(?:[0-9a-f]{8}_|op\d+_)?"  # IRON tells variants of a function apart by a digest before its name
+Groups = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function of the library.
+
+    Attributes:
+        function: what it does; its parameters by position are the arguments of a call.
+        names: names that it answers, with placeholders.
+        writes: parameters that it changes.
+        types: parameter -> placeholder or element type that the name stands for; the bytes are taken so.
+        kinds: what ``{TYPE}`` may be.
+        pairs: what ``{IN}_{OUT}`` may be.
+        macs: multiplications of a call with these arguments, and the type of the operands.
+    """
+
+    function: Callable[..., None]
+    names: tuple[str, ...]
+    writes: tuple[str, ...]
+    types: Mapping[str, str]
+    kinds: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    macs: Callable[..., tuple[int, str]] | None
+    patterns: tuple[tuple[re.Pattern[str], str], ...] = field(init=False)
+    parameters: tuple[inspect.Parameter, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        own = inspect.signature(self.function).parameters.values()
+        object.__setattr__(self, "parameters", tuple(own))
+        object.__setattr__(self, "patterns", tuple((_pattern(name), name) for name in self.names))
+
+    def match(self, name: str) -> tuple[str, Groups] | None:
+        """The spelling that a name has and what stands in its placeholders; None if it is not answered."""
+        for pattern, spelling in self.patterns:
+            if found := pattern.fullmatch(name):
+                groups = {
+                    hole: SPELLINGS.get(text, text) if hole in _TYPE_HOLES else text
+                    for hole, text in found.groupdict().items()
+                }
+                if groups.get("TYPE", self.kinds[0]) not in self.kinds:
+                    continue
+                if "IN" not in groups or (groups["IN"], groups["OUT"]) in self.pairs:
+                    return spelling, groups
+        return None
+
+    def spelled(self) -> Iterator[str]:
+        """All names without a number in them."""
+        for name in self.names:
+            holes = set(_HOLE.findall(name))
+            if holes <= {"IN", "OUT"} and holes:
+                yield from (name.format(IN=a, OUT=b) for a, b in self.pairs)
+            elif holes <= {"TYPE"}:
+                yield from dict.fromkeys(name.format(TYPE=kind) for kind in self.kinds)
+
+    @property
+    def signature(self) -> str:
+        """The arguments of a call, as in ``a, b, c, count``."""
+        shown = [p for p in self.parameters if p.kind is not p.KEYWORD_ONLY]
+        return ", ".join(f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in shown)
+
+
+ENTRIES: list[Entry] = []
+"""Every function, in the order of the modules that define them."""
+
+ALL_KINDS = tuple(TYPES)
+
+
+def answers(
+    *names: str,
+    writes: Sequence[str] = ("c",),
+    types: Mapping[str, str] | None = None,
+    kinds: Sequence[str] = ALL_KINDS,
+    pairs: Sequence[tuple[str, str]] = (),
+    macs: Callable[..., tuple[int, str]] | None = None,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Put a function into the table; see :class:`Entry` for the arguments."""
+
+    def enter(function: Callable[..., None]) -> Callable[..., None]:
+        given = types or {}
+        ENTRIES.append(Entry(function, names, tuple(writes), given, tuple(kinds), tuple(pairs), macs))
+        return function
+
+    return enter
+
+
+class External:
+    """A function of the library under one name, as a core calls it.
+
+    Attributes:
+        name: as the design writes it.
+        entry: the function behind it.
+        groups: what stands in the placeholders of the name.
+        generation: of the device.
+        options: what the library was made with.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        entry: Entry,
+        groups: Groups,
+        generation: Generation,
+        options: Mapping[str, bool] = MappingProxyType({}),
+    ) -> None:
+        self.name = name
+        self.options = options
+        self.entry = entry
+        self.groups = groups
+        self.generation: Generation = generation
+        self.__name__ = name
+        self.__doc__ = entry.function.__doc__
+
+    def __repr__(self) -> str:
+        return f"<{self.name}({self.entry.signature}) of memtile.kernels.aie>"
+
+    def __call__(self, *arguments: Any) -> None:
+        """Run it on arrays, which are changed in place, and numbers.
+
+        Raises:
+            DesignError: wrong number, kind or type of arguments, or an array that is too short.
+        """
+        bound = self._bound(arguments)
+        written = []
+        for name in self.entry.writes:
+            if isinstance(bound.get(name), np.ndarray) and not bound[name].flags.c_contiguous:
+                packed = np.ascontiguousarray(bound[name])
+                written.append((bound[name], packed))
+                bound[name] = packed
+        self._run(bound)
+        for target, packed in written:
+            target[...] = packed
+
+    def cycles(self, *arguments: Any) -> int:
+        """Cycles that a call takes at least: at full rate of the MACs, or of the loads and stores.
+
+        Raises:
+            DesignError: as for the call.
+        """
+        bound = self._bound(arguments)
+        core, rate = CORES[self.generation], THROUGHPUT[self.generation]
+        scalar = "scalar" in self.name
+        loaded = stored = 0.0
+        count = self._count(bound)
+        for name, value in bound.items():
+            if isinstance(value, np.ndarray):
+                size = value.size if count is None else min(value.size, count)
+                accesses = size if scalar else size * value.itemsize * 8 / core.vector_bits
+                stored += accesses if name in self.entry.writes else 0
+                loaded += 0 if name in self.entry.writes else accesses
+        times = [loaded / core.loads, stored / core.stores]
+        if self.entry.macs is not None:
+            macs, kind = self.entry.macs(*bound.values())
+            times.append(macs / (rate.scalar_macs if scalar else rate.macs[kind]))
+        return ceil(max(times))
+
+    def _count(self, bound: Mapping[str, Any]) -> int | None:
+        """How many elements of each array a call is about; None for all of them."""
+        if "count" in bound:
+            return None if bound["count"] is None else int(bound["count"])
+        if bound.get("sizes"):
+            return int(prod(bound["sizes"]))
+        if "numbers" in bound:  # width, or height and width, before three others
+            return int(prod(bound["numbers"][:-3]))
+        own = {p.name for p in self.entry.parameters if p.kind is p.KEYWORD_ONLY}
+        return int(self.groups["n"]) if own == {"n"} else None
+
+    def _run(self, bound: dict[str, Any]) -> None:
+        by_place: list[Any] = []
+        by_name: dict[str, Any] = {}
+        for parameter in self.entry.parameters:
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                by_name[parameter.name] = self._fixed(parameter)
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                by_place += bound[parameter.name]
+            elif parameter.name in bound:
+                by_place.append(bound[parameter.name])
+        try:
+            self.entry.function(*by_place, **by_name)
+        except CallError as error:
+            raise self._refusal(error.field, error.given, error.allowed) from None
+
+    def _fixed(self, parameter: inspect.Parameter) -> Any:
+        name = parameter.name
+        if name == "generation":
+            return self.generation
+        if name in self.options:
+            return self.options[name]
+        if name not in self.groups:
+            return parameter.default
+        return int(self.groups[name]) if self.groups[name].isdigit() else self.groups[name]
+
+    def _bound(self, arguments: Sequence[Any]) -> dict[str, Any]:
+        places = [p for p in self.entry.parameters if p.kind is not p.KEYWORD_ONLY]
+        rest = [p.name for p in places if p.kind is p.VAR_POSITIONAL]
+        single = [p for p in places if p.kind is p.POSITIONAL_OR_KEYWORD]
+        needed = sum(p.default is p.empty for p in single)
+        if len(arguments) < needed or (not rest and len(arguments) > len(single)):
+            wanted = f"{needed}" if needed == len(single) and not rest else f"{needed} or more"
+            raise self._refusal("the number of arguments", str(len(arguments)), wanted)
+        bound: dict[str, Any] = {}
+        for parameter, value in zip(single, arguments, strict=False):
+            bound[parameter.name] = self._as_declared(parameter.name, value)
+        if rest:
+            bound[rest[0]] = tuple(arguments[len(single) :])
+        return bound
+
+    def _as_declared(self, name: str, value: Any) -> Any:
+        kind = self.entry.types.get(name)
+        kind = self.groups.get(kind, kind) if kind else None
+        if not isinstance(value, np.ndarray):
+            if name in self.entry.types or name in self.entry.writes:
+                raise self._refusal(f"argument {name}", f"{value!r}", "an array")
+            return value
+        if kind is None or kind not in TYPES or value.dtype == TYPES[kind]:
+            return value
+        if value.itemsize != TYPES[kind].itemsize:
+            raise self._refusal(f"the element type of {name}", str(value.dtype), str(TYPES[kind]))
+        return value.view(TYPES[kind])
+
+    def _refusal(self, subject: str, given: str, allowed: str) -> DesignError:
+        """The error of a call that cannot be."""
+        return DesignError(
+            Problem(
+                reason="kernel_call",
+                where=f"{self.name}({self.entry.signature})",
+                field=subject,
+                given=given,
+                allowed=allowed,
+                source=SOURCE,
+                next_step="Give a function of your own under this name if it means something else there.",
+            )
+        )
+
+
+class CallError(Exception):
+    """A call that a function cannot answer; :class:`External` says which function it was."""
+
+    def __init__(self, field: str, given: str, allowed: str) -> None:
+        super().__init__(field)
+        self.field, self.given, self.allowed = field, given, allowed
+
+
+def first(values: Values, count: int | None, name: str) -> Values:
+    """The first ``count`` elements in memory order, all for None; a view.
+
+    Raises:
+        CallError: there are fewer, or the count is negative.
+    """
+    flat = values.reshape(-1)
+    if count is None:
+        return flat
+    if count < 0:
+        raise CallError("the number of elements", str(count), "0 or more")
+    if count > flat.size:
+        raise CallError(f"the length of {name}", f"{flat.size} elements", f"at least {count}")
+    return flat[:count]
+
+
+def same_size(given: Mapping[str, Values], count: int | None = None) -> list[Values]:
+    """The first ``count`` elements of each array; without a count all, and as many in each.
+
+    Raises:
+        CallError: the arrays have different sizes, or fewer elements.
+    """
+    sizes = {name: values.size for name, values in given.items()}
+    if count is None and len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{size} in {name}" for name, size in sizes.items())
+        raise CallError("the number of elements", shown, "the same in all arrays")
+    return [first(values, count, name) for name, values in given.items()]
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    kinds = "|".join(sorted((*TYPES, *SPELLINGS), key=len, reverse=True))
+    parts = _HOLE.split(name)
+    text = "".join(
+        (rf"(?P<{part}>{kinds if part in _TYPE_HOLES else '[0-9]+'})" if at % 2 else re.escape(part))
+        for at, part in enumerate(parts)
+    )
+    return re.compile(_PREFIX + text)
+
+
+def all_pairs(inputs: Sequence[str], outputs: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Every input type with every output type."""
+    return tuple(product(inputs, outputs))
