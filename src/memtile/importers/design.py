@@ -22,9 +22,19 @@ from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.sequence.program import SequenceProgram, program_of
+from memtile.importers.mlir.sequence.program import (
+    NO_SCALARS,
+    Scalars,
+    SequenceProgram,
+    arguments_of,
+    is_scalar,
+    program_of,
+    unread,
+)
 from memtile.importers.mlir.text import Text
 from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.external_uses import ExternalUse, external_uses
+from memtile.io.program.operations import ArrayShape
 from memtile.io.program.run import ProgramResult, run_program
 from memtile.model.state.causes import CoreCause
 from memtile.sim.engine import Progress
@@ -60,14 +70,15 @@ class Loaded:
         """Run the host sequence, as the host program does: arguments in, all of them out.
 
         Args:
-            arrays: the arguments by position; None or fewer of them = zeros, as long as the text says.
+            arrays: the arguments by position, numbers for those that are numbers; None or fewer of them =
+                zeros, as long as the text says.
             max_cycles: limit in cycles.
             untimed: move data without a clock.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
             progress: called now and then with the cycles done.
 
         Returns:
-            The result; ``arrays`` has each argument as it is at the end, by its number.
+            The result; ``arrays`` has each argument that is memory as it is at the end, by its number.
 
         Raises:
             DesignError: the text has no host sequence.
@@ -76,28 +87,38 @@ class Loaded:
         arguments = self._sequence().arguments
         if len(arrays) > len(arguments):
             raise InputFileError(_problem("arguments", f"{len(arrays)} arrays", f"up to {len(arguments)}"))
-        given = [np.asarray(a) if a is not None else None for a in (*arrays, *[None] * len(arguments))]
-        made = [
-            array if array is not None else np.zeros(kind.shape, kind.dtype)
-            for array, kind in zip(given, arguments, strict=False)
-            if array is not None or (kind.dtype is not None and kind.elements >= 0)
-        ]
-        inputs = [Given(str(n), array) for n, array in enumerate(made)]
-        outputs = [Wanted(str(n), array.dtype, array.shape) for n, array in enumerate(made)]
-        return self.run_with(
-            inputs,
-            outputs,
+        given = dict(enumerate((*arrays, *[None] * (len(arguments) - len(arrays)))))
+        scalars = {
+            n: int(np.asarray(given[n]))
+            for n, kind in enumerate(arguments)
+            if is_scalar(kind) and given[n] is not None
+        }
+        made = {
+            n: np.asarray(given[n]) if given[n] is not None else np.zeros(kind.shape, kind.dtype)
+            for n, kind in enumerate(arguments)
+            if not is_scalar(kind)
+            and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
+        }
+        uses = self._uses(scalars)
+        written = [n for n in made if any(use.writes and use.argument == n for use in uses)]
+        done = self.run_with(
+            [Given(str(n), array) for n, array in made.items() if uses],
+            [Wanted(str(n), made[n].dtype, made[n].shape) for n in written],
+            scalars=scalars,
             max_cycles=max_cycles,
             untimed=untimed,
             pad_arguments=pad_arguments,
             progress=progress,
         )
+        untouched = {str(n): array for n, array in made.items() if n not in written}
+        return replace(done, arrays={**done.arrays, **untouched})
 
     def run_with(
         self,
         given: Sequence[Given],
         wanted: Sequence[Wanted],
         *,
+        scalars: Scalars = NO_SCALARS,
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
         pad_arguments: bool = False,
@@ -108,6 +129,7 @@ class Loaded:
         Args:
             given: arrays in, by name: the number of an argument, or another place of a program.
             wanted: arrays to take at the end.
+            scalars: values of the arguments that are numbers, by position.
             max_cycles: limit in cycles.
             untimed: move data without a clock.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
@@ -118,7 +140,7 @@ class Loaded:
             InputFileError: arrays that do not fit.
         """
         done = run_program(
-            self._sequence().steps,
+            self._sequence(scalars).steps,
             self.array,
             given,
             wanted,
@@ -129,10 +151,17 @@ class Loaded:
         )
         return replace(done, notes=(*self.notes, *_costs(done), *done.notes))
 
-    def _sequence(self) -> SequenceProgram:
+    def _uses(self, scalars: Scalars) -> Sequence[ExternalUse]:
+        """What the host sequence reads and writes of its arguments."""
+        shape = ArrayShape.of(self.array.device, self.array.columns)
+        return external_uses(self._sequence(scalars).steps, shape)
+
+    def _sequence(self, scalars: Scalars = NO_SCALARS) -> SequenceProgram:
         if self.sequence is None:
             says = "the text has no host sequence; give the array work from Python"
             raise DesignError(_problem("sequence", "none", "aie.runtime_sequence", says))
+        if scalars:
+            return program_of(self.configured, self.sequence.operation, scalars)
         return self.sequence
 
 
@@ -238,7 +267,9 @@ def _program(made: Configured, name: str | None) -> SequenceProgram | None:
     chosen = name or next(iter(sequences))
     if chosen not in sequences:
         raise InputFileError(_problem("sequence", chosen, f"one of {', '.join(sequences)}"))
-    return program_of(made, sequences[chosen])
+    operation = sequences[chosen]
+    open_ = any(is_scalar(kind) for kind in arguments_of(operation))
+    return unread(operation) if open_ else program_of(made, operation)
 
 
 def _attach(made: Configured, found: Mapping[tuple[int, int], Callable[..., Any]]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.errors import InputFileError, Problem, raise_if
+from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
 from memtile.importers.kernels.fifo_ports import FifoPort
 from memtile.importers.kernels.views import Piece, for_user, working_type
@@ -61,7 +62,7 @@ def is_endless(core: CoreDescription) -> bool:
 
 
 def _kernel(made: Configured, core: CoreDescription, program: Program, externals: Externals) -> Kernel:
-    names = {**program.names, "for_user": _for_user}
+    names = {**NAMES, **program.names, "for_user": _for_user}
     exec(compile(program.source, f"<core {made.tiles[core.tile].title}>", "exec"), names)
     body: Callable[..., Iterator[Action]] = names["body"]
     pieces = {value: piece_of(made, value) for value in made.buffers if f"views[{value!r}]" in program.source}

@@ -37,14 +37,17 @@ from memtile.importers.mlir.description import (
     ChainDescription,
     DeviceDescription,
     EndDescription,
+    FlowDescription,
     SwitchDescription,
 )
 from memtile.importers.mlir.descriptors import Memory, descriptor
 from memtile.importers.mlir.fifos import Fifos, lower
 from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.logical_tiles import place_tiles
 from memtile.importers.mlir.placing import number_bds, number_locks
 
 _CONTROL = "TileControl"
+_WITH_HEADERS = ("South",)
 _PORT_NAMES = {_CONTROL: "CTRL"}
 
 
@@ -81,6 +84,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
         DesignError: no room, names used twice, streams that cannot be routed.
     """
     made = Configured(array, device)
+    place_tiles(device, array.device, array.columns)
     for name, tile in device.tiles.items():
         if tile.place is None:
             raise Form(tile.operation).error("nobody placed this tile", "a tile with column and row")
@@ -100,6 +104,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
         _streams(made)
     for chain in device.chains:
         _chain(made, chain)
+    made.tiles |= {name: made.tiles[kept] for name, kept in device.aliases.items()}
     return made
 
 
@@ -217,9 +222,9 @@ def _streams(made: Configured) -> None:
 
 
 def _packets(made: Configured) -> None:
-    """Packet flows, those that keep their headers and the others, each as a bus."""
+    """Packet flows, those that keep their headers and the others, each as a bus: DMAs alone lose headers."""
     for keep in (False, True):
-        flows = [f for f in made.device.flows if f.packet is not None and f.keep_header is keep]
+        flows = [f for f in made.device.flows if f.packet is not None and _keeps(f) is keep]
         routes = [
             (_end(made, source), [_end(made, target, receives=True) for target in flow.targets])
             for flow in flows
@@ -229,6 +234,11 @@ def _packets(made: Configured) -> None:
         if routes:
             name = "packets with headers" if keep else "packets"
             made.array.packet_bus(name, *routes, keep_headers=keep, ids=ids, shared_ids=True)
+
+
+def _keeps(flow: FlowDescription) -> bool:
+    """Whether receivers get headers; firmware does, for a token is nothing else (so in lowered designs)."""
+    return flow.keep_header or any(target.bundle in _WITH_HEADERS for target in flow.targets)
 
 
 def _tokens(made: Configured) -> None:

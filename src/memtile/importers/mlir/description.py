@@ -27,6 +27,7 @@ class TileDescription:
         name: of its value, ``%tile_0_2``.
         place: where it is; None for a logical tile that nobody placed.
         role: ``"interface"``, ``"memory"`` or ``"compute"``, of a logical tile; empty if the place says it.
+        wanted: column and row that a logical tile must have, None = any.
         controller: id that its tokens carry, as text after 2024 says it; None = nothing is said.
         operation: that declares it.
     """
@@ -36,6 +37,7 @@ class TileDescription:
     operation: Operation
     role: str = ""
     controller: int | None = None
+    wanted: tuple[int | None, int | None] = (None, None)
 
 
 @dataclass(slots=True)
@@ -345,6 +347,7 @@ class DeviceDescription:
         numbers: constants beside the tiles, which cores and DMA may use, by the name of their value.
         ignored: operations that were read and change nothing here, by name, and how often.
         unknown: operations that nothing is known of, by name; refused when they matter.
+        aliases: by the name of a logical tile's value that of the tile that it is part of.
     """
 
     name: str
@@ -367,3 +370,4 @@ class DeviceDescription:
     numbers: dict[str, int | float] = field(default_factory=dict)
     ignored: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, list[Operation]] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)

@@ -221,7 +221,7 @@ class _Lowering:
         """The FIFO whose objects the pool holds, and whether it comes in."""
         one, other = self.device.fifos[link.sources[0]], self.device.fifos[link.targets[0]]
         cut = len(link.targets) > 1
-        incoming = len(link.sources) == 1 and (cut or one.element.elements >= other.element.elements)
+        incoming = len(link.sources) == 1 and (cut or one.element.elements >= _in_memory(other))
         return (one, True) if incoming else (other, False)
 
     def _parts(self, link: LinkDescription) -> list[_Part]:
@@ -376,6 +376,11 @@ class _Part:
     length: int
     free: str
     full: str
+
+
+def _in_memory(fifo: FifoDescription) -> int:
+    """Elements of an object in memory: what is sent may have padding around it."""
+    return prod(level.size for level in fifo.to_stream) if fifo.padding else fifo.element.elements
 
 
 def _reaches(core: tuple[int, int], memory: tuple[int, int]) -> bool:

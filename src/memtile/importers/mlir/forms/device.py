@@ -21,7 +21,16 @@ DEVICES = (
 """Names of devices, by their number in the generic form less one (mlir-aie, AIEDevice)."""
 DEFAULT_STACK = 1024  # bytes (mlir-aie, CoreOp)
 IGNORED = frozenset(
-    {"aie.end", "aie.wire", "aie.debug", "aie.event", "aie.plio", "builtin.unrealized_conversion_cast"}
+    {
+        "aie.end",
+        "aie.wire",
+        "aie.debug",
+        "aie.event",
+        "aie.plio",
+        "aie.trace",
+        "aie.trace.config",
+        "builtin.unrealized_conversion_cast",
+    }
 )
 
 

@@ -40,7 +40,7 @@ def logical_tile(device: DeviceDescription, operation: Operation) -> None:
         place = [None if text == "?" else form.whole(text) for text in texts]
         role = _ROLES[form.text(form.items("<")[0])]
     fixed = None if None in place else (int(place[0] or 0), int(place[1] or 0))
-    found = TileDescription(form.result, fixed, operation, role)
+    found = TileDescription(form.result, fixed, operation, role, wanted=(place[0], place[1]))
     device.tiles[form.result] = found
 
 

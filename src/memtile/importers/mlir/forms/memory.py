@@ -231,10 +231,17 @@ def _chain(form: Form, tile: str, port: tuple[str | int, int], bds: list[BdDescr
         channel=port[1],
         bds=bds,
         operation=form.operation,
-        repeat=int(form.attributes.get("repeat_count", 0)),
+        repeat=_repeats(form),
         pad_value=int(form.attributes.get("pad_value", 0)),
         name=form.name,
     )
+
+
+def _repeats(form: Form) -> int:
+    """How often more than once: an attribute, in the pretty form among the operands."""
+    at = form.keyword("repeat_count")
+    given = form.attributes.get("repeat_count", 0) if at is None else form.operation.tokens.words[at]
+    return form.whole(given)
 
 
 def _next_label(block: Block) -> str | None:

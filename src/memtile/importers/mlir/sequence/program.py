@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.sequence import accesses, tasks, transfers, values
+from memtile.importers.mlir.sequence import accesses, resets, tasks, transfers, values
 from memtile.importers.mlir.sequence.reader import Call, Reader, View, habits_of
 from memtile.importers.mlir.tree import Block, Operation
-from memtile.importers.mlir.types import Shaped, shaped
+from memtile.importers.mlir.types import Shaped, dtype_of, shaped
 from memtile.io.program.operations import Operation as Step
 
+Scalars = Mapping[int, int]
+NO_SCALARS: Scalars = {}
+_NUMBER = "number"  # layout of an argument that is no memory
 _MOST_STEPS = 1 << 20  # of an unrolled sequence
 
 
@@ -22,34 +25,67 @@ class SequenceProgram:
 
     Attributes:
         steps: its operations.
-        arguments: types of its arguments, in order.
+        arguments: types of its arguments, in order; those that are numbers have no shape.
+        operation: that it is the program of.
     """
 
     steps: list[Step]
     arguments: list[Shaped]
+    operation: Operation
 
 
-def program_of(made: Configured, sequence: Operation) -> SequenceProgram:
+def program_of(made: Configured, sequence: Operation, scalars: Scalars = NO_SCALARS) -> SequenceProgram:
     """The program of a host sequence.
 
     Args:
         made: the device in its array.
         sequence: ``aie.runtime_sequence``.
+        scalars: values of those arguments that are numbers, by position.
 
     Raises:
         InputFileError: an operation that is not known, or a number that is known at run time only.
     """
     reader = Reader(made, _run, habits_of(sequence.name))
+    shapes = arguments_of(sequence)
     (region,) = sequence.regions
-    shapes = []
-    for number, (name, kind) in enumerate(region.blocks[0].arguments):
-        shape = shaped(kind)
-        if shape is None:
-            raise Form(sequence).error(f"argument {name} is of type {kind}", "memrefs")
-        shapes.append(shape)
-        reader.values[name] = View(number, 0, shape)
+    for number, (name, _) in enumerate(region.blocks[0].arguments):
+        if not is_scalar(shapes[number]):
+            reader.values[name] = View(number, 0, shapes[number])
+        elif number in scalars:
+            reader.values[name] = scalars[number]
+        else:
+            says = f"argument {number}, {name}, is a number that nobody gave"
+            raise Form(sequence).error(says, shapes[number].element, reason="mlir_scalar")
     _run(reader, region.blocks[0])
-    return SequenceProgram(reader.steps, shapes)
+    return SequenceProgram(reader.steps, shapes, sequence)
+
+
+def unread(sequence: Operation) -> SequenceProgram:
+    """A sequence whose steps nobody knows before its arguments that are numbers are given."""
+    return SequenceProgram([], arguments_of(sequence), sequence)
+
+
+def arguments_of(sequence: Operation) -> list[Shaped]:
+    """Types of the arguments of a host sequence, in order; see ``is_scalar``.
+
+    Raises:
+        InputFileError: an argument that is neither a memref nor a number.
+    """
+    return [_argument(sequence, name, kind) for name, kind in sequence.regions[0].blocks[0].arguments]
+
+
+def is_scalar(kind: Shaped) -> bool:
+    """Whether an argument is a number: the host passes its value, not memory."""
+    return kind.layout == _NUMBER
+
+
+def _argument(sequence: Operation, name: str, kind: str) -> Shaped:
+    found = shaped(kind)
+    if found is None and dtype_of(kind) is not None:
+        return Shaped((), kind, _NUMBER)
+    if found is None:
+        raise Form(sequence).error(f"argument {name} is of type {kind}", "memrefs and numbers")
+    return found
 
 
 def _run(reader: Reader, block: Block) -> None:
@@ -69,6 +105,12 @@ def ignored(_reader: Reader, _form: Call) -> None:
     """Changes nothing here."""
 
 
+def noted(reader: Reader, form: Call) -> None:
+    """Changes nothing of the data: traces."""
+    counts, name = reader.made.device.ignored, form.operation.name
+    counts[name] = counts.get(name, 0) + 1
+
+
 HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.npu.dma_memcpy_nd": transfers.memcpy,
     "aiex.npu.dma_wait": transfers.wait_for,
@@ -81,6 +123,11 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.npu.push_queue": accesses.push_queue,
     "aiex.npu.rtp_write": accesses.rtp_write,
     "aiex.npu.preempt": ignored,
+    "aie.trace.host_config": noted,
+    "aie.trace.start_config": noted,
+    "aiex.dma_channel_reset": resets.channel_reset,
+    "aiex.dma_channel_reset_for": resets.channel_reset,
+    "aiex.core_reset": resets.core_reset,
     "aiex.set_lock": accesses.set_lock,
     "aiex.dma_configure_task": tasks.configure_task,
     "aiex.dma_configure_task_for": tasks.configure_task,
@@ -88,6 +135,7 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.dma_await_task": tasks.await_task,
     "aiex.dma_free_task": tasks.free_task,
     "arith.constant": values.constant,
+    "arith.cmpi": values.compare,
     **dict.fromkeys(values.ARITHMETIC, values.integers),
     "memref.get_global": values.global_array,
     "memref.assume_alignment": values.part,
@@ -96,6 +144,7 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "memref.reinterpret_cast": values.part,
     "memref.collapse_shape": values.part,
     "scf.for": values.loop,
+    "scf.if": values.branch,
     "scf.yield": ignored,
     "aie.end": ignored,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +68,10 @@ class Task:
     runs: int = 1
 
 
+Value = int | float | View | Task | np.ndarray
+"""What a value of a sequence may be."""
+
+
 class Reader:
     """The state of a sequence.
 
@@ -89,14 +93,14 @@ class Reader:
         self.made, self.run, self.habits = made, run, habits
         self.controllers = {tile.place: tile.controller for tile in made.device.tiles.values()}
         self.steps: list[Step] = []
-        self.values: dict[str, int | float | View | Task | np.ndarray] = {}
+        self.values: dict[str, Value] = {}
         self._taken: dict[tuple[int, int], set[int]] = {}
 
     def emit(self, form: Form, step: Callable[[str], Step]) -> None:
-        """Add a step that knows where it stands in the text."""
+        """Add a step that the firmware does, and that knows where it stands in the text."""
         tokens = form.operation.tokens
         where = f"{tokens.text.where(tokens.offset(form.operation.at))}, {form.operation.name}"
-        self.steps.append(step(where))
+        self.steps.append(replace(step(where), firmware=True))
 
     def tile(self, column: int, row: int) -> Tile:
         """The tile at a place."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from memtile.importers.mlir.attributes import Compound, attributes
 from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.sequence.reader import Call, Reader, View
+from memtile.importers.mlir.sequence.reader import Call, Reader, Value, View
+from memtile.importers.mlir.tree import Block
 
 
 def constant(reader: Reader, form: Call) -> None:
@@ -57,13 +59,57 @@ def _row_strides(sizes: tuple[int, ...]) -> list[int]:
 
 
 def loop(reader: Reader, form: Call) -> None:
-    """``scf.for %i = %a to %b step %c { .. }``, unrolled."""
-    words = form.operation.words
+    """``%r = scf.for %i = %a to %b step %c iter_args(%x = %y) -> (index) { .. }``, unrolled."""
+    words, (region,) = form.operation.words, form.operation.regions
     bounds = [form.whole(words[words.index(key) + 1]) for key in ("=", "to", "step")]
-    (region,) = form.operation.regions
+    carried = _carried(words)
+    for name, initial in carried:
+        reader.values[name] = reader.values[initial]
     for value in range(*bounds):
         reader.values[words[0]] = value
         reader.run(reader, region.blocks[0])
+        _assign(reader, [name for name, _ in carried], _yielded(reader, region.blocks[0]))
+    _assign(reader, form.operation.results, [reader.values[name] for name, _ in carried])
+
+
+def branch(reader: Reader, form: Call) -> None:
+    """``%r = scf.if %c -> (index) { .. } else { .. }``: the region that the condition chooses."""
+    regions = form.operation.regions
+    chosen = 0 if form.whole(form.values[0]) else 1
+    if chosen < len(regions):
+        reader.run(reader, regions[chosen].blocks[0])
+        _assign(reader, form.operation.results, _yielded(reader, regions[chosen].blocks[0]))
+
+
+def compare(reader: Reader, form: Call) -> None:
+    """``arith.cmpi slt, %a, %b : index``."""
+    predicate = str(form.attributes.get("predicate", form.operation.words[0])).strip('"')
+    one, other = (form.whole(value) for value in form.values)
+    if predicate not in COMPARISONS:
+        raise form.error(f"the predicate {predicate} is not known", ", ".join(COMPARISONS))
+    reader.values[form.result] = int(COMPARISONS[predicate](one, other))
+
+
+def _carried(words: list[str]) -> list[tuple[str, str]]:
+    """Names and first values of what a loop hands from turn to turn."""
+    if "iter_args" not in words:
+        return []
+    first = words.index("iter_args")
+    last = words.index(")", first)
+    return [(words[at - 1], words[at + 1]) for at in range(first, last) if words[at] == "="]
+
+
+def _yielded(reader: Reader, block: Block) -> list[Value]:
+    """What a block hands on."""
+    last = block.operations[-1] if block.operations else None
+    if last is None or last.name != "scf.yield":
+        return []
+    return [reader.values[word] for word in last.words if word[:1] == "%"]
+
+
+def _assign(reader: Reader, names: Sequence[str], values: Sequence[Value]) -> None:
+    single = names if len(names) <= 1 else names[1:]  # of several, the first is what they are called together
+    reader.values.update(zip(single if len(names) > len(values) else names, values, strict=False))
 
 
 def integers(reader: Reader, form: Call) -> None:
@@ -72,6 +118,14 @@ def integers(reader: Reader, form: Call) -> None:
     reader.values[form.result] = compute(*(form.whole(value) for value in form.values))
 
 
+COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "slt": operator.lt,
+    "sle": operator.le,
+    "sgt": operator.gt,
+    "sge": operator.ge,
+}
 ARITHMETIC: Mapping[str, Callable[..., int]] = {
     "arith.addi": lambda a, b: a + b,
     "arith.subi": lambda a, b: a - b,

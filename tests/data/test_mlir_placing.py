@@ -1,0 +1,73 @@
+"""Where do logical tiles go, and does a design with them run?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile.errors import InputFileError
+from mlir_designs import NUMBERS, WAIT, copied, device, host, loaded, ran
+
+_CORE = """aie.core(%{tile}) {{
+  %z = arith.constant 0 : index
+  %n = arith.constant 4 : index
+  %w = arith.constant 16 : index
+  %o = arith.constant 1 : index
+  scf.for %t = %z to %n step %o {{
+    %s0 = aie.objectfifo.acquire @{source}(Consume, 1) : !aie.objectfifosubview<memref<16xi32>>
+    %x = aie.objectfifo.subview.access %s0[0] : !aie.objectfifosubview<memref<16xi32>> -> memref<16xi32>
+    %s1 = aie.objectfifo.acquire @{target}(Produce, 1) : !aie.objectfifosubview<memref<16xi32>>
+    %y = aie.objectfifo.subview.access %s1[0] : !aie.objectfifosubview<memref<16xi32>> -> memref<16xi32>
+    scf.for %i = %z to %w step %o {{
+      %v = memref.load %x[%i] : memref<16xi32>
+      memref.store %v, %y[%i] : memref<16xi32>
+    }}
+    aie.objectfifo.release @{source}(Consume, 1)
+    aie.objectfifo.release @{target}(Produce, 1)
+  }}
+  aie.end
+}}"""
+
+
+def _fifo(name: str, source: str, target: str) -> str:
+    return f"aie.objectfifo @{name}(%{source}, {{%{target}}}, 2 : i32) : !aie.objectfifo<memref<16xi32>>"
+
+
+def _places(text: str) -> dict[str, tuple[int, int] | None]:
+    return {name[1:]: tile.place for name, tile in loaded(text).configured.tiles.items()}
+
+
+_LOGICAL = """
+  %s = aie.logical_tile<ShimNOCTile>(?, ?)
+  %r = aie.logical_tile<ShimNOCTile>(?, ?)
+  %c = aie.logical_tile<CoreTile>(?, ?)
+"""
+_BOTH = host(copied("out", "b", 1), copied("in", "a", 0), WAIT)
+
+
+def test_logical_tiles_get_places_and_share_an_interface_tile() -> None:
+    parts = _fifo("in", "s", "c"), _fifo("out", "c", "r"), _CORE.format(tile="c", source="in", target="out")
+    text = device(*parts, _BOTH, tiles=_LOGICAL)
+    assert _places(text) == {"s": (0, 0), "r": (0, 0), "c": (0, 2)}
+    np.testing.assert_array_equal(ran(loaded(text), NUMBERS)[1], NUMBERS)
+
+
+def test_what_has_a_place_keeps_it() -> None:
+    tiles = _LOGICAL.replace("CoreTile>(?, ?)", "CoreTile>(2, ?)") + "%fixed = aie.tile(2, 2)\n"
+    places = _places(device(_fifo("in", "s", "c"), _fifo("out", "c", "r"), tiles=tiles, chip="npu1"))
+    assert places == {"s": (2, 0), "r": (2, 0), "c": (2, 3), "fixed": (2, 2)}
+
+
+def test_an_interface_tile_without_channels_left_is_passed_over() -> None:
+    sources = "".join(f"%s{n} = aie.logical_tile<ShimNOCTile>(?, ?)\n" for n in range(3))
+    fifos = [_fifo(f"in{n}", f"s{n}", "m") for n in range(3)]
+    text = device(*fifos, tiles=sources + "%m = aie.logical_tile<MemTile>(?, ?)\n", chip="npu1")
+    assert _places(text) == {"s0": (0, 0), "s1": (0, 0), "s2": (1, 0), "m": (0, 1)}
+    with pytest.raises(InputFileError, match="no interface tile has 1 MM2S channels left"):
+        loaded(text.replace("(npu1)", "(npu1_1col)"))
+
+
+def test_more_cores_than_tiles_are_named() -> None:
+    tiles = "".join(f"%c{n} = aie.logical_tile<CoreTile>(?, ?)\n" for n in range(5))
+    with pytest.raises(InputFileError, match="all 4 compute tiles that it may be are taken"):
+        loaded(device(tiles=tiles))
