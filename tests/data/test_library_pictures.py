@@ -183,6 +183,12 @@ def test_halves_are_told_apart() -> None:
         c = np.zeros(8, out)
         LIBRARY[name](a, w, c, 1, 8, 8, 2)
         assert [*c[:4]] == wanted, name
+    inputs = np.zeros((2, 1, 8), np.uint8)
+    inputs[0, 0, 0] = 1
+    weights, skip, c = np.zeros((1, 2, 8, 8), np.int8), np.ones(8, np.int8), np.zeros(8, np.uint8)
+    weights[0, 0, 0, :4] = [2, -2, 6, -6]
+    LIBRARY["conv2dk1_skip_i8"](inputs[0], inputs[1], weights, c, skip, 1, 16, 8, 2, 0)
+    assert [*c[:4]] == [2, 1, 3, 0]
 
 
 @pytest.mark.parametrize(("suffix", "kind"), [("i8", np.int8), ("ui8", np.uint8)])

@@ -67,6 +67,13 @@ MUTANTS = (
         "tests/data/test_library_elements.py::test_a_suffix_of_a_reduction_is_a_type",
     ),
     Mutant(
+        "functions of the library hide the user's",
+        "importers/kernels/shipped.py",
+        "ChainMap(_readable(own), _readable(shipped))",
+        "ChainMap(_readable(shipped), _readable(own))",
+        "tests/data/test_library_designs.py::test_functions_of_the_user_come_first",
+    ),
+    Mutant(
         "a kernel takes less than its MACs",
         "corelib/registry.py",
         "return ceil(max(times))",

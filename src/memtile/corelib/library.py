@@ -94,6 +94,13 @@ def unknown(name: str) -> str:
     )
 
 
+def nearest(name: str) -> list[str]:
+    """Up to three names of the library that look like ``name``."""
+    spelled = list(library())
+    same_start = [each for each in spelled if each.split("_")[0] == name.split("_")[0]]
+    return get_close_matches(name, spelled, _NEAREST) or same_start[:_NEAREST]
+
+
 def described() -> list[Described]:
     """Every function of the library, in the order of ``docs/kernels.md``."""
     return [

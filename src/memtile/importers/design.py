@@ -17,6 +17,7 @@ from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.kernels.kernel import is_endless, kernels
+from memtile.importers.kernels.shipped import with_library
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device import devices
@@ -183,7 +184,7 @@ def load(
         name: symbol of the device of the text, where it has several.
         sequence: symbol of the host sequence, where the device has several.
         functions: functions that cores call and the text only declares, by name; they get NumPy views and
-            numbers.
+            numbers. Those that are not here are taken from ``memtile.kernels.aie``, and the notes say so.
         costs: cycles of the operations of cores.
         timing: timing constants.
 
@@ -220,10 +221,12 @@ def loads(
     """The design of a text; see :func:`load`."""
     described = _chosen(text, devices(read(text)), name)
     raise_if(_unknown(described), InputFileError)
-    array = Array(_device_name(described, device), timing=timing)
+    chosen = _device_name(described, device)
+    array = Array(chosen, timing=timing)
     made = configure(described, array)
-    _attach(made, kernels(made, functions, costs))
-    return Loaded(array, made, _program(made, sequence), _notes(described))
+    known, notes = with_library(described, functions, chosen)
+    _attach(made, kernels(made, known, costs))
+    return Loaded(array, made, _program(made, sequence), (*_notes(described), *notes))
 
 
 def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) -> DeviceDescription:

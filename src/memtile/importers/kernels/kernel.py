@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
+from memtile.corelib.library import nearest
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
@@ -118,10 +119,12 @@ def _missing(name: str, declared: Operation) -> Iterator[Problem]:
     kinds = [form.text(item) for item in form.items()]
     arguments = ", ".join(f"a{n}" for n in range(len(kinds)))
     stub = f"def {name}({arguments}):  # {', '.join(kinds)}"
+    near = nearest(name)
+    library = f" Names of the library that come near are {', '.join(near)}." if near else ""
     error = form.error(
         f"nobody gave the function {name}({', '.join(kinds)})",
         "a Python function of this name",
         reason="mlir_external",
-        step=f"Give it with --kernels FILE.py; it may begin so: {stub}.",
+        step=f"Give it with --kernels FILE.py; it may begin so: {stub}.{library}",
     )
     yield from error.problems
