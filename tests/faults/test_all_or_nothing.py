@@ -19,10 +19,10 @@ def refused(call: Callable[[], object]) -> str:
 
 def claimed(tile: Tile) -> list[object]:
     """Everything that can be claimed of a tile, and the registers that would be written."""
-    kind = tile.kind
-    locks = [tile.door.read32(kind.lock_value_base + n * kind.lock_value_stride) for n in range(kind.locks)]
+    kind, door = tile.kind, tile.own_door
+    locks = [door.read32(kind.lock_value_base + n * kind.lock_value_stride) for n in range(kind.locks)]
     firsts = [kind.bd_base + n * kind.bd_stride for n in range(4)]
-    bds = [tile.door.block_read32(first, kind.bd_words).tolist() for first in firsts]
+    bds = [door.block_read32(first, kind.bd_words).tolist() for first in firsts]
     channels = [(c.claimed, c.started, c.status()) for c in (*tile.s2mm, *tile.mm2s)]
     return [repr(tile), [tile.bd_pool.free(n) for n in range(kind.channels)], locks, bds, channels]
 

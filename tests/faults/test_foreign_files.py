@@ -50,9 +50,9 @@ def test_what_other_tools_write_is_named(data: bytes, what: str, step: str) -> N
 def test_any_text_is_one_problem_and_not_one_for_each_line() -> None:
     text = refused((ROOT / "README.md").read_bytes(), "README.md")
     assert text.startswith(
-        "README.md: the file is text that begins with '# memtile', and no line of it is a reg"
+        "README.md: the file is text, but not of registers; it must be a transaction, a CDO file"
     )
-    assert text.endswith("Lines of a register dump have an address and values, such as 0x021C0000 2.")
+    assert text.endswith("Say --format dump to see each line that is none.")
 
 
 def test_a_dump_with_wrong_lines_names_them() -> None:

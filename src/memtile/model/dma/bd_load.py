@@ -25,7 +25,10 @@ _STEP, _WRAP, _BEFORE, _AFTER = f.STEP, f.WRAP, f.BEFORE, f.AFTER
 
 @jit
 def halt(st: State, ch: int, error: int) -> None:
-    """Stop the channel with a sticky status bit; only a channel reset ends it (AM020, DEV-HALT-1)."""
+    """Stop the channel with a sticky status bit; only a channel reset ends it (AM020, DEV-HALT-1).
+
+    Of a compute or interface tile, the bit of an address beyond its reach is not shown (DEV-HALT-2).
+    """
     st.channels.errors[ch] |= 1 << error
     st.seen[ch, ChannelEvent.ERROR] = st.clock.now[0]
     st.channels.phase[ch] = Phase.HALTED
