@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.input_file import name_of, read_bytes
 from memtile.cli.numbers import number
+from memtile.cli.program_files import read_programs
+from memtile.cli.run_options import Kernel
+from memtile.cli.run_program import Format
 
 if TYPE_CHECKING:
     from memtile.io.program.formats import Program
@@ -21,6 +23,8 @@ Examples:
   memtile disasm transpose.bin
   memtile disasm --json aie_cdo_init.bin
   memtile disasm --summary aie_cdo_init.bin insts.txt
+  memtile disasm --summary build/
+  memtile disasm final.xclbin --kernel MLIR_AIE
   memtile disasm --diff old/insts.txt new/insts.txt
   memtile disasm --device xcve2302 --format dump registers.txt
 """
@@ -29,13 +33,12 @@ Examples:
 def disasm(
     files: Annotated[list[str], typer.Argument(metavar="FILE...|-", help="Files; - is standard input.")],
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
-    format: Annotated[
-        Literal["auto", "txn", "cdo", "dump"], typer.Option(help="Format of the files; auto looks at them.")
-    ] = "auto",
+    format: Annotated[Format, typer.Option(help="Format of the files; auto looks at them.")] = "auto",
     device: Annotated[
         str | None, typer.Option(help="Device, where the file does not say the shape of the array.")
     ] = None,
     base: Annotated[str, typer.Option(help="Address of the array in CDO files.")] = "0",
+    kernel: Kernel = None,
     summary: Annotated[
         bool, typer.Option("--summary", help="Routes, tasks, locks and waits instead of operations.")
     ] = False,
@@ -43,15 +46,14 @@ def disasm(
 ) -> None:
     """Show what files of register writes do.
 
-    Reads transactions (versions 0.1 and 1.0, binary or a hexadecimal word a line), CDO files (version 2) and
-    register dumps (address and value as text or JSON). Shows the tile, register and fields of each operation,
-    started tasks and lock values, and explains each descriptor once it is complete. Without --device, tiles
-    are those of the header, or of npu1.
+    Reads transactions (versions 0.1 and 1.0, binary or a hexadecimal word a line), CDO files (version 2),
+    xclbins, PDIs, ELF files of control code, build folders, and register dumps (address and value as text or
+    JSON). Shows the tile, register and fields of each operation, started tasks and lock values, and explains
+    each descriptor once it is complete. Without --device, tiles are those of the header, or of npu1.
 
     --diff compares two files and ends with exit code 1 if they do not do the same.
     """
     from memtile.arch.devices import device as find_device
-    from memtile.io.program.formats import read_program
     from memtile.io.program.operations import ArrayShape
     from memtile.report.disassembly import disassembly_json, disassembly_lines
     from memtile.report.program_summary import summary_json, summary_lines
@@ -61,11 +63,13 @@ def disasm(
     shape = ArrayShape.of(find_device(device or "npu1"))
     wanted = None if format == "auto" else format
     origin = number(base, "--base")
-    programs = [read_program(read_bytes(file), name_of(file), wanted, origin) for file in files]
+    programs, notes = read_programs(files, wanted, origin, kernel)
     shapes = [shape if device else program.shape or shape for program in programs]
     if diff:
         _show_difference(programs, shapes)
         return
+    for note in notes:
+        typer.echo(f"note: {note}", err=True)
     if as_json:
         results = [
             (summary_json if summary else disassembly_json)(*pair)

@@ -35,6 +35,8 @@ Examples:
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
   memtile run design.mlir --in 0=a.npy --out 2:int32:256x256=c.npy --kernels functions.py
   memtile run input_physical.mlir --against build/ --in 0=a.npy --out 2:int32:64=c.npy
+  memtile run final.xclbin insts.bin --in 0=a.npy --out 1=b.npy
+  memtile run build/ --kernels kernels.py --in 0=a.npy --out 1=b.npy
   memtile run aie_cdo_*.bin insts.txt --kernels kernels.py --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """
 
@@ -53,6 +55,7 @@ def run(
     device: options.DeviceName = None,
     format: options.FileFormat = "auto",
     base: options.Base = "0",
+    kernel: options.Kernel = None,
     kernels: options.Kernels = None,
     pad_arguments: options.PadArguments = False,
     keep_order: options.KeepOrder = False,
@@ -65,11 +68,12 @@ def run(
     its host sequence by position, and --kernels has the functions that its cores call.
 
     A design is a Python file with a design() function; --set gives values to its arguments, which memtile
-    info DESIGN.py lists. Other files are transactions, CDO files or register dumps, done as one program:
-    those of a build in the order elfs, init, enable, instructions, others as given; --kernels says what its
-    cores do. NAME is a kernel argument (0; without pointer patches the buffers are counted by address),
-    an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream (memory(0,1) MM2S 0), or
-    your own: these name in order the buffers that are read (--in) or written (--out).
+    info DESIGN.py lists. Other files are transactions, CDO files, xclbins, PDIs, ELF files of control code or
+    register dumps, or a build folder, done as one program: those of a build in the order elfs, init, enable,
+    instructions, others as given; --kernels says what its cores do. NAME is a kernel argument (0; without
+    pointer patches the buffers are counted by address), an external address (0x100000000), a tile memory
+    (memory(0,1)+0x400), a stream (memory(0,1) MM2S 0), or your own: these name in order the buffers that are
+    read (--in) or written (--out).
 
     A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
     tile0_1.mm2s0 takes all of its signals.
@@ -78,8 +82,9 @@ def run(
     """
     dump = _waveform_file(vcd, signals, untimed)
     draw = _drawing(picture, untimed)
+    origin = number(base, "--base")
     of_program = ProgramOptions(
-        given or (), wanted or (), device, format, number(base, "--base"), kernels, pad_arguments, keep_order
+        given or (), wanted or (), device, format, origin, kernels, pad_arguments, keep_order, kernel
     )
     if any(Path(file).suffix == SUFFIX for file in files):
         result = _run_mlir(files, of_program, settings, dump)(
@@ -106,6 +111,8 @@ def _run_mlir(
 ) -> Callable[..., Result]:
     if len(files) > 1 or settings:
         raise typer.BadParameter("an MLIR design is run alone, without --set.")
+    if of_program.kernel is not None:
+        raise typer.BadParameter("--kernel chooses a program of an xclbin, a full ELF or a build folder.")
     return partial(run_mlir, files[0], of_program, dump)
 
 

@@ -11,7 +11,7 @@ from memtile.cli.run_program import Format
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="DESIGN.py|DESIGN.mlir|FILE...", help="A design, or files of register writes."),
+    typer.Argument(metavar="DESIGN.py|DESIGN.mlir|FILE...", help="A design, or files of a program."),
 ]
 Untimed = Annotated[bool, typer.Option("--untimed", help="Move the data without a clock.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
@@ -49,6 +49,10 @@ Kernels = Annotated[
         metavar="FILE.py", help="What cores do: functions core_COLUMN_ROW; for MLIR those that they call."
     ),
 ]
+Kernel = Annotated[
+    str | None,
+    typer.Option(metavar="NAME|ID", help="Which program of an xclbin, a full ELF or a build folder."),
+]
 PadArguments = Annotated[
     bool, typer.Option("--pad-arguments", help="Fill arrays up with zeros that are too short.")
 ]
@@ -63,6 +67,6 @@ Costs = Annotated[
     Path | None, typer.Option("--cost", metavar="FILE.json", help="Cycles of operations of MLIR cores.")
 ]
 FOR_PROGRAMS = (
-    "a design is run alone, without --in, --out, --device, --format, --base, --kernels, --pad-arguments and "
-    "--keep-order."
+    "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, "
+    "--pad-arguments and --keep-order."
 )

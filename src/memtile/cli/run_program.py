@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from memtile.cli.array_file import parse_wanted, read_given, save
-from memtile.cli.input_file import name_of, read_bytes
+from memtile.cli.program_files import brought, read_programs
 from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
     from memtile.io.program.run import ProgramResult
 
-Format = Literal["auto", "txn", "cdo", "dump"]
+Format = Literal["auto", "txn", "cdo", "dump", "xclbin", "pdi", "elf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class ProgramOptions:
     kernels: str | None = None
     pad_arguments: bool = False
     keep_order: bool = False
+    kernel: str | None = None
 
 
 def run_files(
@@ -52,13 +53,13 @@ def run_files(
     from memtile.design.array import Array
     from memtile.io.program.device import device_of
     from memtile.io.program.file_order import ordered
-    from memtile.io.program.formats import read_program
     from memtile.io.program.run import run_program
 
     wanted = [parse_wanted(text) for text in options.wanted]
     given = [read_given(text) for text in options.given]
     form = None if options.format == "auto" else options.format
-    programs = [read_program(read_bytes(file), name_of(file), form, options.base) for file in files]
+    programs, notes = read_programs(files, form, options.base, options.kernel)
+    more, said = brought(programs, given)
     kernels = load_kernels(options.kernels) if options.kernels else {}
     device, shape = device_of(programs, options.device)
     programs, order = (programs, "") if options.keep_order else ordered(programs, shape)
@@ -70,7 +71,7 @@ def run_files(
             lambda: run_program(
                 operations,
                 array,
-                given,
+                [*given, *more],
                 [each for each, _ in wanted],
                 kernels=kernels,
                 pad_arguments=options.pad_arguments,
@@ -79,11 +80,12 @@ def run_files(
                 progress=progress,
             ),
         )
+    said = [*notes, *filter(None, [order]), *said]
     paths = {each.name: path for each, path in wanted}
     for name, path in paths.items():
         save(path, done.arrays[name])
     draw(done.result)
-    show_program(done, [order] if order else [], paths, device.name, as_json=as_json)
+    show_program(done, said, paths, device.name, as_json=as_json)
     return done.result
 
 

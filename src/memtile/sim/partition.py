@@ -13,15 +13,17 @@ from memtile.arch.register_map import register_named, tile_register
 from memtile.arch.tiles import TILE_KINDS, kinds_of
 from memtile.errors import Problem
 from memtile.jit.tables import plain
+from memtile.model import column_clock
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import windows
 from memtile.model.state.events import EAST, SIDES, WEST
-from memtile.model.state.state import Spec
+from memtile.model.state.state import Spec, State
 from memtile.model.state.tiles import Placed
 from memtile.sim.door import Door
 
 _CONTROL = register_named("memory_tile", "Tile_Control")
 _CLOCK = register_named("pl", "Column_Clock_Control")
+_RESET = register_named("pl", "AIE_Tile_Column_Reset")
 _FROM = tuple(_CONTROL.field(f"Isolate_From_{side}") for side in ("South", "West", "North", "East"))
 
 
@@ -46,6 +48,25 @@ def stop_clocks(spec: Spec, door: Callable[[int], Door]) -> None:
     for tile, kind in enumerate(plain(spec.tiles).kind.tolist()):
         if TILE_KINDS[KIND_NAMES[kind]].role == "interface":
             door(tile).write32(_CLOCK.offset, _CLOCK.pack(Clock_Buffer_Enable=0))
+
+
+def restart(state: State, door: Callable[[int], Door]) -> None:
+    """Reset all tiles, as the driver resets a partition, and open it again; the clocks run on.
+
+    Args:
+        state: of the model, with all cycles booked.
+        door: the memory-mapped AXI4 port of a tile.
+    """
+    for tile in column_clock.interfaces(state.spec).tolist():
+        column_clock.reset_interface(state, tile)
+        for register, value in (
+            (_CLOCK, _CLOCK.pack(Clock_Buffer_Enable=1)),
+            (_RESET, _RESET.pack(Reset=1)),
+            (_RESET, 0),
+        ):
+            door(tile).write32(register.offset, value)
+            column_clock.follow(state)
+    open_partition(state.spec, door)
 
 
 def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:

@@ -66,20 +66,28 @@ def read_cdo(data: bytes, name: str = "CDO", base: int = 0) -> tuple[Operation, 
         InputFileError: a wrong header or checksum, an unknown command, a wrong length, or a file that ends
             too early; names the byte offset.
     """
-    file = ByteReader(data, name)
-    _check_header(file)
+    return cdo_operations(ByteReader(data, name), base)
+
+
+def cdo_operations(file: ByteReader, base: int = 0) -> tuple[Operation, ...]:
+    """The operations of a CDO that is a file or a part of one; see :func:`read_cdo`."""
+    length, problems = header_of(file)
+    body = len(file.data) - HEADER.size
+    if length * WORD_BYTES != body:
+        problems.append(_wrong_length(file, length, body))
+    raise_if(problems, InputFileError)
     operations: list[Operation] = []
     at = HEADER.size
-    while at < len(data):
+    while at < len(file.data):
         operation, at = _read_command(file, at, base)
         operations.append(operation)
     return tuple(operations)
 
 
-def _check_header(file: ByteReader) -> None:
+def header_of(file: ByteReader) -> tuple[int, list[Problem]]:
+    """How many words of commands the header of a CDO counts after it, and what is wrong with it else."""
     words = file.unpack(HEADER, 0, "header")
     following, identification, version, length, checksum = words
-    body = len(file.data) - HEADER.size
     expected = ~sum(words[:-1]) & WORD_MAX
     checks = (
         ("header_length", 0, following, _HEADER_WORDS),
@@ -92,14 +100,12 @@ def _check_header(file: ByteReader) -> None:
         for reason, at, given, allowed in checks
         if given != allowed
     ]
-    if length * WORD_BYTES != body:
-        problems.append(_wrong_length(file, length, body))
-    raise_if(problems, InputFileError)
+    return length, problems
 
 
 def _wrong_length(file: ByteReader, length: int, body: int) -> Problem:
-    says = f"the header counts {length * WORD_BYTES} bytes after it, the file has {body}"
-    given, allowed = f"{length} words", f"{body} bytes, as the file has"
+    says = f"the header counts {length * WORD_BYTES} bytes after it, the {file.whole} has {body}"
+    given, allowed = f"{length} words", f"{body} bytes, as the {file.whole} has"
     return file.problem("length", 12, "length", given, allowed, SOURCE, says)
 
 
@@ -119,8 +125,13 @@ def _read_command(file: ByteReader, at: int, base: int) -> tuple[Operation, int]
         raise file.error("command_length", at, f"{command.name} length", f"{length} words", allowed, SOURCE)
     file.need(start, length * WORD_BYTES, command.name)
     words = Struct(f"<{length}I").unpack_from(file.data, start)
-    operation = command.build(words, base, file.place(at))
+    return operation_of(file, at, number, words, base), start + length * WORD_BYTES
+
+
+def operation_of(file: ByteReader, at: int, number: int, words: Sequence[int], base: int) -> Operation:
+    """The operation of the command at byte ``at``, of a known number, with as many words as it takes."""
+    operation = _COMMANDS[number].build(words, base, file.place(at))
     if isinstance(operation, Write | MaskWrite | BlockWrite) and operation.address < 0:
         given = hex(operation.address + base)
         raise file.error("address", at, "address", given, f"{base:#x} or more", "the base address given")
-    return operation, start + length * WORD_BYTES
+    return operation

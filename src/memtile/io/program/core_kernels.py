@@ -40,7 +40,7 @@ class CoreKernels:
     """
 
     def __init__(self, array: Array, kernels: Kernels) -> None:
-        self._array, self._waiting = array, dict(kernels)
+        self._array, self._kernels, self._waiting = array, kernels, dict(kernels)
 
     def problems(self, operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Problem]:
         """Kernels of cores that are not there, or that nobody enables."""
@@ -68,6 +68,10 @@ class CoreKernels:
             kernel = self._waiting.pop(place, None)
             if kernel is not None:
                 self._array.compute_tile(*place).run_kernel(kernel)
+
+    def restart(self) -> None:
+        """Have all kernels wait again until their cores are enabled: the array was reset."""
+        self._waiting = dict(self._kernels)
 
     def started_by(self, address: int, words: int) -> bool:
         """Whether a write of so many words may have enabled a core that waits for it."""

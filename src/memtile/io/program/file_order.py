@@ -6,15 +6,19 @@ its operations tell; files of which one tells nothing stay in the order in which
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
+from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.program.core_kernels import enabled_by
 from memtile.io.program.formats import Program
 from memtile.io.program.operations import ArrayShape, Other, locate, words_written
+from memtile.io.program.pdi_loads import LOAD, is_loaded
 from memtile.io.program.pointer_patches import PATCH
 from memtile.io.program.register_image import is_program_memory
 from memtile.io.program.token_waits import WAIT
+
+_CONFIGURATIONS = ("cdo", "xclbin", "pdi")
 
 
 class Role(IntEnum):
@@ -27,7 +31,12 @@ class Role(IntEnum):
 
 
 def ordered(programs: Sequence[Program], shape: ArrayShape) -> tuple[list[Program], str]:
-    """The files in the order of a build, and a line that says so where it is not the order given."""
+    """The files in the order of a build, and a line that says so where it is not the order given.
+
+    Raises:
+        InputFileError: two files configure the array, of which one is a container and has all that it needs.
+    """
+    raise_if(list(_twice(programs)), InputFileError)
     roles = [_role(program, shape) for program in programs]
     found = [role for role in roles if role is not None]
     if len(found) < len(roles) or found == sorted(found):
@@ -38,12 +47,38 @@ def ordered(programs: Sequence[Program], shape: ArrayShape) -> tuple[list[Progra
     return [program for _, program in by_role], line
 
 
+def _twice(programs: Sequence[Program]) -> Iterator[Problem]:
+    """Files beside a container that would configure the array a second time."""
+    whole = [program for program in programs if program.format in ("xclbin", "pdi") or _loads(program)]
+    if not whole:
+        return
+    first = whole[0]
+    more = [p for p in programs if p is not first and (p in whole or p.format in _CONFIGURATIONS)]
+    if more:
+        names = ", ".join(program.name for program in more)
+        yield Problem(
+            reason="configured_twice",
+            where=names,
+            field="configuration",
+            given=f"{names} beside {first.name}",
+            allowed="one configuration",
+            source="files of a build",
+            next_step=f"Leave out {names}, or {first.name}; --keep-order does them all.",
+            says=f"{first.name} has a whole configuration already",
+        )
+
+
+def _loads(program: Program) -> bool:
+    """Whether a program has PDIs that it loads."""
+    return any(isinstance(operation, Other) and is_loaded(operation) for operation in program.operations)
+
+
 def _role(program: Program, shape: ArrayShape) -> Role | None:
     """What a file is; None where its operations do not tell."""
     names = {operation.name for operation in program.operations if isinstance(operation, Other)}
-    if names & {PATCH, WAIT}:
+    if names & {PATCH, WAIT, LOAD} or program.format == "elf":
         return Role.INSTRUCTIONS
-    if program.format != "cdo":
+    if program.format not in _CONFIGURATIONS:
         return None
     words = [word for operation in program.operations for word in words_written(operation)]
     if any(_loads_program(word.address, shape) for word in words):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memtile.errors import Problem
 
-_BUILD = "Give the files of the build folder instead: aie_cdo_*.bin and the instructions."
+ALLOWED = "a transaction, a CDO file, a container of them or a register dump"
 
 
 class Known(NamedTuple):
@@ -26,18 +26,13 @@ class Known(NamedTuple):
 
 _MAGIC: Mapping[bytes, Known] = MappingProxyType(
     {
-        b"xclbin2\0": Known("an xclbin, a container with the CDO in its AIE_PARTITION section", _BUILD),
-        bytes.fromhex("dd00000044332211"): Known("a PDI, a boot image with the CDO in it", _BUILD),
-        b"\x7fELF": Known(
-            "an ELF file", f"If it is a core's program, write a kernel for it (--kernels FILE.py). {_BUILD}"
-        ),
         b"\x93NUMPY": Known("a NumPy array", "Give arrays with --in NAME=FILE.npy."),
         b"PK\x03\x04": Known("a ZIP archive", "Give the files in it."),
     }
 )
 _MLIR = re.compile(rb"\s*((//[^\n]*)?\n\s*)*(module\b|aie\.device\b|\"builtin\.module\"|#map|#aie)")
 _MLIR_STEP = (
-    "Compile it with mlir-aie, and give the files that this writes: aie_cdo_*.bin and the instructions."
+    "Compile it with mlir-aie, and give the folder of the build, or the xclbin and the instructions in it."
 )
 _TEXT_STEP = "Lines of a register dump have an address and values, such as 0x021C0000 2."
 
@@ -64,8 +59,8 @@ def _problem(name: str, what: str, step: str) -> Problem:
         where=name,
         field="format",
         given=what,
-        allowed="a transaction, a CDO file or a register dump",
+        allowed=ALLOWED,
         source="their headers",
         next_step=step,
-        says=f"the file is {what}; it must be a transaction, a CDO file or a register dump",
+        says=f"the file is {what}; it must be {ALLOWED}",
     )

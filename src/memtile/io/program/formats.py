@@ -13,16 +13,24 @@ from types import MappingProxyType
 from typing import Literal
 
 from memtile.errors import InputFileError, Problem, raise_if
+from memtile.io.formats.byte_reader import ByteReader
 from memtile.io.formats.json_text import parse_json
 from memtile.io.program.cdo import IDENTIFICATION, read_cdo
-from memtile.io.program.foreign_files import foreign
+from memtile.io.program.containers.contents import Buffer, Contents
+from memtile.io.program.containers.control_elf import read_control_elf
+from memtile.io.program.containers.elf import MAGIC as ELF
+from memtile.io.program.containers.pdi import MAGIC as PDI
+from memtile.io.program.containers.pdi import pdi_contents
+from memtile.io.program.containers.xclbin import MAGIC as XCLBIN
+from memtile.io.program.containers.xclbin import read_xclbin
+from memtile.io.program.foreign_files import ALLOWED, foreign
 from memtile.io.program.headers import GENERATIONS
 from memtile.io.program.operations import ArrayShape, Operation
 from memtile.io.program.register_dump import looks_like_dump, read_json, read_text
 from memtile.io.program.transaction import read_transaction
 from memtile.io.program.transaction_format import HEADER, LAYOUTS, SOURCE, Header
 
-Format = Literal["txn", "cdo", "dump"]
+Format = Literal["txn", "cdo", "dump", "xclbin", "pdi", "elf"]
 _HEX_WORD = re.compile(rb"[0-9a-fA-F]{8}")
 _IDENTIFICATION = Struct("<4xI")
 
@@ -33,11 +41,14 @@ class Program:
 
     Attributes:
         name: of the file.
-        format: ``txn``, ``cdo`` or ``dump``.
+        format: ``txn``, ``cdo``, ``dump``, ``xclbin``, ``pdi`` or ``elf``.
         title: the format in words, with what the header says.
         operations: in order.
         shape: of the array, where the file says it.
         generation: of the array, as the header of a transaction numbers it; 0 = not said.
+        notes: what was left out of a container and why, a line each.
+        buffers: contents that a container brings for kernel arguments.
+        kernels: names and numbers of what was taken from a container.
     """
 
     name: str
@@ -46,9 +57,14 @@ class Program:
     operations: tuple[Operation, ...]
     shape: ArrayShape | None = None
     generation: int = 0
+    notes: tuple[str, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
+    kernels: tuple[str, ...] = ()
 
 
-def read_program(data: bytes, name: str, format: Format | None = None, base: int = 0) -> Program:
+def read_program(
+    data: bytes, name: str, format: Format | None = None, base: int = 0, kernel: str | None = None
+) -> Program:
     """The program in ``data``.
 
     Args:
@@ -56,18 +72,29 @@ def read_program(data: bytes, name: str, format: Format | None = None, base: int
         name: of the file, for messages.
         format: of the file; None = find out.
         base: address of the array in a CDO file.
+        kernel: which program of a container with several: a name, or a kernel id.
 
     Raises:
-        InputFileError: it is not a file of that format.
+        InputFileError: it is not a file of that format, or has several programs and ``kernel`` is none.
     """
     if format is None and (problem := foreign(data, name)) is not None:
         raise InputFileError(problem)
-    return _READERS[format or _format_of(data, name)](data, name, base)
+    found = format or _format_of(data, name)
+    if found in _CONTAINERS:
+        contents = _CONTAINERS[found](data, name, kernel, base)
+        header = contents.header
+        shape, generation = (header.shape, header.generation) if header else (None, 0)
+        parts = contents.notes, contents.buffers, contents.kernels
+        return Program(name, found, contents.title, contents.operations, shape, generation, *parts)
+    return _READERS[found](data, name, base)
 
 
 def _format_of(data: bytes, name: str) -> Format:
     if len(data) >= _IDENTIFICATION.size and _IDENTIFICATION.unpack_from(data) == (IDENTIFICATION,):
         return "cdo"
+    for magic, found in _MAGIC.items():
+        if data.startswith(magic):
+            return found
     if tuple(data[:2]) in LAYOUTS or _is_hex_words(data):
         return "txn"
     if not data or b"\0" in data or not _is_text(data):
@@ -78,10 +105,9 @@ def _format_of(data: bytes, name: str) -> Format:
                 where=name,
                 field="format",
                 given=f"bytes {start}" if data else "an empty file",
-                allowed="a transaction, a CDO file or a register dump",
+                allowed=ALLOWED,
                 source="their headers",
-                says=f"the file {f'begins with bytes {start}' if data else 'is empty'}; "
-                "it must be a transaction, a CDO file or a register dump",
+                says=f"the file {f'begins with bytes {start}' if data else 'is empty'}; it must be {ALLOWED}",
             )
         )
     if not looks_like_dump(data.decode("utf-8-sig")):
@@ -167,6 +193,15 @@ def _dump(data: bytes, name: str, _base: int) -> Program:
     return Program(name, "dump", "register dump, text", read_text(text, name))
 
 
-_READERS: Mapping[Format, Callable[[bytes, str, int], Program]] = MappingProxyType(
+def _pdi(data: bytes, name: str, _kernel: str | None, base: int) -> Contents:
+    operations, notes = pdi_contents(ByteReader(data, name, whole="PDI"), base)
+    return Contents("PDI with a CDO", operations, notes=notes)
+
+
+_READERS: Mapping[str, Callable[[bytes, str, int], Program]] = MappingProxyType(
     {"txn": _transaction, "cdo": _cdo, "dump": _dump}
 )
+_CONTAINERS: Mapping[str, Callable[[bytes, str, str | None, int], Contents]] = MappingProxyType(
+    {"xclbin": read_xclbin, "pdi": _pdi, "elf": read_control_elf}
+)
+_MAGIC: Mapping[bytes, Format] = MappingProxyType({XCLBIN: "xclbin", PDI: "pdi", ELF: "elf"})

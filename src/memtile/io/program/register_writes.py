@@ -93,7 +93,7 @@ def _do(operation: Operation, target: Target, advance: Advance, handlers: Mappin
         case MaskPoll(address, mask, value):
             if not target.poll(address, mask, value, advance):
                 raise SimulationError(_timed_out(operation))
-        case Other(name) if name in handlers:
+        case Other(name, acts=True) if name in handlers:
             handlers[name](operation)
 
 

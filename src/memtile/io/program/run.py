@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -24,12 +25,14 @@ from memtile.io.program.external_uses import external_uses
 from memtile.io.program.memory import place, taken
 from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pace import Pace
+from memtile.io.program.pdi_loads import LOAD, load_problems
 from memtile.io.program.pointer_patches import PATCH, pointer_of, pointer_problems, pointer_words
-from memtile.io.program.register_writes import Advance, apply, check
+from memtile.io.program.register_writes import Advance, Handler, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
 from memtile.io.program.waits import ends_waiting
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
+from memtile.sim.partition import restart
 from memtile.sim.polling import run_to_next_poll
 from memtile.sim.untimed import run_untimed
 
@@ -37,6 +40,7 @@ _NO_KERNELS: Kernels = MappingProxyType({})
 _CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
     PATCH: pointer_problems,
     WAIT: wait_problems,
+    LOAD: load_problems,
 }
 
 
@@ -82,6 +86,7 @@ class _Host:
         self._cores = cores
         self._door = OwnDoor(array)
         self._pace = Pace(array.engine.host, array.engine.timing, array.device)
+        self._untouched = True
         self.stop = Stop.LIMIT
         array.engine.host.stopped = untimed
 
@@ -100,7 +105,14 @@ class _Host:
         self._door.block_write32(address, words)
         self._written(address, len(words))
 
+    def load(self, _operation: Other) -> None:
+        """Reset the array before the operations of a PDI, as firmware does; a new one is as after a reset."""
+        if not self._untouched:
+            restart(self._array.engine.state, self._array.engine.door)
+            self._cores.restart()
+
     def _written(self, address: int, words: int = 1) -> None:
+        self._untouched = False
         if self._cores.started_by(address, words):
             self._cores.attach()
 
@@ -213,7 +225,8 @@ def run_program(
     cores.attach()
     host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
     addresses, tokens = place(bound, array), TokenHost(array, host.until)
-    handlers = {PATCH: lambda operation: _patch(operation, array, addresses), WAIT: tokens.wait}
+    patch = partial(_patch, array, addresses)
+    handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load}
     stopped = ""
     try:
         host.do(before)
@@ -228,7 +241,7 @@ def run_program(
     return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
 
 
-def _patch(operation: Other, array: Array, addresses: Mapping[int, int]) -> None:
+def _patch(array: Array, addresses: Mapping[int, int], operation: Other) -> None:
     """Put the address of an argument into a descriptor."""
     pointer = pointer_of(operation)
     assert pointer is not None

@@ -13,6 +13,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.fields import descriptor_of
 from memtile.io.program.core_kernels import enabled_by
 from memtile.io.program.operations import ArrayShape, MaskPoll, Operation, Other
+from memtile.io.program.pdi_loads import is_loaded
 from memtile.io.program.pointer_patches import Pointer, pointer_of
 from memtile.io.program.register_image import Place, RegisterImage
 from memtile.io.program.routes import Route, routes
@@ -94,7 +95,7 @@ def _other(found: Summary, operation: Other) -> None:
         found.pointers.append(pointer)
     elif operation.name == WAIT:
         found.tokens += 1
-    elif operation.acts:
+    elif operation.acts and not is_loaded(operation):
         found.others[operation.name] += 1
 
 

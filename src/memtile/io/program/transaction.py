@@ -52,16 +52,20 @@ def read_transaction(data: bytes, name: str = "transaction") -> Transaction:
         InputFileError: an unknown version or opcode, a wrong size or count, or a file that ends too early;
             names the byte offset.
     """
-    file = ByteReader(data, name)
+    return transaction_of(ByteReader(data, name))
+
+
+def transaction_of(file: ByteReader) -> Transaction:
+    """The transaction that is a file or a part of one; see :func:`read_transaction`."""
     header, count = _read_header(file)
     operations: list[Operation] = []
     at = HEADER.size
-    while at < len(data):
+    while at < len(file.data):
         operation, size = _Operations(file, header).read(at)
         operations.append(replace(operation, firmware=True))
         at += size
     if len(operations) != count:
-        says = f"the header says {count} operations, the file has {len(operations)}"
+        says = f"the header says {count} operations, the {file.whole} has {len(operations)}"
         allowed = f"{len(operations)}, as counted"
         raise file.error("count", 8, "operation count", str(count), allowed, SOURCE, says)
     return Transaction(header, tuple(operations))
@@ -74,8 +78,8 @@ def _read_header(file: ByteReader) -> tuple[Header, int]:
         known = " or ".join(f"{major}.{minor}" for major, minor in LAYOUTS)
         problems.append(file.problem("version", 0, "version", f"{major}.{minor}", known, SOURCE))
     if size != len(file.data):
-        says = f"the header says a total size of {size} bytes, the file has {len(file.data)}"
-        allowed = f"{len(file.data)}, the length of the file"
+        says = f"the header says a total size of {size} bytes, the {file.whole} has {len(file.data)}"
+        allowed = f"{len(file.data)}, the length of the {file.whole}"
         problems.append(file.problem("size", 12, "total size", f"{size} bytes", allowed, SOURCE, says))
     raise_if(problems, InputFileError)
     return Header((major, minor), generation, rows, columns, memory_rows), count

@@ -1,0 +1,1 @@
+"""Containers of programs: PDIs, xclbins, the ELF files of control code, and build folders."""
