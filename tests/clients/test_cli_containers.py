@@ -173,6 +173,7 @@ def test_each_pdi_of_a_full_elf_begins_with_new_cores(files: dict[str, Path], tm
 
 @pytest.mark.parametrize(("loads", "left"), [((), 7), ((load(2),), 0)], ids=["no load", "load"])
 def test_a_load_resets_what_was_there(tmp_path: Path, loads: tuple[Operation, ...], left: int) -> None:
+    """DEV-PDI-1."""
     path = full_elf(tmp_path, Write(address_of(0, 1), 7), *loads)
     done = call("run", path, "--out", f"memory(0,1)+0:uint32:1={tmp_path / 'out.npy'}")
     assert done.exit_code == 0, done.output

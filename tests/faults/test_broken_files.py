@@ -213,7 +213,7 @@ def test_messages_of_broken_dumps() -> None:
     assert message_of(lambda: read_program(b"\xff", "f", "dump")) == "f: byte 0 is not UTF-8 text."
     assert message_of(lambda: read_program(b"\xff\xd8 picture", "f")) == (
         "f: the file begins with bytes ff d8 20 70 69 63 74 75 72 65; it must be "
-        "a transaction, a CDO file or a register dump (their headers)."
+        "a transaction, a CDO file, a container of them or a register dump (their headers)."
     )
     for long in (b"9" * 5000, b"0x" + b"f" * 5000):
         digits = long.decode()
@@ -224,7 +224,8 @@ def test_messages_of_broken_dumps() -> None:
         f"f, item 0: '0x10000000000000000 1' {rule}"
     )
     assert message_of(lambda: read_program(b"", "f")) == (
-        "f: the file is empty; it must be a transaction, a CDO file or a register dump (their headers)."
+        "f: the file is empty; it must be a transaction, a CDO file, a container of them or a register dump "
+        "(their headers)."
     )
     assert message_of(lambda: dump_text(OPERATIONS)) == "\n".join(
         f"operation {n}: a dump cannot hold a {name}, only plain writes (register dump format)."

@@ -227,7 +227,7 @@ def test_problems_of_program_and_arrays_come_together() -> None:
     assert [line.partition(" (")[0] for line in str(caught.value).splitlines()] == [
         "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1, where there is "
         "neither data memory nor a register",
-        "f, byte 0x0040: the operation LOADPDI is no register access",
+        "f, byte 0x0040: the program loads PDI 0, which is not in the files",
         "program: argument offset is 2 bytes; it must be a multiple of 4",
         "f, byte 0x0050: the DDR_PATCH has 8 bytes, which is no known size",
         "program: the TOKEN_WAIT names channel 2 of the tile at column 3, row 5, which has 2 channels",
