@@ -79,6 +79,7 @@ MUTANTS = (
         "return ceil(max(times))",
         "return ceil(min(times))",
         "tests/data/test_library_matrices.py::test_cycles_are_macs_at_full_rate",
+    ),
     # Containers
     Mutant(
         "the table of a PDI may have any checksum",

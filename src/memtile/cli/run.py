@@ -68,12 +68,10 @@ def run(
     its host sequence by position, and --kernels has the functions that its cores call.
 
     A design is a Python file with a design() function; --set gives values to its arguments, which memtile
-    info DESIGN.py lists. Other files are transactions, CDO files, xclbins, PDIs, ELF files of control code or
-    register dumps, or a build folder, done as one program: those of a build in the order elfs, init, enable,
-    instructions, others as given; --kernels says what its cores do. NAME is a kernel argument (0; without
-    pointer patches the buffers are counted by address), an external address (0x100000000), a tile memory
-    (memory(0,1)+0x400), a stream (memory(0,1) MM2S 0), or your own: these name in order the buffers that are
-    read (--in) or written (--out).
+    info DESIGN.py lists. Other files, and build folders, are one program (docs/files.md): those of a build in
+    the order elfs, init, enable, instructions, others as given; --kernels says what its cores do. NAME is a
+    kernel argument (0), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream
+    (memory(0,1) MM2S 0), or your own: these name in order what is read (--in) or written (--out).
 
     A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
     tile0_1.mm2s0 takes all of its signals.
@@ -82,10 +80,8 @@ def run(
     """
     dump = _waveform_file(vcd, signals, untimed)
     draw = _drawing(picture, untimed)
-    origin = number(base, "--base")
-    of_program = ProgramOptions(
-        given or (), wanted or (), device, format, origin, kernels, pad_arguments, keep_order, kernel
-    )
+    origin, arrays = number(base, "--base"), (given or (), wanted or ())
+    of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
     if any(Path(file).suffix == SUFFIX for file in files):
         result = _run_mlir(files, of_program, settings, dump)(
             against=against, costs=costs, untimed=untimed, as_json=as_json, max_cycles=max_cycles, draw=draw
