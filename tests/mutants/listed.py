@@ -1438,4 +1438,19 @@ MUTANTS = (
         "buffer_dimension=tuple(shape)",
         "tests/data/test_packet_ports.py::test_a_tiling_without_buffer_dimension_is_of_the_memory_object",
     ),
+    # Timing constants chosen from outside
+    Mutant(
+        "a design's own constants stand over those of the command line",
+        "arch/chosen_timing.py",
+        "return replace(timing or Timing(), **_CHOSEN.get())",
+        "return timing or replace(Timing(), **_CHOSEN.get())",
+        "tests/clients/test_timing_option.py::test_they_stand_over_what_the_design_says",
+    ),
+    Mutant(
+        "chosen constants stay for what is made later",
+        "arch/chosen_timing.py",
+        "        _CHOSEN.reset(token)",
+        "        pass",
+        "tests/clients/test_timing_option.py::test_they_are_gone_after_the_command",
+    ),
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memtile.cli.exit_codes import ExitCode
+from memtile.cli.timing_option import TimingConstants, with_timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +42,7 @@ def faults(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the design; repeat."),
     ] = None,
+    timing: TimingConstants = None,
     upsets: Annotated[int, typer.Option(min=1, help="How many, each in a word of its own.")] = 1000,
     bits: Annotated[int, typer.Option(min=1, help="Bits of a word that flip together.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of the words, bits and cycles.")] = 0,
@@ -65,7 +67,8 @@ def faults(
     from memtile.cli.design_file import load_design
 
     make = partial(load_design, file, settings or ())
-    result = _campaign(file, make, upsets, bits, seed, ecc, area, max_cycles)
+    with with_timing(timing):
+        result = _campaign(file, make, upsets, bits, seed, ecc, area, max_cycles)
     if as_json:
         typer.echo(json.dumps(result.as_json(), indent=2))
     else:

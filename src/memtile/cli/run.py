@@ -16,11 +16,10 @@ from memtile.cli.mlir_file import SUFFIX, run_mlir
 from memtile.cli.numbers import number
 from memtile.cli.output_file import check_writable
 from memtile.cli.run_program import ProgramOptions, run_files
+from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
-    from memtile.design.array import Array
-    from memtile.design.memory_tile import MemoryTile
     from memtile.explain.results import Result
 
 _MAX_CYCLES = 10_000_000
@@ -30,6 +29,7 @@ Examples:
   memtile run --untimed design.py
   memtile run --json --max-cycles 100000 design.py
   memtile run --set m=32 --set element=int8 matmul.py
+  memtile run --timing external_latency=200 design.py
   memtile run --picture cycles.png design.py
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
@@ -47,6 +47,7 @@ def run(
     as_json: options.AsJson = False,
     max_cycles: options.MaxCycles = _MAX_CYCLES,
     settings: options.Settings = None,
+    timing: TimingConstants = None,
     picture: options.Picture = None,
     vcd: options.Vcd = None,
     signals: options.Signals = None,
@@ -82,34 +83,45 @@ def run(
     draw = _drawing(picture, untimed)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
-    if any(Path(file).suffix == SUFFIX for file in files):
-        result = _run_mlir(files, of_program, settings, dump)(
-            against=against, costs=costs, untimed=untimed, as_json=as_json, max_cycles=max_cycles, draw=draw
-        )
-    elif any(Path(file).suffix == ".py" for file in files):
-        if len(files) > 1 or of_program != ProgramOptions():
-            raise typer.BadParameter(options.FOR_PROGRAMS)
-        made = _made(files[0], settings or ())
-        result = _run_design(made, files[0], dump, untimed=untimed, max_cycles=max_cycles)
-        draw(result)
-        _show(result, as_json=as_json)
-    else:
-        if settings:
-            raise typer.BadParameter("--set is for designs; a program has no parameters.")
-        result = run_files(
-            files, of_program, dump, untimed=untimed, as_json=as_json, max_cycles=max_cycles, draw=draw
-        )
+    with with_timing(timing):
+        if any(Path(file).suffix == SUFFIX for file in files):
+            run_it = _mlir(files, of_program, settings, partial(run_mlir, against=against, costs=costs), dump)
+        elif any(Path(file).suffix == ".py" for file in files):
+            run_it = _design(files, of_program, settings, dump)
+        else:
+            run_it = _program(files, of_program, settings, dump)
+        result = run_it(untimed=untimed, as_json=as_json, max_cycles=max_cycles, draw=draw)
     _leave(result)
 
 
-def _run_mlir(
-    files: Sequence[str], of_program: ProgramOptions, settings: Sequence[str] | None, dump: WaveformFile
+def _mlir(
+    files: Sequence[str],
+    of_program: ProgramOptions,
+    settings: Sequence[str] | None,
+    run_it: Callable[..., Result],
+    dump: WaveformFile,
 ) -> Callable[..., Result]:
     if len(files) > 1 or settings:
         raise typer.BadParameter("an MLIR design is run alone, without --set.")
     if of_program.kernel is not None:
         raise typer.BadParameter("--kernel chooses a program of an xclbin, a full ELF or a build folder.")
-    return partial(run_mlir, files[0], of_program, dump)
+    return partial(run_it, files[0], of_program, dump)
+
+
+def _program(
+    files: Sequence[str], of_program: ProgramOptions, settings: Sequence[str] | None, dump: WaveformFile
+) -> Callable[..., Result]:
+    if settings:
+        raise typer.BadParameter("--set is for designs; a program has no parameters.")
+    return partial(run_files, files, of_program, dump)
+
+
+def _design(
+    files: Sequence[str], of_program: ProgramOptions, settings: Sequence[str] | None, dump: WaveformFile
+) -> Callable[..., Result]:
+    if len(files) > 1 or of_program != ProgramOptions():
+        raise typer.BadParameter(options.FOR_PROGRAMS)
+    return partial(_run_design, files[0], settings or (), dump)
 
 
 def _drawing(picture: Path | None, untimed: bool) -> Callable[[Result], None]:
@@ -135,20 +147,25 @@ def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -
     return WaveformFile(vcd, signals or ("*",))
 
 
-def _made(file: str, settings: Sequence[str]) -> MemoryTile | Array:
-    from memtile.cli.design_file import load_design
-
-    return load_design(file, settings)
-
-
 def _run_design(
-    made: MemoryTile | Array, file: str, dump: WaveformFile, *, untimed: bool, max_cycles: int
+    file: str,
+    settings: Sequence[str],
+    dump: WaveformFile,
+    *,
+    untimed: bool,
+    as_json: bool,
+    max_cycles: int,
+    draw: Callable[[Result], None],
 ) -> Result:
-    from memtile.cli.design_file import guarded
+    from memtile.cli.design_file import guarded, load_design
     from memtile.cli.progress import run_progress
 
+    made = load_design(file, settings)
     with run_progress(untimed=untimed) as progress, dump.recorded(made.engine):
-        return guarded(file, lambda: made.run(max_cycles, untimed=untimed, progress=progress))
+        result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, progress=progress))
+    draw(result)
+    _show(result, as_json=as_json)
+    return result
 
 
 def _show(result: Result, *, as_json: bool) -> None:

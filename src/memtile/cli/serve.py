@@ -9,11 +9,14 @@ from typing import Annotated
 
 import typer
 
+from memtile.cli.timing_option import TimingConstants, parse_timing
+
 EXAMPLES = """\b
 Examples:
   memtile serve
   memtile serve --device xcve2802 --port 5555
   memtile serve --cycles-per-access 100
+  memtile serve --timing external_latency=200
   memtile serve --port-file run/mesim_output/mesimulator_aximm_port
   memtile serve --memory 0x100000000:64K --memory 0x200000000:1M=weights.npy
 """
@@ -34,6 +37,7 @@ def serve(
         int | None,
         typer.Option(min=0, help="Array cycles between two accesses, as access_cycles.", show_default="20"),
     ] = None,
+    timing: TimingConstants = None,
     memory: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,7 +62,7 @@ def serve(
     """
     import asyncio
 
-    from memtile.arch.timing import Timing
+    from memtile.arch.chosen_timing import chosen_timing
     from memtile.design.array import Array
     from memtile.hosts.address_space import CYCLES_PER_READ, AddressSpace
     from memtile.hosts.driver_socket import LOOPBACK, PORT_FILE, DriverServer
@@ -68,9 +72,13 @@ def serve(
     cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
     path = port_file or PORT_FILE
     requests = parse_memories(memory or [])
-    timing = Timing() if cycles_per_access is None else Timing(access_cycles=cycles_per_access)
-    with served_memory(requests, path.parent, _log, keep=save_memory) as memories:
-        space = AddressSpace(Array(device, timing=timing), cycles, memories)
+    constants = parse_timing(timing or ())
+    if cycles_per_access is not None:
+        if "access_cycles" in constants:
+            raise typer.BadParameter("--cycles-per-access is --timing access_cycles. Give one of them.")
+        constants["access_cycles"] = cycles_per_access
+    with chosen_timing(constants), served_memory(requests, path.parent, _log, keep=save_memory) as memories:
+        space = AddressSpace(Array(device), cycles, memories)
         server = DriverServer(space, _log, every=verbose, listening=_announce if as_json else None)
         asyncio.run(server.run(host or LOOPBACK, port, path))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from memtile.arch.chosen_timing import chosen_timing
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.design.memory_tile import MemoryTile
@@ -17,6 +18,7 @@ def run(
     design: Callable[..., MemoryTile | Array],
     *,
     set: Mapping[str, object] | None = None,
+    timing: Mapping[str, int] | None = None,
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -28,6 +30,7 @@ def run(
             parameters of the design.
         set: values by name; parameters that are not set have their defaults. A text stands for the value
             that it names where the parameter is no text: ``"0x20"``, ``"yes"``, ``"int8"``.
+        timing: timing constants by name, over those that the design gives its array; ``--timing``.
         max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
         untimed: move the data without a clock.
         progress: called now and then with the cycles, or untimed the words, done so far.
@@ -37,10 +40,12 @@ def run(
 
     Raises:
         DesignError: names that are no parameters, values of other types, parameters without a value; all at
-            once. And what the design raises itself.
+            once. Timing constants that there are not, or outside their ranges. And what the design raises
+            itself.
     """
-    made = make(design, set or {}, f"design {getattr(design, '__name__', 'function')}")
-    return made.run(max_cycles, untimed=untimed, progress=progress)
+    with chosen_timing(timing or {}):
+        made = make(design, set or {}, f"design {getattr(design, '__name__', 'function')}")
+        return made.run(max_cycles, untimed=untimed, progress=progress)
 
 
 def make(design: Callable[..., Any], given: Mapping[str, object], where: str) -> MemoryTile | Array:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.chosen_timing import timing_in_force
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM
 from memtile.arch.timing import Timing
@@ -93,7 +94,7 @@ class Engine:
         booted: bool = True,
     ) -> None:
         raise_if(list(unmodelled(placed)), DesignError)
-        self.timing = timing or Timing()
+        self.timing = timing_in_force(timing)
         self._state = build(placed, self.timing, switched=switched)
         self.spec = self._state.spec
         self._unsettled = False  # what rests is booked when somebody looks

@@ -1,0 +1,58 @@
+"""Timing constants that whoever runs a design chooses for it, over those that the design gives itself.
+
+They are in force where they are asked for and nowhere else: ``memtile run --timing`` and
+``memtile.run(design, timing=...)`` have each model that is made inside take them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields, replace
+from difflib import get_close_matches
+
+from memtile.arch.timing import Timing
+from memtile.errors import DesignError, Problem, raise_if
+
+_NONE: Mapping[str, int] = {}
+_CHOSEN: ContextVar[Mapping[str, int]] = ContextVar("timing constants chosen for all models", default=_NONE)
+
+
+@contextmanager
+def chosen_timing(constants: Mapping[str, int]) -> Iterator[None]:
+    """Have all models that are made inside take these constants.
+
+    Args:
+        constants: values by the names of :class:`Timing`.
+
+    Raises:
+        DesignError: names that are no constants, values outside their ranges; all at once.
+    """
+    names = [f.name for f in fields(Timing)]
+    raise_if([_unknown(name, names) for name in constants if name not in names], DesignError)
+    Timing(**constants)
+    token = _CHOSEN.set({**_CHOSEN.get(), **constants})
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(token)
+
+
+def timing_in_force(timing: Timing | None = None) -> Timing:
+    """The constants of a model that is made here: those given or the defaults, but for the chosen ones."""
+    return replace(timing or Timing(), **_CHOSEN.get())
+
+
+def _unknown(name: str, names: list[str]) -> Problem:
+    near = get_close_matches(name, names, 1)
+    return Problem(
+        reason="timing",
+        where="timing constants",
+        field=name,
+        given=repr(name),
+        allowed=", ".join(names),
+        source="docs/timing.md",
+        next_step=f"Did you mean {near[0]}?" if near else "",
+        says=f"there is no constant {name!r}; there are {', '.join(names)}",
+    )

@@ -1,0 +1,117 @@
+"""Does --timing reach the models of designs, programs and servers, whatever a design says itself?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from memtile import Array, DesignError, MemoryTile, Timing, run
+from memtile.cli.main import app
+
+DESIGN = """
+import numpy as np
+from memtile import Array, Timing
+
+
+def design(latency: int = 0):
+    array = Array("npu1", columns=1, timing=Timing(external_latency=latency) if latency else None)
+    below, above = array.interface_tile(0), array.memory_tile(0)
+    below.mm2s[0].start(below.read(array.external("x", np.arange(64, dtype=np.int32))))
+    above.s2mm[0].start(above.write(above.buffer("y", 64)))
+    array.connect(below.mm2s[0], above.s2mm[0])
+    return array
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "read.py"
+    path.write_text(DESIGN)
+    return str(path)
+
+
+def invoke(*args: str) -> Any:
+    return CliRunner().invoke(app, args)
+
+
+def cycles(*args: str) -> int:
+    told = invoke("run", "--json", *args)
+    assert told.exit_code == 0, told.output
+    return int(json.loads(told.stdout)["cycles"])
+
+
+def test_a_design_runs_with_the_constants_of_the_command_line(file: str) -> None:
+    plain = cycles(file)
+    assert cycles("--timing", "external_latency=300", file) == plain + 200
+    assert cycles("--timing", "external_latency=0x12C", "--timing", "task_start=14", file) == plain + 210
+
+
+def test_they_stand_over_what_the_design_says(file: str) -> None:
+    assert cycles("--set", "latency=400", file) == cycles(file) + 300
+    assert cycles("--set", "latency=400", "--timing", "external_latency=300", file) == cycles(file) + 200
+
+
+def test_the_result_says_with_what_it_was_made(file: str) -> None:
+    told = json.loads(invoke("run", "--json", "--timing", "external_latency=300", file).stdout)
+    assert "external_latency = 300" in told["assumed"]
+
+
+def test_they_are_gone_after_the_command(file: str) -> None:
+    cycles("--timing", "external_latency=300", file)
+    assert Array("npu1", columns=1).engine.timing == Timing()
+
+
+def test_a_program_runs_with_them(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.txt"
+    dump.write_text("0x021A0000 64 0x20000 0 0 0 0 0 0x80000000\n0x021A0634 0\n0x021A0634 0\n")
+    out = "--out", f"memory(1,1) MM2S 0={tmp_path / 'sent.npy'}"
+    assert cycles("--timing", "access_cycles=1000", *out, str(dump)) > cycles(*out, str(dump)) + 900
+
+
+def test_faults_run_with_them(file: str) -> None:
+    told = [
+        json.loads(invoke("faults", "--json", "--upsets", "1", *more, file).stdout)["cycles"]
+        for more in ([], ["--timing", "external_latency=300"])
+    ]
+    assert told[1] == told[0] + 200
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        (["extern_latency=2"], "Did you mean external_latency?"),
+        (["external_latency=0"], "1..65536"),
+        (["external_latency"], "NAME=NUMBER"),
+        (["external_latency=fast"], "NAME=NUMBER"),
+        (["task_start=2", "task_start=3"], "gives task_start twice"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "faults", "serve"])
+def test_what_is_no_constant_is_refused(command: str, texts: list[str], says: str, file: str) -> None:
+    options = [part for text in texts for part in ("--timing", text)]
+    told = invoke(command, "--json", *options, *([] if command == "serve" else [file]))
+    assert told.exit_code == 2
+    assert says in json.loads(told.stdout)["error"]["message"]
+
+
+def test_a_server_takes_one_name_for_the_time_between_accesses() -> None:
+    told = invoke("serve", "--json", "--cycles-per-access", "7", "--timing", "access_cycles=8")
+    assert told.exit_code == 2
+    assert "Give one of them" in json.loads(told.stdout)["error"]["message"]
+
+
+def test_run_takes_them_in_python() -> None:
+    def design(words: int = 16) -> MemoryTile:
+        tile = MemoryTile()
+        tile.mm2s[0].start(tile.read(tile.buffer("b", words)))
+        tile.mm2s[0].expect(np.zeros(words, np.int32))
+        return tile
+
+    assert run(design, timing={"task_start": 9}).cycles == run(design).cycles + 5
+    with pytest.raises(DesignError, match="Did you mean task_start"):
+        run(design, timing={"taskstart": 9})
