@@ -368,6 +368,7 @@ def test_what_info_writes() -> None:
     assert_says("info-output", output("info", "--json"))
     assert_says("info-output", output("info", "npu1", "--json"))
     assert_says("info-registers-output", output("info", "npu1", "--registers", "--json"))
+    assert_says("info-timing-output", output("info", "--timing", "--json"))
 
 
 def test_what_disasm_writes(tmp_path: Path) -> None:

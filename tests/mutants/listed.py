@@ -423,6 +423,13 @@ MUTANTS = (
         "tests/timing/test_host_time.py::test_posted_writes_pass_the_same_time_as_writes_one_by_one[0]",
     ),
     Mutant(
+        "a saved array goes on with other constants",
+        "design/saving.py",
+        "if (differing := timing_in_force(timing)) != timing:",
+        "if (differing := timing_in_force(timing)) is None:",
+        "tests/clients/test_timing_told.py::test_a_saved_array_does_not_go_on_with_other_constants",
+    ),
+    Mutant(
         "accesses of a host take no time",
         "sim/host_time.py",
         "self._clock.host_free[0] = self._clock.now[0] + cycles",

@@ -16,6 +16,7 @@ from memtile.arch.timing import Timing
 from memtile.errors import DesignError, Problem, raise_if
 
 _NONE: Mapping[str, int] = {}
+_DEFAULTS = Timing()
 _CHOSEN: ContextVar[Mapping[str, int]] = ContextVar("timing constants chosen for all models", default=_NONE)
 
 
@@ -42,6 +43,21 @@ def chosen_timing(constants: Mapping[str, int]) -> Iterator[None]:
 def timing_in_force(timing: Timing | None = None) -> Timing:
     """The constants of a model that is made here: those given or the defaults, but for the chosen ones."""
     return replace(timing or Timing(), **_CHOSEN.get())
+
+
+def changed(timing: Timing) -> dict[str, int]:
+    """The constants that differ from their defaults, by name."""
+    return {f.name: getattr(timing, f.name) for f in fields(timing) if getattr(timing, f.name) != f.default}
+
+
+def as_text(values: Mapping[str, int]) -> str:
+    """Constants with their values and defaults, in one line."""
+    return ", ".join(f"{name} = {at} (default {getattr(_DEFAULTS, name)})" for name, at in values.items())
+
+
+def as_json(values: Mapping[str, int]) -> list[dict[str, int | str]]:
+    """The same as plain data."""
+    return [{"name": n, "value": value, "default": getattr(_DEFAULTS, n)} for n, value in values.items()]
 
 
 def _unknown(name: str, names: list[str]) -> Problem:

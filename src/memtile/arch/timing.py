@@ -132,6 +132,22 @@ class Timing:
         raise_if(problems, DesignError)
 
 
+def constants() -> list[dict[str, int | str]]:
+    """Every timing constant as plain data: name, default, range, unit, grade and source."""
+    return [
+        {
+            "name": f.name,
+            "default": int(str(f.default)),
+            "lowest": f.metadata["low"],
+            "highest": f.metadata["high"],
+            "unit": f.metadata["unit"],
+            "grade": str(f.metadata["source"].grade),
+            "source": f.metadata["source"].text,
+        }
+        for f in fields(Timing)
+    ]
+
+
 def sources() -> dict[str, Source]:
     """Source and grade of every timing constant, by name."""
     return {f.name: f.metadata["source"] for f in fields(Timing)}

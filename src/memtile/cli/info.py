@@ -23,6 +23,7 @@ Examples:
   memtile info matmul.py
   memtile info --registers
   memtile info npu1 --registers --refused
+  memtile info --timing
   memtile info --mlir
 """
 
@@ -108,6 +109,19 @@ KIND_ROWS: dict[str, Callable[[TileKind], object]] = {
 }
 
 
+def _show_timing(*, as_json: bool) -> None:
+    """The timing constants, a line each."""
+    from memtile.arch.timing import constants
+
+    found = constants()
+    if as_json:
+        typer.echo(json.dumps({"timing": found}, indent=2))
+        return
+    for each in found:
+        values = f"{each['default']:>7}  {each['lowest']}..{each['highest']} {each['unit']}"
+        typer.echo(f"{each['name']:<24}{values:<32}{each['grade']:<9}{each['source']}")
+
+
 def _show_mlir(*, as_json: bool) -> None:
     """The operations that are known, by where they are."""
     from textwrap import fill
@@ -140,6 +154,9 @@ def info(
     refused: Annotated[
         bool, typer.Option("--refused", help="The same, with the names of those that are refused.")
     ] = False,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="The timing constants, which --timing of other commands changes.")
+    ] = False,
     mlir: Annotated[
         bool, typer.Option("--mlir", help="The operations of MLIR designs that are known.")
     ] = False,
@@ -149,6 +166,9 @@ def info(
 
     With --registers: which of the registers that AMD documents, or its driver knows, the twin has.
     """
+    if timing:
+        _show_timing(as_json=as_json)
+        return
     if mlir:
         _show_mlir(as_json=as_json)
         return

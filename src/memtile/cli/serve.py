@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memtile.cli.timing_option import TimingConstants, parse_timing
+
+if TYPE_CHECKING:
+    from memtile.design.array import Array
 
 EXAMPLES = """\b
 Examples:
@@ -63,7 +66,6 @@ def serve(
     import asyncio
 
     from memtile.arch.chosen_timing import chosen_timing
-    from memtile.design.array import Array
     from memtile.hosts.address_space import CYCLES_PER_READ, AddressSpace
     from memtile.hosts.driver_socket import LOOPBACK, PORT_FILE, DriverServer
     from memtile.hosts.external_memory import served_memory
@@ -78,9 +80,20 @@ def serve(
             raise typer.BadParameter("--cycles-per-access is --timing access_cycles. Give one of them.")
         constants["access_cycles"] = cycles_per_access
     with chosen_timing(constants), served_memory(requests, path.parent, _log, keep=save_memory) as memories:
-        space = AddressSpace(Array(device), cycles, memories)
+        space = AddressSpace(_array(device), cycles, memories)
         server = DriverServer(space, _log, every=verbose, listening=_announce if as_json else None)
         asyncio.run(server.run(host or LOOPBACK, port, path))
+
+
+def _array(device: str) -> Array:
+    """The array that is served; the log says which of its timing constants are not the defaults."""
+    from memtile.arch.chosen_timing import as_text, changed
+    from memtile.design.array import Array
+
+    array = Array(device)
+    if values := changed(array.engine.timing):
+        _log(f"timing changed: {as_text(values)}")
+    return array
 
 
 def _announce(host: str, port: int, port_file: Path) -> None:

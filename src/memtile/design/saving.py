@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.chosen_timing import timing_in_force
 from memtile.arch.timing import Timing
 from memtile.design.channels import Channel
 from memtile.design.circuits import End
@@ -72,7 +73,10 @@ def load(design: Callable[..., Design], path: Path | str) -> Design:
     """
     arrays = _read(Path(path))
     header = json.loads(arrays.pop(_HEADER).tobytes())
-    made = design(header["device"], header["columns"], Timing(**header["timing"]))
+    timing = Timing(**header["timing"])
+    if (differing := timing_in_force(timing)) != timing:
+        raise InputFileError(_other_timing(str(path), timing, differing))
+    made = design(header["device"], header["columns"], timing)
     expected: defaultdict[tuple[int, int], dict[int, Array]] = defaultdict(dict)
     for name in [name for name in arrays if name.startswith("output/")]:
         column, row, channel = map(int, name.split("/")[1:])
@@ -87,6 +91,21 @@ def load(design: Callable[..., Design], path: Path | str) -> Design:
     ]
     made._restore_runs(header, arrays, buses, [_made_fifo(made, saved) for saved in header["fifos"]])
     return made
+
+
+def _other_timing(path: str, saved: Timing, wanted: Timing) -> Problem:
+    names = [name for name in asdict(saved) if getattr(saved, name) != getattr(wanted, name)]
+    had = ", ".join(f"{name} = {getattr(saved, name)}" for name in names)
+    return Problem(
+        reason="timing",
+        where=path,
+        field="timing",
+        given=", ".join(f"{name} = {getattr(wanted, name)}" for name in names),
+        allowed=had,
+        source="the state of an array belongs to its constants",
+        next_step="Build the design again, or leave these constants out.",
+        says=f"the array was saved with {had}; a saved array cannot go on with other constants",
+    )
 
 
 def _open_work(design: Design) -> list[Problem]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memtile.arch.chosen_timing import changed
 from memtile.arch.tiles import DIRECTIONS
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.explain.assumed import assumed
@@ -70,6 +71,8 @@ def outcome(
         assumed=tuple(assumed(engine)) if timed else (),
         cores=tuple(view.use() for view in cores) if timed else (),
         before=before,
+        timing=changed(engine.timing) if timed else {},
+        host_cycles=engine.host.waited if timed else 0,
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.access.drawing import Drawing
+from memtile.arch import chosen_timing
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.errors import DesignError, Problem
 from memtile.explain.bars import cause_bars
@@ -103,6 +104,8 @@ class Result:
         errors: sticky errors that were set: status bits of channels, overflow and underflow of locks.
         before: cycles of earlier runs; part of ``cycles``, and of what channels and cores did.
         parameters: of the design function, with the values that this run had; see ``memtile.run``.
+        timing: timing constants that had not their default, by name.
+        host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
@@ -123,6 +126,8 @@ class Result:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     resting: tuple[str, ...] = ()
     unsimulated: tuple[str, ...] = ()
+    timing: Mapping[str, int] = field(default_factory=dict)
+    host_cycles: int = 0
 
     @property
     def exact(self) -> bool | None:
@@ -189,6 +194,8 @@ class Result:
             "resting": list(self.resting),
             "errors": list(self.errors),
             "assumed": list(self.assumed),
+            "timing": chosen_timing.as_json(self.timing),
+            "host_cycles": self.host_cycles if self.timed else None,
             "parameters": [
                 {"name": name, "value": plain_value(value)} for name, value in self.parameters.items()
             ],
@@ -270,6 +277,10 @@ class Result:
             values = (f"{name} = {plain_value(value)}" for name, value in self.parameters.items())
             lines.append(f"parameters: {', '.join(values)}")
         lines += [c.text for c in self.cores]
+        if self.timed and self.host_cycles:
+            lines.append(f"{self.host_cycles} of the cycles passed between the accesses of a host")
+        if self.timing:
+            lines.append(f"timing changed: {chosen_timing.as_text(self.timing)}")
         if self.assumed:
             lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
         lines += [c.text for c in self.checks if not c.exact]

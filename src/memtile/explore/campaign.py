@@ -81,6 +81,7 @@ def campaign(
         bit_exact=not wrong and result.exact is reference.exact,
         wrong_outputs=wrong,
         interrupted=result.status is Status.INTERRUPTED,
+        timing=result.timing,
     )
 
 

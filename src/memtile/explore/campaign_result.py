@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from memtile.arch import chosen_timing
 from memtile.model.memory.ecc import Fate
 from memtile.sheet import Column, Sheet
 
@@ -67,6 +68,7 @@ class CampaignResult:
         bit_exact: whether every output is that of the run without upsets.
         wrong_outputs: names of the others.
         interrupted: Ctrl-C ended the run.
+        timing: timing constants that had not their default, by name.
     """
 
     upsets: int
@@ -82,6 +84,7 @@ class CampaignResult:
     bit_exact: bool
     wrong_outputs: tuple[str, ...]
     interrupted: bool
+    timing: Mapping[str, int] = field(default_factory=dict)
 
     def count(self, *outcomes: Outcome) -> int:
         """Upsets with one of the outcomes, during the run or in the read-back."""
@@ -108,6 +111,7 @@ class CampaignResult:
             "bit_exact": self.bit_exact,
             "wrong_outputs": list(self.wrong_outputs),
             "interrupted": self.interrupted,
+            "timing": chosen_timing.as_json(self.timing),
         }
 
     def __rich__(self) -> Sheet:
@@ -157,6 +161,8 @@ class CampaignResult:
             lines.append(
                 f"{self.upsets - self.struck} of {self.upsets} upsets did not happen: the run ended before"
             )
+        if self.timing:
+            lines.append(f"timing changed: {chosen_timing.as_text(self.timing)}")
         if self.interrupted:
             lines.append("interrupted: this is what was done")
         return lines
