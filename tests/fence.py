@@ -17,6 +17,7 @@ MODULES = (
     "memtile.kernels.aie",
     "memtile.trace",
     "memtile.programs",
+    "memtile.hosts.iron",
     "memtile.testing",
 )
 """What users import; everything else is internal."""

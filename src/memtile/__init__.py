@@ -1,9 +1,9 @@
 """memtile: an open twin of AMD's AIE-ML memory tile.
 
 Here is what designs need: arrays and tiles, buffers, locks and transfers, views, results, and the errors.
-``memtile.bd``, ``memtile.access``, ``memtile.kernels``, ``memtile.trace``, ``memtile.programs`` and
-``memtile.testing`` have more of each subject; all other modules are internal (``docs/stability.md``). Names
-are loaded when they are first used, so that ``import memtile`` costs nothing.
+``memtile.bd``, ``memtile.access``, ``memtile.kernels``, ``memtile.trace``, ``memtile.programs``,
+``memtile.hosts.iron`` and ``memtile.testing`` have more of each subject; all other modules are internal
+(``docs/stability.md``). Names are loaded when they are first used, so that ``import memtile`` costs nothing.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import memtile
+import mlir_texts
 from memtile.cli.main import app
 from memtile.importers.against import compare
 from memtile.importers.design import loads
@@ -122,3 +123,45 @@ def test_a_build_is_compared_register_by_register(tmp_path: Path) -> None:
     smaller = text.replace("1024xi32", "512xi32")
     differs = compare(loads(Text("d", smaller), functions={"scale": lambda *_: None}), tmp_path)
     assert "memory tile (0,1) DMA_BD" in differs.text
+
+
+class Printed:
+    """As an operation of MLIR's Python bindings: it prints itself, generic if it is told so."""
+
+    def get_asm(self, *, print_generic_op_form: bool = False) -> str:
+        return GENERIC if print_generic_op_form else "pretty {"
+
+
+class Module:
+    operation = Printed()
+
+
+GENERIC = mlir_texts.PASSTHROUGH.replace(
+    "aiex.npu.dma_wait {symbol = @out}", '"aiex.npu.dma_wait"() {symbol = @out} : () -> ()'
+)
+
+
+def test_a_module_is_taken_through_its_generic_print() -> None:
+    done = memtile.load(Module()).run(DATA[:64])
+    np.testing.assert_array_equal(done.arrays["2"], DATA[:64])
+
+
+def test_arguments_that_nobody_uses_stay_as_they_were() -> None:
+    design = loads(Text("p.mlir", mlir_texts.PASSTHROUGH))
+    assert design.used_arguments == {0, 2}
+    done = design.run(DATA[:64], DATA[64:128])
+    assert list(done.arrays) == ["0", "1", "2"]
+    for name, expected in (("0", DATA[:64]), ("1", DATA[64:128]), ("2", DATA[:64])):
+        np.testing.assert_array_equal(done.arrays[name], expected)
+
+
+def test_a_text_instead_of_a_file_is_told() -> None:
+    with pytest.raises(memtile.InputFileError, match="the text of a design was given"):
+        memtile.load(mlir_texts.PASSTHROUGH)
+
+
+def test_what_is_missing_has_its_whole_name() -> None:
+    for text, given in ((mlir_texts.UNKNOWN, "aie.teleport"), (mlir_texts.CALL, "work")):
+        with pytest.raises(memtile.InputFileError) as error:
+            loads(Text("p.mlir", text))
+        assert [problem.given for problem in error.value.problems] == [given]

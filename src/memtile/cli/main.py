@@ -23,6 +23,7 @@ from memtile.cli import (
     run,
     schema,
     serve,
+    survey,
     trace,
     warmup,
 )
@@ -71,6 +72,7 @@ app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
 app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
+app.command("survey", epilog=survey.EXAMPLES)(survey.survey)
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 app.command("host-source", epilog=host_source.EXAMPLES)(host_source.host_source)
 

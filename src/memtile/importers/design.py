@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from memtile.importers.mlir.sequence.program import (
     unread,
 )
 from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.types import Shaped
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.external_uses import ExternalUse, external_uses
 from memtile.io.program.operations import ArrayShape
@@ -85,7 +86,7 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: more arrays than arguments, or arrays that are too short.
         """
-        arguments = self._sequence().arguments
+        arguments = self.arguments
         if len(arrays) > len(arguments):
             raise InputFileError(_problem("arguments", f"{len(arrays)} arrays", f"up to {len(arguments)}"))
         given = dict(enumerate((*arrays, *[None] * (len(arguments) - len(arrays)))))
@@ -111,8 +112,28 @@ class Loaded:
             pad_arguments=pad_arguments,
             progress=progress,
         )
-        untouched = {str(n): array for n, array in made.items() if n not in written}
-        return replace(done, arrays={**done.arrays, **untouched})
+        return replace(done, arrays={str(n): done.arrays.get(str(n), array) for n, array in made.items()})
+
+    @property
+    def arguments(self) -> Sequence[Shaped]:
+        """Shapes and types of the arguments of the host sequence, by position.
+
+        Raises:
+            DesignError: the text has no host sequence.
+        """
+        if self.sequence is None:
+            raise DesignError(_NO_SEQUENCE)
+        return self.sequence.arguments
+
+    @property
+    def used_arguments(self) -> frozenset[int]:
+        """The arguments of the host sequence, by position, that the array reads or writes.
+
+        Raises:
+            DesignError: the text has no host sequence.
+            InputFileError: its steps hang on arguments that are numbers.
+        """
+        return frozenset(use.argument for use in self._uses(NO_SCALARS) if use.argument is not None)
 
     def run_with(
         self,
@@ -159,15 +180,31 @@ class Loaded:
 
     def _sequence(self, scalars: Scalars = NO_SCALARS) -> SequenceProgram:
         if self.sequence is None:
-            says = "the text has no host sequence; give the array work from Python"
-            raise DesignError(_problem("sequence", "none", "aie.runtime_sequence", says))
-        if scalars:
+            raise DesignError(_NO_SEQUENCE)
+        if scalars or any(map(is_scalar, self.sequence.arguments)):
             return program_of(self.configured, self.sequence.operation, scalars)
         return self.sequence
 
 
+class Printed(Protocol):
+    """What prints itself in generic form, as operations of MLIR's Python bindings do."""
+
+    def get_asm(self, *, print_generic_op_form: bool) -> str:
+        """The text."""
+        ...
+
+
+class MlirModule(Protocol):
+    """A module of MLIR's Python bindings, as those of mlir-aie make it."""
+
+    @property
+    def operation(self) -> Printed:
+        """What prints it."""
+        ...
+
+
 def load(
-    file: Path | str,
+    file: Path | str | MlirModule,
     *,
     device: str | None = None,
     name: str | None = None,
@@ -179,7 +216,8 @@ def load(
     """The design of a file of MLIR text, configured, its cores ready to run.
 
     Args:
-        file: as mlir-aie, IRON or a lowering pass printed it.
+        file: as mlir-aie, IRON or a lowering pass printed it; or a module of mlir-aie's Python bindings,
+            which is taken through its generic print.
         device: device to be, whatever the text says; it must be given where the text leaves it open.
         name: symbol of the device of the text, where it has several.
         sequence: symbol of the host sequence, where the device has several.
@@ -193,12 +231,8 @@ def load(
             column.
         DesignError: what the device cannot hold.
     """
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
     return loads(
-        Text(str(file), text),
+        _text(file),
         device=device,
         name=name,
         sequence=sequence,
@@ -206,6 +240,20 @@ def load(
         costs=costs,
         timing=timing,
     )
+
+
+def _text(file: Path | str | MlirModule) -> Text:
+    """The text of a file or of a module."""
+    if not isinstance(file, Path | str):
+        return Text("module", file.operation.get_asm(print_generic_op_form=True))
+    if isinstance(file, str) and "\n" in file:
+        says = "the text of a design was given instead of the name of its file"
+        step = "Give the name of a file that has the text, or the module that printed it."
+        raise InputFileError(_problem("file", "a text", "the name of a file, or a module", says, step=step))
+    try:
+        return Text(str(file), Path(file).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
 
 
 def loads(
@@ -324,3 +372,11 @@ def _problem(
         next_step=step,
         says=says,
     )
+
+
+_NO_SEQUENCE = _problem(
+    "sequence",
+    "none",
+    "aie.runtime_sequence",
+    "the text has no host sequence; give the array work from Python",
+)

@@ -115,7 +115,7 @@ def _check(program: Program, core: Operation) -> None:
             ):
                 seen.add(name)
                 error = Form(operation).error(
-                    "nothing is known of this operation", "operations of docs/mlir.md"
+                    "nothing is known of this operation", "operations of docs/mlir.md", reason="mlir_unknown"
                 )
                 problems += error.problems
             called = program.function(operation)

@@ -125,6 +125,7 @@ def _missing(name: str, declared: Operation) -> Iterator[Problem]:
         f"nobody gave the function {name}({', '.join(kinds)})",
         "a Python function of this name",
         reason="mlir_external",
+        given=name,
         step=f"Give it with --kernels FILE.py; it may begin so: {stub}.{library}",
     )
     yield from error.problems

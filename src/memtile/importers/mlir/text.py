@@ -48,6 +48,7 @@ class Text:
         *,
         reason: str = "mlir",
         allowed: str,
+        given: str = "",
         step: str = "",
     ) -> InputFileError:
         """The error of one thing that is wrong at a character.
@@ -56,6 +57,7 @@ class Text:
             offset: of the character.
             says: what is wrong, a sentence without its full stop.
             allowed: what could stand there.
+            given: what stands there; the text itself if empty.
             reason: stable code, see :class:`~memtile.errors.Problem`.
             step: what the user can do.
         """
@@ -63,7 +65,7 @@ class Text:
             reason=reason,
             where=self.where(offset),
             field="MLIR",
-            given=self.content[offset : offset + 20].split("\n")[0] or "the end",
+            given=given or self.content[offset : offset + 20].split("\n")[0] or "the end",
             allowed=allowed,
             source=_SOURCE,
             next_step=step,

@@ -182,13 +182,14 @@ class Form:
         return found
 
     def error(
-        self, says: str, allowed: str, *, reason: str = "mlir_operation", step: str = ""
+        self, says: str, allowed: str, *, reason: str = "mlir_operation", given: str = "", step: str = ""
     ) -> InputFileError:
-        """The error of the operation."""
+        """The error of the operation; what is ``given`` is its name, or what it names."""
         tokens = self.operation.tokens
         text = f"{self.operation.name}: {says}"
+        given = given or self.operation.name
         return tokens.text.error(
-            tokens.offset(self.operation.at), text, allowed=allowed, reason=reason, step=step
+            tokens.offset(self.operation.at), text, allowed=allowed, given=given, reason=reason, step=step
         )
 
 

@@ -1,0 +1,76 @@
+"""``memtile survey``: try every design below a folder, and sort them by what became of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memtile.cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from memtile.explore.survey.result import SurveyResult
+
+EXAMPLES = """\b
+Examples:
+  memtile survey designs/
+  memtile survey --device npu1 --functions functions.py test/npu-xrt
+  memtile survey --json designs/ > survey.json
+"""
+
+
+def survey(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Searched with all folders below it.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
+    functions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.py", help="Functions that cores call and designs only declare, by name."),
+    ] = None,
+    device: Annotated[
+        str, typer.Option(metavar="NAME", help="Device of designs that leave it open, such as npu1.")
+    ] = "",
+    max_cycles: Annotated[int, typer.Option(min=1, help="Stop each run after this many cycles.")] = 2_000_000,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time for each design.")] = 120.0,
+) -> None:
+    """Try every design and build below a folder, and sort them by what became of them.
+
+    Arrays beside a design, inN.npy and outN.npy, are its arguments and what must become of them: exact, or
+    wrong. Without them arguments are zeros, and a design finished or was stuck. What could not begin is
+    refused, by the name of what is missing.
+
+    Ends with exit code 1 unless all are exact or finished. Ctrl-C ends the survey and shows what was done
+    until then, marked as interrupted.
+    """
+    result = _survey(folder, functions, device, max_cycles, seconds)
+    if as_json:
+        typer.echo(json.dumps(result.as_json(), indent=2))
+    else:
+        from memtile.sheet import print_whole, stdout_console
+
+        print_whole(stdout_console(), result)
+    if result.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if not result.good:
+        raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def _survey(
+    folder: Path, functions: Path | None, device: str, max_cycles: int, seconds: float
+) -> SurveyResult:
+    from functools import partial
+
+    from memtile.arch.devices import device as find_device
+    from memtile.cli.progress import watched
+    from memtile.explore.survey.survey import survey as try_all
+
+    if functions is not None:
+        from memtile.cli.kernels_file import load_functions
+
+        load_functions(str(functions))  # what is wrong with it is said once, not by each design
+    name = find_device(device).name if device else ""
+    watch = partial(watched, text="designs")
+    return try_all(
+        folder, functions=functions, device=name, max_cycles=max_cycles, seconds=seconds, watch=watch
+    )

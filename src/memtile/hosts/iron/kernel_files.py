@@ -1,0 +1,232 @@
+"""What a compiled kernel of mlir-aie runs as: the MLIR text beside its files, else the files themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.devices import device as find_device
+from memtile.arch.tiles import WORD_BYTES
+from memtile.design.array import Array
+from memtile.design.bench import MAX_CYCLES
+from memtile.errors import InputFileError, Problem
+from memtile.importers.design import Loaded, load
+from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.device import device_of
+from memtile.io.program.file_order import ordered
+from memtile.io.program.formats import read_program
+from memtile.io.program.run import ProgramResult, run_program
+
+Bytes = npt.NDArray[np.uint8]
+_TEXTS = ("aie.mlir", "input_with_addresses.mlir", "input_physical.mlir")
+_SOURCE = "mlir-aie: what its compiler leaves in the cache of IRON"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFiles:
+    """The files of a compiled kernel.
+
+    Attributes:
+        xclbin: configuration; None for a full ELF.
+        insts: instructions; None for a full ELF.
+        elf: full ELF, configuration and instructions in one; None if there are the other two.
+        kernel: its name; of a full ELF ``device:sequence``.
+        arguments: how many arguments the host sequence takes; None = not known.
+    """
+
+    xclbin: Path | None
+    insts: Path | None
+    elf: Path | None
+    kernel: str
+    arguments: int | None
+
+    @classmethod
+    def of(cls, kernel: Any) -> KernelFiles:
+        """Those of an ``NPUKernel``."""
+        xclbin, insts, elf = (
+            Path(path).resolve() if path is not None else None
+            for path in (kernel.xclbin_path, kernel.insts_path, getattr(kernel, "elf_path", None))
+        )
+        arguments = getattr(kernel, "num_host_bos", None)
+        return cls(xclbin, insts, elf, str(kernel.kernel_name), arguments)
+
+    @property
+    def main(self) -> Path:
+        """The file that names the others.
+
+        Raises:
+            InputFileError: there is none.
+        """
+        found = self.elf or self.xclbin
+        if found is None:
+            raise InputFileError(_problem("kernel", "no files", "an xclbin with instructions, or a full ELF"))
+        return found
+
+    def texts(self) -> list[Path]:
+        """The MLIR texts of the design that there are, the best one first.
+
+        IRON's cache has them beside the other files. With paths of one's own they are in ``NAME.prj``, and
+        the makefiles of mlir-aie's examples have ``aie_NAME.mlir`` for ``final_NAME.xclbin``.
+        """
+        return [path for path in dict.fromkeys(self._places()) if path.is_file()]
+
+    def _places(self) -> Iterator[Path]:
+        folder, stem = self.main.parent, self.main.stem
+        tail = stem.partition("_")[2]
+        for name in dict.fromkeys((stem, f"aie_{tail}" if tail else "aie")):
+            yield folder / f"{name}.mlir"
+            for project in (f"{name}.prj", f"{name}.mlir.prj"):
+                yield from (folder / project / text for text in _TEXTS)
+        yield from (folder / text for text in _TEXTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What all kernels of a runtime have in common.
+
+    Attributes:
+        device: the NPU, ``"npu1"`` or ``"npu2"``.
+        functions: that cores call and texts only declare, by name.
+        max_cycles: limit of a run.
+    """
+
+    device: str = "npu1"
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    max_cycles: int = MAX_CYCLES
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run left.
+
+    Attributes:
+        done: its result.
+        arrays: bytes of the arguments that were written, by number.
+    """
+
+    done: ProgramResult
+    arrays: Mapping[int, Bytes]
+
+
+Run = Callable[[Sequence[Bytes]], Ran]
+"""Runs a kernel with the bytes of its arguments."""
+Runner = Callable[[KernelFiles, Options], Run | None]
+"""Makes a run of the files of a kernel; None if it is for other files."""
+
+
+def from_text(files: KernelFiles, options: Options) -> Run | None:
+    """The MLIR text beside the files; None if there is none.
+
+    Raises:
+        MemtileError: a text that cannot run, or is for another NPU.
+    """
+    texts = files.texts()
+    if not texts:
+        return None
+    device, _, sequence = files.kernel.partition(":")
+    chosen = {"name": device, "sequence": sequence or None} if files.elf is not None and sequence else {}
+    text = next((each for each in texts if _takes(each, files.arguments, chosen, options)), texts[0])
+
+    def run(arguments: Sequence[Bytes]) -> Ran:
+        design = _loaded(text, chosen, options)
+        if len(arguments) > len(design.arguments):
+            given_count, allowed = f"{len(arguments)} tensors", f"up to {len(design.arguments)}"
+            raise InputFileError(_problem("arguments", given_count, allowed, where=str(text)))
+        given, wanted = _arrays(arguments, design.used_arguments)
+        return _ran(design.run_with(given, wanted, max_cycles=options.max_cycles), arguments)
+
+    _loaded(text, chosen, options)  # what is wrong with it is said when it is loaded
+    return run
+
+
+def from_containers(files: KernelFiles, options: Options) -> Run | None:
+    """The files themselves, as far as their formats are known and without what cores do.
+
+    Raises:
+        MemtileError: a file of another format, or for another NPU.
+    """
+    paths = [path for path in (files.xclbin, files.insts, files.elf) if path is not None]
+    programs = [read_program(path.read_bytes(), str(path)) for path in paths]
+    device, shape = device_of(programs, None)
+    programs, _ = ordered(programs, shape)
+    operations = [operation for program in programs for operation in program.operations]
+
+    def run(arguments: Sequence[Bytes]) -> Ran:
+        given, wanted = _arrays(arguments, range(len(arguments)))
+        array = Array(device.name, shape.columns)
+        done = run_program(operations, array, given, wanted, max_cycles=options.max_cycles)
+        return _ran(done, arguments)
+
+    return run
+
+
+RUNNERS: list[Runner] = [from_text, from_containers]
+"""Tried in order: the first that knows the files of a kernel runs it. Add yours in front."""
+
+
+def runner(files: KernelFiles, options: Options) -> Run:
+    """The run of the files of a kernel.
+
+    Raises:
+        MemtileError: files that are not there, that nobody can run, or that are for another NPU.
+    """
+    for path in (files.main, files.insts):
+        if path is not None and not path.is_file():
+            raise InputFileError(
+                _problem("kernel", str(path), "files that exist", f"there is no file {path}")
+            )
+    for make in RUNNERS:
+        run = make(files, options)
+        if run is not None:
+            return run
+    step = "Run it from IRON's cache, where the MLIR text lies beside it."
+    raise InputFileError(_problem("kernel", str(files.main), "MLIR text beside it", step=step))
+
+
+def _takes(text: Path, arguments: int | None, chosen: Mapping[str, Any], options: Options) -> bool:
+    """Whether the host sequence of a text has as many arguments as the kernel."""
+    return arguments is None or len(_loaded(text, chosen, options).arguments) == arguments
+
+
+def _loaded(text: Path, chosen: Mapping[str, Any], options: Options) -> Loaded:
+    design = load(text, functions=options.functions, **chosen)
+    own, ours = design.array.device, find_device(options.device)
+    if own.generation is not ours.generation:
+        says = f"the design is for {own.name}, and the NPU is {ours.name}"
+        step = "Choose it with install(device=...) or MEMTILE_IRON=npu1, npu2."
+        raise InputFileError(_problem("device", own.name, ours.name, says, where=str(text), step=step))
+    return design
+
+
+def _arrays(arguments: Sequence[Bytes], used: Container[int]) -> tuple[list[Given], list[Wanted]]:
+    """Arguments for a run; their length is filled up to whole words."""
+    words = [np.pad(argument, (0, -argument.size % WORD_BYTES)) for argument in arguments]
+    named = [(str(n), each) for n, each in enumerate(words) if each.size and n in used]
+    given = [Given(name, each) for name, each in named]
+    return given, [Wanted(name, each.dtype, each.shape) for name, each in named]
+
+
+def _ran(done: ProgramResult, arguments: Sequence[Bytes]) -> Ran:
+    written = {buffer.region.argument for buffer in done.buffers if buffer.region.writes}
+    arrays = {n: done.arrays[str(n)][: argument.size] for n, argument in enumerate(arguments) if n in written}
+    return Ran(done, arrays)
+
+
+def _problem(
+    field_name: str, given: str, allowed: str, says: str = "", *, where: str = "IRON kernel", step: str = ""
+) -> Problem:
+    return Problem(
+        reason=f"iron_{field_name}",
+        where=where,
+        field=field_name,
+        given=given,
+        allowed=allowed,
+        source=_SOURCE,
+        next_step=step,
+        says=says,
+    )

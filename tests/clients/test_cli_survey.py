@@ -1,0 +1,218 @@
+"""Does ``memtile survey`` try every design below a folder, and say of each what became of it?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+import mlir_texts
+from memtile import schema
+from memtile.cli.main import app
+from memtile.programs import Write
+from programs import cdo_of
+
+DATA = np.arange(1, 65, dtype=np.int32)
+Put = Callable[..., Path]
+FUNCTIONS = {
+    "good": "def work(x, y):\n    y[...] = x + 1\n",
+    "crash": "import os\n\ndef work(x, y):\n    os._exit(3)\n",
+    "endless": "def work(x, y):\n    while True:\n        pass\n",
+    "wrong": "def work(x, y):\n    raise ZeroDivisionError('oh')\n",
+    "prints": "def work(x, y):\n    print('{}')\n    y[...] = x + 1\n",
+}
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Put:
+    """Writes a design, and arrays beside it, into a folder of its own."""
+
+    def write(name: str, text: str, **arrays: np.ndarray) -> Path:
+        (folder := tmp_path / "designs" / name).mkdir(parents=True)
+        (folder / "design.mlir").write_text(text)
+        for array, values in arrays.items():
+            np.save(folder / f"{array}.npy", values)
+        return folder
+
+    return write
+
+
+def survey(folder: Path, *args: object) -> Any:
+    done = CliRunner().invoke(app, ["survey", *map(str, args), str(folder)], env={"COLUMNS": "150"})
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def data(folder: Path, *args: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(survey(folder, "--json", *args).stdout)
+    assert list(Draft202012Validator(schema("survey-output")).iter_errors(found)) == []
+    return found
+
+
+def buckets(found: dict[str, Any]) -> dict[str, str]:
+    return {each["design"].removesuffix("/design.mlir"): each["bucket"] for each in found["designs"]}
+
+
+def test_each_design_is_in_its_bucket(put: Put, tmp_path: Path) -> None:
+    put("exact", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
+    put("wrong", mlir_texts.PASSTHROUGH, in0=DATA, out2=np.where(DATA == 7, 8, DATA))
+    put("finished", mlir_texts.PASSTHROUGH)
+    put("stuck", mlir_texts.STUCK)
+    put("refused", mlir_texts.UNKNOWN)
+    put("called", mlir_texts.CALL)
+    put("torn", "module { aie.device(npu1_1col) {")
+    put("none", "module { }")
+    done = survey(tmp_path / "designs")
+    assert done.exit_code == 1
+    assert "memtile survey" not in done.stderr
+    found = data(tmp_path / "designs")
+    assert buckets(found) == {
+        "exact": "exact",
+        "wrong": "wrong",
+        "finished": "finished",
+        "stuck": "stuck",
+        "refused": "refused",
+        "called": "refused",
+        "torn": "refused",
+    }
+    assert found["counts"] | {"broken": 0} == found["counts"]
+    assert sum(found["counts"].values()) == found["found"] == 7
+    assert found["without_device"] == ["none/design.mlir"]
+    assert found["missing"] == [
+        {"name": "function work", "designs": 1},
+        {"name": "operation aie.teleport", "designs": 1},
+    ]
+    why = {each["design"].partition("/")[0]: each["why"] for each in found["designs"]}
+    assert why["wrong"] == "argument 2: 1 of 64 elements differ, the first at [6]: 7 instead of 8"
+    assert why["stuck"].startswith("interface(0,0) S2MM 0, BD 1, word 32 of 64: no input word")
+    assert why["exact"] == why["finished"] == ""
+    for text in ("7 of 7 designs tried", "missing: function work (1), operation aie.teleport (1)"):
+        assert text in done.stdout
+
+
+def test_all_well_is_exit_code_0(put: Put, tmp_path: Path) -> None:
+    put("exact", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
+    put("finished", mlir_texts.PASSTHROUGH)
+    done = survey(tmp_path / "designs")
+    assert (done.exit_code, "wrong" in done.stdout) == (0, False), done.stdout
+
+
+def test_functions_are_from_the_file(put: Put, tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text(FUNCTIONS["good"])
+    put("call", mlir_texts.CALL, in0=DATA, out1=DATA + 1)
+    assert buckets(data(tmp_path / "designs", "--functions", tmp_path / "good.py")) == {"call": "exact"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "bucket", "says"),
+    [
+        ("crash", "broken", "the process ended with exit code 3"),
+        ("endless", "broken", "the limit of 4 s is over"),
+        ("wrong", "broken", "ZeroDivisionError: oh"),
+        ("prints", "finished", ""),
+    ],
+)
+def test_one_broken_design_does_not_stop_the_others(
+    put: Put, tmp_path: Path, kind: str, bucket: str, says: str
+) -> None:
+    (file := tmp_path / "functions.py").write_text(FUNCTIONS[kind])
+    put("b_broken", mlir_texts.CALL)
+    put("a_before", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
+    put("c_after", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
+    seconds = 4 if kind == "endless" else 60
+    found = data(tmp_path / "designs", "--functions", file, "--seconds", seconds)
+    assert buckets(found) == {"a_before": "exact", "b_broken": bucket, "c_after": "exact"}
+    assert found["designs"][1]["why"] == says
+
+
+def test_a_device_is_for_those_that_leave_it_open(put: Put, tmp_path: Path) -> None:
+    put("open", mlir_texts.OPEN)
+    put("said", mlir_texts.PASSTHROUGH)
+    facts = put("facts", mlir_texts.OPEN) / "facts.json"
+    facts.write_text('{"device": "npu1_2col"}')
+    broken = put("no_facts", mlir_texts.PASSTHROUGH) / "facts.json"
+    broken.write_text("{")
+    found = data(tmp_path / "designs")
+    assert buckets(found) == {
+        "open": "refused",
+        "said": "finished",
+        "facts": "finished",
+        "no_facts": "refused",
+    }
+    found = data(tmp_path / "designs", "--device", "npu1")
+    devices = {each["design"].partition("/")[0]: each["device"] for each in found["designs"]}
+    assert devices == {"open": "npu1", "said": "npu1_1col", "facts": "npu1_2col", "no_facts": None}
+
+
+def test_several_devices_of_a_text_are_several_designs(put: Put, tmp_path: Path) -> None:
+    put("two", mlir_texts.TWO, in0=DATA, out2=DATA)
+    found = data(tmp_path / "designs")
+    assert buckets(found) == {"two/design.mlir:one": "exact", "two/design.mlir:other": "exact"}
+
+
+def test_arrays_of_the_folder_above_are_those_of_a_build(put: Put, tmp_path: Path) -> None:
+    above = put("design", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
+    (above / "build").mkdir()
+    (above / "build" / "input_with_addresses.mlir").write_text(mlir_texts.PASSTHROUGH)
+    assert set(buckets(data(tmp_path / "designs")).values()) == {"exact"}
+
+
+def test_a_build_without_text_is_tried_by_its_files(tmp_path: Path) -> None:
+    (build := tmp_path / "designs" / "build").mkdir(parents=True)
+    (build / "aie_cdo_init.bin").write_bytes(cdo_of([Write(0x1C0000, 5)]))
+    (other := tmp_path / "designs" / "other").mkdir()
+    (other / "insts.bin").write_bytes(b"no instructions")
+    found = data(tmp_path / "designs", "--device", "npu1")
+    assert buckets(found) == {"build": "finished", "other": "refused"}
+
+
+def test_the_limit_of_cycles(put: Put, tmp_path: Path) -> None:
+    put("slow", mlir_texts.PASSTHROUGH)
+    (found,) = data(tmp_path / "designs", "--max-cycles", 50)["designs"]
+    assert found["bucket"] == "stuck"
+    assert found["why"].startswith("the limit of cycles is reached; ")
+
+
+def test_nothing_to_try_is_bad_input(tmp_path: Path) -> None:
+    for folder, says in ((tmp_path / "none", "there is no folder"), (tmp_path, "there is no design")):
+        done = survey(folder)
+        assert done.exit_code == 2
+        assert says in done.stderr.replace("\n", " ")
+    assert survey(tmp_path, "--functions", tmp_path / "none.py").exit_code == 2
+    assert survey(tmp_path, "--device", "npu9").exit_code == 2
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_done(put: Put, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time\n\ndef work(x, y):\n"
+        f"    pathlib.Path({str(tmp_path / 'begun')!r}).touch()\n    time.sleep(60)\n"
+    )
+    put("a", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
+    put("b", mlir_texts.CALL)
+    put("c", mlir_texts.PASSTHROUGH)
+    command = [sys.executable, "-m", "memtile", "survey", "--json", "--functions", "slow.py", "designs"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    limit = time.monotonic() + 120
+    while not (tmp_path / "begun").exists():
+        assert time.monotonic() < limit
+        assert process.poll() is None
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    found = json.loads(process.communicate(timeout=60)[0])
+    assert process.returncode == 130
+    assert (buckets(found), found["found"], found["interrupted"]) == ({"a": "exact"}, 3, True)

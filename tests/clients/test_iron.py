@@ -1,0 +1,286 @@
+"""Does an IRON program run unchanged, with the twin as its NPU?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memtile
+import mlir_texts
+from memtile import InputFileError, Status
+from memtile.hosts.iron import RUNNERS, KernelFiles, Options, Ran, install
+
+STAND_IN = Path(__file__).parents[1] / "stand_in"
+DATA = np.arange(1, 65, dtype=np.int32)
+
+
+def double(x: Any, y: Any) -> None:
+    y[...] = 2 * x
+
+
+@pytest.fixture
+def aie(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """``aie.utils`` of the stand-in, as a program has it."""
+    monkeypatch.syspath_prepend(STAND_IN)
+    import aie.utils
+
+    yield aie.utils
+    for name in [name for name in sys.modules if name.split(".")[0] == "aie"]:
+        del sys.modules[name]
+
+
+def cache(folder: Path, **texts: str) -> Path:
+    """A folder as IRON's cache has it for a kernel."""
+    folder.mkdir(exist_ok=True)
+    for name in ("final.xclbin", "insts.bin"):
+        (folder / name).write_bytes(b"compiled")
+    for name, text in texts.items():
+        (folder / f"{name}.mlir").write_text(text)
+    return folder
+
+
+def kernel(utils: Any, folder: Path, **more: Any) -> Any:
+    return utils.NPUKernel(folder / "final.xclbin", folder / "insts.bin", **more)
+
+
+def tensors(utils: Any, count: int) -> list[Any]:
+    zeros = [utils.tensor((64,), dtype=np.int32) for _ in range(count - 1)]
+    return [utils.tensor(DATA.copy(), dtype=np.int32), *zeros]
+
+
+def test_a_kernel_runs_from_the_text_beside_it(aie: Any, tmp_path: Path) -> None:
+    runtime = install()
+    assert aie.DefaultNPURuntime is runtime
+    run = kernel(aie, cache(tmp_path, aie=mlir_texts.PASSTHROUGH))
+    given = tensors(aie, 3)
+    result = run(*given)
+    np.testing.assert_array_equal(given[2].numpy(), DATA)
+    assert result.is_success()
+    assert result.npu_time == round(result.done.result.cycles * 1000 / 1250)
+    assert result.done.result.status is Status.FINISHED
+    assert run(*given).npu_time == result.npu_time  # a fresh array each time
+    assert runtime.device() == ("npu1", None)
+
+
+def test_functions_are_given_by_name_or_by_a_file(aie: Any, tmp_path: Path) -> None:
+    run = kernel(aie, cache(tmp_path, aie=mlir_texts.CALL))
+    (file := tmp_path / "functions.py").write_text("def work(x, y):\n    y[...] = 2 * x\n")
+    for functions in ({"work": double}, file, str(file)):
+        install(functions=functions)
+        given = tensors(aie, 2)
+        run(*given, double)  # IRON passes functions on; they are no arguments
+        np.testing.assert_array_equal(given[1].numpy(), 2 * DATA)
+    install()
+    with pytest.raises(Exception, match=r"nobody gave the function work") as error:
+        run(*tensors(aie, 2))
+    assert type(error.value).__name__ == "HostRuntimeError"
+
+
+def test_host_and_device_have_copies_of_their_own(aie: Any) -> None:
+    install()
+    tensor = aie.tensor((4, 32), dtype=np.int16)
+    tensor.data[...] = 5
+    assert not tensor.buffer_object().any()
+    tensor._sync_to_device()
+    tensor.buffer_object().view(np.int16)[64:96] = 7
+    view = tensor.subview(128, (32,))
+    assert (view.shape, view.data[0], view.buffer_object().nbytes) == ((32,), 5, 64)
+    view._sync_from_device()
+    np.testing.assert_array_equal(tensor.data[:, 0], [5, 5, 7, 5])
+    view.data[...] = 9
+    view._sync_to_device()
+    np.testing.assert_array_equal(tensor.buffer_object().view(np.int16)[[63, 64, 95, 96]], [5, 9, 9, 5])
+
+
+def test_a_write_without_a_sync_is_not_seen(aie: Any, tmp_path: Path) -> None:
+    install()
+    given = tensors(aie, 3)
+    given[0].data[...] = 0
+    kernel(aie, cache(tmp_path, aie=mlir_texts.PASSTHROUGH))(*given)
+    np.testing.assert_array_equal(given[2].numpy(), DATA)
+
+
+def test_tensors_that_share_memory(aie: Any, tmp_path: Path) -> None:
+    """An argument that is only read does not undo what another one of the same memory was given."""
+    install()
+    tensor = aie.tensor(np.concatenate([DATA, DATA + 100]), dtype=np.int32)
+    low, high = tensor.subview(0, (64,)), tensor.subview(256, (64,))
+    kernel(aie, cache(tmp_path, aie=mlir_texts.PASSTHROUGH))(high, low, low)
+    np.testing.assert_array_equal(tensor.numpy(), np.concatenate([DATA + 100, DATA + 100]))
+
+
+def test_bytes_that_are_no_whole_words(aie: Any, tmp_path: Path) -> None:
+    install()
+    given = tensors(aie, 3)
+    given[1] = aie.tensor((5,), dtype=np.int8)
+    kernel(aie, cache(tmp_path, aie=mlir_texts.PASSTHROUGH))(*given)
+    np.testing.assert_array_equal(given[2].numpy(), DATA)
+
+
+def test_the_text_with_as_many_arguments_as_the_kernel(aie: Any, tmp_path: Path) -> None:
+    install(functions={"work": double})
+    folder = cache(tmp_path, aie=mlir_texts.CALL, input_with_addresses=mlir_texts.PASSTHROUGH)
+    given = tensors(aie, 3)
+    kernel(aie, folder, num_host_bos=3)(*given)
+    np.testing.assert_array_equal(given[2].numpy(), DATA)
+
+
+def test_texts_of_projects_and_makefiles(aie: Any, tmp_path: Path) -> None:
+    install()
+    for place in ("final_4x4.prj/aie.mlir", "aie_4x4.mlir", "aie_4x4.mlir.prj/input_with_addresses.mlir"):
+        (folder := tmp_path / place.replace("/", "-")).mkdir()
+        for name in ("final_4x4.xclbin", "insts.bin"):
+            (folder / name).touch()
+        (folder / place).parent.mkdir(exist_ok=True)
+        (folder / place).write_text(mlir_texts.PASSTHROUGH)
+        given = tensors(aie, 3)
+        aie.NPUKernel(folder / "final_4x4.xclbin", folder / "insts.bin")(*given)
+        np.testing.assert_array_equal(given[2].numpy(), DATA)
+
+
+def test_a_full_elf_names_device_and_sequence(aie: Any, tmp_path: Path) -> None:
+    install()
+    (tmp_path / "aie.mlir").write_text(mlir_texts.TWO.replace("sequence(", "sequence @go("))
+    (tmp_path / "final.elf").touch()
+    given = tensors(aie, 3)
+    aie.NPUKernel(elf_path=tmp_path / "final.elf", kernel_name="other:go")(*given)
+    np.testing.assert_array_equal(given[2].numpy(), DATA)
+    with pytest.raises(Exception, match="go away"):
+        aie.NPUKernel(elf_path=tmp_path / "final.elf", kernel_name="other:go away")(*given)
+
+
+def test_what_does_not_finish_says_why(aie: Any, tmp_path: Path) -> None:
+    runtime = install()
+    run = kernel(aie, cache(tmp_path, aie=mlir_texts.STUCK))
+    with pytest.raises(Exception, match=r"the kernel is stuck after [0-9]+ cycles(?s:.)*no input word"):
+        run(*tensors(aie, 3))
+    result = runtime.run(runtime.load(run), tensors(aie, 3), fail_on_error=False)
+    assert not result.is_success()
+
+
+@pytest.mark.parametrize(
+    ("text", "device", "says"),
+    [
+        (mlir_texts.UNKNOWN, "npu1", "nothing is known of this operation"),
+        (mlir_texts.PASSTHROUGH, "npu2", "the design is for npu1_1col, and the NPU is npu2"),
+        ("", "npu1", "MLIR text beside it|format"),
+    ],
+)
+def test_what_cannot_run_says_why(aie: Any, tmp_path: Path, text: str, device: str, says: str) -> None:
+    runtime = install(device=device)
+    folder = cache(tmp_path, **({"aie": text} if text else {}))
+    with pytest.raises(Exception, match=says) as error:
+        runtime.load(kernel(aie, folder))
+    assert type(error.value).__name__ == "HostRuntimeError"
+
+
+def test_the_tired_person(aie: Any, tmp_path: Path) -> None:
+    run = kernel(aie, cache(tmp_path, aie=mlir_texts.PASSTHROUGH))
+    install()
+    before = tensors(aie, 3)
+    install()
+    for arguments, says in (
+        (before, "Install memtile before the first tensor is made"),
+        (tensors(aie, 4), "arguments is 4 tensors; it must be up to 3"),
+        ([aie.tensor((8,), dtype=np.int32), *tensors(aie, 2)], "32 bytes"),
+    ):
+        with pytest.raises(Exception, match=says) as error:
+            run(*arguments)
+        assert type(error.value).__name__ == "HostRuntimeError"
+    (tmp_path / "insts.bin").unlink()
+    with pytest.raises(Exception, match="there is no file"):
+        run(*tensors(aie, 3))
+    with pytest.raises(memtile.DesignError):
+        install(device="npu9")
+    with pytest.raises(InputFileError, match="cannot be had"):
+        install(functions=tmp_path / "none.py")
+
+
+def test_a_runner_of_ones_own(aie: Any, tmp_path: Path) -> None:
+    install()
+    seen: list[KernelFiles] = []
+
+    def mine(files: KernelFiles, options: Options) -> Any:
+        assert options.device == "npu1"
+        seen.append(files)
+        return lambda arguments: Ran(memtile.load(text).run(DATA), {2: arguments[0] + 1})
+
+    text = cache(tmp_path, other=mlir_texts.PASSTHROUGH) / "other.mlir"
+    RUNNERS.insert(0, mine)
+    try:
+        given = tensors(aie, 3)
+        kernel(aie, tmp_path)(*given)
+    finally:
+        RUNNERS.remove(mine)
+    assert seen[0].xclbin == tmp_path / "final.xclbin"
+    np.testing.assert_array_equal(given[2].numpy().view(np.uint8), DATA.view(np.uint8) + 1)
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from aie.utils import NPUKernel, tensor
+
+a = tensor(np.arange(64, dtype=np.int32), dtype=np.int32)
+b, c = tensor((64,), dtype=np.int32), tensor((64,), dtype=np.int32)
+result = NPUKernel(sys.argv[1] + "/final.xclbin", sys.argv[1] + "/insts.bin")(a, b, c)
+print(c.numpy()[:4], result.npu_time > 0)
+"""
+
+
+def test_a_program_as_it_is(tmp_path: Path) -> None:
+    cache(tmp_path / "cache", aie=mlir_texts.PASSTHROUGH)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    environment = {**os.environ, "PYTHONPATH": str(STAND_IN)}
+    command = [sys.executable, "-m", "memtile.hosts.iron", "program.py", str(tmp_path / "cache")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout == "[0 1 2 3] True\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({"MEMTILE_IRON": "1"}, "[0 1 2 3] True\n"),
+        ({"MEMTILE_IRON": "npu1"}, "[0 1 2 3] True\n"),
+        ({"MEMTILE_IRON": "npu2"}, "the NPU is npu2"),
+        ({"MEMTILE_IRON": "0"}, "'NoneType' object"),
+        ({}, "'NoneType' object"),
+    ],
+)
+def test_the_variable_alone(tmp_path: Path, variables: dict[str, str], says: str) -> None:
+    """The file that is installed beside the package, as Python reads it when a process begins."""
+    cache(tmp_path / "cache", aie=mlir_texts.PASSTHROUGH)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    begin = f"import site; site.addpackage({str(STAND_IN.parents[1])!r}, 'memtile_iron.pth', set())\n"
+    command = [sys.executable, "-c", begin + PROGRAM, str(tmp_path / "cache")]
+    environment = {**os.environ, "PYTHONPATH": str(STAND_IN), **variables}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert says in done.stdout + done.stderr
+
+
+def test_functions_by_a_variable(tmp_path: Path) -> None:
+    cache(tmp_path / "cache", aie=mlir_texts.CALL)
+    (tmp_path / "f.py").write_text("def work(x, y):\n    y[...] = x + 2\n")
+    program = PROGRAM.replace("(a, b, c)", "(a, c)")
+    (tmp_path / "program.py").write_text(program)
+    environment = {**os.environ, "PYTHONPATH": str(STAND_IN), "MEMTILE_IRON_FUNCTIONS": "f.py"}
+    command = [sys.executable, "-m", "memtile.hosts.iron", "program.py", str(tmp_path / "cache")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout == "[2 3 4 5] True\n", done.stderr
+
+
+def test_nothing_of_aie_is_imported_before_it_is_needed() -> None:
+    code = "import memtile.hosts.iron, memtile.hosts.iron.switch as s, sys; s.arm(); print([*sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": str(STAND_IN)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert not {"aie", "numpy", "numba"} & {name.strip("' ") for name in done.stdout.strip("[]\n").split(",")}
+    with pytest.raises(ModuleNotFoundError, match="aie"):
+        install()

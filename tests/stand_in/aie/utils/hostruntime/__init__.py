@@ -1,0 +1,1 @@
+"""The host runtime and its tensors."""
