@@ -165,3 +165,13 @@ def test_what_is_missing_has_its_whole_name() -> None:
         with pytest.raises(memtile.InputFileError) as error:
             loads(Text("p.mlir", text))
         assert [problem.given for problem in error.value.problems] == [given]
+
+
+def test_numbers_of_the_host_that_nobody_gave_are_told() -> None:
+    text = mlir_texts.PASSTHROUGH.replace("%unused: memref<64xi32>", "%unused: i32")
+    design = loads(Text("p.mlir", text))
+    with pytest.raises(memtile.InputFileError, match="is a number that nobody gave"):
+        design.run(DATA[:64])
+    with pytest.raises(memtile.InputFileError, match="is a number that nobody gave"):
+        design.run_with([], [])
+    assert design.run(DATA[:64], 5).result.status == "finished"

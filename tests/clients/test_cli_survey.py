@@ -166,7 +166,12 @@ def test_arrays_of_the_folder_above_are_those_of_a_build(put: Put, tmp_path: Pat
     above = put("design", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
     (above / "build").mkdir()
     (above / "build" / "input_with_addresses.mlir").write_text(mlir_texts.PASSTHROUGH)
-    assert set(buckets(data(tmp_path / "designs")).values()) == {"exact"}
+    (above / "files").mkdir()
+    (above / "files" / "aie_cdo_init.bin").write_bytes(cdo_of([Write(0x1C0000, 5)]))
+    assert buckets(data(tmp_path / "designs")) == {
+        "design": "exact",
+        "design/build/input_with_addresses.mlir": "exact",
+    }
 
 
 def test_a_build_without_text_is_tried_by_its_files(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ BROKEN = {
     "disasm": (["disasm", "--json", "none.bin"], "input_file"),
     "disasm, no program": (["disasm", "--json", "empty.py"], "format"),
     "schema": (["schema", "nothing"], "schema"),
+    "survey, no folder": (["survey", "--json", "none"], "survey"),
+    "survey, no design": (["survey", "--json", "."], "survey"),
 }
 
 

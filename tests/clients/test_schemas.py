@@ -16,6 +16,7 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+import mlir_texts
 from core_program import write_files
 from memtile import MemtileError, Outcome, Status, schema, schema_names
 from memtile.access.element_types import ELEMENT_BITS
@@ -27,6 +28,7 @@ from memtile.bd.cases import _KEYS as CASE_KEYS
 from memtile.bd.cases import ORACLE_KEYS
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.main import app
+from memtile.explore.survey.outcome import Bucket
 from memtile.io.trace.decoder import Origin
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.programs import BlockWrite, Write, dump_json
@@ -358,6 +360,14 @@ def test_what_faults_writes(design: Any) -> None:
 def test_what_serve_writes() -> None:
     """That it writes this is in ``test_told.py``."""
     assert_says("serve-output", {"listening": {"host": "127.0.0.1", "port": 5, "port_file": "a/b"}})
+
+
+def test_what_survey_writes(tmp_path: Path) -> None:
+    (tmp_path / "refused.mlir").write_text(mlir_texts.UNKNOWN)
+    (tmp_path / "none.mlir").write_text("module { }")
+    assert_says("survey-output", output("survey", "--json", tmp_path, code=1))
+    buckets = schema("survey-output")["properties"]["designs"]["items"]["properties"]["bucket"]["enum"]
+    assert buckets == [bucket.value for bucket in Bucket]
 
 
 def test_what_warmup_writes() -> None:

@@ -1459,5 +1459,55 @@ MUTANTS = (
         "        _CHOSEN.reset(token)",
         "        pass",
         "tests/clients/test_timing_option.py::test_they_are_gone_after_the_command",
+    # Surveys
+    Mutant(
+        "a survey takes other data as exact",
+        "explore/survey/attempt.py",
+        "places = np.flatnonzero((one != other).any(axis=1))",
+        "places = np.flatnonzero((one != other).all(axis=1))[1:]",
+        "tests/clients/test_cli_survey.py::test_each_design_is_in_its_bucket",
+    ),
+    Mutant(
+        "a survey overrides the devices of texts",
+        "explore/survey/attempt.py",
+        "        return load(file, name=part, functions=functions)\n",
+        "        return load(file, name=part, functions=functions, device=device or None)\n",
+        "tests/clients/test_cli_survey.py::test_a_device_is_for_those_that_leave_it_open",
+    ),
+    Mutant(
+        "a build below its text is tried twice",
+        "explore/survey/cases.py",
+        "{*with_text, *builds} & {place, place.parent}",
+        "{*with_text, *builds} & {place}",
+        "tests/clients/test_cli_survey.py::test_arrays_of_the_folder_above_are_those_of_a_build",
+    ),
+    # IRON
+    Mutant(
+        "an argument that is only read is written back",
+        "hosts/iron/kernel_files.py",
+        "for buffer in done.buffers if buffer.region.writes}",
+        "for buffer in done.buffers}",
+        "tests/clients/test_iron.py::test_tensors_that_share_memory",
+    ),
+    Mutant(
+        "the device sees the host's bytes without a sync",
+        "hosts/iron/tensor.py",
+        "self.device_bytes: Bytes = np.zeros(nbytes, np.uint8)",
+        "self.device_bytes: Bytes = self.host_bytes",
+        "tests/clients/test_iron.py::test_a_write_without_a_sync_is_not_seen",
+    ),
+    Mutant(
+        "the first text runs whatever the kernel takes",
+        "hosts/iron/kernel_files.py",
+        "return arguments is None or",
+        "return True or",
+        "tests/clients/test_iron.py::test_the_text_with_as_many_arguments_as_the_kernel",
+    ),
+    Mutant(
+        "a sequence whose numbers nobody gave does nothing",
+        "importers/design.py",
+        "if scalars or any(map(is_scalar, self.sequence.arguments)):",
+        "if scalars:",
+        "tests/clients/test_cli_mlir.py::test_numbers_of_the_host_that_nobody_gave_are_told",
     ),
 )

@@ -86,7 +86,7 @@ def find(folder: Path) -> Found:
         InputFileError: no such folder, or nothing to try in it.
     """
     if not folder.is_dir():
-        raise InputFileError(_problem(folder, f"there is no folder {folder}"))
+        raise InputFileError(_problem(folder, f"there is no folder '{folder}'"))
     cases, others = list[Case](), list[str]()
     with_text, builds = set[Path](), set[Path]()
     for place, files in _folders(folder):
@@ -103,7 +103,7 @@ def find(folder: Path) -> Found:
             builds.add(place)
             cases.append(_case(folder, _name(folder, place), place))
     if not cases:
-        says = f"there is no design and no build below {folder}"
+        says = f"there is no design and no build below '{folder}'"
         raise InputFileError(_problem(folder, says))
     return Found(tuple(sorted(cases, key=lambda case: case.name)), tuple(sorted(others)))
 
