@@ -1459,6 +1459,7 @@ MUTANTS = (
         "        _CHOSEN.reset(token)",
         "        pass",
         "tests/clients/test_timing_option.py::test_they_are_gone_after_the_command",
+    ),
     # Surveys
     Mutant(
         "a survey takes other data as exact",
