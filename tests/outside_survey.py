@@ -85,7 +85,13 @@ def _same(got: npt.NDArray[Any], wanted: Any) -> bool:
 def _launch(text: Text, facts: Facts, launch: Launch, pool: Pool) -> str:
     """Run one sequence on the arrays of the pool; why it did not end, or nothing."""
     device = facts.device if "NPUDEVICE" in text.content else None
-    design = loads(text, device=device, name=launch.device or None, functions=facts.functions)
+    design = loads(
+        text,
+        device=device,
+        name=launch.device or None,
+        functions=facts.functions,
+        parameters=launch.parameters,
+    )
     given = [pool[each] if isinstance(each, str) else each for each in launch.arguments]
     done = design.run(*given, pad_arguments=True, max_cycles=_MAX_CYCLES)
     for number, each in enumerate(launch.arguments):

@@ -171,13 +171,13 @@ def test_each_pdi_of_a_full_elf_begins_with_new_cores(files: dict[str, Path], tm
     np.testing.assert_array_equal(np.load(files["out"]), DATA + 2)
 
 
-@pytest.mark.parametrize(("loads", "left"), [((), 7), ((load(2),), 0)], ids=["no load", "load"])
-def test_a_load_resets_what_was_there(tmp_path: Path, loads: tuple[Operation, ...], left: int) -> None:
-    """DEV-PDI-1."""
+@pytest.mark.parametrize("loads", [(), (load(2),)], ids=["no load", "load"])
+def test_what_memory_tiles_hold_outlives_a_load(tmp_path: Path, loads: tuple[Operation, ...]) -> None:
+    """DEV-PDI-1; that locks, channels and cores begin anew, the test above shows."""
     path = full_elf(tmp_path, Write(address_of(0, 1), 7), *loads)
     done = call("run", path, "--out", f"memory(0,1)+0:uint32:1={tmp_path / 'out.npy'}")
     assert done.exit_code == 0, done.output
-    assert np.load(tmp_path / "out.npy").tolist() == [left]
+    assert np.load(tmp_path / "out.npy").tolist() == [7]
 
 
 def test_a_first_load_keeps_what_the_user_put_into_memories(tmp_path: Path) -> None:

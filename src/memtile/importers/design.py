@@ -16,7 +16,7 @@ from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
-from memtile.importers.kernels.kernel import is_endless, kernels
+from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.shipped import with_library
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -32,9 +32,11 @@ from memtile.importers.mlir.sequence.program import (
     program_of,
     unread,
 )
+from memtile.importers.mlir.sequence.reader import NO_PARAMETERS
 from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.types import Shaped
 from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.core_kernels import Kernels
 from memtile.io.program.external_uses import ExternalUse, external_uses
 from memtile.io.program.operations import ArrayShape
 from memtile.io.program.run import ProgramResult, run_program
@@ -53,12 +55,18 @@ class Loaded:
         array: with everything named as in the text; its tiles, buffers, locks and channels.
         configured: what became of the values of the text.
         sequence: the host sequence as a program; None if the text has none.
+        kernels: that its cores run, by column and row.
+        kernels_of: the kernels of another device of the text.
+        others: the devices of the text, by symbol.
         notes: what was read and changes nothing here.
     """
 
     array: Array
     configured: Configured
     sequence: SequenceProgram | None
+    kernels: Kernels
+    kernels_of: Callable[[Configured], Kernels]
+    others: Mapping[str, DeviceDescription]
     notes: Sequence[str] = ()
 
     def run(
@@ -161,11 +169,14 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: arrays that do not fit.
         """
+        sequence = self._sequence(scalars)
         done = run_program(
-            self._sequence(scalars).steps,
+            sequence.steps,
             self.array,
             given,
             wanted,
+            running=self.kernels,
+            programs=[self.kernels_of(made) for made in sequence.loads],
             max_cycles=max_cycles,
             untimed=untimed,
             pad_arguments=pad_arguments,
@@ -182,7 +193,7 @@ class Loaded:
         if self.sequence is None:
             raise DesignError(_NO_SEQUENCE)
         if scalars or any(map(is_scalar, self.sequence.arguments)):
-            return program_of(self.configured, self.sequence.operation, scalars)
+            return program_of(self.configured, self.sequence.operation, scalars, self.others)
         return self.sequence
 
 
@@ -210,6 +221,7 @@ def load(
     name: str | None = None,
     sequence: str | None = None,
     functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    parameters: Mapping[str, int] = NO_PARAMETERS,
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
 ) -> Loaded:
@@ -223,6 +235,7 @@ def load(
         sequence: symbol of the host sequence, where the device has several.
         functions: functions that cores call and the text only declares, by name; they get NumPy views and
             numbers. Those that are not here are taken from ``memtile.kernels.aie``, and the notes say so.
+        parameters: of the scratchpad, by name: what a host program writes there before a run, 32-bit words.
         costs: cycles of the operations of cores.
         timing: timing constants.
 
@@ -237,6 +250,7 @@ def load(
         name=name,
         sequence=sequence,
         functions=functions,
+        parameters=parameters,
         costs=costs,
         timing=timing,
     )
@@ -263,18 +277,28 @@ def loads(
     name: str | None = None,
     sequence: str | None = None,
     functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    parameters: Mapping[str, int] = NO_PARAMETERS,
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
 ) -> Loaded:
     """The design of a text; see :func:`load`."""
-    described = _chosen(text, devices(read(text)), name)
+    found = devices(read(text))
+    described = _chosen(text, found, name)
     raise_if(_unknown(described), InputFileError)
     chosen = _device_name(described, device)
     array = Array(chosen, timing=timing)
     made = configure(described, array)
     known, notes = with_library(described, functions, chosen)
-    _attach(made, kernels(made, known, costs))
-    return Loaded(array, made, _program(made, sequence), (*_notes(described), *notes))
+    others = {each.name: each for each in found}
+    program = _program(made, sequence, others, parameters)
+    own = kernels(made, known, costs)
+    for place, kernel in own.items():
+        array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
+
+    def kernels_of(other: Configured) -> Kernels:
+        return kernels(other, with_library(other.device, functions, chosen)[0], costs)
+
+    return Loaded(array, made, program, own, kernels_of, others, (*_notes(described), *notes))
 
 
 def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) -> DeviceDescription:
@@ -307,7 +331,12 @@ def _device_name(described: DeviceDescription, wanted: str | None) -> str:
         raise form.error(says, "a device such as npu1", reason="device", step=step) from None
 
 
-def _program(made: Configured, name: str | None) -> SequenceProgram | None:
+def _program(
+    made: Configured,
+    name: str | None,
+    others: Mapping[str, DeviceDescription],
+    parameters: Mapping[str, int],
+) -> SequenceProgram | None:
     sequences = made.device.sequences
     if not sequences:
         return None
@@ -320,14 +349,7 @@ def _program(made: Configured, name: str | None) -> SequenceProgram | None:
         raise InputFileError(_problem("sequence", chosen, f"one of {', '.join(sequences)}"))
     operation = sequences[chosen]
     open_ = any(is_scalar(kind) for kind in arguments_of(operation))
-    return unread(operation) if open_ else program_of(made, operation)
-
-
-def _attach(made: Configured, found: Mapping[tuple[int, int], Callable[..., Any]]) -> None:
-    """Let the cores run from the first cycle on."""
-    places = {made.tiles[core.tile].place: core for core in made.device.cores}
-    for place, kernel in found.items():
-        made.array.compute_tile(*place).run_kernel(kernel, endless=is_endless(places[place]) or None)
+    return unread(operation) if open_ else program_of(made, operation, others=others, parameters=parameters)
 
 
 def _unknown(described: DeviceDescription) -> list[Problem]:

@@ -22,6 +22,7 @@ def control_register(kind: TileName) -> Register:
 
 
 ENABLE = control_register("compute").field("Enable").mask
+RESET = control_register("compute").field("Reset").mask
 
 
 def control_places(engine: Engine) -> Ints:
@@ -40,6 +41,13 @@ def enabled_cores(engine: Engine) -> list[int]:
     """Model indices of the cores that Core_Control enables, in order."""
     words = engine.state.registers[control_places(engine)]
     found: list[int] = np.flatnonzero(words & ENABLE).tolist()
+    return found
+
+
+def held_cores(engine: Engine) -> list[int]:
+    """Model indices of the cores that Core_Control holds in reset, in order."""
+    words = engine.state.registers[control_places(engine)]
+    found: list[int] = np.flatnonzero(words & RESET).tolist()
     return found
 
 

@@ -79,7 +79,20 @@ class Cores:
         self.running[core] = Running(seen, _actions(kernel, seen), name, endless, _NO_STEPS)
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0
+        self._state.clock.asking[0] += (
+            1  # else it would begin only with the next run, not while a host is busy
+        )
         wake_core(self._state, core)
+
+    def stop(self, tile: int) -> None:
+        """Take its kernel from the core of ``tile``, as a reset does: between two cycles, wherever it is."""
+        core = int(self._spec.tiles.core[tile])
+        running = self.running.get(core)
+        if running is None or self._cores.phase[core] in (CorePhase.IDLE, CorePhase.DONE):
+            return
+        running.actions, running.steps, running.asked = iter(()), _NO_STEPS, -1
+        self._cores.phase[core], self._cores.ended[core] = CorePhase.DONE, 1
+        retire_cores(self._state)
 
     def resume_ended(self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]) -> None:
         """Know of a kernel that has ended already: of a model that is brought back to where it was."""

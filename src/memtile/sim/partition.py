@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from memtile.arch.register_map import register_named, tile_register
-from memtile.arch.tiles import TILE_KINDS, kinds_of
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, kinds_of
 from memtile.errors import Problem
 from memtile.jit.tables import plain
 from memtile.model import column_clock
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import windows
 from memtile.model.state.events import EAST, SIDES, WEST
+from memtile.model.state.rows import words_of
 from memtile.model.state.state import Spec, State
 from memtile.model.state.tiles import Placed
 from memtile.sim.door import Door
@@ -53,10 +54,15 @@ def stop_clocks(spec: Spec, door: Callable[[int], Door]) -> None:
 def restart(state: State, door: Callable[[int], Door]) -> None:
     """Reset all tiles, as the driver resets a partition, and open it again; the clocks run on.
 
+    What memory tiles hold is put back: it outlives a load (DEV-PDI-1).
+
     Args:
         state: of the model, with all cycles booked.
         door: the memory-mapped AXI4 port of a tile.
     """
+    roles = [TILE_KINDS[KIND_NAMES[kind]].role for kind in plain(state.spec.tiles).kind]
+    memories = [tile for tile, role in enumerate(roles) if role == "memory"]
+    kept = {tile: state.memory[words_of(state.spec, tile)].copy() for tile in memories}
     for tile in column_clock.interfaces(state.spec).tolist():
         column_clock.reset_interface(state, tile)
         for register, value in (
@@ -67,6 +73,11 @@ def restart(state: State, door: Callable[[int], Door]) -> None:
             door(tile).write32(register.offset, value)
             column_clock.follow(state)
     open_partition(state.spec, door)
+    for tile, words in kept.items():
+        used = words.nonzero()[0]
+        if len(used):
+            first, last = int(used[0]), int(used[-1]) + 1
+            door(tile).block_write32(first * WORD_BYTES, words[first:last])
 
 
 def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:

@@ -74,6 +74,7 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
         ports = dict(_ports(made, core.tile, running))
         yield from body(running, views, made.locks, ports, calls)
 
+    kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
     return kernel
 
 

@@ -46,6 +46,7 @@ from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.logical_tiles import place_tiles
 from memtile.importers.mlir.placing import number_bds, number_locks
 
+CORE_CONTROL = register_named("core", "Core_Control")
 _CONTROL = "TileControl"
 _WITH_HEADERS = ("South",)
 _PORT_NAMES = {_CONTROL: "CTRL"}
@@ -104,6 +105,9 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
         _streams(made)
     for chain in device.chains:
         _chain(made, chain)
+    for core in device.cores:
+        if core.operation.regions:
+            made.tiles[core.tile].post_word(CORE_CONTROL.offset, CORE_CONTROL.pack(Enable=1))
     made.tiles |= {name: made.tiles[kept] for name, kept in device.aliases.items()}
     return made
 

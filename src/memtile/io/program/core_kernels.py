@@ -1,18 +1,20 @@
-"""Kernels for the cores of a program: each begins when the program enables its core."""
+"""Kernels for the cores of a program: each begins when its core is enabled, and again after a reset of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import Problem
 from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
-from memtile.sim.core_control import control_register, enabled_cores
+from memtile.sim.core_control import control_register, enabled_cores, held_cores
 from memtile.sim.kernels import Kernel
 
 Place = tuple[int, int]
 Kernels = Mapping[Place, Kernel]
+NO_KERNELS: Kernels = MappingProxyType({})
 _SOURCE = "aie-rt: Core_Control.Enable starts a core"
 
 
@@ -34,13 +36,40 @@ def enabled_by(operations: Iterable[Operation], shape: ArrayShape) -> list[Place
 class CoreKernels:
     """Has the cores of an array run kernels from when they are enabled.
 
+    A core in reset has lost its kernel; it begins anew once the reset is off and the core enabled
+    (DEV-CORE-6).
+
     Args:
         array: the model.
         kernels: by column and row of the tile.
+        running: those that run already.
+        programs: those that loads bring, by number.
     """
 
-    def __init__(self, array: Array, kernels: Kernels) -> None:
-        self._array, self._kernels, self._waiting = array, kernels, dict(kernels)
+    def __init__(
+        self,
+        array: Array,
+        kernels: Kernels,
+        running: Kernels = NO_KERNELS,
+        programs: Sequence[Kernels] = (),
+    ) -> None:
+        self._array, self._waiting, self._programs = array, dict(kernels), programs
+        self._all = {**running, **kernels}
+        self._held = set(self._places(held_cores(array.engine)))  # when we last looked
+        self._ended: set[Place] = set()  # by a reset that is on
+
+    def follow(self) -> None:
+        """Act on what was written to the control registers of cores."""
+        held = set(self._places(held_cores(self._array.engine)))
+        for place in (held - self._held) & self._all.keys():
+            self._stop(place)
+            self._waiting[place] = self._all[place]
+        self._ended = (self._ended | (held - self._held)) & held
+        self._held = held
+        self.attach()
+
+    def _stop(self, place: Place) -> None:
+        self._array.engine.cores.stop(self._array.compute_tile(*place).index)
 
     def problems(self, operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Problem]:
         """Kernels of cores that are not there, or that nobody enables."""
@@ -67,15 +96,19 @@ class CoreKernels:
         for place in self._enabled():
             kernel = self._waiting.pop(place, None)
             if kernel is not None:
-                self._array.compute_tile(*place).run_kernel(kernel)
+                endless = getattr(kernel, "endless", None)
+                self._array.compute_tile(*place).run_kernel(kernel, endless=endless)
 
-    def restart(self) -> None:
-        """Have all kernels wait again until their cores are enabled: the array was reset."""
-        self._waiting = dict(self._kernels)
+    def restart(self, program: int | None = None) -> None:
+        """Have kernels wait until their cores are enabled: the array was reset, or loaded anew."""
+        if program is not None:
+            self._all = dict(self._programs[program])
+        self._waiting = dict(self._all)
+        self._held, self._ended = set(self._places(held_cores(self._array.engine))), set()
 
     def started_by(self, address: int, words: int) -> bool:
-        """Whether a write of so many words may have enabled a core that waits for it."""
-        if not self._waiting:
+        """Whether a write of so many words may have enabled or reset a core that has a kernel."""
+        if not self._all:
             return False
         column, row, offset = locate(address)
         if row < self._array.device.compute_rows.start:
@@ -84,9 +117,14 @@ class CoreKernels:
         return offset <= control < offset + words * WORD_BYTES
 
     def _enabled(self) -> list[Place]:
+        return [
+            place for place in self._places(enabled_cores(self._array.engine)) if place not in self._ended
+        ]
+
+    def _places(self, cores: Iterable[int]) -> list[Place]:
         engine = self._array.engine
         tiles, owners = engine.spec.tiles, engine.state.cores.tile
-        numbers = [int(owners[core]) for core in enabled_cores(engine)]
+        numbers = [int(owners[core]) for core in cores]
         return [(int(tiles.column[tile]), int(tiles.row[tile])) for tile in numbers]
 
 

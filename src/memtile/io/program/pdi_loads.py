@@ -13,6 +13,8 @@ from memtile.errors import Problem
 from memtile.io.program.operations import ArrayShape, Other
 
 LOAD = "LOADPDI"
+PROGRAM = "program"
+"""A detail of a load: the number of the kernels that its cores run then."""
 _FOLLOWING = "operations"
 _SOURCE = "mlir-aie's npu.load_pdi"
 

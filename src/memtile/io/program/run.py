@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy.typing as npt
@@ -20,12 +19,12 @@ from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.arrays import BoundArrays, ExternalArray, bind
-from memtile.io.program.core_kernels import CoreKernels, Kernels
+from memtile.io.program.core_kernels import NO_KERNELS, CoreKernels, Kernels
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.memory import place, taken
 from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pace import Pace
-from memtile.io.program.pdi_loads import LOAD, load_problems
+from memtile.io.program.pdi_loads import LOAD, PROGRAM, load_problems
 from memtile.io.program.pointer_patches import PATCH, pointer_of, pointer_problems, pointer_words
 from memtile.io.program.register_writes import Advance, Handler, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
@@ -36,7 +35,6 @@ from memtile.sim.partition import restart
 from memtile.sim.polling import run_to_next_poll
 from memtile.sim.untimed import run_untimed
 
-_NO_KERNELS: Kernels = MappingProxyType({})
 _CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
     PATCH: pointer_problems,
     WAIT: wait_problems,
@@ -105,16 +103,17 @@ class _Host:
         self._door.block_write32(address, words)
         self._written(address, len(words))
 
-    def load(self, _operation: Other) -> None:
+    def load(self, operation: Other) -> None:
         """Reset the array before the operations of a PDI, as firmware does; a new one is as after a reset."""
-        if not self._untouched:
+        program = dict(operation.details).get(PROGRAM)
+        if not self._untouched or program is not None:
             restart(self._array.engine.state, self._array.engine.door)
-            self._cores.restart()
+            self._cores.restart(program)
 
     def _written(self, address: int, words: int = 1) -> None:
         self._untouched = False
         if self._cores.started_by(address, words):
-            self._cores.attach()
+            self._cores.follow()
 
     @property
     def left(self) -> int:
@@ -187,7 +186,9 @@ def run_program(
     given: Sequence[Given] = (),
     wanted: Sequence[Wanted] = (),
     *,
-    kernels: Kernels = _NO_KERNELS,
+    kernels: Kernels = NO_KERNELS,
+    running: Kernels = NO_KERNELS,
+    programs: Sequence[Kernels] = (),
     before: HostProgram | None = None,
     after: HostProgram | None = None,
     pad_arguments: bool = False,
@@ -197,9 +198,8 @@ def run_program(
 ) -> ProgramResult:
     """Do the operations in order, let the array run on until nothing moves, and take the arrays.
 
-    Polls and waits for tokens let the array run; pointer patches get the addresses of ``given`` arrays. A
-    program whose last wait comes after all that it starts is finished when its operations are done, whatever
-    still waits in the array then: ``result.resting`` has it.
+    Polls and waits for tokens let the array run; pointer patches get the addresses of ``given`` arrays. When
+    its last wait comes after all that it starts, it ends there: ``result.resting`` has what still waits.
 
     Args:
         operations: the program.
@@ -207,20 +207,21 @@ def run_program(
         given: arrays for external memory, tile memories and streams.
         wanted: arrays to take at the end.
         kernels: by column and row of a tile what its core does, from when the program enables it.
+        running: kernels that run already; they begin again when a reset of their core is over.
+        programs: kernels that operations load, by number, see ``pdi_loads.PROGRAM``.
         before: a host sequence that is done before the operations.
         after: a host sequence that is done after them.
         pad_arguments: fill arrays up with zeros that are shorter than what the program reads or writes.
         max_cycles: limit of all cycles together.
         untimed: move data without a clock.
-        progress: called now and then with the cycles done, or the words that an untimed run moved.
+        progress: called now and then with the cycles done, or the words of an untimed run.
 
     Raises:
-        InputFileError: what the array cannot do, or arrays that do not fit the program; all at once, and
-            nothing was done. An access without clock alone is found on the way, see :func:`apply`.
+        InputFileError: what the array cannot do, or arrays that do not fit; all at once, nothing was done.
+            An access without clock alone is found on the way, see :func:`apply`.
         DesignError: arrays that overlap in external memory.
     """
-    shape = ArrayShape.of(array.device, array.columns)
-    cores = CoreKernels(array, kernels)
+    shape, cores = ArrayShape.of(array.device, array.columns), CoreKernels(array, kernels, running, programs)
     bound = _bound(operations, given, wanted, shape, cores, pad=pad_arguments)
     cores.attach()
     host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)

@@ -110,7 +110,7 @@ def devices(module: Region) -> list[DeviceDescription]:
         InputFileError: an operation that is not as any tool prints it.
     """
     return [
-        _device(operation)
+        described(operation)
         for block in module.blocks
         for top in block.operations
         for operation in top.walk()
@@ -118,7 +118,12 @@ def devices(module: Region) -> list[DeviceDescription]:
     ]
 
 
-def _device(operation: Operation) -> DeviceDescription:
+def described(operation: Operation) -> DeviceDescription:
+    """A device as its text has it, whatever was done to what another call returned.
+
+    Raises:
+        InputFileError: an operation that is not as any tool prints it.
+    """
     form = Form(operation)
     named = not form.generic
     kind = form.text(form.items()[0]) if named else DEVICES[int(form.attributes["device"]) - 1]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.sequence import accesses, resets, tasks, transfers, values
-from memtile.importers.mlir.sequence.reader import Call, Reader, View, habits_of
+from memtile.importers.mlir.reconfiguration import Devices
+from memtile.importers.mlir.sequence import accesses, loads, resets, tasks, transfers, values
+from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Call, Reader, View, habits_of
 from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped, dtype_of, shaped
 from memtile.io.program.operations import Operation as Step
 
 Scalars = Mapping[int, int]
 NO_SCALARS: Scalars = {}
+NO_OTHERS: Mapping[str, DeviceDescription] = {}
 _NUMBER = "number"  # layout of an argument that is no memory
 _MOST_STEPS = 1 << 20  # of an unrolled sequence
 
@@ -27,25 +30,36 @@ class SequenceProgram:
         steps: its operations.
         arguments: types of its arguments, in order; those that are numbers have no shape.
         operation: that it is the program of.
+        loads: the devices that it loads, in order.
     """
 
     steps: list[Step]
     arguments: list[Shaped]
     operation: Operation
+    loads: Sequence[Configured] = ()
 
 
-def program_of(made: Configured, sequence: Operation, scalars: Scalars = NO_SCALARS) -> SequenceProgram:
+def program_of(
+    made: Configured,
+    sequence: Operation,
+    scalars: Scalars = NO_SCALARS,
+    others: Mapping[str, DeviceDescription] = NO_OTHERS,
+    parameters: Mapping[str, int] = NO_PARAMETERS,
+) -> SequenceProgram:
     """The program of a host sequence.
 
     Args:
         made: the device in its array.
         sequence: ``aie.runtime_sequence``.
         scalars: values of those arguments that are numbers, by position.
+        others: the devices of the module, by symbol, that the sequence may load.
+        parameters: of the scratchpad, by name.
 
     Raises:
         InputFileError: an operation that is not known, or a number that is known at run time only.
     """
-    reader = Reader(made, _run, habits_of(sequence.name))
+    devices = Devices(others, made.array)
+    reader = Reader(made, _run, habits_of(sequence.name), devices, parameters)
     shapes = arguments_of(sequence)
     (region,) = sequence.regions
     for number, (name, _) in enumerate(region.blocks[0].arguments):
@@ -57,7 +71,7 @@ def program_of(made: Configured, sequence: Operation, scalars: Scalars = NO_SCAL
             says = f"argument {number}, {name}, is a number that nobody gave"
             raise Form(sequence).error(says, shapes[number].element, reason="mlir_scalar")
     _run(reader, region.blocks[0])
-    return SequenceProgram(reader.steps, shapes, sequence)
+    return SequenceProgram(reader.steps, shapes, sequence, devices.loaded)
 
 
 def unread(sequence: Operation) -> SequenceProgram:
@@ -123,6 +137,9 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.npu.push_queue": accesses.push_queue,
     "aiex.npu.rtp_write": accesses.rtp_write,
     "aiex.npu.preempt": ignored,
+    "aiex.npu.load_pdi": loads.load_pdi,
+    "aiex.configure": loads.configure,
+    "aiex.run": loads.run,
     "aie.trace.host_config": noted,
     "aie.trace.start_config": noted,
     "aiex.dma_channel_reset": resets.channel_reset,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -13,10 +13,12 @@ from memtile.design.tile import Tile
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import ChainDescription
 from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.reconfiguration import Devices
 from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped
 from memtile.io.program.operations import Operation as Step
 
+NO_PARAMETERS: Mapping[str, int] = {}
 _OLD_SEQUENCE = "aiex.runtime_sequence"
 
 
@@ -79,18 +81,30 @@ class Reader:
         made: the device in its array.
         run: goes through the operations of a block.
         habits: of the version that wrote the text.
+        devices: those that the sequence may load.
+        parameters: of the scratchpad, by name.
 
     Attributes:
-        made: the device in its array.
+        made: the device that is loaded now, in its array.
         run: goes through the operations of a block.
         habits: of the version that wrote the text.
+        devices: those that the sequence may load; None if nobody knows them.
+        parameters: of the scratchpad, by name.
         controllers: ids of tokens, by place of the tile.
         steps: what was done so far.
         values: by name.
     """
 
-    def __init__(self, made: Configured, run: Callable[[Reader, Block], None], habits: Habits) -> None:
-        self.made, self.run, self.habits = made, run, habits
+    def __init__(
+        self,
+        made: Configured,
+        run: Callable[[Reader, Block], None],
+        habits: Habits,
+        devices: Devices | None = None,
+        parameters: Mapping[str, int] = NO_PARAMETERS,
+    ) -> None:
+        self.parameters = parameters
+        self.made, self.run, self.habits, self.devices = made, run, habits, devices
         self.controllers = {tile.place: tile.controller for tile in made.device.tiles.values()}
         self.steps: list[Step] = []
         self.values: dict[str, Value] = {}
@@ -101,6 +115,33 @@ class Reader:
         tokens = form.operation.tokens
         where = f"{tokens.text.where(tokens.offset(form.operation.at))}, {form.operation.name}"
         self.steps.append(replace(step(where), firmware=True))
+
+    def load(self, form: Form, name: str) -> None:
+        """Let another device take the array; what is done from now on is done on it.
+
+        Raises:
+            InputFileError: no such device.
+        """
+        if self.devices is None or name not in self.devices.described:
+            known = ", ".join(self.devices.described) if self.devices else "none"
+            raise form.error(f"no device has the name {name}", f"one of {known}", reason="mlir_device")
+        self.made, steps = self.devices.load(name)
+        self.controllers = {tile.place: tile.controller for tile in self.made.device.tiles.values()}
+        self.steps += steps
+        self._taken.clear()
+
+    def parameter(self, form: Form, name: str) -> int:
+        """The value of a parameter of the scratchpad.
+
+        Raises:
+            InputFileError: nobody gave it.
+        """
+        if name not in self.parameters:
+            says = f"nobody gave the scratchpad parameter {name}"
+            raise form.error(
+                says, "a number", reason="mlir_parameter", step="Give it with parameters= of memtile.load."
+            )
+        return self.parameters[name]
 
     def tile(self, column: int, row: int) -> Tile:
         """The tile at a place."""

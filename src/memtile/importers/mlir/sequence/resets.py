@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from memtile.arch.register_map import register_at, register_named
+from memtile.arch.register_map import register_at
 from memtile.arch.tiles import DIRECTIONS
+from memtile.importers.mlir.configure import CORE_CONTROL
 from memtile.importers.mlir.sequence.reader import Call, Reader
 from memtile.io.program.operations import MaskWrite, address_of
-
-_CORE = register_named("core", "Core_Control")
 
 
 def channel_reset(reader: Reader, form: Call) -> None:
@@ -45,7 +44,7 @@ def core_reset(reader: Reader, form: Call) -> None:
     if tile.kind.role != "compute":
         raise form.error(f"the {tile.title} has no core", "a compute tile", reason="mlir_reset")
     assert tile.place is not None
-    _pulse(reader, form, address_of(*tile.place, _CORE.offset), _CORE.field("Reset").mask)
+    _pulse(reader, form, address_of(*tile.place, CORE_CONTROL.offset), CORE_CONTROL.field("Reset").mask)
 
 
 def _pulse(reader: Reader, form: Call, address: int, mask: int) -> None:
