@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
@@ -200,6 +202,19 @@ def test_a_padded_axis_walked_both_ways() -> None:
         "view of (8, 3): a padded axis is walked in both directions; all its loops must go the same "
         f"way {LOOPS}. Flip before padding."
     )
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_types_of_ml_dtypes_are_known_before_anybody_has_used_them(name: str) -> None:
+    """In a fresh process, since NumPy knows them as soon as the package is there."""
+    code = f"from memtile import view; print(view(8, {name!r}).element_bits, view(8, 'int2').element_bits)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert told.stdout == "8 2\n", told.stderr
+
+
+def test_a_part_of_a_byte_is_one_whatever_else_is_imported() -> None:
+    assert ml_dtypes.int2 is not None
+    assert view(16, "int2").element_bits == 2
 
 
 def test_buffers_and_types_that_do_not_exist() -> None:

@@ -1511,4 +1511,19 @@ MUTANTS = (
         "if scalars:",
         "tests/clients/test_cli_mlir.py::test_numbers_of_the_host_that_nobody_gave_are_told",
     ),
+    # Types and repeats
+    Mutant(
+        "a view knows other types only once somebody has imported their package",
+        "access/element_types.py",
+        "or _aie_bits(name) or _other_bits(name)",
+        "or _aie_bits(name)",
+        "tests/faults/test_views.py::test_types_of_ml_dtypes_are_known_before_anybody_has_used_them[float8_e4m3fn]",
+    ),
+    Mutant(
+        "an object is sent more often than a lock counts",
+        "design/object_fifo.py",
+        "if most is not None and repeat > most:",
+        "if most is not None and repeat > most + 1:",
+        "tests/data/test_object_fifo.py::test_a_lock_counts_no_more_than_63_repeats",
+    ),
 )

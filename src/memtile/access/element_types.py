@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from types import MappingProxyType
 
 import numpy as np
@@ -57,8 +58,7 @@ def element_bits(dtype: npt.DTypeLike) -> int:
     bits = _sub_byte(dtype) or _numpy_bits(dtype)
     if bits is None:
         name = str(dtype)
-        found = _AIE_NAME.fullmatch(name)
-        bits = amd_bits(name) or (int(found[2]) * (2 if found[1] else 1) if found else 0)
+        bits = amd_bits(name) or _aie_bits(name) or _other_bits(name)
     if bits < 1 or bits & (bits - 1):
         block = dtype in BLOCKS if isinstance(dtype, str) else False
         raise TransferError(
@@ -79,8 +79,22 @@ def element_bits(dtype: npt.DTypeLike) -> int:
 
 def _sub_byte(dtype: npt.DTypeLike) -> int | None:
     """Bits of AMD's types below a byte, for which other packages give NumPy types of a whole one."""
-    bits = ELEMENT_BITS.get(dtype) if isinstance(dtype, str) else None
-    return bits if bits is not None and bits < BYTE_BITS else None
+    bits = _aie_bits(dtype) if isinstance(dtype, str) else 0
+    return bits if 0 < bits < BYTE_BITS else None
+
+
+def _aie_bits(name: str) -> int:
+    """Bits of a type called as AMD's are, such as ``int2`` and ``cint16``; 0 for another name."""
+    found = _AIE_NAME.fullmatch(name)
+    return int(found[2]) * (2 if found[1] else 1) if found else 0
+
+
+def _other_bits(name: str) -> int:
+    """Bits of a type that ``ml_dtypes`` has, whether or not anybody has imported it; 0 without."""
+    try:
+        return int(np.dtype(getattr(import_module("ml_dtypes"), name)).itemsize) * BYTE_BITS
+    except (ImportError, AttributeError, TypeError):
+        return 0
 
 
 def _numpy_bits(dtype: npt.DTypeLike) -> int | None:

@@ -255,7 +255,8 @@ class ObjectFifo:
         (end,) = self.consumers[:1]
         chosen = self._parts(end, "split", len(consumers), parts, alone=len(self.consumers) == 1)
         tile = end.tile
-        _check_repeat(name, repeat)
+        counted = len(end.buffers) == len(chosen) == 1
+        _check_repeat(name, repeat, tile.kind.lock_value_max if counted else None)
         with self._array.all_or_nothing():
             reads = [[tile.read(buffer, part) for buffer in end.buffers] for part in chosen]
             writes = [tile.write(buffer) for buffer in end.buffers]
@@ -428,9 +429,11 @@ def _problem(name: str, field: str, given: str, allowed: str, says: str = "") ->
     )
 
 
-def _check_repeat(name: str, repeat: int) -> None:
+def _check_repeat(name: str, repeat: int, most: int | None = None) -> None:
     if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
         raise DesignError(_problem(name, "repeat", repr(repeat), "1 or more"))
+    if most is not None and repeat > most:
+        raise DesignError(_problem(name, "repeat", repr(repeat), f"1..{most}, what a lock counts"))
 
 
 def _check(fifo: ObjectFifo, array: Array, ends: Ends, places: Places) -> None:

@@ -13,7 +13,9 @@ from memtile.model.state.causes import CORE_CAUSE_TEXT, CoreCause, CorePhase
 from memtile.sim.core_control import without_program
 from memtile.sim.engine import Engine
 
-_UNSIMULATED = "its program is not simulated: give it a kernel (--kernels FILE.py or run_kernel)"
+_UNSIMULATED = "its program is not simulated"
+_WAY_OUT = "give it a kernel (--kernels FILE.py or run_kernel)"
+_IDLE = "it does nothing, and what waits for it goes on waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +97,13 @@ def core_views(engine: Engine, chains: BdChains) -> Iterator[CoreView]:
 
 def unsimulated(engine: Engine) -> Iterator[str]:
     """One line for each core that was enabled and has no kernel."""
-    return (unsimulated_text(engine, core) for core in without_program(engine))
+    return (f"{_enabled(engine, core)}: {_WAY_OUT}" for core in without_program(engine))
 
 
-def unsimulated_text(engine: Engine, core: int) -> str:
-    """That a core was enabled and does nothing."""
+def idle_text(engine: Engine, core: int) -> str:
+    """That a core was enabled and does nothing, for who cannot give it a kernel."""
+    return f"{_enabled(engine, core)}: {_IDLE}"
+
+
+def _enabled(engine: Engine, core: int) -> str:
     return f"{core_name(engine, core)} was enabled; {_UNSIMULATED}"

@@ -10,7 +10,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView
 from memtile.explain.circuit_errors import barred_text
-from memtile.explain.core_view import unsimulated_text
+from memtile.explain.core_view import idle_text
 from memtile.explain.stuck_packets import stuck_text
 from memtile.hosts.notices import Notice
 from memtile.jit.tables import plain
@@ -69,7 +69,7 @@ class Witness:
             new = enabled & ~self._enabled
             self._enabled = enabled
             for core in np.flatnonzero(new).tolist():
-                text = unsimulated_text(engine, core)
+                text = idle_text(engine, core)
                 yield Notice(f"enabled cores {core}", text, text)
 
     def _in_switches(self) -> Iterator[Notice]:
