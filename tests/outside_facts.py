@@ -381,6 +381,13 @@ FACTS: Mapping[str, Facts] = {
     "local_reset/dma/aie.mlir": _only_out(8, _up(8, 100)),
     "local_reset/dma_channel_reset_op/aie.mlir": _only_out(8, _up(8, 100)),
     "many_buffers/aie.mlir": _pairs(),
+    "cascade_flows/aie.mlir": _three(_up(64), np.where(np.arange(64) == 5, 214, 0).astype(np.int32)),
+    "matrix_multiplication_using_cascade/aie_bufferx4.mlir": _matmul({}),
+    "matrix_multiplication_using_cascade/aie_cascadex4.mlir": _matmul({}),
+    "scratchpad_regwrite/aie.mlir": Facts(
+        {"out": _zeros(1)}, {"out": np.array([42], np.int32)}, [Launch(("out",), "regwrite_test")]
+    ),
+    "tile_mapped_read/aie.mlir": _two(np.full(64, 0xFABCDEF, np.int32), _up(64, 0) % 8 + np.int32(42)),
     "matrix_multiplication_using_cascade/aie_plainx1.mlir": _matmul(
         {"matmul_scalar_4x2x4_4x8x4_i32_i32": _blocks}
     ),

@@ -170,8 +170,10 @@ def test_the_firmware_takes_its_time_between_two_tasks() -> None:
         for n in range(8)
     )
     text = device(_THROUGH, FLOWS, _RING, host(copied("out", "b", 15), steps, WAIT))
-    done = loaded(text).run(NUMBERS)
+    design = loaded(text)
+    done = design.run(NUMBERS)
     assert done.result.errors == ()
+    assert done.result.cycles > 7 * design.array.engine.timing.firmware_push
     np.testing.assert_array_equal(done.arrays["1"], NUMBERS)
 
 
@@ -234,3 +236,39 @@ def test_padding_of_another_word_around_objects_that_are_smaller_in_memory() -> 
     wanted = np.full(16, 42)
     wanted[2:15] = NUMBERS[:13]
     np.testing.assert_array_equal(ran(loaded(text), NUMBERS)[1][:16], wanted)
+
+
+def test_a_host_begins_when_the_cores_wait() -> None:
+    """DEV-HOST-3: what a core does before its first lock is done; the host's write is not lost."""
+    core = """aie.core(%c) {
+      %z = arith.constant 0 : index
+      %w = arith.constant 64 : index
+      %o = arith.constant 1 : index
+      %k = arith.constant 5 : i32
+      scf.for %i = %z to %w step %o {
+        memref.store %k, %x[%i] : memref<64xi32>
+      }
+      aie.use_lock(%go, Acquire, 1)
+      aie.use_lock(%made, Release, 1)
+      aie.end
+    }"""
+    dma = """aie.mem(%c) {
+      %0 = aie.dma(MM2S, 0) {loop = false} [{
+        aie.use_lock(%made, AcquireGreaterEqual, 1)
+        aie.dma_bd(%x : memref<64xi32>)
+      }]
+      aie.end
+    }"""
+    text = device(
+        '%x = aie.buffer(%c) {sym_name = "x"} : memref<64xi32>',
+        "%go = aie.lock(%c, 0) {init = 0 : i32}",
+        "%made = aie.lock(%c, 1) {init = 0 : i32}",
+        "aie.flow(%c, DMA : 0, %s, DMA : 0)",
+        FLOWS,
+        core,
+        dma,
+        host("aiex.npu.rtp_write(@x, 3, 9)", copied("out", "b", 1), "aiex.set_lock(%go, 1)", WAIT),
+    )
+    wanted = np.full(64, 5)
+    wanted[3] = 9
+    np.testing.assert_array_equal(ran(loaded(text))[1], wanted)

@@ -154,3 +154,4 @@ def sources() -> dict[str, Source]:
 
 
 ARRAY_CLOCK_MHZ = 1250  # clock at which the manual's 30 GB/s per direction is 24 bytes a cycle (AM020)
+LAUNCH_CYCLES = 10_000  # that cores have had when a host begins, if they need them: assumed (DEV-HOST-3)

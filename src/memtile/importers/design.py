@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.arch.devices import device as find_device
-from memtile.arch.timing import Timing
+from memtile.arch.timing import LAUNCH_CYCLES, Timing
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
@@ -42,6 +42,7 @@ from memtile.io.program.operations import ArrayShape
 from memtile.io.program.run import ProgramResult, run_program
 from memtile.model.state.causes import CoreCause
 from memtile.sim.engine import Progress
+from memtile.sim.settling import settle
 
 _NO_FUNCTIONS: Mapping[str, Callable[..., Any]] = {}
 _SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
@@ -170,6 +171,8 @@ class Loaded:
             InputFileError: arrays that do not fit.
         """
         sequence = self._sequence(scalars)
+        if not untimed:
+            settle(self.array.engine, LAUNCH_CYCLES)
         done = run_program(
             sequence.steps,
             self.array,

@@ -79,9 +79,7 @@ class Cores:
         self.running[core] = Running(seen, _actions(kernel, seen), name, endless, _NO_STEPS)
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0
-        self._state.clock.asking[0] += (
-            1  # else it would begin only with the next run, not while a host is busy
-        )
+        self._state.clock.asking[0] += 1  # so that it begins while a host is busy, too
         wake_core(self._state, core)
 
     def stop(self, tile: int) -> None:
