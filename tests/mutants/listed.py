@@ -119,8 +119,8 @@ MUTANTS = (
     Mutant(
         "cores stay without their kernels after a load",
         "io/program/core_kernels.py",
-        "self._waiting = dict(self._kernels)",
-        "pass",
+        "self._waiting = dict(self._all)\n        self._held",
+        "self._held",
         "tests/clients/test_cli_containers.py::test_each_pdi_of_a_full_elf_begins_with_new_cores",
     ),
     Mutant(
@@ -1371,15 +1371,22 @@ MUTANTS = (
     Mutant(
         "iteration positions beyond their field",
         "access/lowering/tasks.py",
-        "wraps[start] = wrap = min(turns, self.fields.iteration_wrap)",
-        "wraps[start] = wrap = turns",
+        "np.minimum(runs[moving], self.fields.iteration_wrap)",
+        "runs[moving]",
         "tests/data/test_lowering_tasks.py::test_writes_take_tasks_too",
+    ),
+    Mutant(
+        "the descriptors of a chain are back where they began all after as many runs",
+        "access/lowering/tasks.py",
+        "self.reaches[size][1][start : start + size]",
+        "self.reaches[size][1][[start] * size]",
+        "tests/properties/test_lowering.py::test_blocks_that_come_again_take_the_fewest_descriptors_there_are",
     ),
     Mutant(
         "runs beyond a repeat count",
         "access/lowering/tasks.py",
-        "runs[start], wraps[start] = min(turns, self.limits.runs), 1",
-        "runs[start], wraps[start] = turns, 1",
+        "np.minimum(runs, self.limits.runs)",
+        "runs",
         "tests/data/test_lowering_tasks.py::test_more_repetitions_than_a_repeat_count_are_more_tasks",
     ),
     Mutant(

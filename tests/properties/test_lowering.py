@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memtile.access.lowering.certificate import stream
@@ -174,7 +174,11 @@ def fewest_by_trying(shapes: list[Shape], limits: Limits) -> tuple[int, int]:
     return min(found)
 
 
+OWN_WRAPS = [Shape(base, 1, (Loop(0, 1, 0, 1),)) for base in (8, 8, 9, 9, 10, 8)]
+
+
 @given(shape_rows())
+@example(OWN_WRAPS)
 @settings(max_examples=300, deadline=None)
 def test_blocks_that_come_again_take_the_fewest_descriptors_there_are(shapes: list[Shape]) -> None:
     limits = Limits(4, 256, 24)

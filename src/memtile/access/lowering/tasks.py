@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from memtile.access.lowering.chain import Chain, best_chain
@@ -134,41 +135,36 @@ class _Pieces:
         chain = self.shapes[start : start + size]
         if times == 1:
             return Chain(tuple(chain))
-        wrap = min(times, int(self.reaches[size][1][start]))
+        wraps = np.minimum(times, self.reaches[size][1][start : start + size]).tolist()
         steps = (self.bases[start + size : start + 2 * size] - self.bases[start : start + size]).tolist()
-        moves = zip(chain, steps, strict=True)
-        return Chain(tuple(shape.iterated(step, wrap) if step else shape for shape, step in moves), times)
+        moves = zip(chain, steps, wraps, strict=True)
+        return Chain(
+            tuple(shape.iterated(step, wrap) if step else shape for shape, step, wrap in moves), times
+        )
 
     def _reach(self, size: int) -> tuple[Counts, Counts]:
-        """Per first piece: runs that a chain of ``size`` pieces can have, and after how many it is back."""
+        """Per first piece: runs that a chain of ``size`` pieces can have; per piece: until it is back."""
         count = len(self.shapes)
         same, steps = self._against(size)
         held = same & (steps >= 0) & (steps <= self.fields.iteration_step)
-        still = _stretch(same & (steps == 0))
-        more = max(count - 2 * size, 0)
-        steady = _stretch(held[:more] & held[size:] & (steps[:more] == steps[size:]))
-        first = _stretch(held)
-        runs = np.ones(max(count - size + 1, 0), np.int64)
-        wraps = runs.copy()
-        for start in np.flatnonzero(first >= size).tolist():
-            if still[start] >= size:
-                turns = 1 + int(still[start]) // size
-                runs[start], wraps[start] = min(turns, self.limits.runs), 1
-                continue
-            turns = 2 + (int(steady[start]) // size if start < more else 0)
-            wraps[start] = wrap = min(turns, self.fields.iteration_wrap)
-            runs[start] = min(self._again(start, size, turns) if wrap == turns else wrap, self.limits.runs)
-        return runs, wraps
+        steady = held[:-size] & held[size:] & (steps[:-size] == steps[size:])
+        runs, wraps = np.ones(count, np.int64), np.ones(count, np.int64)
+        going = np.flatnonzero(held)
+        runs[going] = 2
+        runs[: len(steady)] += np.where(held[: len(steady)], _stretch(steady, size), 0)
+        moving = going[steps[going] > 0]
+        wraps[moving] = runs[moving] = np.minimum(runs[moving], self.fields.iteration_wrap)
+        for turns in np.unique(wraps[moving]).tolist():
+            again = _stretch(self._equal(size * turns), size)
+            back = moving[(wraps[moving] == turns) & (moving < len(again))]
+            runs[back] += again[back]
+        chains = sliding_window_view(np.minimum(runs, self.limits.runs), size)
+        return chains.min(axis=1), wraps
 
-    def _again(self, start: int, size: int, turns: int) -> int:
-        """Runs of a chain that is back where it began after ``turns``, as often as its pieces come again."""
-        lag = size * turns
-        if start + lag >= len(self.bases) or self.bases[start + lag] != self.bases[start]:
-            return turns
-        ahead, behind = slice(start, len(self.bases) - lag), slice(start + lag, None)
-        alike = (self.kinds[ahead] == self.kinds[behind]) & (self.bases[ahead] == self.bases[behind])
-        equal = len(alike) if alike.all() else int((~alike).argmax())
-        return turns + equal // size
+    def _equal(self, lag: int) -> NDArray[np.bool_]:
+        """Per piece whether the one ``lag`` later is the same at the same place."""
+        same, steps = self._against(lag)
+        return same & (steps == 0)
 
     def _against(self, lag: int) -> tuple[NDArray[np.bool_], Counts]:
         """Per piece whether the one ``lag`` later looks the same, and how far up in memory it is."""
@@ -176,8 +172,11 @@ class _Pieces:
         return self.kinds[:stop] == self.kinds[lag:], self.bases[lag:] - self.bases[:stop]
 
 
-def _stretch(true: NDArray[np.bool_]) -> Counts:
-    """Per place how many true values follow each other from there on."""
-    places = np.arange(len(true))
-    stops = np.where(true, len(true), places)
-    return np.minimum.accumulate(stops[::-1])[::-1] - places
+def _stretch(true: NDArray[np.bool_], size: int) -> Counts:
+    """Per place how many true values follow each other from there on, ``size`` places apart."""
+    turns = -(-len(true) // size)
+    rows = np.zeros((turns, size), np.bool_)
+    rows.reshape(-1)[: len(true)] = true
+    places = np.arange(turns)[:, None]
+    stops = np.where(rows, turns, places)
+    return (np.minimum.accumulate(stops[::-1])[::-1] - places).reshape(-1)[: len(true)]
