@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -325,3 +326,10 @@ def test_rates_of_a_direction_that_is_none(direction: str) -> None:
         assert refused(partial(rate, direction)) == (
             f"result: direction is {direction!r}; it must be S2MM or MM2S (AM020 chapter 5: DMA channels)."
         )
+
+
+@pytest.mark.parametrize("given", [1.5, "x", None, -1])
+def test_a_limit_that_is_no_number_of_cycles(given: Any) -> None:
+    assert refused(lambda: MemoryTile().run(max_cycles=given)) == (
+        f"run: max_cycles is {given!r}; it must be a whole number of 0 or more (cycles of the model)."
+    )

@@ -13,7 +13,7 @@ from memtile.arch.devices import Device
 from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
-from memtile.design.values import exactly
+from memtile.design.values import exactly, whole_cycles
 from memtile.explain.checks import Check
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Array, Result
@@ -147,14 +147,18 @@ class Bench:
                 many cycles could, and after some 268 million words.
             untimed: move the data without a clock.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
+
+        Raises:
+            DesignError: ``max_cycles`` is no whole number.
         """
+        most = whole_cycles(max_cycles)
         self.engine.host.stopped = untimed
-        end = self.engine.now + max_cycles
+        end = self.engine.now + most
         stop: Stop | None
         try:
             stop = run_sequences(self.engine, self.hosts, end, untimed=untimed, progress=progress)
             if stop is None and untimed:
-                stop = run_untimed(self.engine, progress, words_within(self.engine, max_cycles))
+                stop = run_untimed(self.engine, progress, words_within(self.engine, most))
             elif stop is None:
                 stop = self.engine.run(end, progress)
         except KeyboardInterrupt:

@@ -164,7 +164,8 @@ class _Pieces:
     def _equal(self, lag: int) -> NDArray[np.bool_]:
         """Per piece whether the one ``lag`` later is the same at the same place."""
         same, steps = self._against(lag)
-        return same & (steps == 0)
+        still: NDArray[np.bool_] = same & (steps == 0)
+        return still
 
     def _against(self, lag: int) -> tuple[NDArray[np.bool_], Counts]:
         """Per piece whether the one ``lag`` later looks the same, and how far up in memory it is."""
