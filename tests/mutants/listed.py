@@ -1376,6 +1376,20 @@ MUTANTS = (
         "tests/data/test_lowering_tasks.py::test_writes_take_tasks_too",
     ),
     Mutant(
+        "a design may use values that nothing defines",
+        "importers/design.py",
+        "    check_uses(tree)\n",
+        "",
+        "tests/words/test_mlir_uses.py::test_a_design_with_a_wrong_name_says_where",
+    ),
+    Mutant(
+        "values of other regions are there",
+        "importers/mlir/uses.py",
+        "around.find(name) is not None",
+        "around.find(name) is not None or around.operation is not None",
+        "tests/words/test_mlir_uses.py::test_a_value_of_another_region_is_not_there",
+    ),
+    Mutant(
         "the descriptors of a chain are back where they began all after as many runs",
         "access/lowering/tasks.py",
         "self.reaches[size][1][start : start + size]",

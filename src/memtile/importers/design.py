@@ -35,6 +35,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.reader import NO_PARAMETERS
 from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.types import Shaped
+from memtile.importers.mlir.uses import check_uses
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.core_kernels import Kernels
 from memtile.io.program.external_uses import ExternalUse, external_uses
@@ -285,7 +286,9 @@ def loads(
     timing: Timing | None = None,
 ) -> Loaded:
     """The design of a text; see :func:`load`."""
-    found = devices(read(text))
+    tree = read(text)
+    check_uses(tree)
+    found = devices(tree)
     described = _chosen(text, found, name)
     raise_if(_unknown(described), InputFileError)
     chosen = _device_name(described, device)
