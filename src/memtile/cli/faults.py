@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memtile.cli.exit_codes import ExitCode
+from memtile.cli.result_output import leave, show_result
 from memtile.cli.timing_option import TimingConstants, with_timing
 
 if TYPE_CHECKING:
@@ -69,16 +68,8 @@ def faults(
     make = partial(load_design, file, settings or ())
     with with_timing(timing):
         result = _campaign(file, make, upsets, bits, seed, ecc, area, max_cycles)
-    if as_json:
-        typer.echo(json.dumps(result.as_json(), indent=2))
-    else:
-        from memtile.sheet import print_whole, stdout_console
-
-        print_whole(stdout_console(), result)
-    if result.interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if not result.good:
-        raise typer.Exit(ExitCode.BAD_RESULT)
+    show_result(result, as_json=as_json)
+    leave(interrupted=result.interrupted, good=result.good)
 
 
 def _campaign(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from memtile.cli import run_options as options
-from memtile.cli.exit_codes import ExitCode
 from memtile.cli.mlir_file import SUFFIX, run_mlir
 from memtile.cli.numbers import number
 from memtile.cli.output_file import check_writable
+from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_program import ProgramOptions, run_files
 from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
@@ -164,24 +163,12 @@ def _run_design(
     with run_progress(untimed=untimed) as progress, dump.recorded(made.engine):
         result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, progress=progress))
     draw(result)
-    _show(result, as_json=as_json)
+    show_result(result, as_json=as_json)
     return result
-
-
-def _show(result: Result, *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(result.as_json(), indent=2))
-        return
-    from memtile.sheet import print_whole, stdout_console
-
-    print_whole(stdout_console(), result)
 
 
 def _leave(result: Result) -> None:
     """Leave with the exit code of the result."""
     from memtile.explain.results import Status
 
-    if result.status is Status.INTERRUPTED:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if not result.good:
-        raise typer.Exit(ExitCode.BAD_RESULT)
+    leave(interrupted=result.status is Status.INTERRUPTED, good=result.good)

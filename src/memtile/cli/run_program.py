@@ -101,7 +101,6 @@ def show_program(
 
 
 def _show(done: ProgramResult, paths: dict[str, Path]) -> None:
-
     from memtile.sheet import print_whole, stdout_console
 
     print_whole(stdout_console(), done.result)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memtile.cli.exit_codes import ExitCode
+from memtile.cli.result_output import leave, show_result
 
 if TYPE_CHECKING:
     from memtile.explore.survey.result import SurveyResult
@@ -44,16 +43,8 @@ def survey(
     until then, marked as interrupted.
     """
     result = _survey(folder, functions, device, max_cycles, seconds)
-    if as_json:
-        typer.echo(json.dumps(result.as_json(), indent=2))
-    else:
-        from memtile.sheet import print_whole, stdout_console
-
-        print_whole(stdout_console(), result)
-    if result.interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if not result.good:
-        raise typer.Exit(ExitCode.BAD_RESULT)
+    show_result(result, as_json=as_json)
+    leave(interrupted=result.interrupted, good=result.good)
 
 
 def _survey(

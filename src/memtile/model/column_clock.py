@@ -25,6 +25,7 @@ from memtile.model.roster import (
     OFF,
     append,
     wait_for_lock,
+    wake_axi_port,
     wake_control,
     wake_core,
     wake_guard,
@@ -157,7 +158,7 @@ def start(st: State, tile: int) -> None:
     _start_core(st, tile)
     st.guards.active[tile] = st.controls.active[tile] = st.axi_ports.active[tile] = 0
     if axi_port.busy(st, tile):
-        axi_port.wake(st, tile)
+        wake_axi_port(st, tile)
     wake_guard(st, tile)
     wake_control(st, tile)
 

@@ -157,6 +157,14 @@ def wake_guard(st: State, tile: int) -> None:
 
 
 @jit
+def wake_axi_port(st: State, tile: int) -> None:
+    """The tile's port of memory-mapped accesses has requests from this cycle on."""
+    if st.axi_ports.active[tile] == 0:
+        st.axi_ports.active[tile] = 1
+        append(st.asking_axi, tile)
+
+
+@jit
 def wake_core(st: State, core: int) -> None:
     """The core has a kernel from this cycle on."""
     if st.cores.active[core] == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from memtile.jit.decorators import inlined, jit
 from memtile.model.memory import banks
 from memtile.model.memory.requesters import axi_port_of
-from memtile.model.roster import append
+from memtile.model.roster import wake_axi_port
 from memtile.model.state.state import State
 
 _NO_BANK = -1
@@ -30,15 +30,7 @@ def begin(st: State, tile: int, word: int, words: int) -> None:
     granule = st.spec.kinds.granule_words[st.spec.tiles.kind[tile]]
     ports.at[tile] = word
     ports.left[tile] = REQUESTS * ((word + words - 1) // granule - word // granule + 1)
-    wake(st, tile)
-
-
-@jit
-def wake(st: State, tile: int) -> None:
-    """The port has requests from this cycle on."""
-    if st.axi_ports.active[tile] == 0:
-        st.axi_ports.active[tile] = 1
-        append(st.asking_axi, tile)
+    wake_axi_port(st, tile)
 
 
 @jit
