@@ -17,6 +17,7 @@ from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.errors import DesignError, Problem
 from memtile.explain.bars import cause_bars
 from memtile.explain.checks import Check
+from memtile.explain.findings import Finding
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 from memtile.sheet import Column, Sheet
 
@@ -106,6 +107,7 @@ class Result:
         parameters: of the design function, with the values that this run had; see ``memtile.run``.
         timing: timing constants that had not their default, by name.
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
+        findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
@@ -128,6 +130,7 @@ class Result:
     unsimulated: tuple[str, ...] = ()
     timing: Mapping[str, int] = field(default_factory=dict)
     host_cycles: int = 0
+    findings: tuple[Finding, ...] = ()
 
     @property
     def exact(self) -> bool | None:
@@ -190,6 +193,7 @@ class Result:
             "cores": [_core_json(c) for c in self.cores],
             "checks": [check.as_json() for check in self.checks],
             "unsimulated": list(self.unsimulated),
+            "findings": [finding.as_json() for finding in self.findings],
             "waiting": list(self.waiting),
             "resting": list(self.resting),
             "errors": list(self.errors),
@@ -285,6 +289,7 @@ class Result:
             lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
         lines += [c.text for c in self.checks if not c.exact]
         lines += [f"error: {line}" for line in self.errors]
+        lines += [f"finding: {finding}" for finding in self.findings]
         lines += [f"waiting: {line}" for line in self.waiting]
         lines += [f"at rest: {line}" for line in self.resting]
         lines.append(f"status: {self.status}{self._limit()}")

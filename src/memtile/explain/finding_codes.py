@@ -1,0 +1,42 @@
+"""The codes of findings and what each stands for. A code keeps its meaning; a new meaning gets a new code.
+
+01xx is said before a run, of budgets and of what the hardware does not have; 02xx of memory that two use
+without an order; 03xx of waiting; 04xx of results; 05xx of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+CODES: Mapping[str, str] = MappingProxyType(
+    {
+        "MT0101": "more of something is asked than a tile has",
+        "MT0102": "a circuit that the stream switch does not have",
+        "MT0103": "a lock that nobody can bring to the value that is waited for",
+        "MT0104": "a buffer descriptor that ends in the middle of a row",
+        "MT0105": "two use the same memory without an order between them",
+        "MT0106": "waits that form a circle",
+        "MT0107": "buffers that overlap",
+        "MT0108": "the two ends of a stream differ in length",
+        "MT0201": "a write and a read without an order",
+        "MT0202": "two writes without an order",
+        "MT0203": "words that are read before anybody wrote them",
+        "MT0204": "words that are overwritten before anybody read them",
+        "MT0205": "words of the round before are read again",
+        "MT0301": "a circle of waits",
+        "MT0302": "a lock that never reaches the value that is waited for",
+        "MT0303": "locks that begin without the room or the data that a first wait needs",
+        "MT0304": "two ends of a stream expect different lengths",
+        "MT0305": "a release goes to a lock that nobody waits for",
+        "MT0306": "a packet that nobody takes",
+        "MT0307": "packets that share an arbiter hold each other up",
+        "MT0308": "a task that was dropped because the queue was full",
+        "MT0309": "a core that ended while others wait for it",
+        "MT0310": "cores that take the same locks in different orders",
+        "MT0311": "a core without a program",
+        "MT0312": "a stream that nobody takes or nobody sends",
+        "MT0313": "a wait for a token that nobody sends",
+        "MT0314": "a wait for something that is not there",
+    }
+)

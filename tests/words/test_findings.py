@@ -1,0 +1,48 @@
+"""Findings: a code that exists, a sentence, and the same as JSON."""
+
+import pytest
+
+from memtile.explain.finding_codes import CODES
+from memtile.explain.findings import Finding, Severity, Side, Words
+
+
+def test_a_finding_says_code_sentence_count_and_repair() -> None:
+    finding = Finding(
+        "MT0201",
+        Severity.ERROR,
+        "'a' is read while it is written.",
+        sides=(Side("S2MM 0", "writes words 0 to 3", "BD 1", 17), Side("core(0,2)", "reads word 2")),
+        words=(Words("a", 0, 4),),
+        cycles=(17, 40),
+        fix="Release 'full' after BD 1.",
+        count=3,
+    )
+    assert str(finding) == (
+        "MT0201 error: 'a' is read while it is written. (3 times) Release 'full' after BD 1."
+    )
+    assert str(finding.sides[0]) == "S2MM 0 writes words 0 to 3 (BD 1, cycle 17)"
+    assert str(finding.sides[1]) == "core(0,2) reads word 2"
+    assert finding.as_json() == {
+        "code": "MT0201",
+        "title": "a write and a read without an order",
+        "severity": "error",
+        "message": "'a' is read while it is written.",
+        "sides": [
+            {"who": "S2MM 0", "does": "writes words 0 to 3", "place": "BD 1", "cycle": 17},
+            {"who": "core(0,2)", "does": "reads word 2", "place": "", "cycle": None},
+        ],
+        "words": [{"memory": "a", "first": 0, "count": 4}],
+        "cycles": [17, 40],
+        "fix": "Release 'full' after BD 1.",
+        "count": 3,
+    }
+
+
+def test_a_finding_without_a_known_code_is_not_made() -> None:
+    with pytest.raises(KeyError):
+        Finding("MT9999", Severity.NOTE, "nothing")
+
+
+def test_codes_have_one_form_and_one_meaning_each() -> None:
+    assert all(len(code) == 6 and code[:2] == "MT" and code[2:].isdigit() for code in CODES)
+    assert len(set(CODES.values())) == len(CODES)
