@@ -6,23 +6,19 @@ waits where they may come along is nobody's unfinished work; nor is what waits f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from memtile.arch.ports import ARBITERS, SLOTS_PER_SLAVE
-from memtile.arch.registers import field_of
-from memtile.arch.switch_registers import SLOT
 from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.explain.names import called, port_name
+from memtile.explain.switch_ways import configured_ways, masters_among, reached, wired
 from memtile.jit.tables import plain
 from memtile.model.state.streams import PAIR
-from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
+from memtile.model.streams.switch_config import OFF, PACKET
 from memtile.sim.engine import Engine
 
 _BEAT = max(kind.stream_words for kind in TILE_KINDS.values())  # words
-_ENABLE, _ARBITER, _MSEL = (field_of(SLOT, name) for name in ("enable", "arbit", "msel"))
 
 
 @dataclass(slots=True)
@@ -65,7 +61,7 @@ def stream_waits(engine: Engine) -> Waits:
     filled, found = _filled(engine), Waits()
     if not full and not filled:
         return found
-    foreign = _reached(_own_senders(engine), lambda port: _configured(engine, port))
+    foreign = reached(_own_senders(engine), lambda port: configured_ways(engine, port))
     exempt = {_receiver(engine, port) for port in foreign}
     for ch in full:
         if ch not in exempt:
@@ -120,7 +116,7 @@ def _count(engine: Engine, port: int, found: Waits) -> None:
 def _ends(engine: Engine, port: int) -> tuple[list[int], list[int], bool]:
     """Full S2MM channels and dead ends that a port leads to, and whether to a tile-control port."""
     switch, fifos = plain(engine.state.switch), plain(engine.state.fifos)
-    ways = _reached([port], lambda at: _ahead(engine, at))
+    ways = reached([port], lambda at: _ahead(engine, at))
     channels = sorted({_receiver(engine, at) for at in ways})
     full = [ch for ch in channels if ch >= 0 and fifos.depth[ch] - fifos.held[ch] < _BEAT]
     dead = [at for at in ways if _is_dead(engine, at)]
@@ -141,59 +137,12 @@ def _is_dead(engine: Engine, port: int) -> bool:
     return bool(_receiver(engine, port) < 0 and switch.control[port] < 0 and not switch.hosted[port])
 
 
-def _reached(ports: Iterable[int], following: Callable[[int], list[int]]) -> list[int]:
-    """The ports and all behind them, each once."""
-    found: dict[int, None] = {}
-    rest = list(ports)
-    while rest:
-        port = rest.pop()
-        if port not in found:
-            found[port] = None
-            rest += following(port)
-    return list(found)
-
-
 def _ahead(engine: Engine, port: int) -> list[int]:
     """Where the word that a port offers goes."""
     switch = plain(engine.state.switch)
     if switch.is_master[port] or switch.mode[port] != PACKET:
-        return _wired(engine, port)
-    return [] if switch.unrouted[port] else _masters(engine, port, int(switch.targets[port]))
-
-
-def _configured(engine: Engine, port: int) -> list[int]:
-    """Where any word may go from a port."""
-    state, spec = engine.state, engine.spec
-    switch, tiles = plain(state.switch), plain(spec.tiles)
-    if switch.is_master[port] or switch.mode[port] != PACKET:
-        return _wired(engine, port)
-    tile = int(switch.tile[port])
-    first = tiles.register_base[tile] + plain(spec.kinds).slot_config[tiles.kind[tile]]
-    first += switch.number[port] * SLOTS_PER_SLAVE
-    targets = 0
-    for slot in state.registers[first : first + SLOTS_PER_SLAVE].tolist():
-        if _ENABLE.get(slot):
-            arbiter = tile * ARBITERS + _ARBITER.get(slot)
-            targets |= int(state.arbiters.masters[arbiter, _MSEL.get(slot)])
-    return _masters(engine, port, targets)
-
-
-def _masters(engine: Engine, port: int, targets: int) -> list[int]:
-    first = int(plain(engine.spec.tiles).master_base[plain(engine.state.switch).tile[port]])
-    return [first + n for n in range(targets.bit_length()) if targets >> n & 1]
-
-
-def _wired(engine: Engine, port: int) -> list[int]:
-    """Behind a master port the other end of its wire; behind a slave port in circuit mode its masters."""
-    switch = plain(engine.state.switch)
-    if switch.is_master[port]:
-        return [int(switch.link[port])] if switch.link[port] >= 0 else []
-    found: list[int] = []
-    fed = int(switch.feeds[port]) if switch.mode[port] == CIRCUIT else -1
-    while fed >= 0:
-        found.append(fed)
-        fed = int(switch.sibling[fed])
-    return found
+        return wired(engine, port)
+    return [] if switch.unrouted[port] else masters_among(engine, port, int(switch.targets[port]))
 
 
 def _own_senders(engine: Engine) -> list[int]:
