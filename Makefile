@@ -10,7 +10,7 @@ PAGES := .cache/pages
 USED := examples docs/pictures.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
-.PHONY: setup demo check test interpreted mutants oldest bench lint docs clean
+.PHONY: setup demo check test interpreted mutants corpus oldest bench lint docs clean
 
 setup: $(SETUP)
 
@@ -36,6 +36,10 @@ interpreted: $(SETUP)
 
 mutants: $(SETUP)
 	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)
+
+# What memtile names of the designs that hang, race or are wrong: tests/corpus/README.md.
+corpus: $(SETUP)
+	$(BIN)/python tests/corpus_scores.py
 
 # The demo and the timing rules with the oldest versions that pyproject.toml allows.
 oldest: .venv-oldest/.complete

@@ -1,0 +1,172 @@
+"""Scores of a tool on ``tests/corpus``: what it names, and what it names wrongly. ``make corpus``.
+
+The designs are run by ``memtile run`` in one process; ``--answers`` scores what another tool said of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+CORPUS = Path(__file__).parent / "corpus"
+KINDS = ("hangs", "races", "wrong", "slow", "fine")
+MAX_CYCLES = 200_000
+
+Answer = frozenset[str] | bool
+"""Codes that a tool named; of a tool without codes whether something is wrong."""
+
+
+class Case(NamedTuple):
+    """A design of the corpus.
+
+    Attributes:
+        name: its key in ``expected.json``, which is the name of its file without the ending.
+        file: the design.
+        codes: of the findings that it must have.
+        source: where the mistake comes from.
+        about: what happens.
+        arguments: further ones of ``memtile run``.
+    """
+
+    name: str
+    file: Path
+    codes: frozenset[str]
+    source: str
+    about: str
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The last part of its name, one of ``KINDS``."""
+        return self.name.rpartition("-")[2]
+
+
+def cases(names: Sequence[str] = ()) -> list[Case]:
+    """The corpus, or those of it whose name has one of ``names`` in it."""
+    entries = json.loads((CORPUS / "expected.json").read_text(encoding="utf-8"))
+    wanted = {name: entry for name, entry in entries.items() if not names or any(n in name for n in names)}
+    return [_case(name, entry) for name, entry in wanted.items()]
+
+
+def designs() -> dict[str, Path]:
+    """The files of the corpus that are designs, by name."""
+    endings = (".py", ".mlir", ".txt", ".bin")
+    files = sorted(path for path in CORPUS.iterdir() if path.suffix in endings)
+    return {path.stem: path for path in files if path.stem.rpartition("-")[2] in KINDS}
+
+
+def _case(name: str, entry: Mapping[str, Any]) -> Case:
+    arguments = tuple(text.replace("{corpus}", str(CORPUS)) for text in entry.get("arguments", ()))
+    codes = frozenset(entry["codes"])
+    return Case(name, designs()[name], codes, entry["source"], entry["about"], arguments)
+
+
+def run(case: Case) -> dict[str, Any]:
+    """The output of ``memtile run --json`` for a design."""
+    from typer.testing import CliRunner
+
+    from memtile.cli.main import app
+
+    arguments = ["run", str(case.file), "--json", "--max-cycles", str(MAX_CYCLES), *case.arguments]
+    done = CliRunner().invoke(app, arguments)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert "error" not in found, found
+    return found
+
+
+def answer(case: Case) -> Answer:
+    """The codes that memtile names."""
+    return frozenset(finding["code"] for finding in run(case)["findings"])
+
+
+class Score(NamedTuple):
+    """How well a tool did on designs of one kind.
+
+    Attributes:
+        designs: how many.
+        expected: findings that it should have named.
+        found: those of them that it named.
+        named: all that it named.
+    """
+
+    designs: int
+    expected: int
+    found: int
+    named: int
+
+    def __add__(self, other: object) -> Score:
+        """Both together."""
+        assert isinstance(other, Score)
+        return Score(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+    @property
+    def recall(self) -> float:
+        """Of the expected findings the part that was found; 1 where none was expected."""
+        return self.found / self.expected if self.expected else 1.0
+
+    @property
+    def precision(self) -> float:
+        """Of the named findings the part that was expected; 1 where none was named."""
+        return self.found / self.named if self.named else 1.0
+
+
+def score(case: Case, said: Answer) -> Score:
+    """The score of one answer."""
+    if isinstance(said, bool):
+        wrong = bool(case.codes)
+        return Score(1, int(wrong), int(wrong and said), int(said))
+    return Score(1, len(case.codes), len(case.codes & said), len(said))
+
+
+def table(answers: Iterable[tuple[Case, Answer]]) -> str:
+    """Recall and precision by kind, and a line for each design that is not answered as expected."""
+    by_kind = {kind: Score(0, 0, 0, 0) for kind in KINDS}
+    wrong = []
+    for case, said in answers:
+        by_kind[case.kind] += score(case, said)
+        if said != (bool(case.codes) if isinstance(said, bool) else case.codes):
+            given = said if isinstance(said, bool) else ", ".join(sorted(said)) or "nothing"
+            wrong.append(f"{case.name}: {given}; expected {', '.join(sorted(case.codes)) or 'nothing'}")
+    lines = [
+        f"{'kind':<8}{'designs':>9}{'expected':>10}{'found':>7}{'named':>7}{'recall':>9}{'precision':>11}"
+    ]
+    total = Score(0, 0, 0, 0)
+    for kind, one in by_kind.items():
+        if one.designs:
+            lines.append(_row(kind, one))
+            total += one
+    return "\n".join([*lines, _row("all", total), *wrong])
+
+
+def _row(name: str, one: Score) -> str:
+    counts = f"{one.designs:>9}{one.expected:>10}{one.found:>7}{one.named:>7}"
+    return f"{name:<8}{counts}{one.recall:>9.1%}{one.precision:>11.1%}"
+
+
+def _answers_of(file: Path) -> dict[str, Answer]:
+    """What another tool said."""
+    given = json.loads(file.read_text(encoding="utf-8"))
+    return {name: said if isinstance(said, bool) else frozenset(said) for name, said in given.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="parts of the names of designs; all if omitted")
+    parser.add_argument("--answers", type=Path, help="what another tool said, by design")
+    chosen = parser.parse_args()
+    said = None if chosen.answers is None else _answers_of(chosen.answers)
+    missing: Answer = frozenset()
+    answers = [
+        (case, answer(case) if said is None else said.get(case.name, missing)) for case in cases(chosen.names)
+    ]
+    print(table(answers))
+    return 0 if all(said == case.codes for case, said in answers) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
