@@ -26,11 +26,13 @@ class Launch:
         arguments: names of arrays, or scalars, by position.
         device: symbol of the device whose sequence it is; empty = the only one that has one.
         parameters: values of the scratchpad before it, by name.
+        again: the array is as the launch before left it; else it is new.
     """
 
     arguments: Sequence[str | int]
     device: str = ""
     parameters: Mapping[str, int] = field(default_factory=dict)
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -385,7 +387,13 @@ FACTS: Mapping[str, Facts] = {
     "matrix_multiplication_using_cascade/aie_bufferx4.mlir": _matmul({}),
     "matrix_multiplication_using_cascade/aie_cascadex4.mlir": _matmul({}),
     "scratchpad_regwrite/aie.mlir": Facts(
-        {"out": _zeros(1)}, {"out": np.array([42], np.int32)}, [Launch(("out",), "regwrite_test")]
+        {"first": _zeros(1), "second": _zeros(1)},
+        {"first": np.array([42], np.int32), "second": np.array([43], np.int32)},
+        [
+            Launch(("first",), "regwrite_test", {"0": 42 << 2}),
+            Launch(("second",), "regwrite_test", {"0": 1 << 2}, again=True),
+        ],
+        device="npu2",
     ),
     "tile_mapped_read/aie.mlir": _two(np.full(64, 0xFABCDEF, np.int32), _up(64, 0) % 8 + np.int32(42)),
     "matrix_multiplication_using_cascade/aie_plainx1.mlir": _matmul(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from memtile import Status
 from memtile.errors import MemtileError
-from memtile.importers.design import loads
+from memtile.importers.design import Loaded, loads
 from memtile.importers.mlir.text import Text
 from outside_facts import FACTS, Facts, Launch
 
@@ -64,8 +64,11 @@ def _outcome(name: str, file: Path, facts: Facts | None) -> tuple[str, str]:
     pool = {key: np.array(value) for key, value in facts.data.items()}
     text = Text(name, file.read_text())
     try:
+        design = None
         for launch in facts.launches:
-            said = _launch(text, facts, launch, pool)
+            if design is None or not launch.again:
+                design = _loaded(text, facts, launch)
+            said = _launch(design, launch, pool)
             if said:
                 return "stuck", said
     except MemtileError as error:
@@ -82,18 +85,22 @@ def _same(got: npt.NDArray[Any], wanted: Any) -> bool:
     return bool(np.array_equal(got.ravel()[: wanted.size], wanted.ravel()))
 
 
-def _launch(text: Text, facts: Facts, launch: Launch, pool: Pool) -> str:
-    """Run one sequence on the arrays of the pool; why it did not end, or nothing."""
+def _loaded(text: Text, facts: Facts, launch: Launch) -> Loaded:
+    """The design of a launch in a new array."""
     device = facts.device if "NPUDEVICE" in text.content else None
-    design = loads(
+    return loads(
         text,
         device=device,
         name=launch.device or None,
         functions=facts.functions,
         parameters=launch.parameters,
     )
+
+
+def _launch(design: Loaded, launch: Launch, pool: Pool) -> str:
+    """Run one sequence on the arrays of the pool; why it did not end, or nothing."""
     given = [pool[each] if isinstance(each, str) else each for each in launch.arguments]
-    done = design.run(*given, pad_arguments=True, max_cycles=_MAX_CYCLES)
+    done = design.run(*given, parameters=launch.parameters, pad_arguments=True, max_cycles=_MAX_CYCLES)
     for number, each in enumerate(launch.arguments):
         if isinstance(each, str):
             pool[each] = np.asarray(done.arrays[str(number)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ def run_mlir(
     *,
     against: Path | None,
     costs: Path | None,
+    settings: Sequence[str],
     max_cycles: int,
     untimed: bool,
     as_json: bool,
@@ -45,7 +46,10 @@ def run_mlir(
     wanted = [parse_wanted(text) for text in options.wanted]
     given = [read_given(text) for text in options.given]
     functions = load_functions(options.kernels) if options.kernels else {}
-    design = load(file, device=options.device, functions=functions, costs=_costs(costs))
+    parameters = _parameters(settings)
+    design = load(
+        file, device=options.device, functions=functions, parameters=parameters, costs=_costs(costs)
+    )
     notes: list[str] = []
     if against is not None:
         from memtile.importers.against import compare
@@ -69,6 +73,24 @@ def run_mlir(
     draw(done.result)
     show_program(done, notes, paths, design.array.device.name, as_json=as_json)
     return done.result
+
+
+def _parameters(texts: Sequence[str]) -> dict[str, float]:
+    """Parameters of the scratchpad, ``NAME=NUMBER``."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name in found:
+            raise InputFileError(f"command line: --set gives the parameter {name} twice.")
+        try:
+            found[name] = int(value, 0)
+        except ValueError:
+            try:
+                found[name] = float(value)
+            except ValueError:
+                says = f"--set is {text!r}; for MLIR it must be NAME=NUMBER, a parameter"
+                raise InputFileError(f"command line: {says}.") from None
+    return found
 
 
 def _costs(file: Path | None) -> CoreCosts | None:

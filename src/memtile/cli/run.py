@@ -33,6 +33,7 @@ Examples:
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
   memtile run design.mlir --in 0=a.npy --out 2:int32:256x256=c.npy --kernels functions.py
+  memtile run design.mlir --set input_offset=8 --in 0=a.npy --out 1:int32:8=b.npy
   memtile run input_physical.mlir --against build/ --in 0=a.npy --out 2:int32:64=c.npy
   memtile run final.xclbin insts.bin --in 0=a.npy --out 1=b.npy
   memtile run build/ --kernels kernels.py --in 0=a.npy --out 1=b.npy
@@ -65,7 +66,8 @@ def run(
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
     A design of mlir-aie is MLIR text, high-level or lowered (docs/mlir.md); its arrays are the arguments of
-    its host sequence by position, and --kernels has the functions that its cores call.
+    its host sequence by position, --kernels has the functions that its cores call, and --set NAME=NUMBER the
+    parameters of its scratchpad.
 
     A design is a Python file with a design() function; --set gives values to its arguments, which memtile
     info DESIGN.py lists. Other files, and build folders, are one program (docs/files.md): those of a build in
@@ -100,11 +102,11 @@ def _mlir(
     run_it: Callable[..., Result],
     dump: WaveformFile,
 ) -> Callable[..., Result]:
-    if len(files) > 1 or settings:
-        raise typer.BadParameter("an MLIR design is run alone, without --set.")
+    if len(files) > 1:
+        raise typer.BadParameter("an MLIR design is run alone.")
     if of_program.kernel is not None:
         raise typer.BadParameter("--kernel chooses a program of an xclbin, a full ELF or a build folder.")
-    return partial(run_it, files[0], of_program, dump)
+    return partial(run_it, files[0], of_program, dump, settings=settings or ())
 
 
 def _program(

@@ -1,7 +1,7 @@
 """The table of functions: which names each of them answers, and what is checked before it is called.
 
 A name may have placeholders, as in ``matmul_{IN}_{OUT}``: element types (``TYPE``, ``IN``, ``OUT``) and
-numbers (any other). A function takes what it needs of them, and the ``generation``, by keyword.
+numbers (any other). A function takes what it needs of them, the ``generation`` and the ``core``, by keyword.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ class External:
     def __repr__(self) -> str:
         return f"<{self.name}({self.entry.signature}) of memtile.kernels.aie>"
 
-    def __call__(self, *arguments: Any) -> None:
-        """Run it on arrays, which are changed in place, and numbers.
+    def __call__(self, *arguments: Any, core: Any = None) -> None:
+        """Run it on arrays, which are changed in place, and numbers; ``core`` is the one that calls it.
 
         Raises:
             DesignError: wrong number, kind or type of arguments, or an array that is too short.
@@ -156,7 +156,7 @@ class External:
                 packed = np.ascontiguousarray(bound[name])
                 written.append((bound[name], packed))
                 bound[name] = packed
-        self._run(bound)
+        self._run(bound, core)
         for target, packed in written:
             target[...] = packed
 
@@ -194,12 +194,14 @@ class External:
         own = {p.name for p in self.entry.parameters if p.kind is p.KEYWORD_ONLY}
         return int(self.groups["n"]) if own == {"n"} else None
 
-    def _run(self, bound: dict[str, Any]) -> None:
+    def _run(self, bound: dict[str, Any], core: Any) -> None:
         by_place: list[Any] = []
         by_name: dict[str, Any] = {}
         for parameter in self.entry.parameters:
+            if parameter.name == "core" and core is None:
+                raise self._refusal("core", "none", "the core that calls it")
             if parameter.kind is parameter.KEYWORD_ONLY:
-                by_name[parameter.name] = self._fixed(parameter)
+                by_name[parameter.name] = core if parameter.name == "core" else self._fixed(parameter)
             elif parameter.kind is parameter.VAR_POSITIONAL:
                 by_place += bound[parameter.name]
             elif parameter.name in bound:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,7 +32,7 @@ from memtile.importers.mlir.sequence.program import (
     program_of,
     unread,
 )
-from memtile.importers.mlir.sequence.reader import NO_PARAMETERS
+from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.types import Shaped
 from memtile.importers.mlir.uses import check_uses
@@ -61,6 +61,7 @@ class Loaded:
         kernels_of: the kernels of another device of the text.
         others: the devices of the text, by symbol.
         notes: what was read and changes nothing here.
+        parameters: of the scratchpad, by name.
     """
 
     array: Array
@@ -70,10 +71,12 @@ class Loaded:
     kernels_of: Callable[[Configured], Kernels]
     others: Mapping[str, DeviceDescription]
     notes: Sequence[str] = ()
+    parameters: Parameters = field(default_factory=dict)
 
     def run(
         self,
         *arrays: npt.ArrayLike | None,
+        parameters: Parameters = NO_PARAMETERS,
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
         pad_arguments: bool = False,
@@ -84,6 +87,7 @@ class Loaded:
         Args:
             arrays: the arguments by position, numbers for those that are numbers; None or fewer of them =
                 zeros, as long as the text says.
+            parameters: of the scratchpad for this run, by name; the others are as they were loaded.
             max_cycles: limit in cycles.
             untimed: move data without a clock.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
@@ -111,12 +115,13 @@ class Loaded:
             if not is_scalar(kind)
             and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
         }
-        uses = self._uses(scalars)
+        uses = self._uses(scalars, parameters)
         written = [n for n in made if any(use.writes and use.argument == n for use in uses)]
         done = self.run_with(
             [Given(str(n), array) for n, array in made.items() if uses],
             [Wanted(str(n), made[n].dtype, made[n].shape) for n in written],
             scalars=scalars,
+            parameters=parameters,
             max_cycles=max_cycles,
             untimed=untimed,
             pad_arguments=pad_arguments,
@@ -151,6 +156,7 @@ class Loaded:
         wanted: Sequence[Wanted],
         *,
         scalars: Scalars = NO_SCALARS,
+        parameters: Parameters = NO_PARAMETERS,
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
         pad_arguments: bool = False,
@@ -162,6 +168,7 @@ class Loaded:
             given: arrays in, by name: the number of an argument, or another place of a program.
             wanted: arrays to take at the end.
             scalars: values of the arguments that are numbers, by position.
+            parameters: of the scratchpad for this run, by name; the others are as they were loaded.
             max_cycles: limit in cycles.
             untimed: move data without a clock.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
@@ -171,7 +178,7 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: arrays that do not fit.
         """
-        sequence = self._sequence(scalars)
+        sequence = self._sequence(scalars, parameters)
         if not untimed:
             settle(self.array.engine, LAUNCH_CYCLES)
         done = run_program(
@@ -188,16 +195,19 @@ class Loaded:
         )
         return replace(done, notes=(*self.notes, *_costs(done), *done.notes))
 
-    def _uses(self, scalars: Scalars) -> Sequence[ExternalUse]:
+    def _uses(self, scalars: Scalars, parameters: Parameters = NO_PARAMETERS) -> Sequence[ExternalUse]:
         """What the host sequence reads and writes of its arguments."""
         shape = ArrayShape.of(self.array.device, self.array.columns)
-        return external_uses(self._sequence(scalars).steps, shape)
+        return external_uses(self._sequence(scalars, parameters).steps, shape)
 
-    def _sequence(self, scalars: Scalars = NO_SCALARS) -> SequenceProgram:
+    def _sequence(
+        self, scalars: Scalars = NO_SCALARS, parameters: Parameters = NO_PARAMETERS
+    ) -> SequenceProgram:
         if self.sequence is None:
             raise DesignError(_NO_SEQUENCE)
-        if scalars or any(map(is_scalar, self.sequence.arguments)):
-            return program_of(self.configured, self.sequence.operation, scalars, self.others)
+        if scalars or parameters or any(map(is_scalar, self.sequence.arguments)):
+            given = {**self.parameters, **parameters}
+            return program_of(self.configured, self.sequence.operation, scalars, self.others, given)
         return self.sequence
 
 
@@ -225,7 +235,7 @@ def load(
     name: str | None = None,
     sequence: str | None = None,
     functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
-    parameters: Mapping[str, int] = NO_PARAMETERS,
+    parameters: Parameters = NO_PARAMETERS,
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
 ) -> Loaded:
@@ -239,7 +249,9 @@ def load(
         sequence: symbol of the host sequence, where the device has several.
         functions: functions that cores call and the text only declares, by name; they get NumPy views and
             numbers. Those that are not here are taken from ``memtile.kernels.aie``, and the notes say so.
-        parameters: of the scratchpad, by name: what a host program writes there before a run, 32-bit words.
+        parameters: of the scratchpad, by name: what a host program writes there before a run. Numbers of
+            their types; of ``bf16`` the number, or its bits as a whole number. ``"0"`` is the first word
+            where none has a name.
         costs: cycles of the operations of cores.
         timing: timing constants.
 
@@ -281,7 +293,7 @@ def loads(
     name: str | None = None,
     sequence: str | None = None,
     functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
-    parameters: Mapping[str, int] = NO_PARAMETERS,
+    parameters: Parameters = NO_PARAMETERS,
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
 ) -> Loaded:
@@ -304,7 +316,7 @@ def loads(
     def kernels_of(other: Configured) -> Kernels:
         return kernels(other, with_library(other.device, functions, chosen)[0], costs)
 
-    return Loaded(array, made, program, own, kernels_of, others, (*_notes(described), *notes))
+    return Loaded(array, made, program, own, kernels_of, others, (*_notes(described), *notes), parameters)
 
 
 def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) -> DeviceDescription:
@@ -341,7 +353,7 @@ def _program(
     made: Configured,
     name: str | None,
     others: Mapping[str, DeviceDescription],
-    parameters: Mapping[str, int],
+    parameters: Parameters,
 ) -> SequenceProgram | None:
     sequences = made.device.sequences
     if not sequences:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memtile.importers.kernels import blocks, host, operations
+from memtile.importers.kernels import blocks, host, table
 from memtile.importers.mlir.forms.device import HANDLERS as DEVICE
 from memtile.importers.mlir.forms.device import IGNORED
 from memtile.importers.mlir.sequence.program import HANDLERS as SEQUENCE
@@ -15,7 +15,7 @@ def known() -> dict[str, tuple[str, ...]]:
     return {
         "device": _sorted(DEVICE),
         "host sequence": _sorted(SEQUENCE),
-        "core": _sorted((*operations.HANDLERS, *host.HANDLERS, *blocks.NAMES)),
+        "core": _sorted((*table.HANDLERS, *host.HANDLERS, *blocks.NAMES)),
         "read and ignored": _sorted(IGNORED),
     }
 

@@ -110,6 +110,10 @@ class ExternalMemory:
         self._buffers[name] = buffer
         return buffer
 
+    def drop(self, name: str) -> None:
+        """Take a buffer away, if there is one of this name; nothing answers there then."""
+        self._buffers.pop(name, None)
+
     def add_file(
         self,
         name: str,

@@ -24,6 +24,7 @@ from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.state import Spec, State
 from memtile.sim import host_memory
 from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Made, Pattern, Wait, merge
+from memtile.sim.processor_bus import ProcessorBus
 
 Array = npt.NDArray[Any]
 
@@ -94,6 +95,7 @@ class Core:
 
     Attributes:
         made: the actions that it made.
+        bus: its accesses to the registers of its tile.
     """
 
     def __init__(self, state: State, tile: int, kernel: str) -> None:
@@ -105,6 +107,7 @@ class Core:
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.made = Made()
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
+        self.bus = ProcessorBus(state, tile, self.name)
         self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]
 
     # time ------------------------------------------------------------------------------------------------

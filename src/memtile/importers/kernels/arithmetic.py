@@ -68,6 +68,16 @@ def to_bf16(value: Any) -> int:
     return (bits + _ROUND + ((bits >> _HALF) & 1)) >> _HALF
 
 
+def from_f32(value: Any) -> int:
+    """The 32 bits of a float32 number, as a signed integer."""
+    return int(np.float32(value).view(np.int32))
+
+
+def to_f32(word: int) -> Any:
+    """The float32 number that 32 bits are."""
+    return np.uint32(word & 0xFFFFFFFF).view(np.float32)
+
+
 def bf16(value: Any) -> Any:
     """A number rounded to bfloat16."""
     return from_bf16(to_bf16(value))
@@ -89,7 +99,22 @@ def largest(a: Any, b: Any) -> Any:
 
 
 NAMES: dict[str, Any] = {
-    **{f.__name__: f for f in (divide, remainder, truncated, from_bf16, to_bf16, bf16, f32, least, largest)},
+    **{
+        f.__name__: f
+        for f in (
+            divide,
+            remainder,
+            truncated,
+            from_bf16,
+            to_bf16,
+            from_f32,
+            to_f32,
+            bf16,
+            f32,
+            least,
+            largest,
+        )
+    },
     **dict(zip(("w8", "w16", "w32", "w64"), (w8, w16, w32, w64), strict=True)),
     **dict(zip(("u8", "u16", "u32", "u64"), (u8, u16, u32, u64), strict=True)),
     "np": np,

@@ -11,13 +11,14 @@ import numpy as np
 from memtile.arch.core_costs import CLASSES, FREE, CoreCosts
 from memtile.errors import InputFileError, Problem
 from memtile.importers.kernels import blocks, host
-from memtile.importers.kernels.operations import HANDLERS
 from memtile.importers.kernels.segments import Segment
 from memtile.importers.kernels.source import Lines, variable
+from memtile.importers.kernels.table import HANDLERS
 from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.scratchpad import parameter_buffer, parameter_read
 from memtile.importers.mlir.tree import Block, Operation
 
 SYNCHRONISES = frozenset(host.HANDLERS) - {"func.call", "call", "func.return", "return", "aie.end"}
@@ -37,9 +38,11 @@ class Program:
         externals: functions that the user has to give, by name, with what declares them.
         arrays: constants of the module that it uses.
         calls: that were written in their places.
+        tile: value of the core's tile.
     """
 
     device: DeviceDescription
+    tile: str
     costs: CoreCosts
     names: dict[str, Any] = field(default_factory=dict)
     source: str = ""
@@ -79,9 +82,11 @@ def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> P
     Raises:
         InputFileError: operations that are not known; all of them.
     """
-    program = Program(device, costs)
+    program = Program(device, Form(core).values[0], costs)
     _check(program, core)
     writer = Writer(program, inside=None)
+    if program.tile in device.parameter_locks:
+        host.acquire(writer, device.parameter_locks[program.tile], "1")
     region = core.regions[0]
     if len(region.blocks) == 1:
         writer.block(region.blocks[0])
@@ -251,6 +256,12 @@ class Writer:
             self.inside.defined.setdefault("%" + key)
             return variable("%" + key)
         return key
+
+    def parameter(self, form: Form) -> tuple[str, str]:
+        """The buffer that an operation reads a parameter of the scratchpad from, and the parameter's type."""
+        device, operation = self.program.device, form.operation
+        kind = device.parameters[parameter_read(operation)].kind
+        return self.use(parameter_buffer(device, operation, self.program.tile)), kind
 
     def _cost(self, name: str) -> int:
         if name in FREE or (name not in CLASSES and name not in HANDLERS):

@@ -95,6 +95,14 @@ def _extend_signed(given: Sequence[str], first: str, _kind: str) -> str:
     return f"(-{given[0]})" if bits_of(first) == 1 else given[0]
 
 
+def _bits(given: Sequence[str], first: str, kind: str) -> str:
+    """The same bits as another type of as many bits."""
+    bits = {"bf16": "to_bf16", "f32": "from_f32"}
+    word = f"{bits[first]}({given[0]})" if first in bits else given[0]
+    back = {"bf16": "from_bf16", "f32": "to_f32"}
+    return f"{back[kind]}({word})" if kind in back else wrapped(word, kind)
+
+
 RULES: Mapping[str, Rule] = {
     "arith.addi": _binary("+"),
     "arith.subi": _binary("-"),
@@ -125,6 +133,7 @@ RULES: Mapping[str, Rule] = {
     "arith.maxnumf": _call("largest"),
     "arith.minnumf": _call("least"),
     "arith.select": lambda given, _, __: f"({given[1]} if {given[0]} else {given[2]})",
+    "arith.bitcast": _bits,
     "arith.trunci": _narrow,
     "arith.extsi": _extend_signed,
     "arith.extui": _extend_unsigned,

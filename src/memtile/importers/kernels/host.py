@@ -30,10 +30,17 @@ def use_lock(writer: Writer, form: Form) -> None:
     lock = f"locks[{form.values[0]!r}]"
     writer.flush()
     if ACTIONS[action] == "release":
-        writer.lines.add(f"yield core.release({lock}, {count})")
+        writer.lines.add(f"if {count}:  # to release nothing changes nothing")
+        writer.lines.add(f"    yield core.release({lock}, {count})")
     else:
         sign = "-" if ACTIONS[action] == "acquire_ge" else ""
         writer.lines.add(f"yield core.acquire({lock}, {sign}({count}))")
+
+
+def acquire(writer: Writer, value: str, count: str) -> None:
+    """Take a lock when it is exactly so much."""
+    writer.flush()
+    writer.lines.add(f"yield core.acquire(locks[{value!r}], {count})")
 
 
 def fifo_acquire(writer: Writer, form: Form) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,8 @@ from memtile.sim.actions import Action
 from memtile.sim.kernels import Core, Kernel
 
 Externals = Mapping[str, Callable[..., Any]]
-"""Functions of the user by name: they get NumPy views and numbers, and may have ``cycles``."""
+"""Functions of the user by name: they get NumPy views and numbers, the core if they ask for ``*, core``, and
+may have ``cycles``."""
 _ENDLESS = 1 << 31  # turns of a loop that is meant to have no end
 
 
@@ -67,11 +69,12 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
     exec(compile(program.source, f"<core {made.tiles[core.tile].title}>", "exec"), names)
     body: Callable[..., Iterator[Action]] = names["body"]
     pieces = {value: piece_of(made, value) for value in made.buffers if f"views[{value!r}]" in program.source}
-    calls = {name: _timed(externals[name]) for name in program.externals if name in externals}
+    given = {name: externals[name] for name in program.externals if name in externals}
 
     def kernel(running: Core) -> Iterator[Action]:
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
+        calls = {name: _timed(function, running) for name, function in given.items()}
         yield from body(running, views, made.locks, ports, calls)
 
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
@@ -103,15 +106,25 @@ def _for_user(array: Any, element: str) -> Any:
     return for_user(array, element)
 
 
-def _timed(function: Callable[..., Any]) -> Callable[..., tuple[Any, int]]:
-    """The function with the cycles that it says it takes."""
+def _timed(function: Callable[..., Any], core: Core) -> Callable[..., tuple[Any, int]]:
+    """The function with the cycles that it says it takes, and the core that calls it if it asks for that."""
     cycles = getattr(function, "cycles", 0)
+    known = {"core": core} if _asks_for_core(function) else {}
 
     def timed(*given: Any) -> tuple[Any, int]:
-        answer = function(*given)
+        answer = function(*given, **known)
         return answer, int(cycles(*given) if callable(cycles) else cycles)
 
     return timed
+
+
+def _asks_for_core(function: Callable[..., Any]) -> bool:
+    """Whether a function has a parameter ``core`` that is given by name only."""
+    try:
+        found = inspect.signature(function).parameters.get("core")
+    except (TypeError, ValueError):  # written in C
+        return False
+    return found is not None and found.kind is found.KEYWORD_ONLY
 
 
 def _missing(name: str, declared: Operation) -> Iterator[Problem]:

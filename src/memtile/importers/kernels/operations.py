@@ -35,6 +35,9 @@ class Emitter(Protocol):
     def constant_array(self, name: str, form: Form) -> str:
         """The Python name of the array that a constant of the module is."""
 
+    def parameter(self, form: Form) -> tuple[str, str]:
+        """The buffer that an operation reads a parameter of the scratchpad from, and the parameter's type."""
+
 
 Handler = Callable[[Emitter, Form], None]
 

@@ -322,6 +322,23 @@ class CoreDescription:
     elf: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ParameterDescription:
+    """A parameter of the scratchpad; see ``scratchpad``.
+
+    Attributes:
+        name: its symbol.
+        index: of its word in the scratchpad.
+        kind: its type, ``i32`` or ``bf16``.
+        in_core: cores read it; else it is an offset of BDs.
+    """
+
+    name: str
+    index: int
+    kind: str
+    in_core: bool
+
+
 @dataclass(slots=True)
 class DeviceDescription:
     """A device of a module.
@@ -348,6 +365,9 @@ class DeviceDescription:
         ignored: operations that were read and change nothing here, by name, and how often.
         unknown: operations that nothing is known of, by name; refused when they matter.
         aliases: by the name of a logical tile's value that of the tile that it is part of.
+        parameters: of the scratchpad, by symbol.
+        parameter_words: by the symbol of a buffer that cores read a parameter from the index of its word.
+        parameter_locks: by the name of a core's tile that of the lock on which it waits for its parameters.
     """
 
     name: str
@@ -371,3 +391,6 @@ class DeviceDescription:
     ignored: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, list[Operation]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, ParameterDescription] = field(default_factory=dict)
+    parameter_words: dict[str, int] = field(default_factory=dict)
+    parameter_locks: dict[str, str] = field(default_factory=dict)

@@ -28,6 +28,8 @@ def place(bound: BoundArrays, array: Array) -> dict[int, int]:
     external, addresses = array.engine.external, {}
     for each in sorted(bound.externals, key=lambda each: each.region.argument is not None):
         argument = each.region.argument  # these come last, behind everything that has an address
+        if argument is not None:
+            external.drop(each.name)  # of a run before this one
         added = external.add(each.name, each.words, each.region.first if argument is None else None)
         if argument is not None:
             addresses[argument] = added.address

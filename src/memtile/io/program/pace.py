@@ -14,11 +14,13 @@ from memtile.io.program.operations import (
     MaskPoll,
     MaskWrite,
     Operation,
+    Other,
     Write,
     locate,
     words_written,
 )
 from memtile.io.program.pointer_patches import pointer_of
+from memtile.io.program.register_updates import UPDATE
 from memtile.sim.host_time import HostTime
 
 
@@ -53,6 +55,8 @@ class Pace:
                 return 2 * access
             case BlockWrite(_, words):
                 return access + (timing.firmware_word * len(words) if firmware else len(words) - 1)
+        if isinstance(operation, Other) and operation.name == UPDATE:
+            return 4 * access  # it reads and writes two words
         return access if pointer_of(operation) else 0
 
     def _pushes(self, word: tuple[int, int, int]) -> bool:

@@ -26,6 +26,7 @@ from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pace import Pace
 from memtile.io.program.pdi_loads import LOAD, PROGRAM, load_problems
 from memtile.io.program.pointer_patches import PATCH, pointer_of, pointer_problems, pointer_words
+from memtile.io.program.register_updates import UPDATE, update, update_problems
 from memtile.io.program.register_writes import Advance, Handler, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
 from memtile.io.program.waits import ends_waiting
@@ -39,6 +40,7 @@ _CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
     PATCH: pointer_problems,
     WAIT: wait_problems,
     LOAD: load_problems,
+    UPDATE: update_problems,
 }
 
 
@@ -110,6 +112,11 @@ class _Host:
             restart(self._array.engine.state, self._array.engine.door)
             self._cores.restart(program)
 
+    def update(self, operation: Other) -> None:
+        """Add a word of the scratchpad to an address in the array, as firmware does."""
+        update(self._door, operation)
+        self._written(dict(operation.details)["address"], 2)
+
     def _written(self, address: int, words: int = 1) -> None:
         self._untouched = False
         if self._cores.started_by(address, words):
@@ -119,6 +126,11 @@ class _Host:
     def left(self) -> int:
         """Cycles that are left until then."""
         return self._end - self._array.engine.now
+
+    @property
+    def ended(self) -> Stop:
+        """Why the clock stopped last; quiet if it stopped before its limit and said nothing."""
+        return Stop.QUIET if self.stop is Stop.LIMIT and self.left > 0 else self.stop
 
     def poll(self, address: int, mask: int, value: int, _advance: Advance, /) -> bool:
         """Read until the bits of ``mask`` are those of ``value``."""
@@ -227,7 +239,7 @@ def run_program(
     host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
     addresses, tokens = place(bound, array), TokenHost(array, host.until)
     patch = partial(_patch, array, addresses)
-    handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load}
+    handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load, UPDATE: host.update}
     stopped = ""
     try:
         host.do(before)
@@ -235,7 +247,7 @@ def run_program(
         result = _to_the_end(operations, array, host, after)
     except SimulationError as error:
         stopped = str(error)
-        result = _halfway(array, host.stop, untimed)
+        result = _halfway(array, host.ended, untimed)
     except KeyboardInterrupt:
         result = _halfway(array, None, untimed)
     arrays = {output.name: taken(output, array) for output in bound.outputs}

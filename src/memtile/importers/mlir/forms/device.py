@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from memtile.importers.mlir.description import CoreDescription, DeviceDescription
 from memtile.importers.mlir.forms import fabric, memory, objects
 from memtile.importers.mlir.forms.operands import Form, constant
+from memtile.importers.mlir.scratchpad import DECLARE, declare
 from memtile.importers.mlir.tree import Operation, Region
 
 DEVICES = (
@@ -59,6 +60,10 @@ def _number(device: DeviceDescription, operation: Operation) -> None:
         device.numbers[operation.results[0]] = found
 
 
+def _nothing(_device: DeviceDescription, _operation: Operation) -> None:
+    """Read elsewhere: parameters belong to the module."""
+
+
 def _symbol(operation: Operation) -> str:
     named = Form(operation).attributes.get("sym_name")
     found = next((word[1:].strip('"') for word in operation.words if word[:1] == "@"), "")
@@ -100,6 +105,7 @@ HANDLERS: Mapping[str, Callable[[DeviceDescription, Operation], None]] = {
     "func": _function,
     "memref.global": _constant,
     "arith.constant": _number,
+    DECLARE: _nothing,
 }
 
 
@@ -134,6 +140,7 @@ def described(operation: Operation) -> DeviceDescription:
         for block in region.blocks:
             for inner in block.operations:
                 _read(found, inner)
+    declare(found)
     return found
 
 

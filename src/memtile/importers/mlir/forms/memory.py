@@ -38,7 +38,7 @@ def buffer(device: DeviceDescription, operation: Operation) -> None:
     if shape is None:
         raise form.error("its type is no memref", "memref<..>")
     given = form.attributes
-    device.buffers[form.result] = BufferDescription(
+    device.buffers[_key(form, device.buffers)] = BufferDescription(
         name=form.name,
         tile=form.values[0] if form.values else "",
         shape=shape,
@@ -54,9 +54,14 @@ def lock(device: DeviceDescription, operation: Operation) -> None:
     form = Form(operation)
     items = [] if form.generic else form.items()
     number = form.whole(form.text(items[1])) if len(items) > 1 else form.attributes.get("lockID")
-    device.locks[form.result] = LockDescription(
+    device.locks[_key(form, device.locks)] = LockDescription(
         form.name, form.values[0], operation, number, int(form.attributes.get("init", 0))
     )
+
+
+def _key(form: Form, known: Mapping[str, object]) -> str:
+    """What a device knows a buffer or a lock by: its value, else its symbol, else that it is the n-th."""
+    return form.result or f"@{form.symbol or len(known)}"
 
 
 def lock_use(operation: Operation, known: Known = NOTHING) -> LockUse | None:

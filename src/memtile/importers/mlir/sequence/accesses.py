@@ -8,6 +8,7 @@ import numpy as np
 
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES, TileKind
 from memtile.design.tile import Tile
+from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.sequence.reader import Call, Reader
 from memtile.importers.mlir.sequence.steps import push, write_bd
 from memtile.io.program.operations import BlockWrite, MaskWrite, Other, Write, address_of
@@ -19,30 +20,30 @@ _TILE_OFFSETS = (1 << 20) - 1
 
 def write32(reader: Reader, form: Call) -> None:
     """``aiex.npu.write32(%address, %value) {column, row}``, with a buffer the address counts from it."""
-    at, value = _address(reader, form), form.number("value", 1)
+    at, value = address(reader, form), form.number("value", 1)
     reader.emit(form, lambda place: Write(at, value & _ALL, place=place))
 
 
 def mask_write32(reader: Reader, form: Call) -> None:
     """``aiex.npu.maskwrite32(%address, %value, %mask)``."""
-    at, value, mask = _address(reader, form), form.number("value", 1), form.number("mask", 2)
+    at, value, mask = address(reader, form), form.number("value", 1), form.number("mask", 2)
     reader.emit(form, lambda place: MaskWrite(at, mask & _ALL, value & _ALL, place=place))
 
 
 def block_write(reader: Reader, form: Call) -> None:
     """``aiex.npu.blockwrite(%data) {address}``: the words of a constant."""
-    at, words = _address(reader, form), reader.values.get(form.values[0])
+    at, words = address(reader, form), reader.values.get(form.values[0])
     if not isinstance(words, np.ndarray):
         raise form.error(f"{form.values[0]} is no constant array", "what memref.get_global gives")
     data = tuple(int(word) & _ALL for word in words.reshape(-1))
     reader.emit(form, lambda place: BlockWrite(at, data, place=place))
 
 
-def _address(reader: Reader, form: Call) -> int:
+def address(reader: Reader, form: Call) -> int:
     """Absolute address: of the array, of a tile that is named, or within a buffer, in words."""
     offset = form.number("address", 0)
     if "buffer" in form.attributes:
-        buffer, tile = _buffer(reader, form, str(form.attributes["buffer"]))
+        buffer, tile = buffer_at(reader, form, str(form.attributes["buffer"]))
         assert tile.place is not None
         return address_of(*tile.place, buffer + offset * WORD_BYTES)
     if "column" in form.attributes and "row" in form.attributes:
@@ -50,7 +51,7 @@ def _address(reader: Reader, form: Call) -> int:
     return offset
 
 
-def _buffer(reader: Reader, form: Call, name: str) -> tuple[int, Tile]:
+def buffer_at(reader: Reader, form: Form, name: str) -> tuple[int, Tile]:
     """First byte of a buffer, and its tile, by the buffer's symbol."""
     for value, buffer in reader.made.buffers.items():
         if buffer.name == name:
@@ -61,7 +62,7 @@ def _buffer(reader: Reader, form: Call, name: str) -> tuple[int, Tile]:
 def rtp_write(reader: Reader, form: Call) -> None:
     """``aiex.npu.rtp_write(@buffer, 3, %value)``: a word of a buffer."""
     name = str(form.attributes.get("buffer") or form.text(form.items()[0])[1:]).strip('"')
-    buffer, tile = _buffer(reader, form, name)
+    buffer, tile = buffer_at(reader, form, name)
     index, value = form.number("index", 1), form.number("value", 2)
     assert tile.place is not None
     at = address_of(*tile.place, buffer + index * WORD_BYTES)

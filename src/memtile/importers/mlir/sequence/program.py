@@ -9,8 +9,9 @@ from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.reconfiguration import Devices
-from memtile.importers.mlir.sequence import accesses, loads, resets, tasks, transfers, values
-from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Call, Reader, View, habits_of
+from memtile.importers.mlir.scratchpad import syncs_first
+from memtile.importers.mlir.sequence import accesses, loads, resets, scratchpad, tasks, transfers, values
+from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Call, Parameters, Reader, View, habits_of
 from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped, dtype_of, shaped
 from memtile.io.program.operations import Operation as Step
@@ -44,7 +45,7 @@ def program_of(
     sequence: Operation,
     scalars: Scalars = NO_SCALARS,
     others: Mapping[str, DeviceDescription] = NO_OTHERS,
-    parameters: Mapping[str, int] = NO_PARAMETERS,
+    parameters: Parameters = NO_PARAMETERS,
 ) -> SequenceProgram:
     """The program of a host sequence.
 
@@ -70,6 +71,9 @@ def program_of(
         else:
             says = f"argument {number}, {name}, is a number that nobody gave"
             raise Form(sequence).error(says, shapes[number].element, reason="mlir_scalar")
+    scratchpad.check_names(reader, Form(sequence))
+    if syncs_first(made.device, sequence, scratchpad.SYNC):
+        scratchpad.synchronise(reader, Form(sequence))
     _run(reader, region.blocks[0])
     return SequenceProgram(reader.steps, shapes, sequence, devices.loaded)
 
@@ -136,6 +140,9 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.npu.address_patch": accesses.address_patch,
     "aiex.npu.push_queue": accesses.push_queue,
     "aiex.npu.rtp_write": accesses.rtp_write,
+    "aiex.npu.create_scratchpad": scratchpad.create,
+    "aiex.npu.update_from_scratchpad": scratchpad.update,
+    scratchpad.SYNC: scratchpad.synchronise,
     "aiex.npu.preempt": ignored,
     "aiex.npu.load_pdi": loads.load_pdi,
     "aiex.configure": loads.configure,

@@ -18,7 +18,9 @@ from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped
 from memtile.io.program.operations import Operation as Step
 
-NO_PARAMETERS: Mapping[str, int] = {}
+Number = int | float
+Parameters = Mapping[str, Number]
+NO_PARAMETERS: Parameters = {}
 _OLD_SEQUENCE = "aiex.runtime_sequence"
 
 
@@ -93,6 +95,7 @@ class Reader:
         controllers: ids of tokens, by place of the tile.
         steps: what was done so far.
         values: by name.
+        scratchpad: words that firmware has taken from the host.
     """
 
     def __init__(
@@ -101,13 +104,14 @@ class Reader:
         run: Callable[[Reader, Block], None],
         habits: Habits,
         devices: Devices | None = None,
-        parameters: Mapping[str, int] = NO_PARAMETERS,
+        parameters: Parameters = NO_PARAMETERS,
     ) -> None:
         self.parameters = parameters
         self.made, self.run, self.habits, self.devices = made, run, habits, devices
         self.controllers = {tile.place: tile.controller for tile in made.device.tiles.values()}
         self.steps: list[Step] = []
         self.values: dict[str, Value] = {}
+        self.scratchpad = 0
         self._taken: dict[tuple[int, int], set[int]] = {}
 
     def emit(self, form: Form, step: Callable[[str], Step]) -> None:
@@ -130,7 +134,7 @@ class Reader:
         self.steps += steps
         self._taken.clear()
 
-    def parameter(self, form: Form, name: str) -> int:
+    def parameter(self, form: Form, name: str) -> Number:
         """The value of a parameter of the scratchpad.
 
         Raises:
@@ -138,9 +142,8 @@ class Reader:
         """
         if name not in self.parameters:
             says = f"nobody gave the scratchpad parameter {name}"
-            raise form.error(
-                says, "a number", reason="mlir_parameter", step="Give it with parameters= of memtile.load."
-            )
+            step = f"Give it with --set {name}=NUMBER, or with parameters= of memtile.load."
+            raise form.error(says, "a number", reason="mlir_parameter", step=step)
         return self.parameters[name]
 
     def tile(self, column: int, row: int) -> Tile:

@@ -12,6 +12,7 @@ from memtile.importers.mlir.descriptors import Memory, descriptor, element_bytes
 from memtile.importers.mlir.forms.memory import blocks_of_bds
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.sequence.reader import Call, Reader, Task
+from memtile.importers.mlir.sequence.scratchpad import offset_of
 from memtile.importers.mlir.sequence.steps import patch, push, wait, write_bd
 from memtile.importers.mlir.sequence.transfers import contiguous
 
@@ -62,7 +63,9 @@ def _task_bd(
         write_bd(reader, form, tile, number, list(encode(made, number)))
         return
     source = form.argument(bd.buffer)
-    start = source.offset + (bd.offset + _parameter(reader, bd)) * element_bytes(form, source.shape)
+    start = source.offset + (bd.offset + offset_of(reader, Form(bd.operation))) * element_bytes(
+        form, source.shape
+    )
     linear, bd.offset = contiguous(levels), 0
     if linear:
         bd.levels = ()
@@ -77,13 +80,6 @@ def _task_bd(
     )
     write_bd(reader, form, tile, number, list(encode(made, number)))
     patch(reader, form, tile, number, source.argument, start)
-
-
-def _parameter(reader: Reader, bd: BdDescription) -> int:
-    """Elements that a parameter of the scratchpad adds to the offset of a BD."""
-    form = Form(bd.operation)
-    name = form.attributes.get("offset_parameter")
-    return 0 if name is None else reader.parameter(form, str(name))
 
 
 def start_task(reader: Reader, form: Call) -> None:

@@ -12,6 +12,7 @@ from memtile.importers.mlir.description import Level
 from memtile.importers.mlir.descriptors import dims, element_bytes
 from memtile.importers.mlir.forms.operands import packet_of
 from memtile.importers.mlir.sequence.reader import Call, Reader
+from memtile.importers.mlir.sequence.scratchpad import offset_of
 from memtile.importers.mlir.sequence.steps import patch, push, wait, whole_words, write_bd
 
 
@@ -38,7 +39,8 @@ def memcpy(reader: Reader, form: Call) -> None:
         axi=_axi(form, tile.kind, reader.habits.cache),
     )
     number = form.number("id")
-    start = source.offset + size * sum(o * s for o, s in zip(offsets, strides, strict=True))
+    first = sum(o * s for o, s in zip(offsets, strides, strict=True)) + offset_of(reader, form)
+    start = source.offset + size * first
     write_bd(reader, form, tile, number, list(encode(given, number)))
     patch(reader, form, tile, number, source.argument, start)
     token = bool(form.attributes.get("issue_token", False)) or direction == S2MM
