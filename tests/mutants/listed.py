@@ -37,6 +37,56 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Compiled builds
+    Mutant(
+        "the first text gives the bodies, whatever the program is",
+        "importers/bodies/finder.py",
+        "if best is None or found.distance < best.distance:",
+        "if best is None:",
+        "tests/clients/test_container_bodies.py::test_of_several_texts_the_nearest_is_taken",
+    ),
+    Mutant(
+        "cores of other places have bodies too",
+        "importers/bodies/finder.py",
+        "if not there & set(enabled):",
+        "if False:",
+        "tests/clients/test_container_bodies.py::test_text_of_other_cores_is_no_body",
+    ),
+    Mutant(
+        "all loads have the bodies of the first",
+        "importers/bodies/bodies.py",
+        "with_program(part.load, len(programs), len(loaded.before))",
+        "with_program(part.load, 0, len(loaded.before))",
+        "tests/clients/test_container_bodies.py::test_each_load_has_the_bodies_of_its_device",
+    ),
+    Mutant(
+        "buffers of cores without program begin empty",
+        "importers/bodies/finder.py",
+        "return Found(given, before)",
+        "return Found(given)",
+        "tests/clients/test_container_bodies.py::test_what_the_programs_of_cores_would_bring_comes_from_the_text",
+    ),
+    Mutant(
+        "the configuration of a build takes time",
+        "importers/bodies/container.py",
+        "return len(known.operations) - sum(len(program.operations) for program in rest)",
+        "return 0",
+        "tests/clients/test_container_bodies.py::test_a_build_takes_the_cycles_of_its_text",
+    ),
+    Mutant(
+        "what a PDI does is written behind its load",
+        "io/program/transaction_export.py",
+        "at += following(operation)",
+        "at += 0",
+        "tests/clients/test_instructions.py::test_what_a_load_brings_is_not_in_the_instructions",
+    ),
+    Mutant(
+        "pointers of late arguments lack the start of the host's memory",
+        "io/program/transaction_export.py",
+        'said["offset"] += HOST_APERTURE',
+        'said["offset"] += 0',
+        "tests/clients/test_instructions.py::test_the_compiler_adds_what_firmware_does_not",
+    ),
     # Functions of cores
     Mutant(
         "blocks of a product lie column by column",

@@ -63,7 +63,7 @@ def disasm(
     shape = ArrayShape.of(find_device(device or "npu1"))
     wanted = None if format == "auto" else format
     origin = number(base, "--base")
-    programs, notes = read_programs(files, wanted, origin, kernel)
+    programs, notes, *_ = read_programs(files, wanted, origin, kernel)
     shapes = [shape if device else program.shape or shape for program in programs]
     if diff:
         _show_difference(programs, shapes)

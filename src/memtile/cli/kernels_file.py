@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtile.cli.design_file import load_module
 from memtile.errors import InputFileError, Problem, raise_if
@@ -18,8 +19,19 @@ _SOURCE = "kernel files, docs/files.md"
 _STEP = "Call the function of the core in column 0, row 2, core_0_2, or write KERNELS = {(0, 2): function}."
 
 
-def load_kernels(file: str) -> dict[tuple[int, int], Kernel]:
-    """The functions ``core_COLUMN_ROW`` of a file, and those of its dictionary ``KERNELS``.
+class KernelsFile(NamedTuple):
+    """What a file has: kernels by column and row of their core, and all other functions by name."""
+
+    kernels: dict[tuple[int, int], Kernel]
+    functions: dict[str, Any]
+
+
+def load_kernels(file: str, *, with_text: bool = False) -> KernelsFile:
+    """The functions ``core_COLUMN_ROW`` of a file, those of its dictionary ``KERNELS``, and other functions.
+
+    Args:
+        file: Python file.
+        with_text: there is MLIR text for the cores, whose functions the file may have instead of kernels.
 
     Raises:
         InputFileError: the file cannot be read, is not Python, fails, or has no kernels.
@@ -28,6 +40,18 @@ def load_kernels(file: str) -> dict[tuple[int, int], Kernel]:
     if not Path(file).is_file():
         raise InputFileError(f"{file}: there is no such file. Give a Python file with kernels.")
     module = load_module(file)
+    found = _kernels(file, module)
+    names = {name: value for name, value in vars(module).items() if callable(value) and name[:1] != "_"}
+    functions = {name: value for name, value in names.items() if not _BY_NAME.fullmatch(name)}
+    if not found and not (with_text and functions):
+        own = [name for name in names if getattr(names[name], "__module__", "") == module.__name__]
+        says = f"there is no kernel in the file; its functions are {', '.join(own) or 'none'}"
+        raise InputFileError(_problem(file, "kernels", "none", "one or more", says))
+    return KernelsFile(found, functions)
+
+
+def _kernels(file: str, module: ModuleType) -> dict[tuple[int, int], Any]:
+    """The kernels of a module by column and row."""
     found: dict[tuple[int, int], Any] = {}
     for name, value in vars(module).items():
         if (match := _BY_NAME.fullmatch(name)) is not None:
@@ -52,11 +76,6 @@ def load_kernels(file: str) -> dict[tuple[int, int], Kernel]:
         if not callable(kernel)
     ]
     raise_if(wrong, InputFileError)
-    if not found:
-        names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
-        own = [name for name in names if getattr(vars(module)[name], "__module__", "") == module.__name__]
-        says = f"there is no kernel in the file; its functions are {', '.join(own) or 'none'}"
-        raise InputFileError(_problem(file, "kernels", "none", "one or more", says))
     return found
 
 

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtile.cli.input_file import name_of, read_bytes
 
 if TYPE_CHECKING:
-    from memtile.io.program.array_names import Given
     from memtile.io.program.formats import Format, Program
 
 
 class ProgramFiles(NamedTuple):
-    """Programs in the order of the command line, and what is to be said about them, a line each."""
+    """Files read as programs.
+
+    Attributes:
+        programs: in the order of the command line.
+        notes: what is to be said about them, a line each.
+        paths: of their files, without standard input.
+        names: that folders have for their devices.
+    """
 
     programs: list[Program]
     notes: list[str]
+    paths: list[Path]
+    names: list[str]
 
 
 def read_programs(
@@ -53,21 +61,5 @@ def read_programs(
     if kernel is not None:
         check_kernel(kernel, [*names, *((program.name, program.kernels) for program in programs)])
     notes += (note for program in programs for note in program.notes)
-    return ProgramFiles(programs, notes)
-
-
-def brought(programs: Sequence[Program], given: Sequence[Given]) -> tuple[list[Given], list[str]]:
-    """Arrays that containers bring for arguments which the user gave none for, and a line about each."""
-    import numpy as np
-
-    from memtile.io.program.array_names import Given
-
-    own = {each.name for each in given}
-    found: list[Given] = []
-    notes: list[str] = []
-    for program in programs:
-        for buffer in program.buffers:
-            if str(buffer.argument) not in own:
-                found.append(Given(str(buffer.argument), np.frombuffer(buffer.data, dtype=np.uint32)))
-                notes.append(f"argument {buffer.argument} of {program.name} has {buffer.what}")
-    return found, notes
+    called = [name for _, devices in names for name in devices]
+    return ProgramFiles(programs, notes, [Path(path) for path in paths if path != "-"], called)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from memtile.cli.array_file import parse_wanted, read_given, save
-from memtile.cli.program_files import brought, read_programs
+from memtile.cli.program_files import ProgramFiles, read_programs
 from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
+    from memtile.importers.bodies.container import Container
     from memtile.io.program.run import ProgramResult
 
 Format = Literal["auto", "txn", "cdo", "dump", "xclbin", "pdi", "elf"]
@@ -48,45 +49,57 @@ def run_files(
 ) -> Result:
     """Run files one after another as one program, save the wanted arrays, draw, and show what happened."""
     from memtile.cli.design_file import guarded
-    from memtile.cli.kernels_file import load_kernels
     from memtile.cli.progress import run_progress
-    from memtile.design.array import Array
-    from memtile.io.program.device import device_of
-    from memtile.io.program.file_order import ordered
-    from memtile.io.program.run import run_program
+    from memtile.io.program.brought import brought
 
     wanted = [parse_wanted(text) for text in options.wanted]
     given = [read_given(text) for text in options.given]
     form = None if options.format == "auto" else options.format
-    programs, notes = read_programs(files, form, options.base, options.kernel)
-    more, said = brought(programs, given)
-    kernels = load_kernels(options.kernels) if options.kernels else {}
-    device, shape = device_of(programs, options.device)
-    programs, order = (programs, "") if options.keep_order else ordered(programs, shape)
-    operations = [operation for program in programs for operation in program.operations]
-    array = Array(device.name, shape.columns)
-    with run_progress(untimed=untimed) as progress, dump.recorded(array.engine):
+    read = read_programs(files, form, options.base, options.kernel)
+    found = _container(read, options)
+    with run_progress(untimed=untimed) as progress, dump.recorded(found.array.engine):
         done = guarded(
             options.kernels or "",
-            lambda: run_program(
-                operations,
-                array,
-                [*given, *more],
+            lambda: found.run(
+                given,
                 [each for each, _ in wanted],
-                kernels=kernels,
                 pad_arguments=options.pad_arguments,
                 max_cycles=max_cycles,
                 untimed=untimed,
                 progress=progress,
             ),
         )
-    said = [*notes, *filter(None, [order]), *said]
+    said = [*read.notes, *found.notes, *brought(read.programs, given)[1]]
     paths = {each.name: path for each, path in wanted}
     for name, path in paths.items():
         save(path, done.arrays[name])
     draw(done.result)
-    show_program(done, said, paths, device.name, as_json=as_json)
+    show_program(done, said, paths, found.device.name, as_json=as_json)
     return done.result
+
+
+def _container(read: ProgramFiles, options: ProgramOptions) -> Container:
+    """The files in order, with the kernels that the user gave, else with bodies of MLIR text."""
+    from memtile.cli.kernels_file import KernelsFile, load_kernels
+    from memtile.importers.bodies.container import container
+    from memtile.importers.bodies.texts import beside, check_text
+
+    text = options.kernels if options.kernels and Path(options.kernels).suffix == ".mlir" else None
+    if text:
+        check_text(Path(text))
+    texts = [Path(text)] if text else beside(read.paths)
+    given = KernelsFile({}, {})
+    if options.kernels and not text:
+        given = load_kernels(options.kernels, with_text=bool(texts))
+    return container(
+        read.programs,
+        texts,
+        device=options.device,
+        functions=given.functions,
+        kernels=given.kernels,
+        names=[*filter(None, [options.kernel]), *read.names],
+        keep_order=options.keep_order,
+    )
 
 
 def show_program(

@@ -10,6 +10,7 @@ from memtile.arch.register_map import register_at
 from memtile.arch.tiles import TILE_KINDS
 from memtile.errors import InputFileError, RegisterError
 from memtile.importers.design import Loaded
+from memtile.importers.mlir.configure import Configured
 from memtile.io.program.formats import read_program
 from memtile.io.program.operations import Operation, Other, locate, words_written
 
@@ -52,7 +53,7 @@ def compare(design: Loaded, build: Path) -> Comparison:
     configuration, instructions = _found(build, [_CONFIGURATION]), _found(build, _INSTRUCTIONS)
     if configuration is None and instructions is None:
         raise InputFileError(f"{build}: there is no aie_cdo_init.bin and no insts file. Give a build folder.")
-    registers, differences = _registers(design, _operations(configuration))
+    registers, differences = different_registers(design.configured, _operations(configuration))
     steps = _steps(design, _operations(instructions), differences)
     return Comparison(registers, steps, differences)
 
@@ -69,22 +70,35 @@ def _operations(file: Path | None) -> Sequence[Operation]:
     return [] if file is None else read_program(file.read_bytes(), str(file)).operations
 
 
-def _registers(design: Loaded, operations: Iterable[Operation]) -> tuple[int, list[str]]:
-    """Words that a build's configuration leaves, and what differs from them in the design."""
+def different_registers(
+    made: Configured, operations: Iterable[Operation], kinds: tuple[str, ...] = ("",)
+) -> tuple[int, list[str]]:
+    """Compare what a build's configuration leaves with what a design has.
+
+    Args:
+        made: the design, configured, not run.
+        operations: of the build's configuration.
+        kinds: how the names of the registers begin that are compared.
+
+    Returns:
+        How many words were compared, and a line about each that differs.
+    """
     final: dict[int, int] = {}
     for operation in operations:
         for word in words_written(operation):
             final[word.address] = final.get(word.address, 0) & ~word.mask | word.value & word.mask
-    compared, differences, engine = 0, list[str](), design.array.engine
-    routed = bool(design.configured.device.switches)
+    compared, differences, engine = 0, list[str](), made.array.engine
+    routed = bool(made.device.switches)
     for address, value in sorted(final.items()):
         column, row, offset = locate(address)
-        kind = design.array.device.tile(column, row)
+        kind = made.array.device.tile(column, row)
         register = register_at(kind, offset)
-        if register is None or not _readable(register.name, routed=routed):
+        if register is None or not register.name.startswith(kinds):
+            continue
+        if not _readable(register.name, routed=routed):
             continue
         try:
-            ours = engine.door(design.array.tile(column, row).index).read32(offset)  # without time
+            ours = engine.door(made.array.tile(column, row).index).read32(offset)  # without time
         except RegisterError:
             continue
         compared += 1

@@ -16,6 +16,7 @@ from memtile.arch.timing import LAUNCH_CYCLES, Timing
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
+from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.shipped import with_library
 from memtile.importers.mlir.configure import Configured, configure
@@ -194,6 +195,23 @@ class Loaded:
             progress=progress,
         )
         return replace(done, notes=(*self.notes, *_costs(done), *done.notes))
+
+    def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
+        """The host sequence as a file of instructions, such as ``insts.bin`` of a build.
+
+        Args:
+            arguments: numbers for those arguments that are numbers, by position; None for the others.
+
+        Returns:
+            A transaction of version 1.0, little endian. Devices that the sequence loads are not in it.
+
+        Raises:
+            DesignError: the text has no host sequence.
+            InputFileError: an argument that must be known, or a step that the format cannot store.
+        """
+        scalars = {n: int(np.asarray(each)) for n, each in enumerate(arguments) if each is not None}
+        steps = self._sequence(scalars).steps
+        return instructions_of(steps, self.array.device, self.array.columns)
 
     def _uses(self, scalars: Scalars, parameters: Parameters = NO_PARAMETERS) -> Sequence[ExternalUse]:
         """What the host sequence reads and writes of its arguments."""

@@ -13,18 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.design.array import Array
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.results import Status
 from memtile.explore.survey.cases import Case
 from memtile.explore.survey.outcome import Bucket, Outcome
+from memtile.importers.bodies.container import build
 from memtile.importers.design import Loaded, load
 from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.containers.build_folder import build_files
-from memtile.io.program.device import device_of
-from memtile.io.program.file_order import ordered
-from memtile.io.program.formats import read_program
-from memtile.io.program.run import ProgramResult, run_program
+from memtile.io.program.run import ProgramResult
 
 Functions = Mapping[str, Callable[..., Any]]
 _MISSING = {"mlir_unknown": "operation", "mlir_external": "function"}
@@ -61,7 +57,11 @@ def _tried(case: Case, functions: Functions, device: str, max_cycles: int) -> Ou
         done = design.run_with(given, wanted, max_cycles=max_cycles, pad_arguments=not expected)
         name: str = design.array.device.name
     else:
-        name, done = _built(case.path, device, given, wanted, max_cycles)
+        found = build(case.path, device=device or None, functions=functions)
+        name, done = (
+            found.device.name,
+            found.run(given, wanted, max_cycles=max_cycles, pad_arguments=not wanted),
+        )
     return replace(_outcome(case, done, expected), device=name, cycles=done.result.cycles)
 
 
@@ -99,20 +99,6 @@ def _zeros(design: Loaded, given: Sequence[Given], wanted: Sequence[Wanted]) -> 
 
 def _words(size: int) -> int:
     return -(-size // np.dtype(np.uint32).itemsize)
-
-
-def _built(
-    folder: Path, device: str, given: Sequence[Given], wanted: Sequence[Wanted], max_cycles: int
-) -> tuple[str, ProgramResult]:
-    """A build, run as its files say."""
-    programs = [read_program(file.read_bytes(), str(file)) for file in build_files(folder).files]
-    found, shape = device_of(programs, device or None)
-    programs, _ = ordered(programs, shape)
-    operations = [operation for program in programs for operation in program.operations]
-    array = Array(found.name, shape.columns)
-    return found.name, run_program(
-        operations, array, given, wanted, max_cycles=max_cycles, pad_arguments=not wanted
-    )
 
 
 def _array(file: Path) -> npt.NDArray[Any]:

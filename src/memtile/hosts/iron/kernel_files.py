@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,14 @@ import numpy.typing as npt
 
 from memtile.arch.devices import device as find_device
 from memtile.arch.tiles import WORD_BYTES
-from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.errors import InputFileError, Problem
+from memtile.importers.bodies.container import container
+from memtile.importers.bodies.texts import beside
 from memtile.importers.design import Loaded, load
 from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.device import device_of
-from memtile.io.program.file_order import ordered
 from memtile.io.program.formats import read_program
-from memtile.io.program.run import ProgramResult, run_program
+from memtile.io.program.run import ProgramResult
 
 Bytes = npt.NDArray[np.uint8]
 _TEXTS = ("aie.mlir", "input_with_addresses.mlir", "input_physical.mlir")
@@ -145,22 +144,19 @@ def from_text(files: KernelFiles, options: Options) -> Run | None:
 
 
 def from_containers(files: KernelFiles, options: Options) -> Run | None:
-    """The files themselves, as far as their formats are known and without what cores do.
+    """The files themselves, as far as their formats are known, with bodies of cores from text beside them.
 
     Raises:
         MemtileError: a file of another format, or for another NPU.
     """
     paths = [path for path in (files.xclbin, files.insts, files.elf) if path is not None]
     programs = [read_program(path.read_bytes(), str(path)) for path in paths]
-    device, shape = device_of(programs, None)
-    programs, _ = ordered(programs, shape)
-    operations = [operation for program in programs for operation in program.operations]
+    found = container(programs, beside(paths), functions=options.functions)
 
     def run(arguments: Sequence[Bytes]) -> Ran:
         given, wanted = _arrays(arguments, range(len(arguments)))
-        array = Array(device.name, shape.columns)
-        done = run_program(operations, array, given, wanted, max_cycles=options.max_cycles)
-        return _ran(done, arguments)
+        fresh = replace(found)  # with an array of its own
+        return _ran(fresh.run(given, wanted, max_cycles=options.max_cycles), arguments)
 
     return run
 

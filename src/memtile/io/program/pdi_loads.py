@@ -30,6 +30,18 @@ def is_loaded(operation: Other) -> bool:
     return operation.name == LOAD and _FOLLOWING in dict(operation.details)
 
 
+def following(operation: Other) -> int:
+    """How many operations behind a load are those of its PDI."""
+    return dict(operation.details).get(_FOLLOWING, 0)
+
+
+def with_program(operation: Other, number: int, more: int = 0) -> Other:
+    """A load whose cores run the kernels of that number, with so many operations more behind it."""
+    known = {name: value for name, value in operation.details if name not in (_FOLLOWING, PROGRAM)}
+    details = (*known.items(), (PROGRAM, number), (_FOLLOWING, following(operation) + more))
+    return replace(operation, details=details)
+
+
 def load_problems(operation: Other, _shape: ArrayShape) -> Iterator[Problem]:
     """What keeps a load from being done: nobody gave the PDI."""
     if is_loaded(operation):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.design.host import HostProgram
@@ -34,6 +35,7 @@ from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
 from memtile.sim.partition import restart
 from memtile.sim.polling import run_to_next_poll
+from memtile.sim.settling import settle
 from memtile.sim.untimed import run_untimed
 
 _CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
@@ -146,6 +148,13 @@ class _Host:
         if self.left <= 0:
             raise SimulationError(_too_late(operation, self._end))
 
+    def launched(self) -> None:
+        """Let cores come to where they wait; the cycles of the run count from then on."""
+        if not self._untimed:
+            before = self._array.engine.now
+            settle(self._array.engine, LAUNCH_CYCLES)
+            self._end += self._array.engine.now - before
+
     def do(self, sequence: HostProgram | None) -> None:
         """Let the array run until a host sequence has ended, if there is one.
 
@@ -203,6 +212,7 @@ def run_program(
     programs: Sequence[Kernels] = (),
     before: HostProgram | None = None,
     after: HostProgram | None = None,
+    launch: int = 0,
     pad_arguments: bool = False,
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
@@ -223,6 +233,8 @@ def run_program(
         programs: kernels that operations load, by number, see ``pdi_loads.PROGRAM``.
         before: a host sequence that is done before the operations.
         after: a host sequence that is done after them.
+        launch: how many of the first operations load the array long before the host of the others begins:
+            they take no time, and cores have come to where they wait (DEV-HOST-3).
         pad_arguments: fill arrays up with zeros that are shorter than what the program reads or writes.
         max_cycles: limit of all cycles together.
         untimed: move data without a clock.
@@ -233,17 +245,14 @@ def run_program(
             An access without clock alone is found on the way, see :func:`apply`.
         DesignError: arrays that overlap in external memory.
     """
-    shape, cores = ArrayShape.of(array.device, array.columns), CoreKernels(array, kernels, running, programs)
-    bound = _bound(operations, given, wanted, shape, cores, pad=pad_arguments)
+    cores = CoreKernels(array, kernels, running, programs)
+    bound = _bound(operations, given, wanted, array, cores, pad=pad_arguments)
     cores.attach()
     host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
-    addresses, tokens = place(bound, array), TokenHost(array, host.until)
-    patch = partial(_patch, array, addresses)
-    handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load, UPDATE: host.update}
-    stopped = ""
+    addresses, stopped = place(bound, array), ""
     try:
         host.do(before)
-        apply(operations, host, shape, handlers=handlers, before=host.come_to)
+        _carry_out(operations, launch, host, array, addresses)
         result = _to_the_end(operations, array, host, after)
     except SimulationError as error:
         stopped = str(error)
@@ -252,6 +261,19 @@ def run_program(
         result = _halfway(array, None, untimed)
     arrays = {output.name: taken(output, array) for output in bound.outputs}
     return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
+
+
+def _carry_out(
+    operations: Sequence[Operation], launch: int, host: _Host, array: Array, addresses: Mapping[int, int]
+) -> None:
+    """Do the operations, the first of them before the host has its time."""
+    shape, tokens = ArrayShape.of(array.device, array.columns), TokenHost(array, host.until)
+    patch = partial(_patch, array, addresses)
+    handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load, UPDATE: host.update}
+    if launch:
+        apply(operations[:launch], host, shape, handlers=handlers)
+        host.launched()
+    apply(operations[launch:], host, shape, handlers=handlers, before=host.come_to)
 
 
 def _patch(array: Array, addresses: Mapping[int, int], operation: Other) -> None:
@@ -307,12 +329,13 @@ def _bound(
     operations: Sequence[Operation],
     given: Sequence[Given],
     wanted: Sequence[Wanted],
-    shape: ArrayShape,
+    array: Array,
     cores: CoreKernels,
     *,
     pad: bool,
 ) -> BoundArrays:
     """Check program, arrays and kernels together."""
+    shape = ArrayShape.of(array.device, array.columns)
     problems = [*check(operations, shape, _CHECKS.keys()), *cores.problems(operations, shape)]
     for operation in operations:
         if isinstance(operation, Other) and operation.name in _CHECKS:

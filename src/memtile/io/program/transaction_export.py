@@ -1,15 +1,26 @@
-"""Write serialised transactions, versions 0.1 and 1.0; unused bytes are 0."""
+"""Write serialised transactions, versions 0.1 and 1.0; unused bytes are 0.
+
+Operations that were read have their bytes. Those that a host sequence makes have named numbers only, and are
+packed from them. The operations that a load brings stay in its PDI: a transaction has the load alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from struct import Struct
 
+from memtile.arch.address_map import HOST_APERTURE, TRANSLATED_ARGUMENTS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.program.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
+from memtile.io.program.pdi_loads import LOAD, PROGRAM, following
+from memtile.io.program.pointer_patches import PATCH
 from memtile.io.program.transaction import Transaction, stands_for
 from memtile.io.program.transaction_format import (
     BLOCK_WRITE,
+    CUSTOM,
+    FIRST_CUSTOM,
     HEADER,
     LAYOUTS,
     MASK_POLL,
@@ -19,13 +30,15 @@ from memtile.io.program.transaction_format import (
     WRITE,
     Header,
     Layout,
+    kind_called,
 )
 
 
 def transaction_bytes(transaction: Transaction) -> bytes:
     """The transaction as a file.
 
-    Operations that do nothing are left out where the version does not have them.
+    Operations that do nothing are left out where the version does not have them, and so is what a PDI does
+    behind the load that brings it: whoever runs the transaction must have the PDI.
 
     Raises:
         InputFileError: an operation that the version cannot store; all of them at once.
@@ -42,17 +55,43 @@ def transaction_bytes(transaction: Transaction) -> bytes:
                 source=SOURCE,
             )
         )
-    problems = [
-        problem
-        for number, op in enumerate(transaction.operations)
-        if (problem := _problem(header, number, op))
-    ]
+    operations = list(_own(transaction.operations, header.version))
+    problems = [problem for number, op in enumerate(operations) if (problem := _problem(header, number, op))]
     raise_if(problems, InputFileError)
-    stored = [op for op in transaction.operations if not isinstance(op, Other) or stands_for(op, header)]
+    stored = [op for op in operations if not isinstance(op, Other) or stands_for(op, header)]
     body = b"".join(_bytes(header, operation) for operation in stored)
     shape = (header.rows, header.columns, header.memory_tile_rows)
     counts = (len(stored), HEADER.size + len(body))
     return HEADER.pack(*header.version, header.generation, *shape, *counts) + body
+
+
+def _own(operations: Sequence[Operation], version: tuple[int, int]) -> Iterator[Operation]:
+    """The operations without those of PDIs, all with their bytes."""
+    at = 0
+    while at < len(operations):
+        operation = operations[at]
+        at += 1
+        if isinstance(operation, Other):
+            if operation.name == LOAD:
+                at += following(operation)
+            if not operation.payload:
+                operation = replace(operation, payload=_payload(operation, version))
+        yield operation
+
+
+def _payload(operation: Other, version: tuple[int, int]) -> bytes:
+    """The bytes of an operation that says its numbers only; none for one that mlir-aie does not have."""
+    known = kind_called(operation.name, version)
+    if known is None:
+        return b""
+    opcode, kind = known
+    said = {"id": dict(operation.details).get(PROGRAM, 0), **dict(operation.details)}
+    if operation.name == PATCH and said["argument"] >= TRANSLATED_ARGUMENTS:
+        said["offset"] += HOST_APERTURE  # firmware adds it to the first arguments only (DEV-TXN-2)
+    data = bytearray(kind.layout.pack(opcode, *(said.get(name, 0) for name in kind.fields)))
+    if opcode >= FIRST_CUSTOM:
+        CUSTOM.pack_into(data, 0, opcode, len(data))
+    return bytes(data)
 
 
 def _problem(header: Header, number: int, operation: Operation) -> Problem | None:

@@ -21,7 +21,7 @@ WRITE, BLOCK_WRITE, MASK_WRITE, MASK_POLL = 0, 1, 3, 4
 MASK_POLL_BUSY = 7  # mlir-aie's numbering
 FIRST_CUSTOM = 128  # from here on an operation says its size itself
 CUSTOM = Struct("<B3xI")
-_FIRST_NPU = 3
+FIRST_NPU = 3  # number of a generation from which on operations are mlir-aie's
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Header:
     @property
     def by_driver(self) -> bool:
         """Whether operations are numbered as in the driver, not as in mlir-aie."""
-        return self.version == (0, 1) and self.generation < _FIRST_NPU
+        return self.version == (0, 1) and self.generation < FIRST_NPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +123,18 @@ CUSTOMS: Mapping[int, tuple[Kind, ...]] = MappingProxyType(
     }
 )
 """mlir-aie's custom operations; the first whose layout has the operation's size names its numbers."""
+
+
+def kind_called(name: str, version: tuple[int, int]) -> tuple[int, Kind] | None:
+    """Opcode and layout of an operation by its name; None where mlir-aie has none that is called so.
+
+    Args:
+        name: such as ``"DDR_PATCH"``.
+        version: of the transaction; mlir-aie's short forms are those of version 1.0.
+    """
+    for opcode, kind in FIXED.items():
+        if kind.name == name:
+            return opcode, kind
+    which = -1 if version == (1, 0) else 0
+    found = ((opcode, kinds[which]) for opcode, kinds in CUSTOMS.items() if kinds[0].name == name)
+    return next(found, None)

@@ -1,0 +1,99 @@
+"""Bodies for the cores of a compiled program, from MLIR text.
+
+The program of a core in a build is machine code, which nobody runs here. The text that it was made of says
+the same: of the devices of the texts at hand, the one is taken that is nearest to the program in its cores,
+BDs and locks. A program that loads several PDIs has such a device for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtile.importers.bodies.finder import Finder, Functions
+from memtile.importers.bodies.texts import candidates
+from memtile.io.program.core_kernels import Kernels, enabled_by
+from memtile.io.program.operations import ArrayShape, Operation, Other
+from memtile.io.program.pdi_loads import following, is_loaded, with_program
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """What is known of the cores of a program.
+
+    Attributes:
+        operations: of the program; loads say which of ``programs`` their cores run.
+        kernels: of the cores that the operations enable outside of loads, and the user's.
+        programs: kernels that loads bring, by number.
+        notes: which text gave the bodies, in what it differs from the program, and what it lacks.
+    """
+
+    operations: Sequence[Operation]
+    kernels: Kernels
+    programs: Sequence[Kernels] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Operations that belong together: those of a load, or those outside of loads."""
+
+    load: Other | None
+    operations: Sequence[Operation]
+
+
+def bodies(
+    operations: Sequence[Operation],
+    shape: ArrayShape,
+    device: str,
+    texts: Sequence[Path],
+    *,
+    functions: Functions,
+    own: Kernels,
+    names: Sequence[str] = (),
+) -> Bodies:
+    """The kernels of the cores that a program enables.
+
+    Args:
+        operations: the program, in order.
+        shape: of the array that it sees.
+        device: that it runs on.
+        texts: MLIR files that may have made it, best first.
+        functions: that bodies call and texts only declare, by name; then those of the library.
+        own: the user's kernels, which come before those of texts.
+        names: that the files of the program have for their devices or kernels; a device that is called so is
+            taken before others that are as near.
+    """
+    enabled = [place for place in enabled_by(operations, shape) if place not in own]
+    if not enabled or not texts:
+        return Bodies(operations, own)
+    found, notes = candidates(texts)
+    finder = Finder(found, shape, device, functions, names)
+    outside = [operation for part in _parts(operations) if part.load is None for operation in part.operations]
+    base = finder.match(outside, own)
+    done, programs = list(base.before), list[Kernels]()
+    for part in _parts(operations):
+        if part.load is not None:
+            loaded = finder.match(part.operations, own)
+            done += [with_program(part.load, len(programs), len(loaded.before)), *loaded.before]
+            programs.append({**loaded.kernels, **own})
+        done += part.operations
+    kernels = {**base.kernels, **own}
+    return Bodies(done, kernels, programs, tuple(dict.fromkeys((*notes, *finder.notes))))
+
+
+def _parts(operations: Sequence[Operation]) -> Iterator[_Part]:
+    """The operations in order, cut where those of a load begin and end."""
+    outside, at = list[Operation](), 0
+    while at < len(operations):
+        operation = operations[at]
+        at += 1
+        if not (isinstance(operation, Other) and is_loaded(operation) and operation.acts):
+            outside.append(operation)
+            continue
+        yield _Part(None, outside)
+        count, outside = following(operation), []
+        yield _Part(operation, operations[at : at + count])
+        at += count
+    yield _Part(None, outside)

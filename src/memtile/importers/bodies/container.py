@@ -1,0 +1,149 @@
+"""Containers and build folders ready to run: in the order of a build, with what their cores do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+
+from memtile.arch.devices import Device
+from memtile.design.array import Array
+from memtile.design.bench import MAX_CYCLES
+from memtile.importers.bodies.bodies import Bodies, bodies
+from memtile.importers.bodies.finder import NO_FUNCTIONS, Functions
+from memtile.importers.bodies.texts import beside
+from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.brought import brought
+from memtile.io.program.containers.build_folder import build_files
+from memtile.io.program.core_kernels import NO_KERNELS, Kernels
+from memtile.io.program.device import device_of
+from memtile.io.program.file_order import ordered
+from memtile.io.program.formats import Program, read_program
+from memtile.io.program.operations import ArrayShape
+from memtile.io.program.run import ProgramResult, run_program
+from memtile.sim.engine import Progress
+
+_CONFIGURATIONS = ("cdo", "xclbin", "pdi")
+
+
+@dataclass(frozen=True)
+class Container:
+    """Compiled files that are one program.
+
+    Attributes:
+        device: that they run on.
+        shape: of the part of it that they see.
+        bodies: their operations, and what their cores do.
+        launch: how many of the operations configure the array before the host begins.
+        programs: as they were read, in the order in which they are done.
+        notes: on the order, and on where bodies come from.
+    """
+
+    device: Device
+    shape: ArrayShape
+    bodies: Bodies
+    launch: int
+    programs: Sequence[Program]
+    notes: tuple[str, ...]
+
+    @cached_property
+    def array(self) -> Array:
+        """The array that the program runs on; a second run begins where the first one ended."""
+        return Array(self.device.name, self.shape.columns)
+
+    def run(
+        self,
+        given: Sequence[Given],
+        wanted: Sequence[Wanted],
+        *,
+        pad_arguments: bool = False,
+        max_cycles: int = MAX_CYCLES,
+        untimed: bool = False,
+        progress: Progress | None = None,
+    ) -> ProgramResult:
+        """Run the program with arrays by name; see :func:`run_program`.
+
+        Args:
+            given: arrays in; those that the files bring for their arguments are added.
+            wanted: arrays to take at the end.
+            pad_arguments: fill arrays up with zeros that are shorter than what the program reads.
+            max_cycles: limit in cycles.
+            untimed: move data without a clock.
+            progress: called now and then with the cycles done.
+        """
+        more, _ = brought(self.programs, given)
+        return run_program(
+            self.bodies.operations,
+            self.array,
+            [*given, *more],
+            wanted,
+            kernels=self.bodies.kernels,
+            programs=self.bodies.programs,
+            launch=self.launch,
+            pad_arguments=pad_arguments,
+            max_cycles=max_cycles,
+            untimed=untimed,
+            progress=progress,
+        )
+
+
+def container(
+    programs: Sequence[Program],
+    texts: Sequence[Path],
+    *,
+    device: str | None = None,
+    functions: Functions = NO_FUNCTIONS,
+    kernels: Kernels = NO_KERNELS,
+    names: Sequence[str] = (),
+    keep_order: bool = False,
+) -> Container:
+    """Programs that were read from the files of a build, ready to run.
+
+    Args:
+        programs: as they were given.
+        texts: MLIR files that may have made them, best first.
+        device: to be, whatever the files say.
+        functions: that bodies of cores call and texts only declare, by name.
+        kernels: the user's, by column and row; they come before bodies of texts.
+        names: of the device or kernel that is meant.
+        keep_order: do the programs as they were given, not as a build does.
+
+    Raises:
+        InputFileError: files that contradict each other, or fit no device.
+        DesignError: no device is called ``device``.
+    """
+    found, shape = device_of(programs, device)
+    done, order = (list(programs), "") if keep_order else ordered(programs, shape)
+    operations = [operation for program in done for operation in program.operations]
+    called = [*names, *(name for program in done for name in program.kernels)]
+    known = bodies(operations, shape, found.name, texts, functions=functions, own=kernels, names=called)
+    notes = (*filter(None, [order]), *known.notes)
+    return Container(found, shape, known, _launch(done, known), tuple(done), notes)
+
+
+def build(folder: Path, *, device: str | None = None, functions: Functions = NO_FUNCTIONS) -> Container:
+    """The program of a build folder, ready to run, with the MLIR text in it.
+
+    Args:
+        folder: of a build.
+        device: to be, whatever the files say.
+        functions: that bodies of cores call and texts only declare, by name.
+
+    Raises:
+        InputFileError: the folder is no build, or its files cannot be read.
+    """
+    found = build_files(folder)
+    programs = [read_program(file.read_bytes(), str(file)) for file in found.files]
+    texts = beside(found.files)
+    return container(programs, texts, device=device, functions=functions, names=found.devices)
+
+
+def _launch(programs: Sequence[Program], known: Bodies) -> int:
+    """How many operations configure the array, if firmware is the host of those that follow."""
+    first = list(takewhile(lambda program: program.format in _CONFIGURATIONS, programs))
+    rest = programs[len(first) :]
+    if not first or not rest or not all(each.firmware for each in rest[0].operations):
+        return 0
+    return len(known.operations) - sum(len(program.operations) for program in rest)

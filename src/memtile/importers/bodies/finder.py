@@ -1,0 +1,178 @@
+"""Which device of the texts at hand a part of a program is, and the kernels of its cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from memtile.design.array import Array
+from memtile.errors import InputFileError, MemtileError
+from memtile.importers.against import different_registers
+from memtile.importers.bodies.initial import contents
+from memtile.importers.bodies.texts import Candidate
+from memtile.importers.kernels.kernel import kernels
+from memtile.importers.kernels.shipped import with_library
+from memtile.importers.mlir.configure import Configured, configure
+from memtile.io.program.core_kernels import Kernels, Place, enabled_by
+from memtile.io.program.operations import ArrayShape, Operation
+from memtile.sim.kernels import Kernel
+
+Functions = Mapping[str, Callable[..., Any]]
+NO_FUNCTIONS: Functions = MappingProxyType({})
+_COMPARED = ("DMA_BD", "Lock")
+_SHOWN = 4  # cores that a line names
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found for a part of a program.
+
+    Attributes:
+        kernels: of its cores.
+        before: writes of what the ELF files of the cores would bring, for a part that does not.
+    """
+
+    kernels: Kernels
+    before: Sequence[Operation] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A device beside a part of a program: what each has that the other has not."""
+
+    candidate: Candidate
+    made: Configured
+    lacking: Sequence[Place]
+    more: Sequence[Place]
+    differences: Sequence[str]
+
+    @property
+    def distance(self) -> tuple[int, int]:
+        return len(self.lacking) + len(self.more), len(self.differences)
+
+
+class Finder:
+    """Finds the devices of the parts of one program.
+
+    Args:
+        found: devices of texts, best first.
+        shape: of the array that the program sees.
+        device: that it runs on.
+        functions: that bodies call and texts only declare.
+        names: of devices or kernels that the files of the program have.
+
+    Attributes:
+        notes: what is to be said about what was taken, a line each.
+    """
+
+    def __init__(
+        self,
+        found: Sequence[Candidate],
+        shape: ArrayShape,
+        device: str,
+        functions: Functions,
+        names: Sequence[str],
+    ) -> None:
+        called = {name for each in names for name in (each, *each.split(":"))}
+        self._found = sorted(found, key=lambda each: each.name not in called)
+        self._shape, self._device, self._functions = shape, device, functions
+        self._refused: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    def match(self, operations: Sequence[Operation], own: Kernels) -> Found:
+        """The kernels for those cores that operations enable and that have none of the user's."""
+        enabled = enabled_by(operations, self._shape)
+        wanted = [place for place in enabled if place not in own]
+        if not wanted:
+            return Found({})
+        best = self._nearest(operations, enabled)
+        if best is None:
+            refused = "; ".join(self._refused.values())
+            reason = f": {refused}" if refused else ""
+            self.notes.append(f"no text beside the files has {_cores(wanted)}{reason}")
+            return Found({})
+        given = self._kernels(best, wanted)
+        before, names = contents(best.made, operations, self._shape)
+        self._say(best, given, names)
+        return Found(given, before)
+
+    def _nearest(self, operations: Sequence[Operation], enabled: Sequence[Place]) -> _Match | None:
+        """The first of the nearest devices; None if none has any of the cores."""
+        best: _Match | None = None
+        for each in self._found:
+            made = self._configured(each)
+            if made is None:
+                continue
+            there = _bodies(made)
+            if not there & set(enabled):
+                continue
+            lacking = [place for place in enabled if place not in there]
+            more = sorted(there - set(enabled))
+            configuration = [operation for operation in operations if not operation.firmware]
+            _, differences = different_registers(made, configuration, _COMPARED)
+            found = _Match(each, made, lacking, more, differences)
+            if best is None or found.distance < best.distance:
+                best = found
+            if found.distance == (0, 0):
+                break
+        return best
+
+    def _configured(self, candidate: Candidate) -> Configured | None:
+        """A device in an array of its own; None if it cannot be brought into this one, which a note says."""
+        try:
+            return configure(candidate.fresh(), Array(self._device))
+        except MemtileError as error:
+            self._refused[candidate.title] = (
+                f"{candidate.title} cannot be taken, {str(error).splitlines()[0]}"
+            )
+            return None
+
+    def _kernels(self, best: _Match, wanted: Iterable[Place]) -> dict[Place, Kernel]:
+        """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""
+        made = best.made
+        known, notes = with_library(made.device, self._functions, self._device)
+        self.notes += notes
+        found: dict[Place, Kernel] = {}
+        for core in made.device.cores:
+            place = made.tiles[core.tile].place
+            if place not in wanted or not core.operation.regions:
+                continue
+            alone = replace(made, device=replace(made.device, cores=[core]))
+            try:
+                found |= kernels(alone, known)
+            except InputFileError as error:
+                reasons = "; ".join(line for line in str(error).splitlines()[:1])
+                self.notes.append(f"core {place} has no program: {reasons}")
+        return found
+
+    def _say(self, best: _Match, given: Kernels, names: Sequence[str]) -> None:
+        title = best.candidate.title
+        if given:
+            self.notes.append(f"bodies of {_cores(list(given))} are those of {title}")
+        if names:
+            self.notes.append(f"contents at the start of {', '.join(names)} are those of {title}")
+        if best.lacking:
+            self.notes.append(f"warning: {title} has no {_cores(best.lacking)}, which the program enables")
+        if best.more:
+            self.notes.append(
+                f"warning: {title} has {_cores(best.more)} too, which the program never enables"
+            )
+        if many := len(best.differences):
+            words = f"{many} words of BDs and locks differ" if many > 1 else "a word of BDs and locks differs"
+            self.notes.append(f"warning: {words} between {title} and the program; {best.differences[0]}")
+
+
+def _bodies(made: Configured) -> set[Place]:
+    """Places of the cores that have a body."""
+    cores = (core for core in made.device.cores if core.operation.regions)
+    places = (made.tiles[core.tile].place for core in cores)
+    return {place for place in places if place is not None}
+
+
+def _cores(places: Sequence[Place]) -> str:
+    """Cores in words."""
+    listed = ", ".join(map(str, places[:_SHOWN]))
+    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    return f"core{'s' if len(places) > 1 else ''} {listed}{more}"
