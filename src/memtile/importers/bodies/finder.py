@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -129,7 +129,7 @@ class Finder:
             )
             return None
 
-    def _kernels(self, best: _Match, wanted: Iterable[Place]) -> dict[Place, Kernel]:
+    def _kernels(self, best: _Match, wanted: Sequence[Place]) -> dict[Place, Kernel]:
         """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""
         made = best.made
         known, notes = with_library(made.device, self._functions, self._device)
@@ -137,7 +137,7 @@ class Finder:
         found: dict[Place, Kernel] = {}
         for core in made.device.cores:
             place = made.tiles[core.tile].place
-            if place not in wanted or not core.operation.regions:
+            if place is None or place not in wanted or not core.operation.regions:
                 continue
             alone = replace(made, device=replace(made.device, cores=[core]))
             try:
