@@ -177,7 +177,7 @@ class Bench:
             timed=not untimed,
             before=before,
             listening=self.listening,
-            hosts=[sequence.waits_for() for sequence in self.hosts if not sequence.ended],
+            hosts=[sequence.waiting() for sequence in self.hosts if not sequence.ended],
             moves={channel.index: tuple(channel.moves) for channel in channels},
         )
         return replace(found, parameters=dict(self.parameters))

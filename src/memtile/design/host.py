@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from memtile.design.channels import Channel
 from memtile.errors import DesignError, Problem
+from memtile.explain.deadlock.graph import Via
+from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.sim.actions import Made
 
 if TYPE_CHECKING:
@@ -238,6 +240,17 @@ class HostSequence:
                 name = self.present.channel.name
                 return f"{text}: waits for room to start a task on {name}: a place in its queue, or BDs"
         return f"{text}: between two of its steps"
+
+    def waiting(self) -> HostWaiting:
+        """The same, with the channels that it is about."""
+        text, name = self.waits_for(), self.host.name
+        match self.present:
+            case HostWait(tasks):
+                left = dict.fromkeys(task.channel.index for task in tasks if not task.done)
+                return HostWaiting(name, text, tuple(left), Via.END)
+            case HostTask():
+                return HostWaiting(name, text, (self.present.channel.index,), Via.ROOM)
+        return HostWaiting(name, text)
 
     def _next(self) -> bool:
         """Take the next step; False = there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -64,6 +64,47 @@ class BdChains:
                     lock = lock_seen(self._engine, tile, self._field(ch, bd, bd_fields.RELEASE_ID))
                     if lock is not None:
                         found.setdefault(lock, []).append(Release(ch, bd, queued))
+        return found
+
+    @cached_property
+    def ever_released(self) -> Mapping[int, Sequence[int]]:
+        """Channels by the locks that the descriptors of their present tasks release, or of the last one."""
+        return self._by_lock(bd_fields.RELEASE_ID, lambda ch, bd: self.released(ch, bd) > 0)
+
+    @cached_property
+    def acquirers(self) -> Mapping[int, Sequence[int]]:
+        """Channels by the locks that the descriptors of their present tasks acquire, or of the last one."""
+        return self._by_lock(bd_fields.ACQUIRE_ID, lambda ch, bd: self.acquired(ch, bd) is not None)
+
+    def released_from(self, ch: int, bd: int) -> Iterator[int]:
+        """Locks that the chain from ``bd`` on releases, by their index among all locks of the model."""
+        for each in self._from(ch, bd):
+            lock = lock_seen(self._engine, self._tile[ch], self._field(ch, each, bd_fields.RELEASE_ID))
+            if lock is not None and self.released(ch, each) > 0:
+                yield lock
+
+    def released(self, ch: int, bd: int) -> int:
+        """What a BD adds to its lock; 0 = it releases none."""
+        return self._field(ch, bd, bd_fields.RELEASE_VALUE)
+
+    def acquired(self, ch: int, bd: int) -> tuple[int, int] | None:
+        """Lock id as the DMA sees it and operand of a BD's acquire; None = it has none."""
+        if not self._field(ch, bd, bd_fields.ACQUIRE_ENABLE):
+            return None
+        return self._field(ch, bd, bd_fields.ACQUIRE_ID), self._field(ch, bd, bd_fields.ACQUIRE_VALUE)
+
+    def _by_lock(self, field: int, counts: Callable[[int, int], bool]) -> dict[int, list[int]]:
+        """Channels by the locks that a field of their BDs names, of the BDs that count."""
+        found: dict[int, list[int]] = {}
+        c = self._engine.channels
+        last, done = c.bd.tolist(), c.bds_done.tolist()
+        for ch, tile in enumerate(self._tile):
+            running = self.of(ch) or ((last[ch],) if done[ch] else ())
+            queued = (bd for bd, waits in self._to_come(ch) if waits)
+            for bd in dict.fromkeys((*running, *queued)):
+                lock = lock_seen(self._engine, tile, self._field(ch, bd, field)) if counts(ch, bd) else None
+                if lock is not None and ch not in found.setdefault(lock, []):
+                    found[lock].append(ch)
         return found
 
     def _to_come(self, ch: int) -> Iterator[tuple[int, bool]]:

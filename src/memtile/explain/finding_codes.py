@@ -38,5 +38,10 @@ CODES: Mapping[str, str] = MappingProxyType(
         "MT0312": "a stream that nobody takes or nobody sends",
         "MT0313": "a wait for a token that nobody sends",
         "MT0314": "a wait for something that is not there",
+        "MT0315": "a channel or core that was halted while others wait for it",
+        "MT0316": "a tile whose clock is off, or whose reset is held, while others wait for it",
     }
 )
+
+DROPPED = "MT0308"
+"""Of a task that was dropped, which is wrong whether or not anything waits for it."""

@@ -16,6 +16,8 @@ from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.checks import Check
 from memtile.explain.circuit_errors import circuit_errors
 from memtile.explain.core_view import CoreView, core_views, unsimulated
+from memtile.explain.deadlock.find import Hang, Open, hang
+from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.good_waits import good_waits
 from memtile.explain.lock_waits import lock_errors
 from memtile.explain.names import called, channel_name
@@ -37,7 +39,7 @@ def outcome(
     timed: bool = True,
     before: int = 0,
     listening: Container[int] = (),
-    hosts: Sequence[str] = (),
+    hosts: Sequence[HostWaiting] = (),
     moves: Mapping[int, Sequence[str]] | None = None,
 ) -> Result:
     """The result of a run.
@@ -50,13 +52,14 @@ def outcome(
         timed: False after an untimed run.
         before: cycles of earlier runs.
         listening: model indices of channels that take what may come; a run may end while they wait.
-        hosts: what host sequences wait for that have not ended, a line each.
+        hosts: what host sequences wait for that have not ended.
         moves: by model index of a channel the names of the buffers that it reads or writes.
     """
     chains = BdChains(engine)
     busy, cores = channel_views(engine, chains), list(core_views(engine, chains))
     found = _OpenWork.of(engine, stop, [view for view in busy if view.ch not in listening], cores, checks)
     status = _status(stop, busy, bool(hosts or found))
+    stopped = _hang(found, hosts, moves or {}, stop, status, timed=timed)
     return Result(
         status=status,
         timed=timed,
@@ -65,7 +68,7 @@ def outcome(
         channels=tuple(_use(view, timed, (moves or {}).get(view.ch, ())) for view in busy),
         outputs=outputs,
         checks=tuple(checks),
-        waiting=() if status is Status.FINISHED else (*hosts, *found.lines()),
+        waiting=() if status is Status.FINISHED else (*(host.text for host in hosts), *found.lines()),
         resting=tuple(found.resting()) if status is Status.FINISHED else (),
         unsimulated=tuple(unsimulated(engine)),
         assumed=tuple(assumed(engine)) if timed else (),
@@ -74,6 +77,8 @@ def outcome(
         timing=changed(engine.timing) if timed else {},
         host_cycles=engine.host.waited if timed else 0,
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
+        findings=stopped.findings,
+        waits=stopped.graph,
     )
 
 
@@ -137,6 +142,21 @@ class _OpenWork:
         """One line for each endless kernel that waits for more work."""
         return (view.rests() for view in self.cores)
 
+    def open(self, hosts: Sequence[HostWaiting]) -> Open:
+        """Who has not come to the end, to find out why."""
+        offered = {
+            view.ch: self.words.text(self.engine, view.ch) for view in self.channels if self._offered(view)
+        }
+        by_name = {channel_name(self.engine, ch): ch for ch in range(len(self.engine.channels.phase))}
+        return Open(
+            channels=[view.ch for view in self.channels if not view.at_rest],
+            cores=[view.core for view in self.cores if not view.at_rest(self.good)],
+            ports=list(self.words.lost),
+            hosts=hosts,
+            offered=offered,
+            missing={by_name[name]: n for name, n in self.missing.items() if name in by_name},
+        )
+
     def _offered(self, view: ChannelView) -> int:
         """Words that wait before the channel."""
         return self.words.count(self.engine, view.ch)
@@ -147,6 +167,24 @@ class _OpenWork:
             name = channel_name(self.engine, ch)
             if name in self.missing:
                 yield f"{called(self.engine, ch)}: no task sends the elements that are missing"
+
+
+def _hang(
+    found: _OpenWork,
+    hosts: Sequence[HostWaiting],
+    moves: Mapping[int, Sequence[str]],
+    stop: Stop | None,
+    status: Status,
+    *,
+    timed: bool,
+) -> Hang:
+    """Why the run does not go on; after a good end only what was dropped."""
+    lost = np.flatnonzero(found.engine.channels.pushes_lost).tolist()
+    if status is Status.FINISHED and not lost:
+        return Hang()
+    work = Open(channels=lost) if status is Status.FINISHED else found.open(hosts)
+    chains = BdChains(found.engine)
+    return hang(found.engine, chains, work, moves, quiet=stop is Stop.QUIET, timed=timed)
 
 
 def _status(stop: Stop | None, busy: Sequence[ChannelView], found: bool) -> Status:

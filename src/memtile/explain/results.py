@@ -17,6 +17,7 @@ from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.errors import DesignError, Problem
 from memtile.explain.bars import cause_bars
 from memtile.explain.checks import Check
+from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.findings import Finding
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 from memtile.sheet import Column, Sheet
@@ -108,6 +109,7 @@ class Result:
         timing: timing constants that had not their default, by name.
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
         findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
+        waits: who waits for whom after a run that did not come to its end; empty of a finished one.
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
@@ -131,6 +133,7 @@ class Result:
     timing: Mapping[str, int] = field(default_factory=dict)
     host_cycles: int = 0
     findings: tuple[Finding, ...] = ()
+    waits: WaitGraph = field(default_factory=WaitGraph)
 
     @property
     def exact(self) -> bool | None:
@@ -194,6 +197,7 @@ class Result:
             "checks": [check.as_json() for check in self.checks],
             "unsimulated": list(self.unsimulated),
             "findings": [finding.as_json() for finding in self.findings],
+            "waits": self.waits.as_json(),
             "waiting": list(self.waiting),
             "resting": list(self.resting),
             "errors": list(self.errors),

@@ -16,12 +16,16 @@ from memtile.design.host import HostProgram
 from memtile.design.host_run import run_sequences
 from memtile.design.own_door import OwnDoor
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
+from memtile.explain.deadlock.graph import WaitGraph
+from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.explain.finding_codes import DROPPED
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.arrays import BoundArrays, ExternalArray, bind
 from memtile.io.program.core_kernels import NO_KERNELS, CoreKernels, Kernels
 from memtile.io.program.external_uses import external_uses
+from memtile.io.program.host_waits import waiting_program
 from memtile.io.program.memory import place, taken
 from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pace import Pace
@@ -79,16 +83,23 @@ class _Host:
         untimed: move data without a clock.
         progress: called now and then with the cycles done, or the words that an untimed run moved.
         cores: kernels that begin when their cores are enabled.
+
+    Attributes:
+        come_to_number: how many operations it has come to.
+        tokens: what it receives them with, once it does operations.
+        untimed: as given.
     """
 
     def __init__(
         self, array: Array, end: int, untimed: bool, progress: Progress | None, cores: CoreKernels
     ) -> None:
-        self._array, self._end, self._untimed, self._progress = array, end, untimed, progress
+        self._array, self._end, self.untimed, self._progress = array, end, untimed, progress
         self._cores = cores
         self._door = OwnDoor(array)
         self._pace = Pace(array.engine.host, array.engine.timing, array.device)
         self._untouched = True
+        self.come_to_number = 0
+        self.tokens: TokenHost | None = None
         self.stop = Stop.LIMIT
         array.engine.host.stopped = untimed
 
@@ -144,13 +155,14 @@ class _Host:
         Raises:
             SimulationError: it passes the last cycle.
         """
+        self.come_to_number += 1
         self._pace.before(operation)
         if self.left <= 0:
             raise SimulationError(_too_late(operation, self._end))
 
     def launched(self) -> None:
         """Let cores come to where they wait; the cycles of the run count from then on."""
-        if not self._untimed:
+        if not self.untimed:
             before = self._array.engine.now
             settle(self._array.engine, LAUNCH_CYCLES)
             self._end += self._array.engine.now - before
@@ -167,7 +179,7 @@ class _Host:
         array.host(sequence)
         array.route()
         stop = run_sequences(
-            array.engine, array.hosts, self._end, untimed=self._untimed, progress=self._progress
+            array.engine, array.hosts, self._end, untimed=self.untimed, progress=self._progress
         )
         if stop is not None:
             self.stop = stop
@@ -185,7 +197,7 @@ class _Host:
 
     def run_on(self) -> Result:
         """Let the array run until nothing moves any more."""
-        return self._array.run(self.left, untimed=self._untimed, progress=self._progress)
+        return self._array.run(self.left, untimed=self.untimed, progress=self._progress)
 
     def until(self, met: Callable[[], bool]) -> bool:
         """Let the array run until ``met``; False when it cannot be any more, or the last cycle is over."""
@@ -193,11 +205,11 @@ class _Host:
         while not met():
             if quiet or self.left <= 0:
                 return False
-            if self._untimed:
+            if self.untimed:
                 self.stop = run_untimed(engine, self._progress)
             else:
                 self.stop = run_to_next_poll(engine, self._end, self._progress)
-            quiet = self._untimed or self.stop is Stop.QUIET
+            quiet = self.untimed or self.stop is Stop.QUIET
         return True
 
 
@@ -256,9 +268,9 @@ def run_program(
         result = _to_the_end(operations, array, host, after)
     except SimulationError as error:
         stopped = str(error)
-        result = _halfway(array, host.ended, untimed)
+        result = _stopped(array, operations[launch:], host, stopped)
     except KeyboardInterrupt:
-        result = _halfway(array, None, untimed)
+        result = _halfway(array, None, untimed, [])
     arrays = {output.name: taken(output, array) for output in bound.outputs}
     return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
 
@@ -268,7 +280,7 @@ def _carry_out(
 ) -> None:
     """Do the operations, the first of them before the host has its time."""
     shape, tokens = ArrayShape.of(array.device, array.columns), TokenHost(array, host.until)
-    patch = partial(_patch, array, addresses)
+    host.tokens, patch = tokens, partial(_patch, array, addresses)
     handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load, UPDATE: host.update}
     if launch:
         apply(operations[:launch], host, shape, handlers=handlers)
@@ -298,9 +310,19 @@ def _too_late(operation: Operation, end: int) -> Problem:
     )
 
 
-def _halfway(array: Array, stop: Stop | None, untimed: bool) -> Result:
+def _stopped(array: Array, operations: Sequence[Operation], host: _Host, text: str) -> Result:
+    """The result of a program that waits for what never comes, with what that is."""
+    at = max(host.come_to_number, 1) - 1
+    operation = operations[at] if operations else None
+    missing = host.tokens.missing if host.tokens else ()
+    waits = waiting_program(array.engine, operation, operations[at + 1 :], text, missing)
+    return _halfway(array, host.ended, host.untimed, [waits])
+
+
+def _halfway(array: Array, stop: Stop | None, untimed: bool, program: Sequence[HostWaiting]) -> Result:
     """The result of a program that did not come to its end: what is at rest still waits for the host."""
-    result = outcome(array.engine, stop, {}, (), timed=not untimed)
+    hosts = [sequence.waiting() for sequence in array.hosts if not sequence.ended] or program
+    result = outcome(array.engine, stop, {}, (), timed=not untimed, hosts=hosts)
     return replace(result, status=Status.STUCK) if result.status is Status.FINISHED else result
 
 
@@ -322,7 +344,10 @@ def _over(result: Result) -> Result:
     if result.status not in (Status.STUCK, Status.LIMIT):
         return result
     resting = (*result.resting, *result.waiting)
-    return replace(result, status=Status.FINISHED, waiting=(), resting=resting)
+    dropped = tuple(finding for finding in result.findings if finding.code == DROPPED)
+    return replace(
+        result, status=Status.FINISHED, waiting=(), resting=resting, findings=dropped, waits=WaitGraph()
+    )
 
 
 def _bound(

@@ -11,6 +11,7 @@ from memtile.arch.registers import field_of
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
 from memtile.design.array import Array
 from memtile.errors import Problem, SimulationError
+from memtile.io.program.host_waits import channel_at
 from memtile.io.program.operations import ArrayShape, Other
 
 WAIT = "TOKEN_WAIT"
@@ -57,11 +58,15 @@ class TokenHost:
     Args:
         array: whose interface tiles hand their tokens over from now on.
         until: lets time pass until a condition is met; False = it never will be.
+
+    Attributes:
+        missing: model indices of the channels whose tokens a wait has not got.
     """
 
     def __init__(self, array: Array, until: Until) -> None:
         self._array, self._until = array, until
         self._taken: Counter[int] = Counter()
+        self.missing: tuple[int, ...] = ()
         self._ports = [array.interface_tile(column).index for column in range(array.columns)]
         for tile in self._ports:
             array.engine.catch_port(tile, FIRMWARE_PORT)
@@ -74,6 +79,13 @@ class TokenHost:
         """
         wanted = Counter(self._wanted(dict(operation.details)))
         if not self._until(lambda: not self._missing(wanted)):
+            left = self._missing(wanted)
+            said = _channels(dict(operation.details))
+            senders = (
+                (channel_at(self._array.engine, *at), word)
+                for at, word in zip(said, self._wanted(dict(operation.details)), strict=True)
+            )
+            self.missing = tuple(ch for ch, word in senders if left[word] and ch >= 0)
             missing = f"{self._missing(wanted).total()} of {wanted.total()} tokens"
             raise SimulationError(
                 Problem(
@@ -108,6 +120,11 @@ class TokenHost:
                 found[word & _SENDER] += begins & last
                 begins = last
         return found
+
+
+def _channels(said: dict[str, int]) -> Iterator[tuple[int, int, int, int]]:
+    """Column, row, direction and number of every channel that is waited for."""
+    return ((column, row, said["direction"], said["channel"]) for column, row in _places(said))
 
 
 def _places(said: dict[str, int]) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Who waits for whom in an array that does not go on, and what is the root of it."""

@@ -1,0 +1,175 @@
+"""From an engine that stands still to the graph of who waits for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.deadlock.graph import Kind, Via
+from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.explain.deadlock.locks import Givers
+from memtile.explain.deadlock.streams import Need, Party, Streams
+from memtile.jit.tables import plain
+from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
+from memtile.sim.engine import Engine
+
+_AT_WORK = (
+    Cause.MOVING,
+    Cause.TASK_START,
+    Cause.BD_SWITCH,
+    Cause.BANK_CONFLICT,
+    Cause.MEMORY_BUSY,
+    Cause.NEIGHBOUR_BUSY,
+    Cause.EXTERNAL,
+)
+
+
+class Waits:
+    """The waits of an engine, reached from those who have not come to their end.
+
+    Args:
+        engine: the model, in which nothing moves or that was stopped.
+        chains: of its channels.
+        hosts: that have not ended.
+        quiet: whether nothing can move any more; else what is at work may still help.
+
+    Attributes:
+        needs: of each party what it waits for; empty where a chain ends.
+        moving: parties that are at work, or have words on their way.
+    """
+
+    def __init__(
+        self, engine: Engine, chains: BdChains, hosts: Sequence[HostWaiting], *, quiet: bool
+    ) -> None:
+        self.engine, self.chains, self.hosts, self._quiet = engine, chains, hosts, quiet
+        self.givers = Givers(engine, chains)
+        self.needs: dict[Party, list[Need]] = {}
+        self.moving: set[Party] = set()
+        self._waiting: dict[Party, Party] = {}  # by lock, one of those who wait for it
+
+    @cached_property
+    def streams(self) -> Streams:
+        """The stream switches."""
+        return Streams(self.engine)
+
+    def reach(self, parties: Iterable[Party]) -> None:
+        """Find what these wait for, and what those wait for, and so on."""
+        rest = list(parties)
+        while rest:
+            party = rest.pop()
+            if party in self.needs:
+                continue
+            self.needs[party] = found = self._needs(party)
+            for need in found:
+                if need.of.kind is Kind.LOCK:
+                    self._waiting.setdefault(need.of, party)
+                rest.append(need.of)
+
+    def dead(self) -> set[Party]:
+        """Those reached that nobody can help any more."""
+        if self._quiet:
+            return set(self.needs) - self.moving
+        alive, before = set(self.moving), -1
+        while len(alive) > before:
+            before = len(alive)
+            alive |= {party for party, needs in self.needs.items() if self._is_helped(party, needs, alive)}
+        return set(self.needs) - alive
+
+    def lock_wanted(self, party: Party) -> int:
+        """The lock that a channel or core waits for, among all of the model; -1 = none."""
+        if party.kind is Kind.CORE:
+            cores = self.engine.state.cores
+            return int(cores.target[party.number]) if cores.phase[party.number] == CorePhase.ACQUIRE else -1
+        c, ch = self.engine.channels, party.number
+        if party.kind is not Kind.CHANNEL or Cause(int(c.why[ch])) is not Cause.LOCK_ACQUIRE:
+            return -1
+        seen = lock_seen(self.engine, int(c.tile[ch]), int(c.acquire_lock[ch]))
+        return -1 if seen is None else seen
+
+    def operand(self, party: Party) -> int:
+        """Of the acquire of a channel or core; below 0 it waits for at least its opposite."""
+        if party.kind is Kind.CORE:
+            return int(self.engine.state.cores.value[party.number])
+        return int(self.engine.channels.acquire_value[party.number])
+
+    @staticmethod
+    def _is_helped(party: Party, needs: Sequence[Need], alive: set[Party]) -> bool:
+        """Whether one of those it needs is at work; where all must take its words, whether all are."""
+        helped = [need.of in alive for need in needs]
+        all_of_them = any(need.via is Via.ROOM for need in needs) and party.kind is not Kind.HOST
+        return bool(helped) and (all(helped) if all_of_them else any(helped))
+
+    def _needs(self, party: Party) -> list[Need]:
+        match party.kind:
+            case Kind.CHANNEL:
+                return self._of_channel(party)
+            case Kind.CORE:
+                return self._of_core(party)
+            case Kind.LOCK:
+                return self.givers.of(party.number, self._waiting[party])
+            case Kind.PACKET:
+                return self._or_moving(party, self.streams.of_packet(party.number))
+            case Kind.HOST:
+                host = self.hosts[party.number]
+                return [Need(Party(Kind.CHANNEL, ch), host.via) for ch in host.channels]
+            case Kind.PORT:
+                return []
+
+    def _or_moving(self, party: Party, needs: list[Need]) -> list[Need]:
+        """The needs; without any the party is about to go on."""
+        if not needs:
+            self.moving.add(party)
+        return needs
+
+    def _of_channel(self, party: Party) -> list[Need]:
+        c, ch = self.engine.channels, party.number
+        if c.phase[ch] == Phase.IDLE and not c.queue_count[ch]:
+            hosts = (number for number, host in enumerate(self.hosts) if host.may_start(ch))
+            return [Need(Party(Kind.HOST, number), Via.TASK) for number in hosts]
+        if c.phase[ch] == Phase.HALTED:
+            return []
+        why = Cause(int(c.why[ch]))
+        if why is Cause.LOCK_ACQUIRE:
+            lock = self.lock_wanted(party)
+            return [] if lock < 0 else [Need(Party(Kind.LOCK, lock), Via.LOCK)]
+        if why is Cause.STREAM_STARVED:
+            return self._starved(party)
+        if why is Cause.STREAM_BLOCKED:
+            port = int(c.switch_port[ch])
+            if port < 0 or self.engine.catches(ch):
+                return [] if port < 0 and not self.engine.catches(ch) else self._or_moving(party, [])
+            return self._or_moving(party, self.streams.taken_by(port))
+        if why is Cause.TOKEN_BLOCKED:
+            port = int(plain(self.engine.state.controls).slave_port[int(c.tile[ch])])
+            return self._or_moving(party, self.streams.taken_by(port))
+        if why in _AT_WORK or (not self._quiet and why is not Cause.CLOCK_OFF):
+            self.moving.add(party)
+        return []
+
+    def _starved(self, party: Party) -> list[Need]:
+        if self.engine.pending(party.number):
+            return self._or_moving(party, [])
+        port = self.streams.ahead_of.get(party.number, -1)
+        if port < 0:
+            return []
+        return (
+            []
+            if self._quiet and self._fed_by_bench(port)
+            else self._or_moving(party, self.streams.brought_by(port))
+        )
+
+    def _fed_by_bench(self, port: int) -> bool:
+        """Whether words were fed to a channel that no switch brings any."""
+        return not self.streams.feeders(port) and self.streams.mode[port] == 0
+
+    def _of_core(self, party: Party) -> list[Need]:
+        cores, core = self.engine.state.cores, party.number
+        if core not in self.engine.cores.running or cores.phase[core] == CorePhase.DONE:
+            return []
+        if cores.why[core] in (CoreCause.HALTED, CoreCause.CLOCK_OFF):
+            return []
+        if cores.phase[core] == CorePhase.ACQUIRE:
+            return [Need(Party(Kind.LOCK, self.lock_wanted(party)), Via.LOCK)]
+        self.moving.add(party)
+        return []

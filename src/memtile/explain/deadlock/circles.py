@@ -1,0 +1,165 @@
+"""Circles of waits: what kind of circle, and the sentence that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtile.explain.deadlock.build import Waits
+from memtile.explain.deadlock.graph import Kind, Via
+from memtile.explain.deadlock.lock_sums import most_possible
+from memtile.explain.deadlock.streams import Need, Party
+from memtile.explain.deadlock.words import Words, receives
+from memtile.explain.deadlock.wrong_locks import wrong_release
+from memtile.explain.findings import Finding, Severity
+
+_SENTENCE = {
+    "MT0301": "A circle of waits",
+    "MT0303": "Nobody can begin",
+    "MT0307": "Packets that share an arbiter hold each other up",
+    "MT0310": "Cores take the same locks in different orders",
+}
+_BREAK = "Break it in one place: one more buffer, another order of the waits, or another initial value."
+_SEPARATE = (
+    "Give the two packets different arbiters or circuits of their own, or let the receiver of the one that "
+    "holds the arbiter take all of it without waiting for the other."
+)
+_SAME_ORDER = "Let all cores take these locks in the same order."
+
+
+def circle_finding(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
+    """The finding about a circle.
+
+    Args:
+        way: the parties in order; each waits for the next one, the last for the first.
+        waits: of the run.
+        words: for its sentences.
+    """
+    wrong = _wrong_lock(way, waits, words)
+    if wrong is not None:
+        return wrong
+    forgotten = _forgotten(way, waits, words)
+    if forgotten is not None:
+        return forgotten
+    code, fix = _kind(way, waits, words)
+    if code == "MT0302":
+        return _never(way, waits, words)
+    says = "; ".join(_steps(way, waits, words))
+    sides = [words.side(party) for party in way if party.kind is not Kind.LOCK]
+    return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix)
+
+
+def need_between(party: Party, following: Party, waits: Waits) -> Need:
+    """Why a party of a circle waits for the next one."""
+    return next(need for need in waits.needs[party] if need.of == following)
+
+
+def _kind(way: Sequence[Party], waits: Waits, words: Words) -> tuple[str, str]:
+    """Code and repair."""
+    needs = [need_between(party, way[(n + 1) % len(way)], waits) for n, party in enumerate(way)]
+    if any(need.via is Via.ARBITER for need in needs):
+        return "MT0307", _SEPARATE
+    locks = [party for party in way if party.kind is Kind.LOCK]
+    if 2 * len(locks) < len(way):
+        return "MT0301", _BREAK
+    if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is Kind.LOCK):
+        return "MT0310", _SAME_ORDER
+    actors = [party for party in way if party.kind is not Kind.LOCK]
+    empty = all(words.value(lock.number) == 0 for lock in locks)
+    if empty and all(_fresh(party, waits) for party in actors):
+        return "MT0303", _begin(way, waits, words)
+    return ("MT0301", _BREAK) if _short(way, waits) is None else ("MT0302", "")
+
+
+def _holds(way: Sequence[Party], at: int, waits: Waits) -> bool:
+    """Whether the lock at a place of a circle was taken by the core after it."""
+    after = way[(at + 1) % len(way)]
+    return after.kind is Kind.CORE and way[at].number in waits.engine.cores.running[after.number].taken
+
+
+def _fresh(party: Party, waits: Waits) -> bool:
+    """Whether a channel has done no descriptor, or a core has never had the lock that it waits for."""
+    if party.kind is Kind.CORE:
+        return waits.lock_wanted(party) not in waits.engine.cores.running[party.number].taken
+    return party.kind is Kind.CHANNEL and not waits.engine.channels.bds_done[party.number]
+
+
+def _short(way: Sequence[Party], waits: Waits) -> tuple[Party, int] | None:
+    """Who of a circle of locks waits for more than all the locks of it hold, and how much that is."""
+    most = most_possible(way, waits)
+    if most is None:
+        return None
+    for party in way:
+        if party.kind is not Kind.LOCK and waits.operand(party) < 0 and -waits.operand(party) > most:
+            return party, most
+    return None
+
+
+def _never(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
+    found = _short(way, waits)
+    assert found is not None
+    party, most = found
+    says = (
+        f"{words.name(party)} {words.wanted(party)}, and never more than {most}, for that is all that the "
+        "locks which are passed round hold"
+    )
+    first = way.index(party)
+    order = [*way[first:], *way[:first]]
+    sides = [words.side(other) for other in order if other.kind is not Kind.LOCK]
+    fix = "Wait for less, or begin with higher values."
+    return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
+
+
+def _begin(way: Sequence[Party], waits: Waits, words: Words) -> str:
+    """Which lock should begin with a value: that of who writes first."""
+    writers = [party for party in way if _writes(party, waits)]
+    first = (writers or [party for party in way if party.kind is not Kind.LOCK])[0]
+    lock = words.lock(waits.lock_wanted(first))
+    return f"Begin with {lock} at the number of free buffers: {words.name(first)} is to be the first."
+
+
+def _writes(party: Party, waits: Waits) -> bool:
+    return receives(waits, party)
+
+
+def _wrong_lock(way: Sequence[Party], waits: Waits, words: Words) -> Finding | None:
+    """A core of the circle may release the lock that is waited for, but has released another one instead."""
+    for n, party in enumerate(way):
+        after = way[(n + 1) % len(way)]
+        if party.kind is Kind.LOCK and need_between(party, after, waits).via is Via.MAY_RELEASE:
+            found = wrong_release(party, way[n - 1], waits, words)
+            if found is not None:
+                return found
+    return None
+
+
+def _forgotten(way: Sequence[Party], waits: Waits, words: Words) -> Finding | None:
+    """A core of the circle takes the same lock again and has never released the one that is waited for."""
+    for n, party in enumerate(way):
+        after, waiting = way[(n + 1) % len(way)], way[n - 1]
+        if party.kind is not Kind.LOCK or need_between(party, after, waits).via is not Via.MAY_RELEASE:
+            continue
+        wanted = waits.lock_wanted(after)
+        if wanted in waits.engine.cores.running[after.number].taken:
+            core, lock = words.name(after), words.lock(party.number)
+            says = (
+                f"{words.name(waiting)} {words.wanted(waiting)}; {core} has taken {words.lock(wanted)} "
+                f"before, waits for it again and has never released {lock}"
+            )
+            sides = (words.side(after), words.side(waiting))
+            fix = f"Let {core} release {lock} in each turn."
+            return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
+    return None
+
+
+def _steps(way: Sequence[Party], waits: Waits, words: Words) -> Iterator[str]:
+    """One part of the sentence for each one that acts."""
+    for n, party in enumerate(way):
+        after = way[(n + 1) % len(way)]
+        if party.kind is Kind.LOCK:
+            continue
+        text = f"{words.name(party)} {words.need(party, need_between(party, after, waits))}"
+        if after.kind is Kind.LOCK:
+            giver = way[(n + 2) % len(way)]
+            may = need_between(after, giver, waits).via is Via.MAY_RELEASE
+            text += f", which {words.name(giver)} {'may' if may else 'would'} release"
+        yield text

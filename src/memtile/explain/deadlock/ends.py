@@ -1,0 +1,255 @@
+"""Ends of chains: who waits for nobody and yet does not go on, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memtile.explain.channel_view import ChannelView
+from memtile.explain.circuit_errors import barred_text
+from memtile.explain.deadlock.build import Waits
+from memtile.explain.deadlock.graph import Kind, Via
+from memtile.explain.deadlock.streams import Party
+from memtile.explain.deadlock.words import Words, receives
+from memtile.explain.deadlock.wrong_locks import wrong_release
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.halts import cause_of
+from memtile.explain.stuck_packets import stuck_text
+from memtile.jit.tables import plain
+from memtile.model.dma.registers import QUEUE_START_BD_MASK
+from memtile.model.state.causes import Cause, CorePhase, Phase
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of a chain of waits, and what is needed to name it.
+
+    Attributes:
+        party: who or what it is.
+        waiting: those who wait for it, at least one but for what was reached from nobody.
+        waits: of the run.
+        words: for sentences.
+        offered: by S2MM channel the words that wait before it, as a text.
+        missing: by channel how many elements were expected of it and have not come.
+    """
+
+    party: Party
+    waiting: Sequence[Party]
+    waits: Waits
+    words: Words
+    offered: Mapping[int, str]
+    missing: Mapping[int, int]
+
+    def finding(self) -> Finding | None:
+        """What is wrong; None where nothing is to be said."""
+        match self.party.kind:
+            case Kind.LOCK:
+                return self._lock()
+            case Kind.CORE:
+                return self._core()
+            case Kind.CHANNEL:
+                return self._channel()
+            case Kind.PORT:
+                return self._port()
+            case Kind.HOST:
+                return self._host()
+            case Kind.PACKET:
+                return None
+
+    def _made(self, code: str, says: str, fix: str = "", first: Sequence[Side] = ()) -> Finding:
+        """A finding about it, its sides being the end itself and those who wait for it."""
+        own = [] if self.party.kind is Kind.LOCK or first else [self.words.side(self.party)]
+        sides = [*first, *own, *(self.words.side(party) for party in self._actors())]
+        return Finding(code, Severity.ERROR, f"{says}.", sides, fix=fix)
+
+    def _actors(self) -> list[Party]:
+        """Who acts of those who wait: behind a lock those that wait for it."""
+        found: list[Party] = []
+        for party in self.waiting:
+            if party.kind is Kind.LOCK:
+                needs = self.waits.needs.items()
+                found += [other for other, each in needs if any(need.of == party for need in each)]
+            else:
+                found.append(party)
+        return list(dict.fromkeys(found))
+
+    @property
+    def _name(self) -> str:
+        return self.words.name(self.party)
+
+    # locks and cores ------------------------------------------------------------------------------------
+
+    def _lock(self) -> Finding | None:
+        for waiting in self.waiting:
+            wrong = wrong_release(self.party, waiting, self.waits, self.words)
+            if wrong is not None:
+                return wrong
+        first = self.waiting[0]
+        says = f"{self.words.name(first)} {self.words.wanted(first)}"
+        ended = self._ended_core()
+        if ended is not None:
+            core, side = self.words.name(ended), (self.words.side(ended),)
+            if not self.waits.engine.cores.running[ended.number].taken:
+                return self._made("MT0309", f"{says}, and {core} has ended before it did anything", "", side)
+            fix = f"Let {core} release it."
+            return self._made("MT0302", f"{says}; {core} has ended and never released it", fix, side)
+        fix = f"Let who ends the use of what {self._name} guards release it, or do not wait for it."
+        return self._made("MT0302", f"{says}, and nobody releases it", fix)
+
+    def _ended_core(self) -> Party | None:
+        """A core that reaches the lock and has ended, if there is one: one that took other locks first."""
+        cores = self.waits.engine.cores.running
+        there = (core for core in self.waits.givers.reaching(self.party.number) if core in cores)
+        ended = [core for core in there if self.waits.givers.ended(core)]
+        ended.sort(key=lambda core: not cores[core].taken)
+        return Party(Kind.CORE, ended[0]) if ended else None
+
+    def _core(self) -> Finding | None:
+        cores, core = self.waits.engine.state.cores, self.party.number
+        who = self._waiters()
+        if core not in self.waits.engine.cores.running:
+            fix = "Give it a kernel (--kernels FILE.py or run_kernel)."
+            return self._made("MT0311", f"{who}, and {self._name} has no program", fix)
+        if cores.phase[core] == CorePhase.DONE:
+            fix = "Let it take part as often as the others do."
+            return self._made("MT0309", f"{who}, and {self._name} has ended", fix)
+        return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
+
+    def _waiters(self) -> str:
+        """Who waits, and for what: the first of them."""
+        actors = self._actors()
+        if not actors:
+            return f"{self._name} waits"
+        first = actors[0]
+        need = next(iter(self.waits.needs[first]), None)
+        text = self.words.wanted(first) if need and need.via is Via.LOCK else ""
+        if need is not None and not text:
+            text = self.words.need(first, next(n for n in self.waits.needs[first] if n.of == self.party))
+        return f"{self.words.name(first)} {text}"
+
+    # channels -------------------------------------------------------------------------------------------
+
+    def _channel(self) -> Finding | None:
+        c, ch = self.waits.engine.channels, self.party.number
+        if c.phase[ch] == Phase.HALTED:
+            return self._halted()
+        if c.pushes_lost[ch]:
+            return self._lost_push()
+        why = Cause(int(c.why[ch]))
+        if why is Cause.CLOCK_OFF:
+            return self._made(
+                "MT0316", f"{self._name} stands still: the clock of its tile is off, or its reset held"
+            )
+        if c.phase[ch] == Phase.IDLE:
+            return self._idle()
+        if why is Cause.STREAM_STARVED:
+            return self._starved()
+        if why is Cause.STREAM_BLOCKED:
+            fix = "Connect it, or collect or expect its words."
+            return self._made(
+                "MT0312", f"{self._name} is to send {self.words.moved(ch)}, and nobody takes it", fix
+            )
+        return None
+
+    def _halted(self) -> Finding:
+        view = ChannelView(self.waits.engine, self.party.number, self.waits.chains)
+        byte = view.external_byte if view.kind.axi_masters else 0
+        length = int(self.waits.engine.channels.length[self.party.number])
+        cause = cause_of(view.errors, length, byte)
+        bd = int(self.waits.engine.channels.bd[self.party.number])
+        says = f"{self._name} is halted at BD {bd} by {', '.join(view.errors)}{f': {cause}' if cause else ''}"
+        return self._made("MT0315", says, f"To go on, {view.way_out}.")
+
+    def _lost_push(self) -> Finding:
+        c, ch = self.waits.engine.channels, self.party.number
+        view = ChannelView(self.waits.engine, ch, self.waits.chains)
+        lost, bd = int(c.pushes_lost[ch]), int(c.lost_push[ch]) & QUEUE_START_BD_MASK
+        tasks = "a task was" if lost == 1 else f"{lost} tasks were"
+        last = "it" if lost == 1 else "the last of them"
+        says = (
+            f"{tasks} pushed to the full queue of {self._name} and dropped; {last} would have started BD {bd}"
+        )
+        depth = view.kind.queue_depth
+        return self._made("MT0308", says, f"Wait before a push until fewer than {depth} tasks wait there.")
+
+    def _idle(self) -> Finding | None:
+        c, ch = self.waits.engine.channels, self.party.number
+        used = bool(c.bds_done[ch])
+        offered = self.offered.get(ch, "")
+        if receives(self.waits, self.party) and (offered or self._wanted_by(Via.ROOM)):
+            return self._not_taken(offered, used)
+        if ch in self.missing:
+            says = f"{self.missing[ch]} more elements are expected of {self._name}, and no task sends them"
+            return self._made("MT0304" if used else "MT0312", says, "Send as many words as are expected.")
+        if self._wanted_by(Via.WORDS):
+            return self._not_sent(used)
+        if self._wanted_by(Via.TOKEN) or self._wanted_by(Via.END):
+            return self._no_token(used)
+        if self._wanted_by(Via.RELEASE):
+            fix = "Let both sides of the lock take part equally often."
+            return self._made(
+                "MT0302", f"{self._waiters()}; {self._name} has released it, and has no task left", fix
+            )
+        return None
+
+    def _wanted_by(self, via: Via) -> list[Party]:
+        return [
+            p for p in self.waiting if any(n.of == self.party and n.via is via for n in self.waits.needs[p])
+        ]
+
+    def _not_taken(self, offered: str, used: bool) -> Finding:
+        words = offered or "words wait before it"
+        if used:
+            says = f"{self._name} has no task left for what was sent to it: {words}"
+            return self._made("MT0304", says, "Receive as many words as are sent.")
+        says = f"words come to {self._name}, which never had a task: {words}"
+        return self._made("MT0312", says, f"Start a task on {self._name}, or send them elsewhere.")
+
+    def _not_sent(self, used: bool) -> Finding:
+        first = self._wanted_by(Via.WORDS)[0]
+        if first.kind is Kind.PACKET:
+            says = f"{self.words.name(first)} waits for its rest"
+        else:
+            says = f"{self.words.name(first)} waits for words at {self.words.moved(first.number)}"
+        if used:
+            fix = "Send as many words as are received."
+            return self._made("MT0304", f"{says}; {self._name} has sent all that it was asked for", fix)
+        return self._made(
+            "MT0312", f"{says}; {self._name} never had a task", f"Start a task on {self._name}."
+        )
+
+    def _no_token(self, used: bool) -> Finding:
+        host = (self._wanted_by(Via.TOKEN) or self._wanted_by(Via.END))[0]
+        name = self.words.name(host)
+        if not used:
+            says = f"{name} waits for a task of {self._name}, which never had one"
+            return self._made("MT0314", says, "Wait for the channel that has the task.")
+        says = f"{name} waits for a token of {self._name}; its tasks have ended, and too few of them sent one"
+        return self._made("MT0313", says, "Let the task ask for a token (issue_token, token=True).")
+
+    def _starved(self) -> Finding:
+        """An S2MM channel whose stream comes from outside."""
+        c, ch = self.waits.engine.channels, self.party.number
+        says = f"{self._name} waits for words at {self.words.moved(ch)}, and"
+        if c.bds_done[ch] or c.moved[ch] > 0:
+            return self._made("MT0304", f"{says} no more are fed", "Feed as many words as are received.")
+        return self._made("MT0312", f"{says} nobody sends any", "Connect it, or feed its words.")
+
+    # ports and hosts ------------------------------------------------------------------------------------
+
+    def _port(self) -> Finding:
+        engine, port = self.waits.engine, self.party.number
+        switch = plain(engine.state.switch)
+        if switch.unrouted[port] and switch.held[port]:
+            fix = "Give a slot of the port that stream id, or the packet another one."
+            return self._made("MT0306", stuck_text(engine, port), fix)
+        if switch.barred[port]:
+            return self._made("MT0312", barred_text(engine, port))
+        if switch.held[port]:
+            fix = "Connect the port, or send the words elsewhere."
+            return self._made("MT0312", f"words come to {self._name} and nobody takes them", fix)
+        return self._made("MT0312", f"{self._waiters()}, to which nobody sends", "Connect a sender to it.")
+
+    def _host(self) -> Finding:
+        host = self.waits.hosts[self.party.number]
+        return self._made("MT0314", host.text, "Wait for something that the array does.")

@@ -1,0 +1,138 @@
+"""The findings about a run that did not come to its end, and the graph of its waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from memtile.explain.bd_chains import BdChains
+from memtile.explain.deadlock.build import Waits
+from memtile.explain.deadlock.circles import circle_finding
+from memtile.explain.deadlock.ends import End
+from memtile.explain.deadlock.graph import Kind, WaitEdge, WaitGraph, WaitNode
+from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.explain.deadlock.roots import circle, roots, waiting_for
+from memtile.explain.deadlock.streams import Party
+from memtile.explain.deadlock.words import Moves, Words
+from memtile.explain.findings import Finding
+from memtile.model.state.causes import Phase
+from memtile.sim.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Who has not come to the end.
+
+    Attributes:
+        channels: model indices.
+        cores: model indices.
+        ports: of switches, where words have come to an end.
+        hosts: what they wait for.
+        offered: by S2MM channel the words that wait before it, as a text.
+        missing: by MM2S channel how many elements were expected of it and have not come.
+    """
+
+    channels: Sequence[int] = ()
+    cores: Sequence[int] = ()
+    ports: Sequence[int] = ()
+    hosts: Sequence[HostWaiting] = ()
+    offered: Mapping[int, str] = field(default_factory=dict)
+    missing: Mapping[int, int] = field(default_factory=dict)
+
+    def parties(self) -> Iterator[Party]:
+        """All of them as nodes."""
+        yield from (
+            Party(Kind.CHANNEL, ch) for ch in dict.fromkeys((*self.channels, *self.offered, *self.missing))
+        )
+        yield from (Party(Kind.CORE, core) for core in self.cores)
+        yield from (Party(Kind.PORT, port) for port in self.ports)
+        yield from (Party(Kind.HOST, number) for number in range(len(self.hosts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """What a run that did not come to its end is about.
+
+    Attributes:
+        findings: the roots, circles first.
+        graph: who waits for whom.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    graph: WaitGraph = field(default_factory=WaitGraph)
+
+
+def hang(engine: Engine, chains: BdChains, found: Open, moves: Moves, *, quiet: bool, timed: bool) -> Hang:
+    """Find out why a run does not go on.
+
+    Args:
+        engine: the model, stopped.
+        chains: of its channels.
+        found: who has not come to the end.
+        moves: by model index of a channel the buffers that it reads or writes.
+        quiet: whether nothing can move any more.
+        timed: whether the run had cycles.
+    """
+    waits = Waits(engine, chains, found.hosts, quiet=quiet)
+    waits.reach(found.parties())
+    dead = waits.dead()
+    words = Words(waits, moves, timed=timed)
+    ends = roots(dead, waits.needs, _mild(dead, waits, found))
+    circles = [circle(each, waits.needs) for each in ends if len(each) > 1]
+    findings = [circle_finding(way, waits, words) for way in circles]
+    for party in (each[0] for each in ends if len(each) == 1):
+        waiting = waiting_for(party, waits.needs, dead)
+        made = End(party, waiting, waits, words, found.offered, found.missing).finding()
+        findings += [made] if made is not None else []
+    return Hang(
+        tuple(_dated(findings, engine.now if timed else None)), _graph(dead, waits, words, circles, ends)
+    )
+
+
+def _mild(dead: Iterable[Party], waits: Waits, found: Open) -> set[Party]:
+    """Channels that may have done all their work: idle, with nothing lost, offered or missing."""
+    c = waits.engine.channels
+    channels = (party for party in dead if party.kind is Kind.CHANNEL)
+    return {
+        party
+        for party in channels
+        if c.phase[party.number] == Phase.IDLE
+        and not c.pushes_lost[party.number]
+        and party.number not in found.offered
+        and party.number not in found.missing
+    }
+
+
+def _dated(findings: Iterable[Finding], now: int | None) -> Iterator[Finding]:
+    """The findings, with the cycle in which the run stood still; those that say the same only once."""
+    for finding in {(each.code, each.message): each for each in findings}.values():
+        yield finding if now is None else replace(finding, cycles=(now, now))
+
+
+def _graph(
+    dead: set[Party],
+    waits: Waits,
+    words: Words,
+    circles: Sequence[Sequence[Party]],
+    ends: Sequence[Sequence[Party]],
+) -> WaitGraph:
+    """The waits of those that nobody can help."""
+    in_root = {party for each in ends if len(each) == 1 for party in each}
+    in_circle = {(way[n], way[(n + 1) % len(way)]) for way in circles for n in range(len(way))}
+    in_root |= {party for way in circles for party in way}
+    shown = sorted(dead)
+    nodes = [
+        WaitNode(_id(party), party.kind, words.name(party), words.state(party), party in in_root)
+        for party in shown
+    ]
+    edges = [
+        WaitEdge(_id(party), _id(need.of), need.via, words.need(party, need), (party, need.of) in in_circle)
+        for party in shown
+        for need in waits.needs[party]
+        if need.of in dead
+    ]
+    return WaitGraph(tuple(nodes), tuple(edges))
+
+
+def _id(party: Party) -> str:
+    return f"{party.kind.value} {party.number}"

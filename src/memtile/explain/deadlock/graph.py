@@ -1,0 +1,140 @@
+"""The graph of waits as data: who waits, for what, and who would give it; JSON, DOT and Mermaid of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """What a node is."""
+
+    CHANNEL = "channel"
+    CORE = "core"
+    HOST = "host"
+    LOCK = "lock"
+    PACKET = "packet"  # one that holds an arbiter up to its TLAST, named by its slave port
+    PORT = "port"  # of a stream switch, where words end or nobody brings any
+
+
+class Via(StrEnum):
+    """What an edge is about: what the one who waits needs of the other."""
+
+    LOCK = "lock"  # a value of the lock
+    RELEASE = "release"  # of a lock, by the other
+    MAY_RELEASE = "may release"  # of a lock, by a core that has never released it so far
+    WORDS = "words"  # that the other is to send
+    ROOM = "room"  # the other is to take words
+    ARBITER = "arbiter"  # that a packet holds up to its TLAST
+    TASK = "task"  # that a host is to start
+    END = "end"  # of a task
+    TOKEN = "token"  # of a task that has ended
+
+
+@dataclass(frozen=True, slots=True)
+class WaitNode:
+    """Who or what has a part in a wait.
+
+    Attributes:
+        id: ``channel 3``, ``lock 17``: its kind and its index in the model; stays the same within a run.
+        kind: what it is.
+        name: by the user's name and its place.
+        state: what it does or waits for; empty of a thing that has no state.
+        root: whether it is in the root of the matter, a circle or the end of a chain.
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    state: str = ""
+    root: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WaitEdge:
+    """A wait: ``waits`` does not go on before ``gives`` has given what ``via`` says.
+
+    Attributes:
+        waits: id of the node that waits.
+        gives: id of the node that could end the wait.
+        via: what is to be given.
+        text: the same as the end of a sentence about ``waits``.
+        root: whether it is part of a circle that is a root.
+    """
+
+    waits: str
+    gives: str
+    via: Via
+    text: str
+    root: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WaitGraph:
+    """Who waits for whom when a run has ended; empty when nothing waits that should not.
+
+    Attributes:
+        nodes: those that wait, those that could help them, and the locks and packets between them.
+        edges: the waits.
+    """
+
+    nodes: Sequence[WaitNode] = ()
+    edges: Sequence[WaitEdge] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anybody waits."""
+        return bool(self.nodes)
+
+    def __repr__(self) -> str:
+        return f"WaitGraph({len(self.nodes)} nodes, {len(self.edges)} edges)"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "nodes": [
+                {"id": n.id, "kind": n.kind.value, "name": n.name, "state": n.state, "root": n.root}
+                for n in self.nodes
+            ],
+            "edges": [
+                {"waits": e.waits, "gives": e.gives, "via": e.via.value, "text": e.text, "root": e.root}
+                for e in self.edges
+            ],
+        }
+
+    def dot(self) -> str:
+        """The graph for Graphviz; locks are ellipses, roots are red."""
+        lines = ["digraph waits {", '  node [shape=box, fontname="sans-serif"];']
+        for node in self.nodes:
+            shape = ", shape=ellipse" if node.kind is Kind.LOCK else ""
+            color = ", color=red" if node.root else ""
+            lines.append(f"  {_quoted(node.id)} [label={_quoted(_label(node))}{shape}{color}];")
+        for edge in self.edges:
+            color = ", color=red" if edge.root else ""
+            label = _quoted(edge.via.value)
+            lines.append(f"  {_quoted(edge.waits)} -> {_quoted(edge.gives)} [label={label}{color}];")
+        return "\n".join([*lines, "}"]) + "\n"
+
+    def mermaid(self) -> str:
+        """The graph for Mermaid, as pages of GitHub draw it; roots have the class ``root``."""
+        ids = {node.id: f"n{number}" for number, node in enumerate(self.nodes)}
+        lines = ["flowchart LR"]
+        for node in self.nodes:
+            opening, closing = ("([", "])") if node.kind is Kind.LOCK else ("[", "]")
+            text = _label(node).replace('"', "#quot;").replace("\n", "<br/>")
+            mark = ":::root" if node.root else ""
+            lines.append(f'  {ids[node.id]}{opening}"{text}"{closing}{mark}')
+        lines += [f"  {ids[e.waits]} -->|{e.via.value}| {ids[e.gives]}" for e in self.edges]
+        if any(node.root for node in self.nodes):
+            lines.append("  classDef root stroke:#c00,stroke-width:3px")
+        return "\n".join(lines) + "\n"
+
+
+def _label(node: WaitNode) -> str:
+    return f"{node.name}\n{node.state}" if node.state else node.name
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

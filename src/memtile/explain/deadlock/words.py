@@ -1,0 +1,173 @@
+"""Names and sentences about those who wait, by what the user called them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memtile.arch.tiles import DIRECTIONS, S2MM
+from memtile.explain.deadlock.build import Waits
+from memtile.explain.deadlock.graph import Kind, Via
+from memtile.explain.deadlock.streams import Need, Party
+from memtile.explain.findings import Side
+from memtile.explain.lock_waits import owner
+from memtile.explain.names import called, core_name, port_name
+from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause, CorePhase, Phase
+from memtile.sim.kernels import place
+
+Moves = Mapping[int, Sequence[str]]
+
+
+class Words:
+    """Says who waits and for what.
+
+    Args:
+        waits: of a run.
+        moves: by model index of a channel the buffers that it reads or writes.
+        timed: whether the run had cycles.
+    """
+
+    def __init__(self, waits: Waits, moves: Moves, *, timed: bool) -> None:
+        self._waits, self._engine, self._moves = waits, waits.engine, moves
+        self._cycle = waits.engine.now if timed else None
+
+    def name(self, party: Party) -> str:
+        """Who it is: the user's name and the place."""
+        match party.kind:
+            case Kind.CHANNEL:
+                return self._channel(party.number)
+            case Kind.CORE:
+                running = self._engine.cores.running.get(party.number)
+                kernel = f" (kernel {running.kernel!r})" if running else ""
+                return f"{core_name(self._engine, party.number)}{kernel}"
+            case Kind.HOST:
+                return self._waits.hosts[party.number].name
+            case Kind.LOCK:
+                return self.lock(party.number)
+            case Kind.PACKET:
+                return self._packet(party.number)
+            case Kind.PORT:
+                return port_name(self._engine, party.number)
+
+    def lock(self, lock: int) -> str:
+        """``lock 3 'full' of tile (0, 1)``; of a single tile without the tile."""
+        tile, local = owner(self._engine, lock)
+        name = self._engine.lock_names.get(lock)
+        many = len(self._engine.spec.tiles.kind) > 1
+        whose = f" of tile {place(self._engine.spec, tile)}" if many else ""
+        return f"lock {local}{f' {name!r}' if name else ''}{whose}"
+
+    def state(self, party: Party) -> str:
+        """What it does: for the node of a graph, and for a side."""
+        match party.kind:
+            case Kind.CHANNEL:
+                return self._channel_state(party.number)
+            case Kind.CORE:
+                return self._core_state(party.number)
+            case Kind.HOST:
+                return self._waits.hosts[party.number].text.partition(": ")[2]
+            case Kind.LOCK:
+                return f"is {self.value(party.number)}"
+            case _:
+                return ""
+
+    def value(self, lock: int) -> int:
+        """What a lock is."""
+        return int(self._engine.state.locks.value[lock])
+
+    def wanted(self, party: Party) -> str:
+        """The wait of a channel or core for a lock, as the end of a sentence about it."""
+        lock = self._waits.lock_wanted(party)
+        operand = self._waits.operand(party)
+        value = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
+        return f"waits until {self.lock(lock)} is {value}; it is {self.value(lock)}"
+
+    def need(self, party: Party, need: Need) -> str:
+        """What a party waits for, as the end of a sentence about it."""
+        other = self.name(need.of)
+        match need.via:
+            case Via.LOCK:
+                lock, operand = need.of.number, self._waits.operand(party)
+                value = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
+                return f"waits until {self.lock(lock)} is {value} (it is {self.value(lock)})"
+            case Via.RELEASE:
+                return f"would be released by {other}"
+            case Via.MAY_RELEASE:
+                return f"may be released by {other}"
+            case Via.WORDS:
+                return f"waits for words {'to' if need.of.kind is Kind.PORT else 'of'} {other}"
+            case Via.ROOM:
+                return f"waits until {other} takes its words"
+            case Via.ARBITER:
+                return f"waits for {self._arbiter(need.of.number)}, which {other} holds up to its TLAST"
+            case Via.TASK:
+                return f"waits until {other} starts a task"
+            case Via.END:
+                return f"waits for the end of {other}"
+            case Via.TOKEN:
+                return f"waits for a token of {other}"
+
+    def side(self, party: Party, does: str = "") -> Side:
+        """A party as a side of a finding."""
+        where = ""
+        if party.kind is Kind.CHANNEL and self._engine.channels.phase[party.number] != Phase.IDLE:
+            where = f"BD {self._engine.channels.bd[party.number]}"
+        return Side(self.name(party), does or self.state(party), where, self._cycle)
+
+    def moved(self, ch: int) -> str:
+        """How far a channel has come in its descriptor."""
+        c = self._engine.channels
+        return f"word {max(int(c.moved[ch]), 0)} of {int(c.length[ch])} of BD {int(c.bd[ch])}"
+
+    def _channel(self, ch: int) -> str:
+        name = called(self._engine, ch)
+        buffers = self._moves.get(ch, ())
+        if self._engine.channel_names.get(ch) or not buffers:
+            return name
+        more = ", ..." if len(buffers) > 2 else ""
+        return f"{name} ({', '.join(map(repr, buffers[:2]))}{more})"
+
+    def _channel_state(self, ch: int) -> str:
+        c = self._engine.channels
+        if c.phase[ch] == Phase.IDLE:
+            done = int(c.bds_done[ch])
+            return (
+                f"has no task; it has done {done} BD{'' if done == 1 else 's'}"
+                if done
+                else "never had a task"
+            )
+        why = Cause(int(c.why[ch]))
+        party = Party(Kind.CHANNEL, ch)
+        if why is Cause.LOCK_ACQUIRE and self._waits.lock_wanted(party) >= 0:
+            return self.wanted(party)
+        verb = {Cause.STREAM_STARVED: "gets no more words", Cause.STREAM_BLOCKED: "gets rid of no more words"}
+        return f"{verb.get(why, CAUSE_TEXT[why])} at {self.moved(ch)}"
+
+    def _core_state(self, core: int) -> str:
+        cores = self._engine.state.cores
+        if core not in self._engine.cores.running:
+            return "has no program"
+        if cores.phase[core] == CorePhase.ACQUIRE:
+            return self.wanted(Party(Kind.CORE, core))
+        if cores.phase[core] == CorePhase.DONE:
+            return "has ended"
+        return CORE_CAUSE_TEXT[CoreCause(int(cores.why[core]))]
+
+    def _packet(self, port: int) -> str:
+        sender = self._waits.streams.origin(port)
+        whose = f" of {self._channel(sender)}" if sender >= 0 else ""
+        return f"the packet{whose} at {port_name(self._engine, port)}"
+
+    def _arbiter(self, port: int) -> str:
+        streams = self._waits.streams
+        tile = place(self._engine.spec, streams.tile[port])
+        return f"arbiter {streams.arbiter_of(port)} of tile {tile}"
+
+
+def direction_of(waits: Waits, ch: int) -> str:
+    """``S2MM`` or ``MM2S``."""
+    return DIRECTIONS[int(waits.engine.channels.direction[ch])]
+
+
+def receives(waits: Waits, party: Party) -> bool:
+    """Whether a party is an S2MM channel."""
+    return party.kind is Kind.CHANNEL and int(waits.engine.channels.direction[party.number]) == S2MM

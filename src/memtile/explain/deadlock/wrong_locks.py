@@ -1,0 +1,71 @@
+"""Releases that go to a lock nobody waits for, while another one gets none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtile.explain.deadlock.build import Waits
+from memtile.explain.deadlock.graph import Kind
+from memtile.explain.deadlock.streams import Party
+from memtile.explain.deadlock.words import Words
+from memtile.explain.findings import Finding, Severity
+from memtile.explain.lock_waits import owner
+
+
+def wrong_release(lock: Party, waiting: Party, waits: Waits, words: Words) -> Finding | None:
+    """The finding that somebody gives to another lock what ``waiting`` waits for; None if nobody does.
+
+    Args:
+        lock: that gets no release.
+        waiting: who waits for it.
+        waits: of the run.
+        words: for its sentences.
+    """
+    for other, giver in _useless(lock.number, waits):
+        if giver == waiting:
+            continue
+        name = words.name(giver)
+        says = (
+            f"{words.name(waiting)} {words.wanted(waiting)}; {name} releases {words.lock(other)} instead, "
+            f"which {_nobody(other, waits)}"
+        )
+        sides = (words.side(giver, f"releases {words.lock(other)}"), words.side(waiting))
+        fix = f"Let {name} release {words.lock(lock.number)}."
+        return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix)
+    return None
+
+
+def _nobody(lock: int, waits: Waits) -> str:
+    return "nobody else acquires" if _takers(lock, waits) else "nobody acquires"
+
+
+def _useless(lock: int, waits: Waits) -> Iterator[tuple[int, Party]]:
+    """Locks of the same tile that nobody acquires but who releases them, and who that is."""
+    engine, chains = waits.engine, waits.chains
+    tile, _ = owner(engine, lock)
+    for other, releases in chains.ever_released.items():
+        if other == lock or owner(engine, other)[0] != tile or _may_be_taken(other, waits):
+            continue
+        if not _takers(other, waits):
+            yield from ((other, Party(Kind.CHANNEL, ch)) for ch in releases)
+    for core, running in sorted(engine.cores.running.items()):
+        for other in sorted(running.released):
+            if other != lock and owner(engine, other)[0] == tile:
+                takers = _takers(other, waits)
+                if takers <= {Party(Kind.CORE, core)} and lock not in running.released:
+                    yield other, Party(Kind.CORE, core)
+
+
+def _may_be_taken(lock: int, waits: Waits) -> bool:
+    """Whether a kernel that has not ended may still acquire a lock."""
+    running = waits.engine.cores.running
+    return any(core in running and not waits.givers.ended(core) for core in waits.givers.reaching(lock))
+
+
+def _takers(lock: int, waits: Waits) -> set[Party]:
+    """Who acquires a lock, or has acquired it."""
+    found = {Party(Kind.CHANNEL, ch) for ch in waits.chains.acquirers.get(lock, ())}
+    for core, running in waits.engine.cores.running.items():
+        if lock in running.taken or lock == running.asked:
+            found.add(Party(Kind.CORE, core))
+    return found
