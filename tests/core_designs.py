@@ -21,6 +21,8 @@ LETTERS = {
     CoreCause.MEMORY_BUSY: "Z",
     CoreCause.DONE: "d",
     CoreCause.HALTED: "H",
+    CoreCause.CASCADE_STALL: "C",
+    CoreCause.STREAM_STALL: "S",
 }
 COLUMN = [Placed("compute", column=1, row=row) for row in (2, 3, 4)]
 CROSS = [Placed("compute", column=c, row=r) for c, r in ((1, 3), (1, 2), (0, 3), (1, 4), (2, 3))]

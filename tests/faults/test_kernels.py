@@ -108,8 +108,8 @@ def test_memory_that_the_core_does_not_see_names_core_buffer_and_tile() -> None:
         ),
         (
             lambda core: core.tile,
-            "the kernel yielded 0; it must yield what core.cycles, event, acquire, release or a "
-            "non-empty access returns (kernels of memtile).",
+            "the kernel yielded 0; it must yield what core.cycles, event, acquire, release, put_cascade, "
+            "get_cascade, put_stream, get_stream or a non-empty access returns (kernels of memtile).",
         ),
     ],
     ids=[

@@ -157,7 +157,7 @@ def test_object_fifos_have_their_patterns_depths_and_links() -> None:
     alloc, old = found.allocations["alloc"], found.allocations["old"]
     assert (alloc.tile, alloc.direction, alloc.channel) == ("%s", "MM2S", 1)
     assert (old.column, old.direction, old.channel) == (1, "S2MM", 0)
-    assert found.cascades == [("%a", "%c")]
+    assert [(each.source, each.target) for each in found.cascades] == [("%a", "%c")]
 
 
 def test_streams_and_switches() -> None:

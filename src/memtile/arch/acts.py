@@ -41,10 +41,12 @@ class Acts(IntEnum):
     WATCHPOINT = auto()
     PROGRAM_CONTROL = auto()
 
-    # The core and its debug unit (AM025 Core_Status, Debug_*, Error_Halt_Control; DEV-DEBUG-1)
+    # The core, its debug unit and its cascade (AM025 Core_Status, Debug_*, Error_Halt_Control,
+    # Accumulator_Control; DEV-DEBUG-1, DEV-CASC-2)
     CORE_STATUS = auto()
     DEBUG_CONTROL = auto()  # DebugControl
     DEBUG_STATUS = auto()
+    CASCADE = auto()
 
     # Stream switch and the interface tile's multiplexers (AM025 Stream_Switch_*, Mux_Config, Demux_Config)
     SWITCH_PORT = auto()

@@ -26,6 +26,8 @@ class CoreKind:
         scalar_bits: widths of the scalar mode; below ``WORD_BYTES`` a store is a read-modify-write (UG1603).
         program_base: program memory in the tile's address space (open driver).
         program_bytes: its size (AM020: 16 KB, 1024 instructions of 128 bit).
+        cascade_bits: of a value on the cascade (AM020).
+        cascade_depth: values that its cascade output holds, and its input (AM020: two-deep FIFOs).
     """
 
     memory_windows: Mapping[str, int]
@@ -36,6 +38,8 @@ class CoreKind:
     scalar_bits: tuple[int, ...]
     program_base: int
     program_bytes: int
+    cascade_bits: int
+    cascade_depth: int
 
     @property
     def ports(self) -> int:
@@ -47,6 +51,11 @@ class CoreKind:
         """Program memory in 32-bit words."""
         return self.program_bytes // WORD_BYTES
 
+    @property
+    def cascade_words(self) -> int:
+        """32-bit words of a value on the cascade."""
+        return self.cascade_bits // (8 * WORD_BYTES)
+
 
 CORE = CoreKind(
     memory_windows=MappingProxyType({"south": 0x40000, "west": 0x50000, "north": 0x60000, "own": 0x70000}),
@@ -57,6 +66,8 @@ CORE = CoreKind(
     scalar_bits=(32, 16, 8),
     program_base=0x20000,
     program_bytes=0x4000,
+    cascade_bits=512,
+    cascade_depth=2,
 )
 
 CORES: Mapping[Generation, CoreKind] = MappingProxyType(
@@ -76,6 +87,11 @@ SIDE_STEPS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"south": (0, -1), "west": (-1, 0), "north": (0, 1), "own": (0, 0)}
 )
 """Columns and rows from a core to the tile on each side; an eastern neighbour's memory is out of reach."""
+
+CASCADE_STEPS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {"north": (0, 1), "west": (-1, 0), "south": (0, -1), "east": (1, 0)}
+)
+"""Columns and rows from a core to its neighbours on the cascade: two for its input, two for its output."""
 
 VECTOR_BANKS = CORE.vector_bits // 8 // COMPUTE.granule_bytes  # both of a pair, in every generation
 WINDOW_WORDS = COMPUTE.memory_words

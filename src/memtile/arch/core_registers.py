@@ -88,7 +88,7 @@ def control_registers() -> Iterator[Register]:
     yield Register("Error_Halt_Event", 0x32034, fields("Error_Halt_Core_Event 6:0"), acts=events)
     yield Register("Core_Processor_Bus", 0x32038, fields(_BUS), acts=Acts.KEEPS)
     cascade = fields("Output 1, Input 0")
-    yield Register("Accumulator_Control", 0x36060, cascade, acts=Acts.KEEPS)
+    yield Register("Accumulator_Control", 0x36060, cascade, acts=Acts.CASCADE)
 
 
 def program_registers() -> Iterator[Register]:

@@ -52,6 +52,9 @@ class Timing:
     core_lock: int = _constant(
         1, 0, 16, "cycles", "arbitration of a core's lock operation, also when uncontended", Grade.SILICON
     )
+    cascade_latency: int = _constant(
+        2, 2, 16, "cycles", "value put on a cascade to the neighbour's getting it", Grade.ASSUMED
+    )
 
     external_latency: int = _constant(
         100, 1, 1 << 16, "cycles", "external read granted to its words at the stream; varies", Grade.ASSUMED

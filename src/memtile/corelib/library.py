@@ -11,7 +11,16 @@ from memtile.arch.devices import device as device_called
 from memtile.arch.tiles import Generation
 from memtile.corelib.registry import ENTRIES, Entry, External, Groups
 
-_MODULES = ("matrices", "elementwise", "reductions", "activations", "vision", "convolutions", "registers")
+_MODULES = (
+    "matrices",
+    "elementwise",
+    "reductions",
+    "activations",
+    "vision",
+    "convolutions",
+    "registers",
+    "cascades",
+)
 _NEAREST = 3
 
 

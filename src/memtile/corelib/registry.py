@@ -2,18 +2,19 @@
 
 A name may have placeholders, as in ``matmul_{IN}_{OUT}``: element types (``TYPE``, ``IN``, ``OUT``) and
 numbers (any other). A function takes what it needs of them, the ``generation`` and the ``core``, by keyword.
+One that puts to the cascade or gets from it is a generator of actions of its core.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _HOLE = re.compile(r"\{([A-Za-z]+)\}")
 _TYPE_HOLES = ("TYPE", "IN", "OUT")
 _PREFIX = r"(?:[0-9a-f]{8}_|op\d+_)?"  # IRON tells variants of a function apart by a digest before its name
 Groups = Mapping[str, str]
+F = TypeVar("F", bound=Callable[..., "Generator[Any, Any, None] | None"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Entry:
         macs: multiplications of a call with these arguments, and the type of the operands.
     """
 
-    function: Callable[..., None]
+    function: Callable[..., Generator[Any, Any, None] | None]
     names: tuple[str, ...]
     writes: tuple[str, ...]
     types: Mapping[str, str]
@@ -102,10 +104,10 @@ def answers(
     kinds: Sequence[str] = ALL_KINDS,
     pairs: Sequence[tuple[str, str]] = (),
     macs: Callable[..., tuple[int, str]] | None = None,
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+) -> Callable[[F], F]:
     """Put a function into the table; see :class:`Entry` for the arguments."""
 
-    def enter(function: Callable[..., None]) -> Callable[..., None]:
+    def enter(function: F) -> F:
         given = types or {}
         ENTRIES.append(Entry(function, names, tuple(writes), given, tuple(kinds), tuple(pairs), macs))
         return function
@@ -143,8 +145,10 @@ class External:
     def __repr__(self) -> str:
         return f"<{self.name}({self.entry.signature}) of memtile.kernels.aie>"
 
-    def __call__(self, *arguments: Any, core: Any = None) -> None:
+    def __call__(self, *arguments: Any, core: Any = None) -> Generator[Any, Any, None] | None:
         """Run it on arrays, which are changed in place, and numbers; ``core`` is the one that calls it.
+
+        One that uses the cascade of its core gives the actions: ``yield from``.
 
         Raises:
             DesignError: wrong number, kind or type of arguments, or an array that is too short.
@@ -156,9 +160,11 @@ class External:
                 packed = np.ascontiguousarray(bound[name])
                 written.append((bound[name], packed))
                 bound[name] = packed
-        self._run(bound, core)
-        for target, packed in written:
-            target[...] = packed
+        actions = self._run(bound, core)
+        if actions is not None:
+            return _followed(actions, written)
+        _unpack(written)
+        return None
 
     def cycles(self, *arguments: Any) -> int:
         """Cycles that a call takes at least: at full rate of the MACs, or of the loads and stores.
@@ -194,7 +200,7 @@ class External:
         own = {p.name for p in self.entry.parameters if p.kind is p.KEYWORD_ONLY}
         return int(self.groups["n"]) if own == {"n"} else None
 
-    def _run(self, bound: dict[str, Any], core: Any) -> None:
+    def _run(self, bound: dict[str, Any], core: Any) -> Generator[Any, Any, None] | None:
         by_place: list[Any] = []
         by_name: dict[str, Any] = {}
         for parameter in self.entry.parameters:
@@ -207,7 +213,7 @@ class External:
             elif parameter.name in bound:
                 by_place.append(bound[parameter.name])
         try:
-            self.entry.function(*by_place, **by_name)
+            return self.entry.function(*by_place, **by_name)
         except CallError as error:
             raise self._refusal(error.field, error.given, error.allowed) from None
 
@@ -262,6 +268,20 @@ class External:
                 next_step="Give a function of your own under this name if it means something else there.",
             )
         )
+
+
+def _unpack(written: Sequence[tuple[Values, Values]]) -> None:
+    """Bring what was written into copies to where it belongs."""
+    for target, packed in written:
+        target[...] = packed
+
+
+def _followed(
+    actions: Generator[Any, Any, None], written: Sequence[tuple[Values, Values]]
+) -> Generator[Any, Any, None]:
+    """The actions of a function, and what it wrote in its place at the end."""
+    yield from actions
+    _unpack(written)
 
 
 class CallError(Exception):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from memtile.arch.core import DEFAULT_STACK_BYTES
+from memtile.arch.core import CASCADE_STEPS, DEFAULT_STACK_BYTES
+from memtile.arch.register_map import register_named
 from memtile.design.buffers import Buffer
 from memtile.design.compute_map import stack_and_heap
+from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Site, Tile
 from memtile.errors import DesignError, Problem
 from memtile.sim.kernels import Kernel
+
+CASCADE_CONTROL = register_named("core", "Accumulator_Control")
+_STREAM = "CORE0"
+_CASCADES = {side: CASCADE_STEPS[side] for side in ("east", "south")}
 
 
 class ComputeTile(Tile):
@@ -19,6 +25,8 @@ class ComputeTile(Tile):
 
     def __init__(self, site: Site) -> None:
         super().__init__(site.bench.device.kind("compute"), site)
+        self.cascades_to: tuple[int, int] | None = None  # place of the tile that a cascade of it goes to
+        self.cascades_from: tuple[int, int] | None = None
         self.reserve()
 
     @property
@@ -83,6 +91,58 @@ class ComputeTile(Tile):
                 )
             )
         self.engine.attach_kernel(self.index, kernel, endless=endless)
+
+    @property
+    def stream_in(self) -> SwitchEnd:
+        """The core's own stream port, as the end of a circuit: ``core.get_stream`` takes what comes."""
+        return SwitchEnd(self, _STREAM, receives=True)
+
+    @property
+    def stream_out(self) -> SwitchEnd:
+        """The core's own stream port, as the beginning of a circuit: ``core.put_stream`` feeds it."""
+        return SwitchEnd(self, _STREAM)
+
+    def cascade_to(self, target: ComputeTile) -> None:
+        """Let what this core puts on its cascade go to the core of a neighbour: in the east, or in the south.
+
+        Args:
+            target: the neighbour; its core gets what this one puts.
+
+        Raises:
+            DesignError: another tile, or a tile whose output or input another cascade has.
+        """
+        side = next((s for s, step in _CASCADES.items() if self._place_beside(step) == target.place), None)
+        if side is None:
+            given, allowed = f"{self.title} to {target.title}", "the compute tile in the east or in the south"
+            says = f"a cascade goes to {allowed} of its core's, not from {given}"
+            raise self._cascade_error("cascade_side", given, allowed, says)
+        taken = [("output", self.cascades_to, target), ("input", target.cascades_from, self)]
+        for what, has, wanted in taken:
+            if has not in (None, wanted.place):
+                owner = self if what == "output" else target
+                says = f"the cascade {what} of {owner.title} has tile {has} at its other end already"
+                raise self._cascade_error("cascade_taken", f"tile {wanted.place}", f"tile {has}", says)
+        self.cascades_to, target.cascades_from = target.place, self.place
+        east = int(side == "east")
+        for tile, field in ((self, "Output"), (target, "Input")):
+            mask = CASCADE_CONTROL.field(field).mask
+            tile.post_mask(CASCADE_CONTROL.offset, mask, CASCADE_CONTROL.pack(**{field: east}))
+
+    def _place_beside(self, step: tuple[int, int]) -> tuple[int, int] | None:
+        return None if self.place is None else (self.place[0] + step[0], self.place[1] + step[1])
+
+    def _cascade_error(self, reason: str, given: str, allowed: str, says: str) -> DesignError:
+        return DesignError(
+            Problem(
+                reason=reason,
+                where=self.title,
+                field="cascade",
+                given=given,
+                allowed=allowed,
+                source="AM020 chapter 4: cascade stream interface",
+                says=says,
+            )
+        )
 
 
 class InterfaceTile(Tile):

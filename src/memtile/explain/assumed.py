@@ -27,6 +27,7 @@ DEPENDED_ON: Mapping[str, Callable[[State], bool]] = {
     "zeroisation": _zeroised,
     "scrub_granules": lambda st: bool(st.guards.steps.any()),
     "neighbour_latency": lambda st: bool(st.interfaces.served.any()),
+    "cascade_latency": lambda st: bool((st.cascades.in_taken >= 0).any()),
     "external_latency": _channels(Cause.EXTERNAL),
     "external_write_latency": _channels(Cause.EXTERNAL),
     "external_egress_words": _channels(Cause.EXTERNAL),

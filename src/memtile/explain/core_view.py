@@ -6,6 +6,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from memtile.explain.bd_chains import BdChains
+from memtile.explain.link_waits import LINKS, link_text
 from memtile.explain.lock_waits import wait_text, wanted_text
 from memtile.explain.names import core_name
 from memtile.explain.results import CoreUse
@@ -49,9 +50,9 @@ class CoreView:
 
     @property
     def waits_endlessly(self) -> bool:
-        """Whether it is an endless kernel that waits for a lock."""
-        waits = self.engine.state.cores.phase[self.core] == CorePhase.ACQUIRE
-        return bool(waits) and self.engine.cores.running[self.core].endless
+        """Whether it is an endless kernel that waits for a lock, a value of the cascade or a word."""
+        waits = self.engine.state.cores.phase[self.core] in (CorePhase.ACQUIRE, *LINKS)
+        return waits and self.engine.cores.running[self.core].endless
 
     def at_rest(self, good: Set[int]) -> bool:
         """Whether it is done, or an endless kernel that may wait: said to, or among the ``good`` cores."""
@@ -73,13 +74,17 @@ class CoreView:
             return f"{text}: {CORE_CAUSE_TEXT[CoreCause.HALTED]} (Debug_Status, Error_Halt_Control)"
         if cores.phase[self.core] == CorePhase.NEXT:
             return f"{text}: between two of its actions"
+        if cores.phase[self.core] in LINKS:
+            return f"{text}: {link_text(self.engine, self.core)}"
         if cores.phase[self.core] != CorePhase.ACQUIRE:
             return f"{text}: {CORE_CAUSE_TEXT[CoreCause(int(cores.why[self.core]))]}"
         return f"{text}: {self._lock_wait()}"
 
     def rests(self) -> str:
-        """One line: for what an endless kernel waits, without who could give it."""
+        """One line: for what an endless kernel waits; of a lock, without who could give it."""
         cores = self.engine.state.cores
+        if cores.phase[self.core] in LINKS:
+            return f"{self.name}, kernel {self.kernel!r}: {link_text(self.engine, self.core)}"
         tile, lock = int(cores.tile[self.core]), int(cores.target[self.core])
         wanted = wanted_text(self.engine, tile, lock, int(cores.value[self.core]))
         return f"{self.name}, kernel {self.kernel!r}: {wanted}"

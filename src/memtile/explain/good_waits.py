@@ -2,7 +2,8 @@
 
 It has when more work could still come to it: among those who release the lock, and those who release what
 these wait for, somebody waits for words from outside. It has too when those who gave it work have ended. A
-wait for a lock that nobody ever gave, and a circle of those who wait for each other, are no good end.
+wait for a lock that nobody ever gave, and a circle of those who wait for each other, are no good end. A wait
+at a cascade is one for the core at its other end.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.link_waits import awaited
 from memtile.explain.lock_waits import owner
 from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.sim.engine import Engine
@@ -17,6 +19,8 @@ from memtile.sim.engine import Engine
 Party = tuple[str, int]  # CORE or CHANNEL, and the model index
 CORE, CHANNEL = "core", "channel"
 _WORDS = -1  # instead of a lock: waits for no lock
+_NOBODY = -2  # waits for what nobody can give
+_CASCADE = -3  # and below: waits for core _CASCADE - lock, at the other end of its cascade
 
 
 def good_waits(engine: Engine, chains: BdChains) -> Set[int]:
@@ -73,7 +77,9 @@ def _givers(engine: Engine, chains: BdChains, parties: list[Party]) -> dict[int,
             found.setdefault(lock, set()).add((what, index))
     for asking in parties:
         lock, _ = _wait(engine, asking)
-        if lock == _WORDS or lock in found:
+        if lock <= _CASCADE and (CORE, _CASCADE - lock) in known:
+            found[lock] = {(CORE, _CASCADE - lock)}
+        if lock < 0 or lock in found:
             continue
         tile, _ = owner(engine, lock)
         new = {core for what, core in parties if what == CORE and not engine.cores.running[core].released}
@@ -88,14 +94,17 @@ def _reaches(engine: Engine, core: int, tile: int) -> bool:
 
 
 def _wait(engine: Engine, party: Party) -> tuple[int, bool]:
-    """The lock that a party waits for, and whether it had it before."""
+    """The lock that a party waits for, or what stands for one, and whether it had it before."""
     what, index = party
     if what == CORE:
-        cores = engine.state.cores
-        lock = int(cores.target[index])
+        cores, running = engine.state.cores, engine.cores.running[index]
+        lock, beside = int(cores.target[index]), awaited(engine, index)
+        if beside is not None:
+            had = CorePhase(int(cores.phase[index])) in running.links
+            return (_CASCADE - beside if beside >= 0 else _NOBODY), had and beside >= 0
         if cores.phase[index] != CorePhase.ACQUIRE:
             return _WORDS, True  # it works
-        return lock, lock in engine.cores.running[index].taken
+        return lock, lock in running.taken
     c = engine.channels
     if Cause(int(c.why[index])) is not Cause.LOCK_ACQUIRE:
         return _WORDS, True

@@ -13,18 +13,33 @@ from memtile.lazy import offer
 if TYPE_CHECKING:
     from memtile.corelib.cost import kernel
     from memtile.model.state.causes import CoreCause
-    from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Pattern, Wait
+    from memtile.sim.actions import (
+        Accesses,
+        Action,
+        CascadeGet,
+        CascadePut,
+        EventInstruction,
+        LockOperation,
+        Pattern,
+        StreamGet,
+        StreamPut,
+        Wait,
+    )
     from memtile.sim.kernels import Core, Kernel, calls
 
 _HOMES = {
     "Accesses": "memtile.sim.actions",
     "Action": "memtile.sim.actions",
+    "CascadeGet": "memtile.sim.actions",
+    "CascadePut": "memtile.sim.actions",
     "Core": "memtile.sim.kernels",
     "CoreCause": "memtile.model.state.causes",
     "EventInstruction": "memtile.sim.actions",
     "Kernel": "memtile.sim.kernels",
     "LockOperation": "memtile.sim.actions",
     "Pattern": "memtile.sim.actions",
+    "StreamGet": "memtile.sim.actions",
+    "StreamPut": "memtile.sim.actions",
     "Wait": "memtile.sim.actions",
     "calls": "memtile.sim.kernels",
     "kernel": "memtile.corelib.cost",
@@ -33,12 +48,16 @@ _HOMES = {
 __all__ = [
     "Accesses",
     "Action",
+    "CascadeGet",
+    "CascadePut",
     "Core",
     "CoreCause",
     "EventInstruction",
     "Kernel",
     "LockOperation",
     "Pattern",
+    "StreamGet",
+    "StreamPut",
     "Wait",
     "calls",
     "kernel",

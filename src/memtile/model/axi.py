@@ -10,7 +10,7 @@ from __future__ import annotations
 from memtile.arch.acts import Acts
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
-from memtile.model.cores import debug, program_memory
+from memtile.model.cores import cascade, debug, program_memory
 from memtile.model.dma import registers as dma
 from memtile.model.dma import task_end, task_queue
 from memtile.model.events import registers as event_registers
@@ -136,6 +136,8 @@ def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # no
         program_memory.write_control(st, tile, value)
     elif acts == Acts.DEBUG_CONTROL:
         debug.write_control(st, tile, argument, value)
+    elif acts == Acts.CASCADE:
+        cascade.choose_sides(st, tile, value)
     elif acts == Acts.SWITCH_PORT:
         switch_config.configure(st, tile)
     elif acts == Acts.MERGE:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtile.arch.register_map import tile_register
+from memtile.model.cores import cascade
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import ecc, lock_port, scrubber, watchpoints, windows
 from memtile.model.memory.control import set_interleaving
@@ -31,6 +32,8 @@ def reset_tile(st: State, tile: int) -> None:
         interface_mux.configure(st, tile)
     _reset_memory(st, tile)
     core = st.spec.tiles.core[tile]
+    if core >= 0:
+        cascade.empty(st, core)
     if core >= 0 and st.cores.phase[core] != CorePhase.IDLE:
         st.cores.phase[core] = CorePhase.DONE
 

@@ -60,7 +60,57 @@ class EventInstruction:
     number: int
 
 
-Action = Wait | LockOperation | Accesses | EventInstruction
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class CascadePut:
+    """Put a value on the cascade.
+
+    Attributes:
+        words: its 32-bit words, int64[16].
+    """
+
+    words: Ints
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class CascadeGet:
+    """Get a value from the cascade; what the ``yield`` gives is an array of 64 bytes.
+
+    Attributes:
+        dtype: element type of the array.
+    """
+
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class StreamPut:
+    """Put words into the core's stream port, one a cycle.
+
+    Attributes:
+        words: 32-bit words, int64[count].
+        last: send TLAST with the last one.
+    """
+
+    words: Ints
+    last: bool
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class StreamGet:
+    """Get words from the core's stream port, one a cycle; what the ``yield`` gives is an array of them.
+
+    Attributes:
+        count: 32-bit words.
+        dtype: element type of the array.
+    """
+
+    count: int
+    dtype: np.dtype[Any]
+
+
+LinkAction = CascadePut | CascadeGet | StreamPut | StreamGet
+"""Actions on the cascade and the stream of a core."""
+Action = Wait | LockOperation | Accesses | EventInstruction | LinkAction
 """What a kernel yields; made by the methods of ``Core``."""
 A = TypeVar("A")
 

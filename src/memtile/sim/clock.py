@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
 from memtile.jit.decorators import inlined, jit
-from memtile.model.cores import core
+from memtile.model.cores import cascade, core
 from memtile.model.dma import external_read, external_write, mm2s, s2mm, unpack
 from memtile.model.dma.task_queue import wake
 from memtile.model.events import units as event_units
@@ -149,6 +149,8 @@ def step(st: State) -> None:
     if st.asked_interfaces[0] > 0:
         neighbours.arbitrate(st)
     use_memory(st)
+    if st.cascading[0] > 0:
+        cascade.step(st)
     if st.active_ports[0] > 0:
         switch.step(st)
     lock_port.serve(st)

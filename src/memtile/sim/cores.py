@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,16 +11,22 @@ from memtile.arch.events import EVENT_UNITS
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
 from memtile.jit.tables import plain
+from memtile.model.cores import cascade
 from memtile.model.events.asserted import raise_event
 from memtile.model.roster import OFF, retire_cores, wake_core
 from memtile.model.state.causes import CorePhase
 from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
-from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LockOperation, Wait
+from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAction, LockOperation, Wait
 from memtile.sim.endless import is_endless
 from memtile.sim.kernels import Core, Kernel, place
+from memtile.sim.links import Exchange
 
 _NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
+_ACTIONS = (
+    "what core.cycles, event, acquire, release, put_cascade, get_cascade, put_stream, get_stream "
+    "or a non-empty access returns"
+)
 
 
 @dataclass(slots=True)
@@ -36,6 +42,8 @@ class Running:
         released: the locks it has released so far, as indices among all locks of the model.
         taken: the locks it has acquired so far.
         asked: the lock that its last action acquires; -1 = that was no acquire.
+        exchange: the action on the cascade or the stream that it is at.
+        links: phases of the actions on these that have ended so far.
     """
 
     core: Core
@@ -46,6 +54,8 @@ class Running:
     released: set[int] = field(default_factory=set)
     taken: set[int] = field(default_factory=set)
     asked: int = -1
+    exchange: Exchange | None = None
+    links: set[CorePhase] = field(default_factory=set)
 
     @property
     def endless(self) -> bool:
@@ -85,10 +95,12 @@ class Cores:
     def stop(self, tile: int) -> None:
         """Take its kernel from the core of ``tile``, as a reset does: between two cycles, wherever it is."""
         core = int(self._spec.tiles.core[tile])
+        cascade.empty(self._state, core)
         running = self.running.get(core)
         if running is None or self._cores.phase[core] in (CorePhase.IDLE, CorePhase.DONE):
             return
         running.actions, running.steps, running.asked = iter(()), _NO_STEPS, -1
+        running.exchange = None
         self._cores.phase[core], self._cores.ended[core] = CorePhase.DONE, 1
         retire_cores(self._state)
 
@@ -146,12 +158,16 @@ class Cores:
         return core
 
     def _next(self, core: int, running: Running) -> None:
+        if running.exchange is not None:
+            running.exchange.end(self._state, core)
+            if running.exchange.begin(self._state, core):
+                return
         if len(running.steps) == 0:
             running.core.renew_views()
             if running.asked >= 0:
                 running.taken.add(running.asked)
                 running.asked = -1
-            action = next(running.actions, None)
+            action = _following(running)
             running.core.made.remove(action)
             _check_made(running.core)
             if action is None:
@@ -184,6 +200,9 @@ class Cores:
                 running.released.add(target)
         elif isinstance(action, Accesses) and len(action.steps):
             running.steps = action.steps
+        elif isinstance(action, LinkAction):
+            running.exchange = Exchange.of(action)
+            running.exchange.begin(self._state, core)
         else:
             raise DesignError(
                 Problem(
@@ -191,10 +210,9 @@ class Cores:
                     where=running.core.name,
                     field="yield",
                     given=repr(action),
-                    allowed="what core.cycles, event, acquire, release or a non-empty access returns",
+                    allowed=_ACTIONS,
                     source="kernels of memtile",
-                    says=f"the kernel yielded {action!r}; it must yield "
-                    "what core.cycles, event, acquire, release or a non-empty access returns",
+                    says=f"the kernel yielded {action!r}; it must yield {_ACTIONS}",
                 )
             )
 
@@ -205,6 +223,24 @@ class Cores:
         cores = self._cores
         cores.phase[core], cores.step[core], cores.steps[core] = CorePhase.ACCESS, 0, len(part)
         cores.begun[core] = 0
+
+
+def _following(running: Running) -> Action | None:
+    """The next action of a kernel, which gets what its last one brought; None at its end."""
+    exchange, running.exchange = running.exchange, None
+    answer = None
+    if exchange is not None:
+        answer = exchange.answer
+        running.links.add(exchange.phase)
+    if answer is None or not isinstance(running.actions, Generator):
+        return next(running.actions, None)
+    assert exchange is not None
+    running.core.last = exchange.last
+    try:
+        action: Action = running.actions.send(answer)
+    except StopIteration:
+        return None
+    return action
 
 
 def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:

@@ -24,6 +24,7 @@ from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.state import Spec, State
 from memtile.sim import host_memory
 from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Made, Pattern, Wait, merge
+from memtile.sim.links import Links
 from memtile.sim.processor_bus import ProcessorBus
 
 Array = npt.NDArray[Any]
@@ -81,7 +82,7 @@ class Semaphore(Protocol):
         """Column and row of its tile; None = the core's own."""
 
 
-class Core:
+class Core(Links):
     """What a kernel sees of its core.
 
     Buffers and locks of a design know their tile. Of others ``tile`` is the column and row, or the model
@@ -96,6 +97,7 @@ class Core:
     Attributes:
         made: the actions that it made.
         bus: its accesses to the registers of its tile.
+        last: whether the last word that it got from its stream had TLAST.
     """
 
     def __init__(self, state: State, tile: int, kernel: str) -> None:
@@ -428,7 +430,10 @@ def _not_held(values: Array, dtype: np.dtype[Any]) -> int | None:
 
 
 Kernel = Callable[[Core], Iterator[Action]]
-"""What a core runs: a function that is given the core and yields one action after another."""
+"""What a core runs: a function that is given the core and yields one action after another.
+
+What it gets from the cascade or the stream is what its ``yield`` gives.
+"""
 
 
 def place(spec: Spec, tile: int) -> str:

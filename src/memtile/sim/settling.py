@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtile.model.state.causes import CorePhase
+from memtile.model.state.causes import CoreCause, CorePhase
 from memtile.sim.engine import Engine
 
 _AT_REST = (CorePhase.IDLE, CorePhase.ACQUIRE, CorePhase.DONE)
+_STALLS = (CoreCause.CASCADE_STALL, CoreCause.STREAM_STALL)
 
 
 def settle(engine: Engine, most: int) -> None:
-    """Let time pass until every core asks for a lock that it does not get, or has ended.
+    """Let time pass until every core waits for a lock, its cascade or its stream, or has ended.
 
     Nothing passes without kernels.
 
@@ -31,7 +32,9 @@ _LONGEST = 64  # cycles between two looks
 def _rests(engine: Engine) -> bool:
     cores = engine.state.cores
     working = ~np.isin(cores.phase, _AT_REST) | ((cores.phase == CorePhase.ACQUIRE) & _free(engine))
-    return not bool(working.any())
+    linked = np.isin(cores.why, _STALLS)
+    moves = engine.state.clock.activity[0] > 0 and bool(linked.any())
+    return not moves and not bool((working & ~linked).any())
 
 
 def _free(engine: Engine) -> np.ndarray:

@@ -28,6 +28,9 @@ def wrapped(text: str, kind: str) -> str:
         return f"({text})"
     if bits == 1:
         return f"(({text}) & 1)"
+    if bits is not None and bits > _WIDTHS[-1]:
+        half, mask = 1 << (bits - 1), (1 << bits) - 1
+        return f"((({text}) + {half} & {mask}) - {half})"
     if bits is not None:
         width = next(width for width in _WIDTHS if width >= bits)
         return f"w{width}({text})"
@@ -44,6 +47,8 @@ def unsigned(text: str, kind: str) -> str:
     bits = bits_of(kind)
     if kind == INDEX or bits is None:
         return text
+    if bits > _WIDTHS[-1]:
+        return f"({text} & {(1 << bits) - 1})"
     return f"({text} & 1)" if bits == 1 else f"u{bits}({text})"
 
 

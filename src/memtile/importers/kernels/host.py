@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from memtile.importers.kernels import links
+from memtile.importers.kernels.operations import last_kind
 from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Operation
@@ -102,7 +104,7 @@ def _external(writer: Writer, form: Form, function: Operation, given: list[str])
         memory = shaped(kind)
         arguments.append(f"for_user({text}, {memory.element!r})" if memory is not None else text)
     writer.flush()
-    writer.lines.add(f"answer, turn = externals[{name!r}]({', '.join(arguments)})")
+    writer.lines.add(f"answer, turn = yield from externals[{name!r}]({', '.join(arguments)})")
     writer.lines.add("cycles += turn")
     for result in form.operation.results:
         writer.lines.add(f"{writer.define(result, _result_kind(form))} = answer")
@@ -145,7 +147,48 @@ def end(writer: Writer, _form: Form) -> None:
         writer.lines.add("return")
 
 
+def put_cascade(writer: Writer, form: Form) -> None:
+    """``aie.put_cascade(%v : vector<16xi32>)``."""
+    value = form.values[0]
+    kind = links.cascade_kind(form, writer.types.get(value) or last_kind(form))
+    text = writer.use(value)
+    writer.flush()
+    writer.lines.add(f"yield core.put_cascade(to_words({text}, {kind!r}))")
+
+
+def get_cascade(writer: Writer, form: Form) -> None:
+    """``%v = aie.get_cascade() : vector<16xi32>``."""
+    kind = links.cascade_kind(form, last_kind(form))
+    writer.flush()
+    writer.lines.add("words = yield core.get_cascade(np.uint32)")
+    writer.lines.add(f"{writer.define(form.result, kind)} = from_words(words, {kind!r})")
+
+
+def put_stream(writer: Writer, form: Form) -> None:
+    """``aie.put_stream(%port : i32, %v : i32)``; 128 bits are four words."""
+    links.check_port(writer.program.device, form)
+    value = form.values[-1]
+    kind = links.stream_kind(form, writer.types.get(value) or last_kind(form))
+    text = writer.use(value)
+    writer.flush()
+    writer.lines.add(f"yield core.put_stream(to_words({text}, {kind!r}))")
+
+
+def get_stream(writer: Writer, form: Form) -> None:
+    """``%v = aie.get_stream(%port : i32) : i32``; 128 bits are four words."""
+    links.check_port(writer.program.device, form)
+    kind = links.stream_kind(form, last_kind(form))
+    writer.flush()
+    count = (links.bits_in(kind) or 0) // links.WORD
+    writer.lines.add(f"words = yield core.get_stream({count}, np.uint32)")
+    writer.lines.add(f"{writer.define(form.result, kind)} = from_words(words, {kind!r})")
+
+
 HANDLERS: Mapping[str, Callable[[Writer, Form], None]] = {
+    "aie.put_cascade": put_cascade,
+    "aie.get_cascade": get_cascade,
+    "aie.put_stream": put_stream,
+    "aie.get_stream": get_stream,
     "aie.use_lock": use_lock,
     "aie.objectfifo.acquire": fifo_acquire,
     "aie.objectfifo.release": fifo_release,

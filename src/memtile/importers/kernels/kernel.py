@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
@@ -12,6 +12,7 @@ from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
 from memtile.importers.kernels.fifo_ports import FifoPort
+from memtile.importers.kernels.links import from_words, to_words
 from memtile.importers.kernels.views import Piece, for_user, working_type
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
@@ -22,7 +23,7 @@ from memtile.sim.kernels import Core, Kernel
 
 Externals = Mapping[str, Callable[..., Any]]
 """Functions of the user by name: they get NumPy views and numbers, the core if they ask for ``*, core``, and
-may have ``cycles``."""
+may have ``cycles``; generators give actions of that core."""
 _ENDLESS = 1 << 31  # turns of a loop that is meant to have no end
 
 
@@ -65,7 +66,7 @@ def is_endless(core: CoreDescription) -> bool:
 
 
 def _kernel(made: Configured, core: CoreDescription, program: Program, externals: Externals) -> Kernel:
-    names = {**NAMES, **program.names, "for_user": _for_user}
+    names = {**NAMES, **program.names, "for_user": _for_user, "to_words": to_words, "from_words": from_words}
     exec(compile(program.source, f"<core {made.tiles[core.tile].title}>", "exec"), names)
     body: Callable[..., Iterator[Action]] = names["body"]
     pieces = {value: piece_of(made, value) for value in made.buffers if f"views[{value!r}]" in program.source}
@@ -106,13 +107,18 @@ def _for_user(array: Any, element: str) -> Any:
     return for_user(array, element)
 
 
-def _timed(function: Callable[..., Any], core: Core) -> Callable[..., tuple[Any, int]]:
-    """The function with the cycles that it says it takes, and the core that calls it if it asks for that."""
+def _timed(function: Callable[..., Any], core: Core) -> Callable[..., Iterator[Action]]:
+    """The function as actions of the core, which it gets if it asks for that; with the cycles that it takes.
+
+    What the actions give at their end is its answer, and its cycles.
+    """
     cycles = getattr(function, "cycles", 0)
     known = {"core": core} if _asks_for_core(function) else {}
 
-    def timed(*given: Any) -> tuple[Any, int]:
+    def timed(*given: Any) -> Generator[Action, Any, tuple[Any, int]]:
         answer = function(*given, **known)
+        if isinstance(answer, Generator):
+            answer = yield from answer
         return answer, int(cycles(*given) if callable(cycles) else cycles)
 
     return timed

@@ -32,6 +32,7 @@ from memtile.design.locks import Lock
 from memtile.design.other_tiles import ComputeTile
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Tile
+from memtile.importers.mlir.cascades import configure_cascades
 from memtile.importers.mlir.description import (
     BufferDescription,
     ChainDescription,
@@ -103,6 +104,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
         _switch(made.tiles[switch.tile], switch)
     if not device.switches:  # else the router of mlir-aie was there before
         _streams(made)
+    configure_cascades(device, made.tiles)
     for chain in device.chains:
         _chain(made, chain)
     for core in device.cores:

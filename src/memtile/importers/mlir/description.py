@@ -339,6 +339,36 @@ class ParameterDescription:
     in_core: bool
 
 
+class CascadeDescription(NamedTuple):
+    """A cascade from a tile to its neighbour.
+
+    Attributes:
+        source: value of the tile whose core puts.
+        target: value of the tile whose core gets.
+        operation: that declares it.
+    """
+
+    source: str
+    target: str
+    operation: Operation
+
+
+class CascadeSides(NamedTuple):
+    """The sides of a tile's cascade.
+
+    Attributes:
+        tile: its value.
+        input: ``"North"`` or ``"West"``.
+        output: ``"South"`` or ``"East"``.
+        operation: that declares it.
+    """
+
+    tile: str
+    input: str
+    output: str
+    operation: Operation
+
+
 @dataclass(slots=True)
 class DeviceDescription:
     """A device of a module.
@@ -357,7 +387,8 @@ class DeviceDescription:
         fifos: by symbol.
         links: of object FIFOs.
         cores: in order.
-        cascades: pairs of values of tiles, from and to.
+        cascades: from tile to tile.
+        cascade_sides: of single tiles.
         sequences: host sequences by symbol.
         functions: functions that cores call, by symbol; without a region if they are external.
         constants: ``memref.global`` by symbol.
@@ -383,7 +414,8 @@ class DeviceDescription:
     fifos: dict[str, FifoDescription] = field(default_factory=dict)
     links: list[LinkDescription] = field(default_factory=list)
     cores: list[CoreDescription] = field(default_factory=list)
-    cascades: list[tuple[str, str]] = field(default_factory=list)
+    cascades: list[CascadeDescription] = field(default_factory=list)
+    cascade_sides: list[CascadeSides] = field(default_factory=list)
     sequences: dict[str, Operation] = field(default_factory=dict)
     functions: dict[str, Operation] = field(default_factory=dict)
     constants: dict[str, Operation] = field(default_factory=dict)

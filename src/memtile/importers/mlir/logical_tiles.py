@@ -164,7 +164,10 @@ def _merge(device: DeviceDescription) -> None:
     owned += [allocation for allocation in device.allocations.values() if allocation.tile]
     for each in owned:
         each.tile = same[each.tile]
-    device.cascades = [(same[one], same[other]) for one, other in device.cascades]
+    device.cascades = [
+        each._replace(source=same[each.source], target=same[each.target]) for each in device.cascades
+    ]
+    device.cascade_sides = [each._replace(tile=same[each.tile]) for each in device.cascade_sides]
     device.aliases = same
 
 

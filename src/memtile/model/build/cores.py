@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from memtile.arch.core import SIDE_STEPS, SIDES
+from memtile.arch.core import CASCADE_STEPS, SIDE_STEPS, SIDES
+from memtile.arch.ports import PORTS
 from memtile.arch.tiles import TILE_KINDS
 from memtile.model.build.rest import at_rest
+from memtile.model.state.cascades import Cascades
 from memtile.model.state.columns import NONE
 from memtile.model.state.cores import Cores
-from memtile.model.state.tiles import Placed
+from memtile.model.state.tiles import Placed, Tiles
+
+_STREAM = "CORE0"  # port of the stream switch, on both of its sides
 
 
 def _has_core(p: Placed) -> bool:
@@ -39,7 +43,25 @@ def core_numbers(placed: Sequence[Placed]) -> list[int]:
     return [count if _has_core(p) else NONE for p, count in zip(placed, counts, strict=False)]
 
 
-def cores(placed: Sequence[Placed]) -> Cores:
+def cores(placed: Sequence[Placed], tiles: Tiles) -> Cores:
     """All cores, without kernels."""
-    tiles = [tile for tile, p in enumerate(placed) if _has_core(p)]
-    return at_rest(Cores, len(tiles), tile=tiles)
+    found = [tile for tile, p in enumerate(placed) if _has_core(p)]
+    ports = {tile: PORTS[placed[tile].name] for tile in found}
+    return at_rest(
+        Cores,
+        len(found),
+        tile=found,
+        stream_in=[tiles.master_base[tile] + ports[tile].master(_STREAM) for tile in found],
+        stream_out=[tiles.slave_base[tile] + ports[tile].slave(_STREAM) for tile in found],
+    )
+
+
+def cascades(placed: Sequence[Placed]) -> Cascades:
+    """The cascades of all cores, empty; south of the first compute row there is no core."""
+    found = [p for p in placed if _has_core(p)]
+    numbers = {(p.column, p.row): core for core, p in enumerate(found)}
+    beside = {
+        side: [numbers.get((p.column + right, p.row + up), NONE) for p in found]
+        for side, (right, up) in CASCADE_STEPS.items()
+    }
+    return at_rest(Cascades, len(found), **beside)

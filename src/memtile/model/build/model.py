@@ -256,6 +256,7 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "guarding": many,
         "asking_axi": many,
         "in_flight": 0,
+        "cascading": 0,
     }
     shapes: dict[str, int | tuple[int, ...]] = {name: most + 1 for name, most in lists.items()}
     return shapes | {
@@ -299,7 +300,7 @@ def build(placed: Sequence[Placed], timing: Timing | None = None, *, switched: b
     channels, fifos, walks = channel_tables.channels([p.name for p in placed], timing)
     n = len(fifos.depth)
     channels.switch_port[:] = feeding_ports(switch, n) if switched else NONE
-    cores = core_tables.cores(placed)
+    cores = core_tables.cores(placed, tiles)
     events = event_facts(placed, tiles)
     controls = _controls(placed, tiles)
     registers = np.concatenate([register_tables.reset_values(p.name) for p in placed])
@@ -322,6 +323,7 @@ def build(placed: Sequence[Placed], timing: Timing | None = None, *, switched: b
         counts=at_rest(Counts, n),
         ports=at_rest(Ports, n),
         cores=cores,
+        cascades=core_tables.cascades(placed),
         **shared_at_rest(tiles),
         interfaces=at_rest(Interfaces, INTERFACES * many),
         memories=memories_at_rest(placed),

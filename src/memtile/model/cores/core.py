@@ -9,7 +9,7 @@ A core that its debug unit has halted stays where it is (``debug``).
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
-from memtile.model.cores import core_ports, debug
+from memtile.model.cores import cascade, core_ports, core_streams, debug
 from memtile.model.memory import locks
 from memtile.model.memory.requesters import core_lock
 from memtile.model.roster import OFF, append
@@ -58,10 +58,25 @@ def use_memory(st: State) -> None:
         if cores.phase[core] == CorePhase.ACCESS:
             core_ports.receive(st, core)
             ends = cores.step[core] == cores.steps[core]
+        elif cores.phase[core] >= CorePhase.GET_CASCADE:
+            ends = use_link(st, core)
         else:
             ends = cores.phase[core] == CorePhase.WAIT and st.clock.now[0] >= cores.until[core]
         if ends:
             over(st, core)
+
+
+@jit
+def use_link(st: State, core: int) -> bool:
+    """Phase 2b: get or put a value of the cascade or a word of the stream; whether the action ends."""
+    phase = st.cores.phase[core]
+    if phase == CorePhase.GET_CASCADE:
+        return cascade.get(st, core)
+    if phase == CorePhase.PUT_CASCADE:
+        return cascade.put(st, core)
+    if phase == CorePhase.GET_STREAM:
+        return core_streams.get_word(st, core)
+    return core_streams.put_word(st, core)
 
 
 @jit
@@ -120,6 +135,10 @@ def account(st: State, cycles: int) -> None:
         st.core_seen[core, CoreEvent.ACTIVE] = st.clock.now[0]
         if why == CoreCause.LOCK_STALL:
             st.core_seen[core, CoreEvent.LOCK_STALL] = st.clock.now[0]
+        elif why == CoreCause.CASCADE_STALL:
+            st.core_seen[core, CoreEvent.CASCADE_STALL] = st.clock.now[0]
+        elif why == CoreCause.STREAM_STALL:
+            st.core_seen[core, CoreEvent.STREAM_STALL] = st.clock.now[0]
         elif why != CoreCause.RUNNING:
             st.core_seen[core, CoreEvent.MEMORY_STALL] = st.clock.now[0]
         if st.cores.halting_stalls[core] > 0 or st.cores.single[core] > 0:

@@ -38,13 +38,16 @@ _COUNT_LSB, _COUNT_MAX = _COUNT.lsb, _COUNT.maximum
 _ERROR_MASK = _ERROR.field("Error_Halt").mask
 _ENABLE, _HELD = _CONTROL.field("Enable").mask, _CONTROL.field("Reset").mask
 _LOCK_STALL_HALT = _STALLS.field("Lock_Stall_Halt").mask
+_STREAM_STALL_HALT = _STALLS.field("Stream_Stall_Halt").mask
 _MEMORY_STALL_HALT = _STALLS.field("Memory_Stall_Halt").mask
+_STALL_HALTS = _LOCK_STALL_HALT | _MEMORY_STALL_HALT | _STREAM_STALL_HALT
 
 ANY = _SHOWN.field("Debug_halted").mask
 """Bit of ``Debug_Status`` for any reason, and in ``Cores.halted`` for the halt bit and for a single step."""
 
 _BY_EVENT = tuple(_SHOWN.field(f"Debug_Event{n}_Halted").mask for n in range(2))
 _BY_LOCK, _BY_MEMORY = (_SHOWN.field(f"{x}_Stall_Halted").mask for x in ("Lock", "Memory"))
+_BY_STREAM = _SHOWN.field("Stream_stall_Halted").mask
 BY_DEBUG = sum(field.mask for field in _SHOWN.fields)
 BY_ERROR = 1 << _SHOWN.fields[0].msb + 1
 """In ``Cores.halted``: an error halt, which ``Error_Halt_Control`` shows and ends."""
@@ -54,6 +57,8 @@ _SHOWS_DEBUG = _STATUS.field("Debug_Halt").mask
 _LOCK_STALL_LSB = _STATUS.field("Lock_Stall_S").lsb  # south, west, north, east: as the core's windows
 _LOCKS = COMPUTE.locks  # in each of the core's windows
 _MEMORY_STALL_LSB = _STATUS.field("Memory_Stall_S").lsb
+_STALL_GET_CASCADE, _STALL_PUT_CASCADE = (_STATUS.field(f"Cascade_Stall_{x}").mask for x in ("SCD", "MCD"))
+_STALL_GET_STREAM, _STALL_PUT_STREAM = (_STATUS.field(f"Stream_Stall_{x}").mask for x in ("SS0", "MS0"))
 
 
 @jit
@@ -105,7 +110,7 @@ def write_control(st: State, tile: int, which: int, value: int) -> None:
     if which == DebugControl.HALT_BIT:
         write_halt(st, core, value)
     elif which == DebugControl.STALLS:
-        st.cores.halting_stalls[core] = value & (_LOCK_STALL_HALT | _MEMORY_STALL_HALT)
+        st.cores.halting_stalls[core] = value & _STALL_HALTS
     elif value & _ERROR_MASK:
         resume(st, core, BY_ERROR)
 
@@ -121,6 +126,8 @@ def note_cycles(st: State, core: int, cycles: int) -> None:
     chosen = cores.halting_stalls[core]
     if why == CoreCause.LOCK_STALL and chosen & _LOCK_STALL_HALT:
         halt(st, core, _BY_LOCK)
+    elif why == CoreCause.STREAM_STALL and chosen & _STREAM_STALL_HALT:
+        halt(st, core, _BY_STREAM)
     elif (why == CoreCause.BANK_CONFLICT or why == CoreCause.MEMORY_BUSY) and chosen & _MEMORY_STALL_HALT:
         halt(st, core, _BY_MEMORY)
 
@@ -199,4 +206,9 @@ def core_status(st: State, tile: int) -> int:
             shown |= 1 << (_LOCK_STALL_LSB + cores.lock[core] // _LOCKS)
         elif why == CoreCause.BANK_CONFLICT or why == CoreCause.MEMORY_BUSY:
             shown |= 1 << (_MEMORY_STALL_LSB + stalled_side(st, core))
+        elif why == CoreCause.CASCADE_STALL:
+            getting = cores.phase[core] == CorePhase.GET_CASCADE
+            shown |= _STALL_GET_CASCADE if getting else _STALL_PUT_CASCADE
+        elif why == CoreCause.STREAM_STALL:
+            shown |= _STALL_GET_STREAM if cores.phase[core] == CorePhase.GET_STREAM else _STALL_PUT_STREAM
     return int(shown)

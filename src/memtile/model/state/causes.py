@@ -49,6 +49,10 @@ class CorePhase(IntEnum):
     ACQUIRE = 4
     RELEASE = 5
     DONE = 6  # the kernel has ended
+    GET_CASCADE = 7
+    PUT_CASCADE = 8
+    GET_STREAM = 9  # words from its stream port, one after the other
+    PUT_STREAM = 10
 
 
 class CoreCause(IntEnum):
@@ -62,6 +66,8 @@ class CoreCause(IntEnum):
     DONE = 5
     CLOCK_OFF = 6
     HALTED = 7  # by the debug unit, or by an error that software has chosen for it
+    CASCADE_STALL = 8  # its cascade input is empty, or its output full
+    STREAM_STALL = 9  # its stream port has no word for it, or no room
 
 
 CORE_CAUSE_TEXT = {
@@ -73,6 +79,8 @@ CORE_CAUSE_TEXT = {
     CoreCause.DONE: "kernel done",
     CoreCause.CLOCK_OFF: "clock off",
     CoreCause.HALTED: "halted by its debug unit",
+    CoreCause.CASCADE_STALL: "cascade stall",
+    CoreCause.STREAM_STALL: "stream stall",
 }
 
 

@@ -43,6 +43,9 @@ class Cores(NamedTuple):
     """Cores of the compute tiles: the action that each one's kernel asked for."""
 
     tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    # ports of its tile's stream switch: the master that it gets words from, the slave that it puts them into
+    stream_in: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    stream_out: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_cores
     phase: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS)]  # CorePhase
     why: Annotated[

@@ -128,6 +128,12 @@ class CoreEvent(IntEnum):
     LOCK_ACQUIRE = 3
     LOCK_RELEASE = 4
     DEBUG_HALTED = 5
+    CASCADE_STALL = 6
+    STREAM_STALL = 7
+    CASCADE_GET = 8
+    CASCADE_PUT = 9
+    STREAM_GET = 10
+    STREAM_PUT = 11
 
 
 class EventUnits(NamedTuple):

@@ -13,6 +13,7 @@ tile; ``bank`` and ``lock`` over all tiles, the AXI masters of interface tiles a
 from typing import Annotated, NamedTuple
 
 from memtile.jit.structs import Struct
+from memtile.model.state.cascades import Cascades
 from memtile.model.state.columns import (
     BOOKS,
     BUILT,
@@ -136,7 +137,11 @@ class StateTables(NamedTuple):
     switch: Annotated[SwitchPorts, Owner.PORT]
     arbiters: Annotated[Arbiters, Owner.ARBITER]
     cores: Annotated[Cores, Owner.CORE]
-    # (core, step, address generator, [word as the core sees it, CoreMode])
+    cascades: Annotated[Cascades, Owner.CORE]
+    # [0] how many values stand in cascade outputs
+    cascading: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS), Owner.MODEL]
+    # (core, step, address generator, [word as the core sees it, CoreMode]); of an action on the cascade or a
+    # stream, (core, word, 0, [it, TLAST])
     accesses: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS), Owner.CORE]
     core_spent: Annotated[Ints, Column(COUNT, 0, BOOKS, OWN_PAUSE), Owner.CORE]  # (core, CoreCause) cycles
     controls: Annotated[Controls, Owner.TILE]

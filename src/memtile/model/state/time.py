@@ -45,6 +45,7 @@ class Timings(NamedTuple):
     zeroisation: Ints
     scrub_granules: Ints
     core_lock: Ints
+    cascade_latency: Ints
     broadcast_hop: Ints
     token_words: Ints
     external_latency: Ints

@@ -89,6 +89,7 @@ HANDLERS: Mapping[str, Callable[[DeviceDescription, Operation], None]] = {
     "aie.shim_mux": fabric.switchbox,
     "aie.shim_dma_allocation": fabric.allocation,
     "aie.cascade_flow": fabric.cascade_flow,
+    "aie.configure_cascade": fabric.configure_cascade,
     "aie.buffer": memory.buffer,
     "aie.external_buffer": memory.buffer,
     "aie.lock": memory.lock,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from memtile.importers.mlir.description import (
     AllocationDescription,
+    CascadeDescription,
+    CascadeSides,
     DeviceDescription,
     EndDescription,
     FlowDescription,
     SwitchDescription,
     TileDescription,
 )
-from memtile.importers.mlir.forms.operands import Form, packet_of
+from memtile.importers.mlir.forms.operands import BUNDLES, Form, packet_of
 from memtile.importers.mlir.tree import Operation, Span
 
 _ROLES = {"CoreTile": "compute", "MemTile": "memory", "ShimNOCTile": "interface", "ShimPLTile": "interface"}
@@ -131,7 +133,17 @@ def allocation(device: DeviceDescription, operation: Operation) -> None:
 def cascade_flow(device: DeviceDescription, operation: Operation) -> None:
     """``aie.cascade_flow(%from, %to)``."""
     source, target = Form(operation).values[:2]
-    device.cascades.append((source, target))
+    device.cascades.append(CascadeDescription(source, target, operation))
+
+
+def configure_cascade(device: DeviceDescription, operation: Operation) -> None:
+    """``aie.configure_cascade(%tile, West, East)``: where its input comes from, where its output goes."""
+    form = Form(operation)
+    if form.generic:
+        sides = [BUNDLES[int(form.attributes[name])] for name in ("inputDir", "outputDir")]
+    else:
+        sides = [form.text(item) for item in form.items()[1:3]]
+    device.cascade_sides.append(CascadeSides(form.values[0], sides[0], sides[1], operation))
 
 
 def _end(form: Form, tile_: str, port: Span) -> EndDescription:
