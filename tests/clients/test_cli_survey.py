@@ -21,6 +21,7 @@ import mlir_texts
 from memtile import schema
 from memtile.cli.main import app
 from memtile.programs import Write
+from mlir_builds import write_build
 from programs import cdo_of
 
 DATA = np.arange(1, 65, dtype=np.int32)
@@ -221,3 +222,77 @@ def test_ctrl_c_keeps_what_is_done(put: Put, tmp_path: Path) -> None:
     found = json.loads(process.communicate(timeout=60)[0])
     assert process.returncode == 130
     assert (buckets(found), found["found"], found["interrupted"]) == ({"a": "exact"}, 3, True)
+
+
+def test_what_must_come_out_has_several_names(put: Put, tmp_path: Path) -> None:
+    """``ref``, ``expected``, ``golden`` are ``out``; without a number the last argument that is written."""
+    put("a", mlir_texts.PASSTHROUGH, in0=DATA, ref2=DATA)
+    put("b", mlir_texts.PASSTHROUGH, **{"in": DATA, "golden": DATA})
+    put("c", mlir_texts.PASSTHROUGH, in_0=DATA, expected=DATA + 1)
+    put("d", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA, ref2=DATA + 1)
+    put("e", mlir_texts.PASSTHROUGH.replace("dma_memcpy_nd(%c", "dma_memcpy_nd(%a"), in0=DATA, out=DATA)
+    found = data(tmp_path / "designs")
+    assert buckets(found) == {"a": "exact", "b": "exact", "c": "wrong", "d": "exact", "e": "exact"}
+    assert found["designs"][2]["why"].startswith("argument 2: 64 of 64 elements differ")
+
+
+def test_facts_name_arrays_functions_and_numbers(put: Put, tmp_path: Path) -> None:
+    folder = put("called", mlir_texts.CALL)
+    np.save(folder / "a.npy", DATA)
+    np.save(folder / "b.npy", DATA + 1)
+    (folder / "work.py").write_text(FUNCTIONS["good"])
+    facts = folder / "facts.json"
+    facts.write_text('{"in": {"0": "a.npy"}, "out": {"1": "b.npy"}, "functions": "work.py", "why": [1]}')
+    assert buckets(data(tmp_path / "designs")) == {"called": "exact"}
+    for text, says in (
+        ('{"in": []}', "in is []; it must be files by number of the argument."),
+        ('{"out": {"x": "b.npy"}}', "'x' is no number of an argument. Count them from 0."),
+        ('{"in": {"0": 1}}', "argument 0 is 1; it must be a file's name."),
+        ('{"scalars": {"0": "1"}}', '0 is "1"; it must be a whole number.'),
+        ("[]", "it is no JSON object. Write it as {...}."),
+        ('{"in": {"0": "none.npy"}}', "the file cannot be read"),
+    ):
+        facts.write_text(text)
+        (design,) = data(tmp_path / "designs")["designs"]
+        assert design["bucket"] == "refused", text
+        assert says in design["why"] or "function work" in design["missing"], design
+
+
+def test_numbers_of_a_sequence_are_arrays_of_one_or_facts(put: Put, tmp_path: Path) -> None:
+    text = mlir_texts.PASSTHROUGH.replace("%unused: memref<64xi32>", "%n: i32").replace(
+        "[0, 0, 0, 0][1, 1, 1, 64]", "[0, 0, 0, 0][1, 1, 1, %n]"
+    )
+    half = np.where(np.arange(64) < 32, DATA, 0).astype(np.int32)
+    put("array", text, in0=DATA, in1=np.array(32, np.int32), out2=half)
+    facts = put("facts", text, in0=DATA, out2=half)
+    (facts / "facts.json").write_text('{"scalars": {"1": 32}}')
+    assert buckets(data(tmp_path / "designs")) == {"array": "exact", "facts": "exact"}
+
+
+def test_a_test_beside_a_design_says_its_device(put: Put, tmp_path: Path) -> None:
+    folder = put("lit", mlir_texts.OPEN, in0=DATA, out2=DATA)
+    (folder / "run.lit").write_text("// RUN: sed 's/NPUDEVICE/npu1_1col/g' -i aie_arch.mlir\n")
+    (made := tmp_path / "designs" / "made").mkdir()
+    (made / "Makefile").write_text("all:\n\tpython3 design.py > aie.mlir\n")
+    (made / "design.py").write_text("")
+    (tmp_path / "designs" / "Makefile").write_text("all:\n")
+    found = data(tmp_path / "designs")
+    assert (found["designs"][0]["device"], found["designs"][0]["bucket"]) == ("npu1_1col", "exact")
+    assert found["without_text"] == ["made"]
+    assert data(tmp_path / "designs", "--device", "npu1")["designs"][0]["device"] == "npu1"
+    text = survey(tmp_path / "designs").stdout
+    assert "folders without the text of their design, not tried: made" in text
+
+
+def test_cores_of_a_build_in_a_folder_of_its_own_have_the_text_above(tmp_path: Path) -> None:
+    build = write_build(tmp_path / "designs" / "only", mlir_texts.CALL, named="")
+    np.save(build / "in0.npy", DATA)
+    np.save(build / "out1.npy", DATA + 1)
+    (project := build / "aie.mlir.prj").mkdir()
+    (project / "input_physical.mlir").write_text(mlir_texts.CALL)
+    (functions := tmp_path / "functions.py").write_text(FUNCTIONS["good"])
+    found = data(tmp_path / "designs", "--functions", functions)
+    assert {each["design"]: each["bucket"] for each in found["designs"]} == {
+        "only": "exact",
+        "only/aie.mlir.prj/input_physical.mlir": "exact",
+    }

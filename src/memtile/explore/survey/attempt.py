@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +14,16 @@ import numpy.typing as npt
 
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.results import Status
+from memtile.explore.survey.beside import LAST, Facts, facts_of
 from memtile.explore.survey.cases import Case
 from memtile.explore.survey.outcome import Bucket, Outcome
-from memtile.importers.bodies.container import build
+from memtile.importers.bodies.container import Container, build
 from memtile.importers.design import Loaded, load
+from memtile.importers.functions import functions_of
+from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.external_uses import external_uses
+from memtile.io.program.operations import ArrayShape, Operation
 from memtile.io.program.run import ProgramResult
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -47,43 +51,78 @@ def attempt(case: Case, functions: Functions, device: str, max_cycles: int) -> O
 
 
 def _tried(case: Case, functions: Functions, device: str, max_cycles: int) -> Outcome:
-    device = _device(case.facts) or device
-    given = [Given(str(n), _array(file)) for n, file in case.given.items()]
-    expected = {str(n): _array(file) for n, file in case.expected.items()}
-    wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
+    facts = facts_of(case.data.facts)
+    if facts.functions is not None:
+        functions = {**functions_of(facts.functions), **functions}
+    chosen = facts.device or device or case.data.device
+    ready: Loaded | Container
     if case.path.is_file():
-        design = _loaded(case.path, case.part or None, functions, device)
-        given += _zeros(design, given, wanted)
-        done = design.run_with(given, wanted, max_cycles=max_cycles, pad_arguments=not expected)
-        name: str = design.array.device.name
+        ready = _loaded(case, facts, functions, chosen)
+        steps, shape = _steps(ready, facts), ArrayShape.of(ready.array.device, ready.array.columns)
     else:
-        found = build(case.path, device=device or None, functions=functions)
-        name, done = (
-            found.device.name,
-            found.run(given, wanted, max_cycles=max_cycles, pad_arguments=not wanted),
-        )
-    return replace(_outcome(case, done, expected), device=name, cycles=done.result.cycles)
+        ready = build(case.path, device=chosen or None, functions=functions)
+        steps, shape = ready.bodies.operations, ready.shape
+    given = {**case.data.given, **facts.given}
+    files = {**case.data.expected, **facts.expected}
+    numbers = {n: _last_written(steps, shape) if n == LAST else n for n in files}
+    expected = {str(numbers[n]): _array(file) for n, file in files.items()}
+    wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
+    if isinstance(ready, Loaded):
+        done = _run(ready, facts, given, wanted, max_cycles)
+    else:
+        arrays = [Given(str(n), _array(file)) for n, file in given.items()]
+        done = ready.run(arrays, wanted, max_cycles=max_cycles, pad_arguments=not wanted)
+    found = _outcome(case, done, expected)
+    return replace(found, device=ready.array.device.name, cycles=done.result.cycles)
 
 
-def _device(facts: Path | None) -> str:
-    """The device that a file of facts names; empty if it names none."""
-    if facts is None:
-        return ""
-    try:
-        data = json.loads(facts.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputFileError(f"{facts}: the file cannot be read: {error}.") from None
-    return str(data.get("device", "")) if isinstance(data, dict) else ""
+def _run(
+    design: Loaded, facts: Facts, given: Mapping[int, Path], wanted: Sequence[Wanted], max_cycles: int
+) -> ProgramResult:
+    """Run a design with the arrays of its files; those of numbers are scalars."""
+    arrays = {n: _array(file) for n, file in given.items()}
+    kinds = dict(enumerate(design.arguments))
+    numbers = {n for n in arrays if n in kinds and is_scalar(kinds[n])}
+    scalars = {**{n: int(arrays[n].reshape(-1)[0]) for n in numbers}, **facts.scalars}
+    made = [Given(str(n), array) for n, array in arrays.items() if n not in numbers]
+    if not scalars:
+        made += _zeros(design, made, wanted)
+    return design.run_with(made, wanted, scalars=scalars, max_cycles=max_cycles, pad_arguments=not wanted)
 
 
-def _loaded(file: Path, part: str | None, functions: Functions, device: str) -> Loaded:
+def _steps(design: Loaded, facts: Facts) -> Sequence[Operation]:
+    """The steps of the host sequence, as far as they are known."""
+    return design.sequence.steps if design.sequence is not None and not facts.scalars else ()
+
+
+def _last_written(steps: Sequence[Operation], shape: ArrayShape) -> int:
+    """The last argument that the array writes.
+
+    Raises:
+        InputFileError: it writes none that is known before the run.
+    """
+    uses = (use for use in external_uses(steps, shape) if use.writes and use.argument is not None)
+    found = [use.argument for use in uses if use.argument is not None]
+    if not found:
+        step = "Give the array the number of its argument, such as out2.npy"
+        raise InputFileError(f"an expected array has no number, and no argument is written. {step}.")
+    return max(found)
+
+
+def _loaded(case: Case, facts: Facts, functions: Functions, device: str) -> Loaded:
     """The design of a file; ``device`` is for a text that leaves it open."""
+    more: dict[str, Any] = {
+        "name": case.part or None,
+        "functions": functions,
+        "sequence": facts.sequence,
+        "parameters": facts.parameters,
+    }
     try:
-        return load(file, name=part, functions=functions)
+        return load(case.path, **more)
     except MemtileError as error:
         if not device or [problem.reason for problem in error.problems] != ["device"]:
             raise
-        return load(file, name=part, functions=functions, device=device)
+        return load(case.path, device=device, **more)
 
 
 def _zeros(design: Loaded, given: Sequence[Given], wanted: Sequence[Wanted]) -> list[Given]:

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from memtile.errors import InputFileError, Problem
+from memtile.explore.survey.beside import Beside, beside, is_test
 
-FACTS = "facts.json"
-"""What a folder says of its designs: ``device``, for those whose text leaves it open."""
 _DEVICE = re.compile(rb"\b(?:aie|AIE)\.device\b")
 _NAMED = re.compile(rb"\baie\.device\s*\([^)]*\)\s*@([\w.$-]+)")
 _TOGETHER = (b"aiex.configure", b"load_pdi")
-_ARRAY = re.compile(r"(in|out)([0-9]+)\.npy")
 _BUILT = re.compile(r".*cdo.*\.bin|.*\.cdo|.*\.xclbin|.*\.pdi|insts\.(?:txt|bin)|.*insts.*\.(?:txt|bin)")
 _SKIPPED = (".git", ".venv", "node_modules", "__pycache__")
 
@@ -28,17 +26,13 @@ class Case:
     Attributes:
         name: path below the folder.
         path: a file of MLIR text, or the folder of a build.
-        given: files of arrays in, by number of the argument.
-        expected: files of arrays that must come out, by number of the argument.
-        facts: file of facts in their folder; None if there is none.
+        data: what lies beside it.
         part: symbol of the device that is meant; empty if the text has one.
     """
 
     name: str
     path: Path
-    given: dict[int, Path] = field(default_factory=dict)
-    expected: dict[int, Path] = field(default_factory=dict)
-    facts: Path | None = None
+    data: Beside = field(default_factory=Beside)
     part: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -46,9 +40,10 @@ class Case:
         return {
             "name": self.name,
             "path": str(self.path),
-            "given": {str(n): str(file) for n, file in self.given.items()},
-            "expected": {str(n): str(file) for n, file in self.expected.items()},
-            "facts": str(self.facts) if self.facts else None,
+            "given": {str(n): str(file) for n, file in self.data.given.items()},
+            "expected": {str(n): str(file) for n, file in self.data.expected.items()},
+            "facts": str(self.data.facts) if self.data.facts else None,
+            "device": self.data.device,
             "part": self.part,
         }
 
@@ -59,7 +54,8 @@ class Case:
             {int(n): Path(file) for n, file in data[key].items()} for key in ("given", "expected")
         )
         facts = Path(data["facts"]) if data["facts"] else None
-        return cls(data["name"], Path(data["path"]), given, expected, facts, data["part"])
+        found = Beside(given, expected, facts, data["device"])
+        return cls(data["name"], Path(data["path"]), found, data["part"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +65,20 @@ class Found:
     Attributes:
         cases: designs and builds, by name.
         others: MLIR files without a device.
+        programs: folders with a test or a makefile and no design in or below them: Python programs print it.
     """
 
     cases: tuple[Case, ...]
     others: tuple[str, ...]
+    programs: tuple[str, ...] = ()
 
 
 def find(folder: Path) -> Found:
     """The designs and builds below a folder.
 
     Each MLIR file with a device is a design, or several if it has several devices. Configuration and
-    instructions without such a file beside or above them are a build. ``inN.npy`` and ``outN.npy`` in the
-    folder of a design, or in the one above, are its arguments and what must become of them.
+    instructions without such a file beside or above them are a build. Arrays in the folder of a design, or
+    in the one above, are its arguments and what must become of them, see :func:`beside`.
 
     Raises:
         InputFileError: no such folder, or nothing to try in it.
@@ -88,7 +86,7 @@ def find(folder: Path) -> Found:
     if not folder.is_dir():
         raise InputFileError(_problem(folder, f"there is no folder '{folder}'"))
     cases, others = list[Case](), list[str]()
-    with_text, builds = set[Path](), set[Path]()
+    with_text, builds, tests = set[Path](), set[Path](), list[Path]()
     for place, files in _folders(folder):
         texts = [file for file in files if file.suffix == ".mlir"]
         designs = [file for file in texts if _DEVICE.search(_bytes(file))]
@@ -98,6 +96,7 @@ def find(folder: Path) -> Found:
             names = _devices(_bytes(file))
             cases += [replace(whole, name=f"{whole.name}:{part}", part=part) for part in names] or [whole]
         with_text |= {place} if designs else set()
+        tests += [place] if any(is_test(file.name) for file in files) else []
         built = any(_BUILT.fullmatch(file.name) for file in files)
         if built and not {*with_text, *builds} & {place, place.parent}:
             builds.add(place)
@@ -105,7 +104,9 @@ def find(folder: Path) -> Found:
     if not cases:
         says = f"there is no design and no build below '{folder}'"
         raise InputFileError(_problem(folder, says))
-    return Found(tuple(sorted(cases, key=lambda case: case.name)), tuple(sorted(others)))
+    with_designs = {above for place in (*with_text, *builds) for above in (place, *place.parents)}
+    programs = sorted(_name(folder, place) for place in tests if place not in with_designs)
+    return Found(tuple(sorted(cases, key=lambda case: case.name)), tuple(sorted(others)), tuple(programs))
 
 
 def _folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
@@ -119,17 +120,7 @@ def _folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
 def _case(folder: Path, name: str, path: Path) -> Case:
     own = path.parent if path.is_file() else path
     places = [own] if own == folder else [own, own.parent]
-    for place in places:
-        arrays = sorted(file for file in place.glob("*.npy") if _ARRAY.fullmatch(file.name))
-        facts = place / FACTS if (place / FACTS).is_file() else None
-        if arrays or facts:
-            found: dict[str, dict[int, Path]] = {"in": {}, "out": {}}
-            for file in arrays:
-                match = _ARRAY.fullmatch(file.name)
-                assert match is not None
-                found[match[1]][int(match[2])] = file
-            return Case(name, path, found["in"], found["out"], facts)
-    return Case(name, path)
+    return Case(name, path, beside(places))
 
 
 def _devices(text: bytes) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from memtile.explore.survey.outcome import GOOD, Bucket, Outcome
 from memtile.sheet import Column, Sheet
 
+_FOLDERS = 6  # that the table names
 _LONGEST = 110  # characters of a reason in the table; the data have all of them
 
 
@@ -22,6 +23,7 @@ class SurveyResult:
         outcomes: of each design that was tried, in order of names.
         found: how many designs and builds there are.
         others: MLIR files that have no device in them.
+        programs: folders whose design a program prints, which is not run.
         interrupted: Ctrl-C ended the survey.
         seconds: that it took.
     """
@@ -30,6 +32,7 @@ class SurveyResult:
     outcomes: tuple[Outcome, ...]
     found: int
     others: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     interrupted: bool = False
     seconds: float = 0.0
 
@@ -56,6 +59,7 @@ class SurveyResult:
             "missing": [{"name": name, "designs": count} for name, count in self.missing().items()],
             "designs": [each.as_json() for each in self.outcomes],
             "without_device": list(self.others),
+            "without_text": list(self.programs),
             "interrupted": self.interrupted,
             "seconds": round(self.seconds, 3),
         }
@@ -98,6 +102,10 @@ class SurveyResult:
             yield f"missing: {listed}"
         if self.others:
             yield f"MLIR files without a device, not tried: {len(self.others)}"
+        if self.programs:
+            listed = ", ".join(self.programs[:_FOLDERS])
+            more = f" and {len(self.programs) - _FOLDERS} more" if len(self.programs) > _FOLDERS else ""
+            yield f"folders without the text of their design, not tried: {listed}{more}"
         if self.interrupted:
             yield "interrupted: this is what was done"
 

@@ -53,4 +53,5 @@ def survey(
     finally:
         worker.end()
     took = time.monotonic() - start
-    return SurveyResult(str(folder), tuple(outcomes), len(found.cases), found.others, interrupted, took)
+    left = found.others, found.programs
+    return SurveyResult(str(folder), tuple(outcomes), len(found.cases), *left, interrupted, took)
