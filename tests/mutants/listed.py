@@ -1849,5 +1849,33 @@ MUTANTS = (
         "external.drop(each.name)",
         "pass",
         "tests/data/test_mlir_scratchpad.py::test_a_design_with_loads_runs_again_on_what_tile_memory_holds",
+    # Designs of MLIR text with mistakes
+    Mutant(
+        "names of a description are not looked at",
+        "importers/mlir/configure.py",
+        "    check_references(device)\n",
+        "",
+        "tests/faults/test_mlir_faults.py::test_what_a_device_has_wrong_is_told",
+    ),
+    Mutant(
+        "lists of a text are as deep as they like",
+        "importers/mlir/attributes.py",
+        "    if depth > _DEEPEST:\n",
+        "    if depth < 0:\n",
+        "tests/faults/test_mlir_faults.py::test_texts_that_nobody_wrote_are_refused",
+    ),
+    Mutant(
+        "the DMA of a compute tile reads the memory of any row",
+        "importers/mlir/configure.py",
+        "one[0] - other[0], one[1] - other[1]",
+        "one[0] - other[0], 0",
+        "tests/faults/test_mlir_faults.py::test_what_a_device_has_wrong_is_told",
+    ),
+    Mutant(
+        "a quotient of a host goes downwards",
+        "importers/mlir/sequence/values.py",
+        '"arith.divsi": divide,',
+        '"arith.divsi": operator.floordiv,',
+        "tests/faults/test_mlir_faults.py::test_a_quotient_of_a_host_goes_towards_zero",
     ),
 )

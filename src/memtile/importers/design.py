@@ -47,6 +47,7 @@ from memtile.sim.engine import Progress
 from memtile.sim.settling import settle
 
 _NO_FUNCTIONS: Mapping[str, Callable[..., Any]] = {}
+_MOST_ZEROS = 1 << 30  # bytes of an argument that nobody gave
 _SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
 
 
@@ -111,7 +112,7 @@ class Loaded:
             if is_scalar(kind) and given[n] is not None
         }
         made = {
-            n: np.asarray(given[n]) if given[n] is not None else np.zeros(kind.shape, kind.dtype)
+            n: np.asarray(given[n]) if given[n] is not None else _zeros(n, kind)
             for n, kind in enumerate(arguments)
             if not is_scalar(kind)
             and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
@@ -227,6 +228,17 @@ class Loaded:
             given = {**self.parameters, **parameters}
             return program_of(self.configured, self.sequence.operation, scalars, self.others, given)
         return self.sequence
+
+
+def _zeros(number: int, kind: Shaped) -> npt.NDArray[Any]:
+    """An argument that nobody gave."""
+    assert kind.dtype is not None
+    size = kind.elements * kind.dtype.itemsize
+    if size > _MOST_ZEROS:
+        says = f"argument {number} has {size} bytes, and nobody gave it"
+        allowed, step = f"0..{_MOST_ZEROS} bytes of zeros", "Give the array itself."
+        raise InputFileError(_problem("argument", f"{size} bytes", allowed, says, step=step))
+    return np.zeros(kind.shape, kind.dtype)
 
 
 class Printed(Protocol):

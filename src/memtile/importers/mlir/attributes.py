@@ -7,6 +7,7 @@ a :class:`Compound`; a type is the text that ``types`` reads. An attribute that 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,9 @@ from memtile.importers.mlir.tokens import NAME, Tokens
 from memtile.importers.mlir.tree import Operation
 
 Value = Any
+_INTEGER = re.compile(r"-?(?:[0-9]{1,4000}|0[xX][0-9a-fA-F]{1,4000})")  # Python reads no longer ones
+_FLOAT = re.compile(r"-?[0-9]{1,300}(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+_DEEPEST = 50  # lists within each other
 _TYPED = ("array", "dense")
 
 
@@ -46,32 +50,39 @@ def attributes(operation: Operation) -> dict[str, Value]:
     return found
 
 
-def value_at(tokens: Tokens, at: int) -> tuple[Value, int]:
-    """The attribute that begins at token ``at``, and where it ends; a type behind a colon belongs to it."""
-    value, at = _value(tokens, at)
+def value_at(tokens: Tokens, at: int, depth: int = 0) -> tuple[Value, int]:
+    """The attribute that begins at token ``at``, and where it ends; a type behind a colon belongs to it.
+
+    Args:
+        tokens: of the text.
+        at: place of the first one.
+        depth: brackets around it.
+
+    Raises:
+        InputFileError: brackets that are too deep.
+    """
+    if depth > _DEEPEST:
+        says, allowed = f"lists are more than {_DEEPEST} deep", f"up to {_DEEPEST} lists in each other"
+        raise tokens.text.error(tokens.offset(at), says, reason="bracket", allowed=allowed)
+    value, at = _value(tokens, at, depth + 1)
     if tokens.words[at] == ":":
         at = _type_end(tokens, at + 1)
     return value, at
 
 
-def listed(tokens: Tokens, opening: int) -> list[Value]:
+def listed(tokens: Tokens, opening: int, depth: int = 0) -> list[Value]:
     """The values between two brackets, separated by commas."""
-    return _entries(tokens, opening + 1, tokens.close[opening])[1]
+    return _entries(tokens, opening + 1, tokens.close[opening], depth)[1]
 
 
 def number(word: str) -> int | float | None:
     """The number that a token is, None if it is none."""
-    try:
-        return int(word, 0) if word[:2].lower() == "0x" or word[:3].lower() == "-0x" else int(word)
-    except ValueError:
-        pass
-    try:
-        return float(word) if word[:1].isdigit() or word[:1] == "-" else None
-    except ValueError:
-        return None
+    if _INTEGER.fullmatch(word):
+        return int(word, 16 if "x" in word or "X" in word else 10)
+    return float(word) if _FLOAT.fullmatch(word) else None
 
 
-def _entries(tokens: Tokens, at: int, end: int) -> tuple[dict[str, Value], list[Value]]:
+def _entries(tokens: Tokens, at: int, end: int, depth: int = 0) -> tuple[dict[str, Value], list[Value]]:
     """Entries separated by commas: those with names, and the others; a name alone is True as well."""
     named: dict[str, Value] = {}
     values: list[Value] = []
@@ -79,9 +90,9 @@ def _entries(tokens: Tokens, at: int, end: int) -> tuple[dict[str, Value], list[
     while at < end:
         word = words[at]
         if words[at + 1] == "=":
-            named[word.strip('"')], at = value_at(tokens, at + 2)
+            named[word.strip('"')], at = value_at(tokens, at + 2, depth)
         else:
-            value, after = value_at(tokens, at)
+            value, after = value_at(tokens, at, depth)
             if after == at + 1 and isinstance(value, str) and not isinstance(value, Symbol):
                 named[word.strip('"')] = True
             values.append(value)
@@ -92,31 +103,31 @@ def _entries(tokens: Tokens, at: int, end: int) -> tuple[dict[str, Value], list[
     return named, values
 
 
-def _value(tokens: Tokens, at: int) -> tuple[Value, int]:
+def _value(tokens: Tokens, at: int, depth: int) -> tuple[Value, int]:
     word = tokens.words[at]
     if at in tokens.close:
-        return _bracketed(tokens, at), tokens.close[at] + 1
+        return _bracketed(tokens, at, depth), tokens.close[at] + 1
     if word[:1] == "@":
         while tokens.words[at + 1] == "::":
             at += 2
         return Symbol(tokens.words[at][1:].strip('"')), at + 1
     if tokens.words[at + 1] == "[" and NAME.fullmatch(word):  # iree: #aie<bd_dim_layout_array[..]>
-        return Compound(word, {}, tuple(listed(tokens, at + 1))), tokens.close[at + 1] + 1
+        return Compound(word, {}, tuple(listed(tokens, at + 1, depth))), tokens.close[at + 1] + 1
     if tokens.words[at + 1] == "<" and at + 1 in tokens.close:
         end = tokens.close[at + 1] + 1
         if word[0] == "#" or word in _TYPED:
-            return _compound(word.lstrip("#"), tokens, at + 1), end
+            return _compound(word.lstrip("#"), tokens, at + 1, depth), end
         return tokens.join(at, end), end
     return _single(word), at + 1
 
 
-def _bracketed(tokens: Tokens, at: int) -> Value:
+def _bracketed(tokens: Tokens, at: int, depth: int) -> Value:
     word, end = tokens.words[at], tokens.close[at]
     if word == "[":
-        return listed(tokens, at)
+        return listed(tokens, at, depth)
     if word == "{":
-        return _entries(tokens, at + 1, end)[0]
-    return _compound("", tokens, at) if word == "<" else tokens.join(at, end + 1)
+        return _entries(tokens, at + 1, end, depth)[0]
+    return _compound("", tokens, at, depth) if word == "<" else tokens.join(at, end + 1)
 
 
 def _single(word: str) -> Value:
@@ -129,19 +140,22 @@ def _single(word: str) -> Value:
     return word if found is None else found
 
 
-def _compound(name: str, tokens: Tokens, opening: int) -> Compound:
+def _compound(name: str, tokens: Tokens, opening: int, depth: int) -> Compound:
     at = opening + 1
     if name == "array":  # array<i64: 1, 2>
         at += 2
-    named, values = _entries(tokens, at, tokens.close[opening])
+    named, values = _entries(tokens, at, tokens.close[opening], depth)
     named = {key: value for key, value in named.items() if value is not True or key not in values}
     return Compound(name, named, tuple(values))
 
 
 def _type_end(tokens: Tokens, at: int) -> int:
     """End of a type that begins at ``at``."""
-    words, close = tokens.words, tokens.close
-    at = close[at] + 1 if at in close else at + 1
-    if words[at] == "<" and at in close:
-        at = close[at] + 1
-    return _type_end(tokens, at + 1) if words[at] == "->" else at
+    words, close, last = tokens.words, tokens.close, len(tokens.words) - 1
+    while True:
+        at = close[at] + 1 if at in close else min(at + 1, last)
+        if words[at] == "<" and at in close:
+            at = close[at] + 1
+        if words[at] != "->":
+            return at
+        at += 1

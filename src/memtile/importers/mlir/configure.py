@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from memtile.arch.address_map import FIRMWARE_PORT
 from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE, SOUTH_ATTACHMENT
 from memtile.arch.register_map import register_at, register_named
@@ -34,6 +32,7 @@ from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Tile
 from memtile.importers.mlir.cascades import configure_cascades
 from memtile.importers.mlir.description import (
+    BdDescription,
     BufferDescription,
     ChainDescription,
     DeviceDescription,
@@ -43,14 +42,18 @@ from memtile.importers.mlir.description import (
 )
 from memtile.importers.mlir.descriptors import Memory, descriptor
 from memtile.importers.mlir.fifos import Fifos, lower
+from memtile.importers.mlir.forms.constants import array_of
+from memtile.importers.mlir.forms.faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.logical_tiles import place_tiles
 from memtile.importers.mlir.placing import number_bds, number_locks
+from memtile.importers.mlir.references import check_references
 
 CORE_CONTROL = register_named("core", "Core_Control")
 _CONTROL = "TileControl"
 _WITH_HEADERS = ("South",)
 _PORT_NAMES = {_CONTROL: "CTRL"}
+_WINDOWS = {(-1, 0): "west", (0, 0): "own", (1, 0): "east"}
 
 
 @dataclass(slots=True)
@@ -86,40 +89,57 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
         DesignError: no room, names used twice, streams that cannot be routed.
     """
     made = Configured(array, device)
+    check_references(device)
     place_tiles(device, array.device, array.columns)
     for name, tile in device.tiles.items():
         if tile.place is None:
             raise Form(tile.operation).error("nobody placed this tile", "a tile with column and row")
-        made.tiles[name] = array.tile(*tile.place)
+        with reading(tile.operation):
+            made.tiles[name] = array.tile(*tile.place)
     kinds = {name: tile.kind for name, tile in made.tiles.items()}
     made.fifos = lower(device, kinds)
     _stacks(made)
     number_locks(device, kinds)
     number_bds(device, kinds)
     for name, buffer in _addresses_first(device):
-        made.buffers[name] = _buffer(made, buffer)
+        with reading(buffer.operation):
+            made.buffers[name] = _buffer(made, buffer)
     for name, lock in device.locks.items():
-        made.locks[name] = made.tiles[lock.tile].lock(lock.initial, lock.name, id=lock.number)
+        with reading(lock.operation):
+            made.locks[name] = made.tiles[lock.tile].lock(lock.initial, lock.name, id=lock.number)
     for switch in device.switches:
-        _switch(made.tiles[switch.tile], switch)
+        with reading(switch.operation):
+            _switch(made.tiles[switch.tile], switch)
     if not device.switches:  # else the router of mlir-aie was there before
         _streams(made)
     configure_cascades(device, made.tiles)
     for chain in device.chains:
-        _chain(made, chain)
-    for core in device.cores:
-        if core.operation.regions:
-            made.tiles[core.tile].post_word(CORE_CONTROL.offset, CORE_CONTROL.pack(Enable=1))
+        with reading(chain.operation):
+            _chain(made, chain)
+    _cores(made)
     made.tiles |= {name: made.tiles[kept] for name, kept in device.aliases.items()}
     return made
 
 
 def _stacks(made: Configured) -> None:
     """A core has its stack at the beginning of its tile's memory, and no heap; other tiles have neither."""
-    stacks = {core.tile: core.stack for core in made.device.cores}
+    cores = {core.tile: core for core in made.device.cores}
     for name, tile in made.tiles.items():
         if isinstance(tile, ComputeTile):
-            tile.reserve(stack=stacks.get(name, 0), heap=0)
+            core = cores.get(name)
+            with reading(core.operation if core else made.device.operation):
+                tile.reserve(stack=core.stack if core else 0, heap=0)
+
+
+def _cores(made: Configured) -> None:
+    """Enable the cores that have a program."""
+    for core in made.device.cores:
+        tile = made.tiles[core.tile]
+        if tile.kind.role != "compute":
+            says = f"the {tile.title} has no core"
+            raise Form(core.operation).error(says, "a compute tile", reason="mlir_core")
+        if core.operation.regions:
+            tile.post_word(CORE_CONTROL.offset, CORE_CONTROL.pack(Enable=1))
 
 
 def _addresses_first(device: DeviceDescription) -> list[tuple[str, BufferDescription]]:
@@ -130,33 +150,26 @@ def _addresses_first(device: DeviceDescription) -> list[tuple[str, BufferDescrip
 
 def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
     form, tile, dtype = Form(buffer.operation), made.tiles[buffer.tile], buffer.shape.dtype
+    most = tile.kind.memory_bytes
     if dtype is None:
         raise form.error(
             f"elements of {buffer.shape.element} have no NumPy type", "i8 to i64, bf16, f16, f32"
         )
     bank = buffer.bank if buffer.address is None else None
-    data = None if buffer.initial is None else _contents(buffer, dtype)
+    data = None if buffer.initial is None else array_of(form, buffer.initial, buffer.shape, most)
     shape = buffer.shape.shape or (1,)
     return tile.buffer(buffer.name, shape, dtype, at=buffer.address, bank=bank, data=data)
 
 
-def _contents(buffer: BufferDescription, dtype: np.dtype[np.generic]) -> np.ndarray:
-    values = np.array(buffer.initial)
-    shape = buffer.shape.shape or (1,)
-    return (
-        np.broadcast_to(values.astype(dtype), shape)
-        if values.size == 1
-        else values.astype(dtype).reshape(shape)
-    )
-
-
 def _chain(made: Configured, chain: ChainDescription) -> None:
     tile = made.tiles[chain.tile]
+    if not chain.bds:
+        raise Form(chain.operation).error("its chain has no BD", "aie.dma_bd in its block", reason="mlir_bds")
     for bd in chain.bds:
         following = None if bd.next is None else chain.bds[bd.next].number
         assert bd.number is not None
         words = encode(
-            descriptor(bd, tile.kind, memory_of(made, tile, bd.buffer), dma_locks(made, tile), following),
+            descriptor(bd, tile.kind, memory_of(made, tile, bd), dma_locks(made, tile), following),
             bd.number,
         )
         tile.post_block(tile.kind.bd_base + bd.number * tile.kind.bd_stride, words)
@@ -180,11 +193,23 @@ def start_word(tile: Tile, port: tuple[str, int], bd: int, runs: int, *, token: 
     return offset, register.pack(Start_BD_ID=bd, Repeat_Count=runs - 1, Enable_Token_Issue=int(token))
 
 
-def memory_of(made: Configured, tile: Tile, name: str) -> Memory:
-    """Where a tile's DMA sees a buffer."""
-    buffer = made.buffers[name]
-    away = buffer.place[0] - tile.place[0] if buffer.place and tile.place else 0
-    window = {-1: "west", 0: "own", 1: "east"}[away]
+def memory_of(made: Configured, tile: Tile, bd: BdDescription) -> Memory:
+    """Where a tile's DMA sees the buffer of a BD.
+
+    Raises:
+        InputFileError: no buffer, or one that the DMA does not reach.
+    """
+    name = bd.buffer
+    buffer = made.buffers.get(name)
+    if buffer is None:
+        says = f"{name} is no buffer of a tile"
+        raise operation_error(bd.operation, says, "aie.buffer", reason="mlir_buffer", given=name)
+    one, other = buffer.place or (0, 0), tile.place or (0, 0)  # alone, a tile has its own buffers only
+    window = _WINDOWS.get((one[0] - other[0], one[1] - other[1]), "")
+    if window not in tile.kind.memory_windows:
+        says = f"the DMA of the {tile.title} does not reach buffer {buffer.name!r}"
+        allowed = "buffers of its tile, and of tiles beside a memory tile"
+        raise operation_error(bd.operation, says, allowed, reason="mlir_reach")
     return Memory(tile.kind.memory_windows[window] + buffer.offset, made.device.buffers[name].shape)
 
 
@@ -215,13 +240,15 @@ def port_name(bundle: str, channel: int) -> str:
 
 def _streams(made: Configured) -> None:
     """Find ways for the flows: circuits from one source are one circuit, packets share their links."""
-    circuits: dict[EndDescription, list[EndDescription]] = {}
+    circuits: dict[EndDescription, list[FlowDescription]] = {}
     for flow in made.device.flows:
         if flow.packet is None:
-            circuits.setdefault(flow.sources[0], []).extend(flow.targets)
-    for source, targets in circuits.items():
-        ends = (_end(made, target, receives=True) for target in dict.fromkeys(targets))
-        made.array.connect(_end(made, source), *ends)
+            circuits.setdefault(flow.sources[0], []).append(flow)
+    for source, flows in circuits.items():
+        with reading(flows[0].operation):
+            targets = dict.fromkeys(target for flow in flows for target in flow.targets)
+            ends = [_end(made, target, receives=True) for target in targets]
+            made.array.connect(_end(made, source), *ends)
     _packets(made)
     _tokens(made)
     made.array.route()
@@ -231,15 +258,20 @@ def _packets(made: Configured) -> None:
     """Packet flows, those that keep their headers and the others, each as a bus: DMAs alone lose headers."""
     for keep in (False, True):
         flows = [f for f in made.device.flows if f.packet is not None and _keeps(f) is keep]
-        routes = [
-            (_end(made, source), [_end(made, target, receives=True) for target in flow.targets])
-            for flow in flows
-            for source in flow.sources
-        ]
+        routes = [route for flow in flows for route in _routes(made, flow)]
         ids = [flow.packet for flow in flows for _ in flow.sources if flow.packet is not None]
         if routes:
             name = "packets with headers" if keep else "packets"
             made.array.packet_bus(name, *routes, keep_headers=keep, ids=ids, shared_ids=True)
+
+
+def _routes(made: Configured, flow: FlowDescription) -> list[tuple[End, list[End]]]:
+    """The ways of a packet flow: from each source to all targets."""
+    with reading(flow.operation):
+        return [
+            (_end(made, source), [_end(made, target, receives=True) for target in flow.targets])
+            for source in flow.sources
+        ]
 
 
 def _keeps(flow: FlowDescription) -> bool:

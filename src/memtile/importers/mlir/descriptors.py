@@ -77,8 +77,8 @@ def descriptor(
             for inner, pad in enumerate(reversed(bd.padding))
         ),
         "iteration": _iteration(form, bd, size),
-        "acquire": _acquire(bd.acquire, locks),
-        "release": _release(bd.release, locks),
+        "acquire": _acquire(form, bd.acquire, locks),
+        "release": _release(form, bd.release, locks),
         "packet": None if bd.packet is None else Packet(bd.packet[1], bd.packet[0]),
         "ooo_id": bd.ooo or 0,
         "compression": bd.compressed,
@@ -140,12 +140,20 @@ def _iteration(form: Form, bd: BdDescription, size: int) -> Iteration:
     return Iteration(_words(form, "iteration", stride * size), wrap, current)
 
 
-def _acquire(use: LockUse | None, locks: dict[str, DmaLock]) -> Acquire:
+def _seen(form: Form, use: LockUse, locks: dict[str, DmaLock]) -> DmaLock:
+    """The lock that a BD uses, as the DMA sees it."""
+    if use.lock not in locks:
+        says = f"the DMA does not reach lock {use.lock}"
+        raise form.error(says, ", ".join(locks) or "locks of its tile", reason="mlir_lock", given=use.lock)
+    return locks[use.lock]
+
+
+def _acquire(form: Form, use: LockUse | None, locks: dict[str, DmaLock]) -> Acquire:
     if use is None:
         return NO_ACQUIRE
     value = use.value if use.action == "acquire" else -use.value
-    return Acquire(locks[use.lock], value, True)
+    return Acquire(_seen(form, use, locks), value, True)
 
 
-def _release(use: LockUse | None, locks: dict[str, DmaLock]) -> Release:
-    return NO_RELEASE if use is None else Release(locks[use.lock], use.value)
+def _release(form: Form, use: LockUse | None, locks: dict[str, DmaLock]) -> Release:
+    return NO_RELEASE if use is None else Release(_seen(form, use, locks), use.value)

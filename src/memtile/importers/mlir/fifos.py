@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from math import prod
 
 from memtile.arch.tiles import TileKind
-from memtile.importers.mlir.attributes import attributes
 from memtile.importers.mlir.description import (
     AllocationDescription,
     BdDescription,
@@ -32,6 +31,8 @@ from memtile.importers.mlir.description import (
     LockUse,
     Padding,
 )
+from memtile.importers.mlir.descriptors import element_bytes
+from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.types import Shaped
@@ -104,12 +105,16 @@ class _Lowering:
         for link in self.device.links:
             self._check(link)
         for fifo in self.device.fifos.values():
-            shared = self._shared(fifo)
-            if shared:
-                self._in_one_memory(fifo, shared)
-            else:
-                self._through_streams(fifo)
+            with reading(fifo.operation):
+                self._lower(fifo)
         return self.made
+
+    def _lower(self, fifo: FifoDescription) -> None:
+        shared = self._shared(fifo)
+        if shared:
+            self._in_one_memory(fifo, shared)
+        else:
+            self._through_streams(fifo)
 
     def _check(self, link: LinkDescription) -> None:
         form = Form(link.operation)
@@ -118,6 +123,12 @@ class _Lowering:
                 raise form.error(f"no object FIFO has the name {name}", "object FIFOs of the device")
         if len(link.sources) > 1 and len(link.targets) > 1:
             raise form.error("several FIFOs on both sides", "one on one side")
+        ins = [self.device.fifos[name] for name in link.sources]
+        ends = {tile for fifo in ins for tile in fifo.consumers}
+        ends |= {self.device.fifos[name].producer for name in link.targets}
+        if len(ends) > 1:
+            says = f"its FIFOs meet in {len(ends)} tiles: {', '.join(sorted(ends))}"
+            raise form.error(says, "one tile, where all of them end or begin", reason="mlir_link")
 
     # The two ways
 
@@ -154,6 +165,7 @@ class _Lowering:
         end = self._pool(fifo, fifo.name, fifo.producer, fifo.element, self._depth(fifo, 0))
         self._fill(fifo, end)
         self.made.producers[fifo.name] = end
+        self._check_bds(fifo, fifo.producer, len(end.buffers) * fifo.repeat)
         bds = [
             self._bd(fifo, buffer, fifo.to_stream, fifo.padding, None)
             for buffer in end.buffers
@@ -193,6 +205,7 @@ class _Lowering:
         pattern = fifo.to_stream if sends else fifo.from_stream.get(0, ())
         padding, repeat = (fifo.padding, fifo.repeat) if sends else ((), 1)
         bds = []
+        self._check_bds(fifo, tile, len(buffers) * len(own) * repeat)
         for buffer in buffers:
             for part in own:
                 again = [self._bd(fifo, buffer, pattern, padding, part) for _ in range(repeat)]
@@ -209,7 +222,7 @@ class _Lowering:
             tile = one.consumers[0]
             prefix = f"{larger.name}_cons" if incoming else larger.name
             depth = self._depth(larger, 1 if incoming else 0)
-            buffers = [self._buffer(larger, f"{prefix}_buff_{n}", tile, larger.element) for n in range(depth)]
+            buffers = self._buffers(larger, prefix, tile, larger.element, depth)
             self.pools[number] = buffers
             for part in self._parts(link):
                 first = f"{prefix}_prod_lock_{part.number}", f"{prefix}_cons_lock_{part.number}"
@@ -250,7 +263,7 @@ class _Lowering:
     # Pieces
 
     def _pool(self, fifo: FifoDescription, prefix: str, tile: str, shape: Shaped, depth: int) -> FifoEnd:
-        buffers = [self._buffer(fifo, f"{prefix}_buff_{n}", tile, shape) for n in range(depth)]
+        buffers = self._buffers(fifo, prefix, tile, shape, depth)
         if fifo.attributes.get("disable_synchronization"):
             return FifoEnd(tile, shape, buffers)
         free = self._lock(fifo, f"{prefix}_prod_lock_0", tile, depth)
@@ -265,10 +278,17 @@ class _Lowering:
             self.device.locks[end.free].initial -= len(fifo.initial)
             self.device.locks[end.full].initial += len(fifo.initial)
 
-    def _buffer(self, fifo: FifoDescription, name: str, tile: str, shape: Shaped) -> str:
-        value = f"%{name}"
-        self.device.buffers[value] = BufferDescription(name, tile, shape, fifo.operation)
-        return value
+    def _buffers(self, fifo: FifoDescription, prefix: str, tile: str, shape: Shaped, many: int) -> list[str]:
+        """Buffers for objects, as many as the memory of a tile could hold."""
+        kind, form = self.kinds[tile], Form(fifo.operation)
+        size = element_bytes(form, shape) * shape.elements
+        if size <= 0 or many * size > kind.memory_bytes:
+            says = f"{many} objects of {'x'.join(map(str, shape.shape))} elements have {many * size} bytes"
+            raise form.error(says, f"1..{kind.memory_bytes} bytes in a {kind.title}", reason="mlir_depth")
+        names = [f"{prefix}_buff_{n}" for n in range(many)]
+        for name in names:
+            self.device.buffers[f"%{name}"] = BufferDescription(name, tile, shape, fifo.operation)
+        return [f"%{name}" for name in names]
 
     def _lock(self, fifo: FifoDescription, name: str, tile: str, initial: int) -> str:
         value = f"%{name}"
@@ -286,11 +306,19 @@ class _Lowering:
         made = BdDescription(buffer, fifo.operation, levels=list(levels), padding=list(padding))
         if part is not None:
             made.offset, made.length = part.offset, part.length
+        if padding and len(padding) != len(levels):
+            says = f"its padding has {len(padding)} dimensions, its pattern {len(levels)}"
+            raise Form(fifo.operation).error(says, "as many of both", reason="mlir_dimensions")
         if padding:
             made.length = prod(
                 level.size + pad.before + pad.after for level, pad in zip(levels, padding, strict=True)
             )
         return made
+
+    def _check_bds(self, fifo: FifoDescription, tile: str, many: int) -> None:
+        if many > self.kinds[tile].bds:
+            says = f"it needs {many} BDs in the {self.kinds[tile].title}: objects, parts and repeats"
+            raise Form(fifo.operation).error(says, f"up to {self.kinds[tile].bds}", reason="mlir_bds")
 
     def _guard(self, bds: Sequence[BdDescription], group: int, locks: tuple[str, str]) -> None:
         """Let the first of each group take a lock, and the last give another."""
@@ -394,12 +422,11 @@ def _asked(operation: Operation, name: str, port: str) -> Iterator[int]:
         if inner.name == "aie.objectfifo.acquire":
             form = Form(inner)
             if form.generic:
-                given = attributes(inner)
-                ports = ("Produce", "Consume")
-                if str(given["objFifo_name"]) == name and ports[int(given["port"])] == port:
-                    yield int(given["size"])
-            elif form.symbol == name and form.text(form.items()[0]) == port:
-                yield form.whole(form.text(form.items()[1]))
+                own = form.symbol_of("objFifo_name") == name
+                if own and form.choice("port", ("Produce", "Consume")) == port:
+                    yield form.integer("size")
+            elif form.symbol == name and form.texts()[0] == port:
+                yield form.whole(form.texts()[1])
 
 
 def _callee(operation: Operation) -> str:

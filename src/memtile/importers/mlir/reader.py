@@ -201,7 +201,7 @@ class _Reader:
         words, results = self.words, list[str]()
         while words[at][0:1] == "%":
             name, many = words[at], 1
-            if words[at + 1] == ":" and words[at + 2].isdigit():
+            if words[at + 1] == ":" and words[at + 2].isdecimal():
                 many, at = int(words[at + 2][:4]), at + 2
             results += [name] if many == 1 else [name, *(f"{name}#{n}" for n in range(many))]
             at += 1
@@ -235,13 +235,14 @@ class _Reader:
 
     def _value_end(self, at: int) -> int:
         """End of an attribute or a type that begins at ``at``."""
-        words, close = self.words, self.close
-        at = close[at] + 1 if at in close else at + 1
-        while at in close and words[at] in "<([" and words[at - 1] not in (",", ":"):
-            at = close[at] + 1
-        if words[at] in (":", "->"):
-            return self._value_end(at + 1)
-        return at
+        words, close, last = self.words, self.close, len(self.words) - 1
+        while True:
+            at = close[at] + 1 if at in close else min(at + 1, last)
+            while at in close and words[at] in "<([" and words[at - 1] not in (",", ":"):
+                at = close[at] + 1
+            if words[at] not in (":", "->"):
+                return at
+            at += 1
 
     def _span(self, operation: Operation, first: int, end: int) -> None:
         if first < end:

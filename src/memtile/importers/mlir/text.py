@@ -36,10 +36,13 @@ class Text:
         """The line of a character, and below it a caret under the character."""
         begin = self.content.rfind("\n", 0, offset) + 1
         end = self.content.find("\n", offset)
-        line = self.content[begin : len(self.content) if end < 0 else end].expandtabs(1)
         column = offset - begin
         first = max(0, column - _SHOWN // 2)
-        return f"{line[first : first + _SHOWN]}\n{' ' * (column - first)}^"
+        line = self.content[
+            begin + first : min(len(self.content) if end < 0 else end, begin + first + _SHOWN)
+        ]
+        shown = "".join(each if each.isprintable() else " " if each.isspace() else "\ufffd" for each in line)
+        return f"{shown}\n{' ' * (column - first)}^"
 
     def error(
         self,

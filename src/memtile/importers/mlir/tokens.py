@@ -7,7 +7,6 @@ tokens alone are found three times as fast.
 from __future__ import annotations
 
 import re
-from itertools import islice
 
 from memtile.importers.mlir.text import Text
 
@@ -19,7 +18,7 @@ _TOKEN = "|".join(
         r"%[ \t]*[\w$.\-]+(?:\#\d+)?",  # values, one of several results among them
         r"[@^\#!][\w$.\-]+",  # symbols, labels, attributes, types
         _NAME,
-        r"-?\d(?:[\w.]|(?<=[eE])[+\-](?=\d))*",  # numbers, and shapes: 4x8xi32
+        r"-?[0-9](?:[\w.]|(?<=[eE])[+\-](?=[0-9]))*",  # numbers, and shapes: 4x8xi32
         r"->|::|[<>=]=|[^\s]",
     )
 )
@@ -47,6 +46,7 @@ class Tokens:
 
     def __init__(self, text: Text) -> None:
         self.text = text
+        self._offsets: list[int] | None = None
         self.words: list[str] = _CUT.findall(text.content)
         while self.words and not self.words[-1]:
             self.words.pop()
@@ -57,8 +57,9 @@ class Tokens:
 
     def offset(self, number: int) -> int:
         """Character at which a token begins; behind the last one the end of the text."""
-        found = next(islice(_CUT.finditer(self.text.content), number, None), None)
-        return len(self.text.content) if found is None else found.start(1)
+        if self._offsets is None:
+            self._offsets = [found.start(1) for found in _CUT.finditer(self.text.content)]
+        return self._offsets[number] if number < len(self.words) - 1 else len(self.text.content)
 
     def join(self, first: int, end: int) -> str:
         """Tokens as text without blanks, for types."""

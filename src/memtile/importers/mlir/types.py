@@ -12,11 +12,11 @@ import numpy as np
 DYNAMIC = -1  # size that a type leaves open
 _SHAPED = re.compile(
     r"(?:memref|vector|tensor)<"
-    r"(?P<shape>(?:(?:\[?\d+\]?|\?|\*)x)*)"
+    r"(?P<shape>(?:(?:\[?[0-9]{1,18}\]?|\?|\*)x)*)"
     r"(?P<element>(?:vector|![\w.]+)<[^<>]*>|[^<>,]+)"
     r"(?:,(?P<layout>.*))?>"
 )
-_INTEGER = re.compile(r"(s|u)?i(\d+)")
+_INTEGER = re.compile(r"(s|u)?i([0-9]{1,18})")
 _FLOATS = {"f16": "float16", "f32": "float32", "f64": "float64"}
 _INDEX_BITS = 64
 _SIZES = (8, 16, 32, 64)  # bits that NumPy has integers of

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from memtile.importers.mlir.description import CoreDescription, DeviceDescription
 from memtile.importers.mlir.forms import fabric, memory, objects
+from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form, constant
 from memtile.importers.mlir.scratchpad import DECLARE, declare
 from memtile.importers.mlir.tree import Operation, Region
@@ -37,7 +38,7 @@ IGNORED = frozenset(
 
 def _core(device: DeviceDescription, operation: Operation) -> None:
     form = Form(operation)
-    stack = int(form.attributes.get("stack_size") or form.attributes.get("stackSize") or DEFAULT_STACK)
+    stack = form.integer("stack_size", 0) or form.integer("stackSize", DEFAULT_STACK)
     elf = str(form.attributes.get("elf_file", ""))
     device.cores.append(CoreDescription(form.values[0], operation, stack, elf))
 
@@ -133,7 +134,7 @@ def described(operation: Operation) -> DeviceDescription:
     """
     form = Form(operation)
     named = not form.generic
-    kind = form.text(form.items()[0]) if named else DEVICES[int(form.attributes["device"]) - 1]
+    kind = form.texts()[0] if named else form.choice("device", ("", *DEVICES))
     found = DeviceDescription(form.symbol, kind, operation)
     symbols = [word[1:] for word in operation.words if word[:1] == "@"]
     found.name = symbols[0] if symbols else found.name
@@ -148,13 +149,8 @@ def described(operation: Operation) -> DeviceDescription:
 def _read(device: DeviceDescription, operation: Operation) -> None:
     handler = HANDLERS.get(operation.name)
     if handler is not None:
-        try:
+        with reading(operation):
             handler(device, operation)
-        except (KeyError, ValueError, IndexError) as error:
-            raise Form(operation).error(
-                f"its operands are not those of any spelling that is known ({error})",
-                "an operation as mlir-aie prints it",
-            ) from error
     elif operation.name in IGNORED:
         device.ignored[operation.name] = device.ignored.get(operation.name, 0) + 1
     else:

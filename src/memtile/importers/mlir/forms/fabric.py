@@ -23,24 +23,29 @@ _ID_BITS = 0x1F
 def tile(device: DeviceDescription, operation: Operation) -> None:
     """``aie.tile(0, 2)``."""
     form = Form(operation)
-    given = [form.whole(form.text(item)) for item in form.items()]
-    column, row = given or (form.attributes["col"], form.attributes["row"])
+    given = form.texts()
+    column, row = (
+        (form.integer("col"), form.integer("row"))
+        if form.generic or not given
+        else (form.whole(text) for text in given.exactly(2))
+    )
     packet = packet_of(form.attributes.get("controller_id"))
     controller = None if packet is None else packet[1]
-    place = int(column), int(row)
-    device.tiles[form.result] = TileDescription(form.result, place, operation, controller=controller)
+    device.tiles[form.result] = TileDescription(form.result, (column, row), operation, controller=controller)
 
 
 def logical_tile(device: DeviceDescription, operation: Operation) -> None:
     """``aie.logical_tile<CoreTile>(?, ?)``."""
     form = Form(operation)
     if form.generic:
-        place = [form.attributes.get("col"), form.attributes.get("row")]
-        role = _ROLE_NUMBERS[int(form.attributes["tile_type"])]
+        place = [form.integer(name) if name in form.attributes else None for name in ("col", "row")]
+        role = form.choice("tile_type", _ROLE_NUMBERS)
     else:
-        texts = [form.text(item) for item in form.items()]
-        place = [None if text == "?" else form.whole(text) for text in texts]
-        role = _ROLES[form.text(form.items("<")[0])]
+        place = [None if text == "?" else form.whole(text) for text in form.texts().exactly(2)]
+        kind = form.texts("<")[0]
+        if kind not in _ROLES:
+            raise form.error(f"{kind} is no kind of tile", ", ".join(_ROLES), reason="mlir_tile")
+        role = _ROLES[kind]
     fixed = None if None in place else (int(place[0] or 0), int(place[1] or 0))
     found = TileDescription(form.result, fixed, operation, role, wanted=(place[0], place[1]))
     device.tiles[form.result] = found
@@ -50,15 +55,15 @@ def flow(device: DeviceDescription, operation: Operation) -> None:
     """``aie.flow(%a, DMA : 0, %b, DMA : 1)``."""
     form = Form(operation)
     if form.generic:
-        source, target = form.values[:2]
+        source, target = form.values.first(2)
         ends = [
             EndDescription(
-                tile_, form.bundle(form.attributes[f"{side}_bundle"]), form.attributes[f"{side}_channel"]
+                tile_, form.bundle(form.attributes[f"{side}_bundle"]), form.integer(f"{side}_channel")
             )
             for side, tile_ in (("source", source), ("dest", target))
         ]
     else:
-        one, port, other, there = form.items()
+        one, port, other, there = form.items().exactly(4)
         ends = [_end(form, form.text(one), port), _end(form, form.text(other), there)]
     device.flows.append(FlowDescription([ends[0]], [ends[1]], operation))
 
@@ -66,7 +71,7 @@ def flow(device: DeviceDescription, operation: Operation) -> None:
 def packet_flow(device: DeviceDescription, operation: Operation) -> None:
     """``aie.packet_flow(5) { aie.packet_source<..>  aie.packet_dest<..> }``."""
     form = Form(operation)
-    packet = form.attributes["ID"] if form.generic else form.whole(form.text(form.items()[0]))
+    packet = form.integer("ID") if form.generic else form.whole(form.texts()[0])
     sources, targets = list[EndDescription](), list[EndDescription]()
     for inner in (
         each for region in operation.regions for block in region.blocks for each in block.operations
@@ -78,7 +83,7 @@ def packet_flow(device: DeviceDescription, operation: Operation) -> None:
             f"{len(sources)} sources and {len(targets)} destinations", "a source and a destination"
         )
     keep = bool(form.attributes.get("keep_pkt_header", False))
-    device.flows.append(FlowDescription(sources, targets, operation, int(packet) & _ID_BITS, keep))
+    device.flows.append(FlowDescription(sources, targets, operation, packet & _ID_BITS, keep))
 
 
 def switchbox(device: DeviceDescription, operation: Operation) -> None:
@@ -95,8 +100,8 @@ def switchbox(device: DeviceDescription, operation: Operation) -> None:
         elif inner.name == "aie.amsel":
             select = Form(inner)
             selects[select.result] = (
-                select.attributes.get("arbiterID", _number(select, "<")),
-                select.attributes.get("msel", _number(select, "(")),
+                select.integer("arbiterID", _number(select, "<")),
+                select.integer("msel", _number(select, "(")),
             )
         elif inner.name == "aie.masterset":
             found.masters.append(_master(inner, selects))
@@ -112,15 +117,15 @@ def allocation(device: DeviceDescription, operation: Operation) -> None:
     made = AllocationDescription(form.symbol, "S2MM", 0, operation)
     if form.generic:
         made.direction = form.direction(form.attributes["channel_dir"])
-        made.channel = int(form.attributes["channel_index"])
+        made.channel = form.integer("channel_index")
         made.tile = form.values[0] if form.values else ""
-        made.column = form.attributes.get("col")
+        made.column = form.integer("col") if "col" in form.attributes else None
         made.packet = packet_of(form.attributes.get("packet"))
     else:
-        texts = [form.text(item) for item in form.items()]
+        texts = form.texts()
         if texts[0][:1] == "%":
-            made.tile, texts = texts[0], texts[1:]
-            made.direction, made.channel = form.direction(texts[0]), form.whole(texts[1])
+            made.tile, direction, channel = texts.first(3)
+            made.direction, made.channel = form.direction(direction), form.whole(channel)
         else:
             made.direction, made.channel = form.direction(texts[0]), form.whole(texts[1])
             made.column = form.whole(texts[2])
@@ -132,7 +137,7 @@ def allocation(device: DeviceDescription, operation: Operation) -> None:
 
 def cascade_flow(device: DeviceDescription, operation: Operation) -> None:
     """``aie.cascade_flow(%from, %to)``."""
-    source, target = Form(operation).values[:2]
+    source, target = Form(operation).values.first(2)
     device.cascades.append(CascadeDescription(source, target, operation))
 
 
@@ -140,9 +145,9 @@ def configure_cascade(device: DeviceDescription, operation: Operation) -> None:
     """``aie.configure_cascade(%tile, West, East)``: where its input comes from, where its output goes."""
     form = Form(operation)
     if form.generic:
-        sides = [BUNDLES[int(form.attributes[name])] for name in ("inputDir", "outputDir")]
+        sides = [form.choice(name, BUNDLES) for name in ("inputDir", "outputDir")]
     else:
-        sides = [form.text(item) for item in form.items()[1:3]]
+        sides = form.texts().first(3)[1:]
     device.cascade_sides.append(CascadeSides(form.values[0], sides[0], sides[1], operation))
 
 
@@ -154,10 +159,8 @@ def _end(form: Form, tile_: str, port: Span) -> EndDescription:
 def _packet_end(operation: Operation) -> EndDescription:
     form = Form(operation)
     if form.generic:
-        return EndDescription(
-            form.values[0], form.bundle(form.attributes["bundle"]), form.attributes["channel"]
-        )
-    tile_, port = form.items("<")
+        return EndDescription(form.values[0], form.bundle(form.attributes["bundle"]), form.integer("channel"))
+    tile_, port = form.items("<").exactly(2)
     return _end(form, form.text(tile_), port)
 
 
@@ -166,8 +169,8 @@ def _connection(operation: Operation) -> tuple[str, int, str, int]:
     if form.generic:
         found = form.attributes
         source, target = form.bundle(found["source_bundle"]), form.bundle(found["dest_bundle"])
-        return source, int(found["source_channel"]), target, int(found["dest_channel"])
-    one, other = (_end(form, "", port) for port in form.items("<"))
+        return source, form.integer("source_channel"), target, form.integer("dest_channel")
+    one, other = (_end(form, "", port) for port in form.items("<").exactly(2))
     return one.bundle, one.channel, other.bundle, other.channel
 
 
@@ -181,13 +184,22 @@ def _master(
 ) -> tuple[str, int, int, tuple[int, ...], bool]:
     form = Form(operation)
     if form.generic:
-        bundle, channel = form.bundle(form.attributes["dest_bundle"]), int(form.attributes["dest_channel"])
+        bundle, channel = form.bundle(form.attributes["dest_bundle"]), form.integer("dest_channel")
     else:
         end = _end(form, "", form.items()[0])
         bundle, channel = end.bundle, end.channel
-    chosen = [selects[value] for value in form.values]
+    chosen = [_selected(form, selects, value) for value in form.values]
+    if not chosen:
+        raise form.error("it has no amsel", "what aie.amsel gives", reason="mlir_operands")
     keep = bool(form.attributes.get("keep_pkt_header", False))
     return bundle, channel, chosen[0][0], tuple(msel for _, msel in chosen), keep
+
+
+def _selected(form: Form, selects: dict[str, tuple[int, int]], value: str) -> tuple[int, int]:
+    """Arbiter and msel that a value stands for."""
+    if value not in selects:
+        raise form.error(f"{value} is no amsel of this switch", ", ".join(selects) or "aie.amsel")
+    return selects[value]
 
 
 def _rules(
@@ -197,7 +209,7 @@ def _rules(
     if form.generic:
         bundle, channel = (
             form.bundle(form.attributes["source_bundle"]),
-            int(form.attributes["source_channel"]),
+            form.integer("source_channel"),
         )
     else:
         end = _end(form, "", form.items()[0])
@@ -209,8 +221,9 @@ def _rules(
         if inner.name == "aie.rule":
             rule = Form(inner)
             if rule.generic:
-                mask, value = rule.attributes["mask"], rule.attributes["value"]
+                mask, value = rule.integer("mask"), rule.integer("value")
             else:
-                mask, value = (rule.whole(rule.text(item)) for item in rule.items()[:2])
-            slots.append((int(mask) & _ID_BITS, int(value) & _ID_BITS, *selects[rule.values[0]]))
+                mask, value = (rule.whole(text) for text in rule.texts().first(2))
+            chosen = _selected(rule, selects, rule.values[0])
+            slots.append((mask & _ID_BITS, value & _ID_BITS, *chosen))
     return bundle, channel, slots

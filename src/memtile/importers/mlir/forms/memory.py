@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from memtile.importers.mlir.attributes import Compound
@@ -16,6 +16,7 @@ from memtile.importers.mlir.description import (
     LockUse,
     Padding,
 )
+from memtile.importers.mlir.forms.constants import dense
 from memtile.importers.mlir.forms.operands import Form, levels, list_at, packet_of, paddings
 from memtile.importers.mlir.tree import Block, Operation, Region
 
@@ -43,19 +44,22 @@ def buffer(device: DeviceDescription, operation: Operation) -> None:
         tile=form.values[0] if form.values else "",
         shape=shape,
         operation=operation,
-        address=given.get("address"),
-        bank=given.get("mem_bank"),
-        initial=dense(form.initial() or given.get("initial_value")),
+        address=form.integer("address") if "address" in given else None,
+        bank=form.integer("mem_bank") if "mem_bank" in given else None,
+        initial=dense(form.initial() or given.get("initial_value"), shape),
     )
 
 
 def lock(device: DeviceDescription, operation: Operation) -> None:
     """``aie.lock(%t, 3) {init = 1 : i32, sym_name = "l"}``."""
     form = Form(operation)
-    items = [] if form.generic else form.items()
-    number = form.whole(form.text(items[1])) if len(items) > 1 else form.attributes.get("lockID")
+    texts = [] if form.generic else form.texts()
+    number = form.whole(texts[1]) if len(texts) > 1 else None
+    if number is None and "lockID" in form.attributes:
+        number = form.integer("lockID")
+    initial = form.integer("init", 0)
     device.locks[_key(form, device.locks)] = LockDescription(
-        form.name, form.values[0], operation, number, int(form.attributes.get("init", 0))
+        form.name, form.values[0], operation, number, initial
     )
 
 
@@ -70,11 +74,11 @@ def lock_use(operation: Operation, known: Known = NOTHING) -> LockUse | None:
     if form.attributes.get("acq_en") is False:
         return None
     if form.generic:
-        action = ACTION_NUMBERS[int(form.attributes["action"])]
+        action = form.choice("action", ACTION_NUMBERS)
         values = form.values
-        value = form.whole(values[1]) if len(values) > 1 else int(form.attributes["value"])
+        value = form.whole(values[1]) if len(values) > 1 else form.integer("value")
         return LockUse(values[0], ACTIONS[action], value)
-    texts = [form.text(item) for item in form.items()]
+    texts = form.texts()
     action = texts[1].strip('"')
     if action not in ACTIONS:
         raise form.error(f"{action} is no action of a lock", ", ".join(ACTIONS))
@@ -131,7 +135,7 @@ def bd_of(operations: Sequence[Operation], known: Known = NOTHING) -> BdDescript
                 found.acquire = use
         elif each.name == "aie.dma_bd_packet":
             form = Form(each)
-            kind, packet = (form.whole(form.text(item)) for item in form.items())
+            kind, packet = (form.whole(text) for text in form.texts().exactly(2))
             found.packet = kind, packet
     return found
 
@@ -141,10 +145,12 @@ def bd(operation: Operation, known: Known = NOTHING) -> BdDescription:
     form = Form(operation, known)
     given = form.attributes
     made = BdDescription(form.values[0], operation)
-    made.number, made.packet = given.get("bd_id"), packet_of(given.get("packet"))
-    made.burst = given.get("burst_length") or None
-    made.offset = int(given.get("offset") or given.get("static_offset") or 0)
-    made.length = given.get("len", given.get("static_len"))
+    made.number = form.integer("bd_id") if "bd_id" in given else None
+    made.packet = packet_of(given.get("packet"))
+    made.burst = form.integer("burst_length", 0) or None
+    made.offset = form.integer("offset", 0) or form.integer("static_offset", 0)
+    length = next((name for name in ("len", "static_len") if name in given), None)
+    made.length = None if length is None else form.integer(length)
     made.levels, made.padding = _pattern(form), _padding(form)
     if not form.generic:
         _placed(form, made)
@@ -173,11 +179,9 @@ def _placed(form: Form, made: BdDescription) -> None:
 def _pattern(form: Form) -> Sequence[Level]:
     sizes, strides = form.keyword("sizes"), form.keyword("strides")
     if sizes is not None and strides is not None:
-        pairs = zip(form.whole_list(sizes), form.whole_list(strides), strict=True)
-        return [Level(*pair) for pair in pairs]
+        return _levels(form, form.whole_list(sizes), form.whole_list(strides))
     if "static_sizes" in form.attributes:
-        given = form.attributes["static_sizes"].listed, form.attributes["static_strides"].listed
-        return [Level(*pair) for pair in zip(*given, strict=True)]
+        return _levels(form, form.integers("static_sizes"), form.integers("static_strides"))
     if "dimensions" in form.attributes:
         return levels([form.attributes["dimensions"]])
     for item in [] if form.generic else form.items()[1:]:
@@ -185,6 +189,13 @@ def _pattern(form: Form) -> Sequence[Level]:
         if text.startswith("[<") and "pad" not in text:
             return levels(list_at(form.operation, item.first))
     return []
+
+
+def _levels(form: Form, sizes: Sequence[int], strides: Sequence[int]) -> list[Level]:
+    if len(sizes) != len(strides):
+        says = f"it has {len(sizes)} sizes and {len(strides)} strides"
+        raise form.error(says, "as many strides as sizes", reason="mlir_dimensions")
+    return [Level(*pair) for pair in zip(sizes, strides, strict=True)]
 
 
 def _padding(form: Form) -> Sequence[Padding]:
@@ -203,30 +214,30 @@ def _started(operation: Operation, tile: str, region: Region) -> ChainDescriptio
     """``aie.dma_start(S2MM, 0, ^bd, ^end)``."""
     form = Form(operation)
     if form.generic:
-        direction, channel = form.attributes["channel_dir"], form.attributes["channel_index"]
-        first = next(word for word in operation.words if word[:1] == "^")
+        first = next((word for word in operation.words if word[:1] == "^"), "^")
     else:
-        texts = [form.text(item) for item in form.items()]
-        direction, channel = texts[0], form.whole(texts[1])
-        first = texts[2]
-    return _chain(form, tile, (direction, int(channel)), blocks_of_bds(region, first))
+        first = form.texts()[2]
+    return _chain(form, tile, _port(form), blocks_of_bds(region, first))
+
+
+def _port(form: Form) -> tuple[str | int, int]:
+    """Direction and number of a channel."""
+    if form.generic:
+        return form.attributes["channel_dir"], form.integer("channel_index")
+    direction, channel = form.texts().first(2)
+    return direction, form.whole(channel)
 
 
 def _ring(operation: Operation, tile: str) -> ChainDescription:
     """``aie.dma(MM2S, 0) {loop = false} [{ .. }, { .. }]``; it loops if nothing is said."""
     form = Form(operation)
-    if form.generic:
-        direction, channel = form.attributes["channel_dir"], form.attributes["channel_index"]
-    else:
-        texts = [form.text(item) for item in form.items()]
-        direction, channel = texts[0], form.whole(texts[1])
     found = [bd_of(region.blocks[0].operations) for region in operation.regions]
     bds = [each for each in found if each is not None]
     for number, each in enumerate(bds):
         each.next = number + 1
     if bds:
         bds[-1].next = 0 if form.attributes.get("loop", True) else None
-    return _chain(form, tile, (direction, int(channel)), bds)
+    return _chain(form, tile, _port(form), bds)
 
 
 def _chain(form: Form, tile: str, port: tuple[str | int, int], bds: list[BdDescription]) -> ChainDescription:
@@ -237,7 +248,7 @@ def _chain(form: Form, tile: str, port: tuple[str | int, int], bds: list[BdDescr
         bds=bds,
         operation=form.operation,
         repeat=_repeats(form),
-        pad_value=int(form.attributes.get("pad_value", 0)),
+        pad_value=form.integer("pad_value", 0),
         name=form.name,
     )
 
@@ -245,8 +256,7 @@ def _chain(form: Form, tile: str, port: tuple[str | int, int], bds: list[BdDescr
 def _repeats(form: Form) -> int:
     """How often more than once: an attribute, in the pretty form among the operands."""
     at = form.keyword("repeat_count")
-    given = form.attributes.get("repeat_count", 0) if at is None else form.operation.tokens.words[at]
-    return form.whole(given)
+    return form.integer("repeat_count", 0) if at is None else form.whole(form.operation.tokens.words[at])
 
 
 def _next_label(block: Block) -> str | None:
@@ -255,18 +265,3 @@ def _next_label(block: Block) -> str | None:
         if operation.name in ("aie.next_bd", "cf.br", "br"):
             return next((word for word in operation.words if word[:1] == "^"), None)
     return None
-
-
-def dense(given: object) -> Sequence[int | float] | None:
-    """The numbers of ``dense<[1, 2]>``, in order; of ``dense<0>`` one for all."""
-    if not isinstance(given, Compound):
-        return None
-    return list(_leaves(given.listed))
-
-
-def _leaves(given: Sequence[object]) -> Iterator[int | float]:
-    for item in given:
-        if isinstance(item, list | tuple):
-            yield from _leaves(item)
-        elif isinstance(item, int | float):
-            yield item

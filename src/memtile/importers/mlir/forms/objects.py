@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.description import DeviceDescription, FifoDescription, LinkDescription
-from memtile.importers.mlir.forms.memory import dense
-from memtile.importers.mlir.forms.operands import Form, levels, list_at, paddings
+from memtile.importers.mlir.forms.constants import dense
+from memtile.importers.mlir.forms.operands import Form, levels, list_at, paddings, shown
 from memtile.importers.mlir.tree import Operation, Span
 from memtile.importers.mlir.types import Shaped, shaped
 
@@ -17,10 +17,19 @@ def object_fifo(device: DeviceDescription, operation: Operation) -> None:
     form = Form(operation)
     made = _generic(form) if form.generic else _pretty(form)
     known = ("sym_name", "repeat_count", "padDimensions", "elemType", "elemNumber")
-    made.repeat = int(form.attributes.get("repeat_count", 1))
+    made.repeat = form.integer("repeat_count", 1)
+    if made.repeat < 1:
+        raise form.error(f"its repeat_count is {made.repeat}", "1 or more", reason="mlir_number")
     if "padDimensions" in form.attributes:
         made.padding = paddings([form.attributes["padDimensions"]])
     made.attributes = {name: value for name, value in form.attributes.items() if name not in known}
+    if not made.consumers:
+        raise form.error("it has no consumer", "tiles that read its objects", reason="mlir_operands")
+    if min(made.depths) < 1:
+        raise form.error(f"it has {min(made.depths)} buffers", "1 or more", reason="mlir_depth")
+    if len(made.depths) not in (1, 1 + len(made.consumers)):
+        says = f"it has {len(made.depths)} depths and {1 + len(made.consumers)} ends"
+        raise form.error(says, "one depth for all, or one for each end", reason="mlir_depth")
     device.fifos[made.name] = made
 
 
@@ -44,6 +53,12 @@ def link(device: DeviceDescription, operation: Operation) -> None:
         lists += [[]] * (4 - len(lists))
     sources, targets = ([str(name) for name in names] for names in lists[:2])
     into, out = ([int(offset) for offset in offsets] for offsets in lists[2:4])
+    for names, offsets in ((sources, into), (targets, out)):
+        if not names:
+            raise form.error("it links nothing on one side", "[@in] -> [@out]", reason="mlir_link")
+        if offsets and len(offsets) != len(names):
+            says = f"it has {len(offsets)} offsets for {len(names)} object FIFOs"
+            raise form.error(says, "one for each, or none", reason="mlir_link")
     device.links.append(LinkDescription(sources, targets, into, out, operation))
 
 
@@ -66,7 +81,7 @@ def _lists(form: Form, opening: int) -> list[int]:
 
 def _pretty(form: Form) -> FifoDescription:
     tokens = form.operation.tokens
-    producer, consumers, *depth = form.items()
+    producer, consumers, *depth = form.items().first(max(2, len(form.items())))
     places = form.split(consumers.first)
     made = FifoDescription(
         form.symbol,
@@ -83,7 +98,7 @@ def _pretty(form: Form) -> FifoDescription:
             made.from_stream[number] = found
     initial = form.initial()
     if isinstance(initial, list):
-        made.initial = [dense(value) or [] for value in initial]
+        made.initial = [dense(value, made.element) or [] for value in initial]
     return made
 
 
@@ -100,7 +115,10 @@ def _depths(form: Form, given: list[Span]) -> list[int]:
     if not given:
         raise form.error("it has no depth", "a number of buffers")
     value = form.value(given[0])
-    return [int(each) for each in value] if isinstance(value, list) else [int(value)]
+    found = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, int) for each in found):
+        raise form.error(f"its depth is {shown(value)}", "a number of buffers", reason="mlir_depth")
+    return [int(each) for each in found]
 
 
 def _element(form: Form) -> Shaped:
@@ -116,7 +134,7 @@ def _element(form: Form) -> Shaped:
 
 def _generic(form: Form) -> FifoDescription:
     given = form.attributes
-    producer, *consumers = form.values
+    producer, *consumers = form.values.first(max(2, len(form.values)))
     depth = given["elemNumber"]
     element = element_of(str(given["elemType"]))
     if element is None:

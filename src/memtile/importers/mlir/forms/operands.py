@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from memtile.errors import InputFileError
 from memtile.importers.mlir.attributes import Compound, attributes, listed, number, value_at
 from memtile.importers.mlir.description import Direction, Level, Padding
-from memtile.importers.mlir.tree import Operation, Span
+from memtile.importers.mlir.forms.faults import Attributes, Parts, operation_error
+from memtile.importers.mlir.tree import Operation, Region, Span
 from memtile.importers.mlir.types import Shaped, shaped
 
 BUNDLES = ("Core", "DMA", "FIFO", "South", "West", "North", "East", "PLIO", "NOC", "Trace", "TileControl")
@@ -16,6 +17,9 @@ BUNDLES = ("Core", "DMA", "FIFO", "South", "West", "North", "East", "PLIO", "NOC
 DIRECTIONS: tuple[Direction, ...] = ("S2MM", "MM2S")
 """Of channels, by their number in the generic form (mlir-aie, DMAChannelDir)."""
 _NOTHING: Mapping[str, object] = {}
+_LONGEST = 60  # characters of a value that a message shows
+_MOST_CASTS = 16  # of one number
+T = TypeVar("T")
 _OLD_BUNDLES = {"Ctrl": "TileControl"}
 
 
@@ -32,7 +36,7 @@ class Form:
     """
 
     def __init__(self, operation: Operation, known: Mapping[str, object] = _NOTHING) -> None:
-        self.operation, self.attributes = operation, attributes(operation)
+        self.operation, self.attributes = operation, Attributes(operation, attributes(operation))
         self._known = known
 
     @property
@@ -58,9 +62,74 @@ class Form:
         return self.symbol or self.result[1:]
 
     @property
-    def values(self) -> list[str]:
+    def values(self) -> Parts[str]:
         """The values that it uses, in order."""
-        return [word for word in self.operation.words if word[:1] == "%"]
+        found = [word for word in self.operation.words if word[:1] == "%"]
+        return Parts(self.operation, found, "operand")
+
+    @property
+    def regions(self) -> Parts[Region]:
+        """Its regions, in order."""
+        return Parts(self.operation, self.operation.regions, "region")
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """The whole number of an attribute.
+
+        Raises:
+            InputFileError: the attribute is no whole number; without a default, it is not there.
+        """
+        found = self.attributes[name] if default is None else self.attributes.get(name, default)
+        if isinstance(found, int):
+            return int(found)
+        says = f"its {name} is {shown(found)}"
+        raise self.error(says, "a whole number", reason="mlir_number", given=shown(found))
+
+    def integers(self, name: str) -> list[int]:
+        """The whole numbers of an attribute that is a list, ``array<i64: 1, 2>`` or ``[1, 2]``.
+
+        Raises:
+            InputFileError: the attribute is something else, or is not there.
+        """
+        found = self.attributes[name]
+        listed_ = found.listed if isinstance(found, Compound) else found
+        if isinstance(listed_, list | tuple) and all(isinstance(each, int) for each in listed_):
+            return [int(each) for each in listed_]
+        says = f"its {name} is {shown(found)}"
+        raise self.error(says, "a list of whole numbers", reason="mlir_number", given=shown(found))
+
+    def symbol_of(self, name: str) -> str:
+        """The symbol or string of an attribute.
+
+        Raises:
+            InputFileError: the attribute is something else, or is not there.
+        """
+        found = self.attributes[name]
+        if isinstance(found, str):
+            return str(found)
+        raise self.error(f"its {name} is {shown(found)}", "a name, @name", reason="mlir_symbol", given=name)
+
+    def choice(self, name: str, names: Sequence[T]) -> T:
+        """What the number of an attribute stands for.
+
+        Raises:
+            InputFileError: the number stands for nothing.
+        """
+        number_ = self.integer(name)
+        if 0 <= number_ < len(names):
+            return names[number_]
+        allowed = f"0..{len(names) - 1}"
+        raise self.error(f"its {name} is {number_}", allowed, reason="mlir_number", given=str(number_))
+
+    def after(self, word: str) -> str:
+        """What stands behind a word, ``to`` or ``step``.
+
+        Raises:
+            InputFileError: the word is not there, or nothing behind it.
+        """
+        words = self.operation.words
+        if word in words[:-1]:
+            return words[words.index(word) + 1]
+        raise self.error(f"it has no {word}", f"{word} and a value", reason="mlir_operands")
 
     def bracket(self, opening: str = "(", nth: int = 0) -> int | None:
         """Place of the n-th bracket of a kind at the top of the operation; None if there is none."""
@@ -75,14 +144,25 @@ class Form:
                 at = tokens.close.get(at, at) + 1
         return None
 
-    def items(self, opening: str = "(", nth: int = 0) -> list[Span]:
+    def items(self, opening: str = "(", nth: int = 0) -> Parts[Span]:
         """What stands in a bracket, separated by commas; nothing if there is no such bracket."""
         at = self.bracket(opening, nth)
-        return [] if at is None else self.split(at)
+        return Parts(self.operation, [] if at is None else self.split(at), "operand")
+
+    def texts(self, opening: str = "(") -> Parts[str]:
+        """The same as text without blanks."""
+        return Parts(self.operation, [self.text(item) for item in self.items(opening)], "operand")
 
     def split(self, opening: int) -> list[Span]:
-        """What stands in the bracket that opens at a place, separated by commas."""
+        """What stands in the bracket that opens at a place, separated by commas.
+
+        Raises:
+            InputFileError: no bracket opens there.
+        """
         tokens, found = self.operation.tokens, list[Span]()
+        if opening not in tokens.close:
+            says = f"{tokens.words[opening] or 'the end'} stands where a list should"
+            raise self.error(says, "a list in brackets", reason="mlir_list")
         at = first = opening + 1
         end = tokens.close[opening]
         while at < end:
@@ -151,8 +231,11 @@ class Form:
 
     def bundle(self, given: str | int) -> str:
         """Name of a bundle of ports, from its name or number."""
-        if isinstance(given, int):
+        if isinstance(given, int) and 0 <= given < len(BUNDLES):
             return BUNDLES[given]
+        if not isinstance(given, str):
+            says = f"{shown(given)} is no bundle of ports"
+            raise self.error(says, ", ".join(BUNDLES), reason="mlir_bundle", given=shown(given))
         name = given.strip('"')
         return _OLD_BUNDLES.get(name, name)
 
@@ -162,12 +245,12 @@ class Form:
         Raises:
             InputFileError: no direction.
         """
-        if isinstance(given, int):
+        if isinstance(given, int) and 0 <= given < len(DIRECTIONS):
             return DIRECTIONS[given]
         for direction in DIRECTIONS:
-            if given.strip('"') == direction:
+            if isinstance(given, str) and given.strip('"') == direction:
                 return direction
-        raise self.error(f"{given} is no direction", " or ".join(DIRECTIONS))
+        raise self.error(f"{shown(given)} is no direction", " or ".join(DIRECTIONS))
 
     def last_type(self) -> Shaped | None:
         """The last type at the top of the operation that is shaped."""
@@ -185,16 +268,17 @@ class Form:
         self, says: str, allowed: str, *, reason: str = "mlir_operation", given: str = "", step: str = ""
     ) -> InputFileError:
         """The error of the operation; what is ``given`` is its name, or what it names."""
-        tokens = self.operation.tokens
-        text = f"{self.operation.name}: {says}"
-        given = given or self.operation.name
-        return tokens.text.error(
-            tokens.offset(self.operation.at), text, allowed=allowed, given=given, reason=reason, step=step
-        )
+        return operation_error(self.operation, says, allowed, reason=reason, given=given, step=step)
 
 
-def constant(operation: Operation, value: str) -> int | float | None:
-    """The number that a value is, if ``arith.constant`` or a cast of it defines it; else None."""
+def shown(given: object) -> str:
+    """A value as messages have it: text in quotes, and not all of a long one."""
+    text = repr(str(given) if isinstance(given, str) else given)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}.."
+
+
+def constant(operation: Operation, value: str, casts: int = _MOST_CASTS) -> int | float | None:
+    """The number that a value is, if ``arith.constant`` or a few casts of it define it; else None."""
     region = operation.parent.region if operation.parent else None
     for own in operation.regions[:1]:
         region = own if region is None else region
@@ -208,7 +292,7 @@ def constant(operation: Operation, value: str) -> int | float | None:
         return given if isinstance(given, int | float) else None
     if found.name in ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci"):
         inner = [word for word in found.words if word[:1] == "%"]
-        return constant(found, inner[0]) if inner else None
+        return constant(found, inner[0], casts - 1) if inner and casts else None
     return None
 
 
@@ -251,6 +335,8 @@ def _numbers(item: Compound) -> bool:
 
 def _pair(item: Compound, first: str, second: str) -> tuple[int, int]:
     if item.named:
+        if not item.named.keys() <= {first, second}:
+            raise ValueError(f"{', '.join(item.named)} instead of {first} and {second}")
         return int(item.named.get(first, 0)), int(item.named.get(second, 0))
     one, two = item.listed
     return int(one), int(two)

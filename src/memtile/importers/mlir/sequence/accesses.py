@@ -43,11 +43,13 @@ def address(reader: Reader, form: Call) -> int:
     """Absolute address: of the array, of a tile that is named, or within a buffer, in words."""
     offset = form.number("address", 0)
     if "buffer" in form.attributes:
-        buffer, tile = buffer_at(reader, form, str(form.attributes["buffer"]))
+        buffer, tile = buffer_at(reader, form, form.symbol_of("buffer"))
         assert tile.place is not None
         return address_of(*tile.place, buffer + offset * WORD_BYTES)
     if "column" in form.attributes and "row" in form.attributes:
-        return address_of(int(form.attributes["column"]), int(form.attributes["row"]), offset & _TILE_OFFSETS)
+        tile = reader.tile(form.integer("column"), form.integer("row"))
+        assert tile.place is not None
+        return address_of(*tile.place, offset & _TILE_OFFSETS)
     return offset
 
 
@@ -61,7 +63,7 @@ def buffer_at(reader: Reader, form: Form, name: str) -> tuple[int, Tile]:
 
 def rtp_write(reader: Reader, form: Call) -> None:
     """``aiex.npu.rtp_write(@buffer, 3, %value)``: a word of a buffer."""
-    name = str(form.attributes.get("buffer") or form.text(form.items()[0])[1:]).strip('"')
+    name = str(form.attributes.get("buffer") or form.texts()[0][1:]).strip('"')
     buffer, tile = buffer_at(reader, form, name)
     index, value = form.number("index", 1), form.number("value", 2)
     assert tile.place is not None
@@ -71,7 +73,10 @@ def rtp_write(reader: Reader, form: Call) -> None:
 
 def set_lock(reader: Reader, form: Call) -> None:
     """``aiex.set_lock(%lock, 1)``."""
-    lock = reader.made.locks[form.values[0]]
+    name = form.values[0]
+    if name not in reader.made.locks:
+        raise form.error(f"{name} is no lock of the device", "aie.lock", reason="mlir_lock", given=name)
+    lock = reader.made.locks[name]
     kind, value = lock.kind, form.number("value", 1)
     assert lock.place is not None
     at = address_of(*lock.place, kind.lock_value_base + lock.id * kind.lock_value_stride)
@@ -81,14 +86,14 @@ def set_lock(reader: Reader, form: Call) -> None:
 def raw_bd(reader: Reader, form: Call) -> None:
     """``aiex.npu.writebd``: fields as the registers have them, stored off by one where they are."""
     given = {name: int(value) for name, value in form.attributes.items() if isinstance(value, int)}
-    tile = reader.tile(given["column"], given["row"])
+    tile = reader.tile(form.integer("column"), form.integer("row"))
     words = [0] * tile.kind.bd_words
     for name, value in _bd_fields(given, tile.kind, reader.habits.cache).items():
         for word, msb, lsb in tile.kind.bd_fields[name].parts:
             bits = msb - lsb + 1
             words[word] |= (value & ((1 << bits) - 1)) << lsb
             value >>= bits
-    write_bd(reader, form, tile, given["bd_id"], words)
+    write_bd(reader, form, tile, form.integer("bd_id"), words)
 
 
 def _bd_fields(given: Mapping[str, int], kind: TileKind, cache: int) -> dict[str, int]:
@@ -140,29 +145,27 @@ _RAW = {
 
 def address_patch(reader: Reader, form: Call) -> None:
     """``aiex.npu.address_patch(%offset : i32) {addr, arg_idx}``."""
-    given = form.attributes
-    offset = form.whole(form.values[0]) if form.values else int(given.get("arg_plus", 0))
-    said = (("address", int(given["addr"])), ("argument", int(given["arg_idx"])), ("offset", offset))
+    offset = form.whole(form.values[0]) if form.values else form.integer("arg_plus", 0)
+    said = (("address", form.integer("addr")), ("argument", form.integer("arg_idx")), ("offset", offset))
     reader.emit(form, lambda place: Other(PATCH, b"", said, place=place))
 
 
 def push_queue(reader: Reader, form: Call) -> None:
     """``aiex.npu.push_queue (0, 2, MM2S:0) bd_id %b repeat %r {issue_token = false}``."""
-    given, items = form.attributes, form.items()
+    given, items = form.attributes, form.texts()
     if form.generic or "bd_id" in given:
         direction = given.get("direction")
         column, row = form.number("column", 0), form.number("row", 1)
         if direction is None:
-            name, _, number = form.text(items[2]).partition(":")
+            name, _, number = items[2].partition(":")
             direction, channel = DIRECTIONS.index(form.direction(name)), form.whole(number)
         else:
-            channel = form.number("channel")
+            direction, channel = DIRECTIONS.index(form.direction(direction)), form.number("channel")
         bd, repeat = form.number("bd_id"), form.number("repeat_count")
     else:
-        column, row = (form.whole(form.text(item)) for item in items[:2])
-        name, _, number = form.text(items[2]).partition(":")
+        column, row = (form.whole(text) for text in items.first(2))
+        name, _, number = items[2].partition(":")
         direction, channel = DIRECTIONS.index(form.direction(name)), form.whole(number)
-        words = form.operation.words
-        bd, repeat = (form.whole(words[words.index(key) + 1]) for key in ("bd_id", "repeat"))
+        bd, repeat = (form.whole(form.after(key)) for key in ("bd_id", "repeat"))
     tile, token = reader.tile(column, row), bool(given.get("issue_token", False))
-    push(reader, form, tile, (int(direction), channel), bd, repeat + 1, token=token)
+    push(reader, form, tile, (direction, channel), bd, repeat + 1, token=token)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.sequence.reader import Call, Reader
 
 
@@ -10,28 +11,33 @@ def load_pdi(reader: Reader, form: Call) -> None:
     if "device_ref" not in form.attributes:
         says = "it names no device; which one a number means is said outside of the text"
         raise form.error(says, "device_ref = @device", reason="mlir_load")
-    reader.load(form, str(form.attributes["device_ref"]))
+    reader.load(form, form.symbol_of("device_ref"))
 
 
 def configure(reader: Reader, form: Call) -> None:
     """``aiex.configure @device { .. }``: its region is done on that device."""
-    reader.load(form, form.symbol or str(form.attributes["symbol"]))
-    reader.run(reader, form.operation.regions[0].blocks[0])
+    reader.load(form, form.symbol or form.symbol_of("symbol"))
+    reader.run(reader, form.block())
 
 
 def run(reader: Reader, form: Call) -> None:
     """``aiex.run @sequence(%a, %b) : (memref<4xi32>)``: a sequence of the device that is loaded."""
-    name = form.symbol or str(form.attributes["runtime_sequence_symbol"])
+    name = form.symbol or form.symbol_of("runtime_sequence_symbol")
     sequences = reader.made.device.sequences
     if name not in sequences:
         known = ", ".join(sequences) or "none"
         raise form.error(f"the device has no sequence {name}", f"one of {known}", reason="mlir_sequence")
-    (block,) = sequences[name].regions[0].blocks
-    given = [reader.values[value] for value in form.values]
+    called = f"{reader.made.device.name}:{name}"
+    if called in reader.inside:
+        raise form.error(f"the sequence {name} runs itself", "another one", reason="mlir_sequence")
+    block = Form(sequences[name]).regions[0].blocks[0]
+    given = [form.known(value) for value in form.values]
     if len(given) != len(block.arguments):
         says = f"{len(given)} arguments for {len(block.arguments)}"
         raise form.error(says, "as many as the sequence has", reason="mlir_sequence")
     outer = reader.values
+    reader.inside.append(called)
     reader.values = {inner: value for (inner, _), value in zip(block.arguments, given, strict=True)}
     reader.run(reader, block)
     reader.values = outer
+    reader.inside.pop()

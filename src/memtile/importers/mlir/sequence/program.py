@@ -7,11 +7,20 @@ from dataclasses import dataclass
 
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.reconfiguration import Devices
 from memtile.importers.mlir.scratchpad import syncs_first
 from memtile.importers.mlir.sequence import accesses, loads, resets, scratchpad, tasks, transfers, values
-from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Call, Parameters, Reader, View, habits_of
+from memtile.importers.mlir.sequence.reader import (
+    MOST_STEPS,
+    NO_PARAMETERS,
+    Call,
+    Parameters,
+    Reader,
+    View,
+    habits_of,
+)
 from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped, dtype_of, shaped
 from memtile.io.program.operations import Operation as Step
@@ -20,7 +29,6 @@ Scalars = Mapping[int, int]
 NO_SCALARS: Scalars = {}
 NO_OTHERS: Mapping[str, DeviceDescription] = {}
 _NUMBER = "number"  # layout of an argument that is no memory
-_MOST_STEPS = 1 << 20  # of an unrolled sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ def program_of(
     devices = Devices(others, made.array)
     reader = Reader(made, _run, habits_of(sequence.name), devices, parameters)
     shapes = arguments_of(sequence)
-    (region,) = sequence.regions
+    region = Form(sequence).regions[0]
     for number, (name, _) in enumerate(region.blocks[0].arguments):
         if not is_scalar(shapes[number]):
             reader.values[name] = View(number, 0, shapes[number])
@@ -89,7 +97,8 @@ def arguments_of(sequence: Operation) -> list[Shaped]:
     Raises:
         InputFileError: an argument that is neither a memref nor a number.
     """
-    return [_argument(sequence, name, kind) for name, kind in sequence.regions[0].blocks[0].arguments]
+    (first, *_) = Form(sequence).regions.first(1)
+    return [_argument(sequence, name, kind) for name, kind in first.blocks[0].arguments]
 
 
 def is_scalar(kind: Shaped) -> bool:
@@ -113,10 +122,11 @@ def _run(reader: Reader, block: Block) -> None:
         if handler is None:
             says = "nothing is known of this operation, and it may change what the host does"
             raise Form(operation).error(says, ", ".join(HANDLERS), reason="mlir_unknown")
-        handler(reader, Call(operation, reader))
-        if len(reader.steps) > _MOST_STEPS:
+        with reading(operation):
+            handler(reader, Call(operation, reader))
+        if len(reader.steps) > MOST_STEPS:
             says = "the sequence does not end"
-            raise Form(operation).error(says, f"up to {_MOST_STEPS} register accesses")
+            raise Form(operation).error(says, f"up to {MOST_STEPS} register accesses")
 
 
 def ignored(_reader: Reader, _form: Call) -> None:

@@ -21,6 +21,9 @@ from memtile.io.program.operations import Operation as Step
 Number = int | float
 Parameters = Mapping[str, Number]
 NO_PARAMETERS: Parameters = {}
+MOST_STEPS = 1 << 20
+"""Register accesses of an unrolled sequence."""
+_MOST_TURNS = 1 << 17  # of its loops
 _OLD_SEQUENCE = "aiex.runtime_sequence"
 
 
@@ -96,6 +99,7 @@ class Reader:
         steps: what was done so far.
         values: by name.
         scratchpad: words that firmware has taken from the host.
+        inside: sequences that run now, each called by the one before.
     """
 
     def __init__(
@@ -112,7 +116,20 @@ class Reader:
         self.steps: list[Step] = []
         self.values: dict[str, Value] = {}
         self.scratchpad = 0
+        self.inside: list[str] = []
+        self._turns = 0
         self._taken: dict[tuple[int, int], set[int]] = {}
+
+    def turn(self, form: Form) -> None:
+        """Count a turn of a loop.
+
+        Raises:
+            InputFileError: the loops of the sequence have turned too often.
+        """
+        self._turns += 1
+        if self._turns > _MOST_TURNS:
+            says = "the sequence does not end"
+            raise form.error(says, f"up to {_MOST_TURNS} turns of loops", reason="mlir_endless")
 
     def emit(self, form: Form, step: Callable[[str], Step]) -> None:
         """Add a step that the firmware does, and that knows where it stands in the text."""
@@ -199,11 +216,59 @@ class Call(Form):
     def number(self, name: str, place: int | None = None) -> int:
         """A number that is an attribute, or the operand at a place."""
         if name in self.attributes:
-            return int(self.attributes[name])
+            return self.integer(name)
         items = self.items()
         if place is not None and place < len(items):
             return self.whole(self.text(items[place]).partition(":")[0])
         raise self.error(f"it has no {name}", "a number")
+
+    def known(self, name: str) -> Value:
+        """What a value is.
+
+        Raises:
+            InputFileError: nothing before it said.
+        """
+        if name not in self.reader.values:
+            raise self.error(
+                f"{name} is not known here", "a value from before it", reason="mlir_value", given=name
+            )
+        return self.reader.values[name]
+
+    def tile(self) -> Tile:
+        """The tile that its first operand is.
+
+        Raises:
+            InputFileError: the operand is no tile.
+        """
+        name = self.values[0]
+        if name not in self.reader.made.tiles:
+            raise self.error(f"{name} is no tile of the device", "aie.tile", reason="mlir_tile", given=name)
+        return self.reader.made.tiles[name]
+
+    def block(self) -> Block:
+        """The first block of its region.
+
+        Raises:
+            InputFileError: it has no region.
+        """
+        return self.regions[0].blocks[0]
+
+    def channel(self) -> tuple[Tile, int, int]:
+        """Tile, direction and number of a channel: ``(%tile, MM2S, 0)``.
+
+        Raises:
+            InputFileError: no tile, no direction, or no number.
+        """
+        tile = self.tile()
+        if self.generic:
+            given, number = self.attributes["direction"], self.integer("channel")
+        else:
+            _, given, text = self.texts().first(3)
+            number = self.whole(text)
+        if not 0 <= number < tile.kind.channels:
+            says = f"the {tile.title} has no channel {number}"
+            raise self.error(says, f"0..{tile.kind.channels - 1}", reason="mlir_channel", given=str(number))
+        return tile, DIRECTIONS.index(self.direction(given)), number
 
     def argument(self, name: str) -> View:
         """The argument of the sequence that a value is."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from memtile.arch.register_map import register_at
-from memtile.arch.tiles import DIRECTIONS
 from memtile.importers.mlir.configure import CORE_CONTROL
 from memtile.importers.mlir.sequence.reader import Call, Reader
 from memtile.io.program.operations import MaskWrite, address_of
@@ -18,11 +17,7 @@ def channel_reset(reader: Reader, form: Call) -> None:
     if form.operation.name.endswith("_for"):
         tile, direction, channel = form.allocated(str(form.attributes.get("alloc") or form.symbol))
     else:
-        tile = reader.made.tiles[form.values[0]]
-        texts = [form.text(item) for item in form.items()]
-        given = form.attributes
-        port = (given["direction"], given["channel"]) if form.generic else (texts[1], form.whole(texts[2]))
-        direction, channel = DIRECTIONS.index(form.direction(port[0])), int(port[1])
+        tile, direction, channel = form.channel()
     if not tile.kind.has_channel_reset:
         says = f"channels of an {tile.kind.title} have no reset"
         raise form.error(says, "channels of memory tiles and compute tiles", reason="mlir_reset")
@@ -40,7 +35,7 @@ def core_reset(reader: Reader, form: Call) -> None:
     Raises:
         InputFileError: a tile without core.
     """
-    tile = reader.made.tiles[form.values[0]]
+    tile = form.tile()
     if tile.kind.role != "compute":
         raise form.error(f"the {tile.title} has no core", "a compute tile", reason="mlir_reset")
     assert tile.place is not None

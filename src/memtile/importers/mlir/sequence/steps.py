@@ -28,8 +28,15 @@ def whole_words(form: Form, count: int) -> int:
 
 
 def write_bd(reader: Reader, form: Form, tile: Tile, number: int, words: list[int]) -> None:
-    """Write a BD."""
+    """Write a BD.
+
+    Raises:
+        InputFileError: the tile has no BD of that number.
+    """
     assert tile.place is not None
+    if not 0 <= number < tile.kind.bds:
+        says = f"the {tile.title} has no BD {number}"
+        raise form.error(says, f"0..{tile.kind.bds - 1}", reason="mlir_bds", given=str(number))
     at = address_of(*tile.place, tile.kind.bd_base + number * tile.kind.bd_stride)
     reader.emit(form, lambda place: BlockWrite(at, tuple(words), place=place))
 
@@ -53,6 +60,9 @@ def push(
     """
     direction, channel = port
     kind = tile.kind
+    if not 0 <= channel < kind.channels:
+        says = f"the {tile.title} has no channel {channel}"
+        raise form.error(says, f"0..{kind.channels - 1}", reason="mlir_channel", given=str(channel))
     if not 1 <= runs <= kind.max_repeat:
         raise form.error(f"{runs} runs of a task", f"1..{kind.max_repeat}", reason="mlir_repeat")
     offset, word = start_word(tile, (DIRECTIONS[direction], channel), number, runs, token=token)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from math import prod
 
 from memtile.arch.tiles import DIRECTIONS
 from memtile.bd.codec import encode
+from memtile.errors import InputFileError, raise_if
 from memtile.importers.mlir.configure import dma_locks, memory_of
 from memtile.importers.mlir.description import BdDescription, ChainDescription
 from memtile.importers.mlir.descriptors import Memory, descriptor, element_bytes
 from memtile.importers.mlir.forms.memory import blocks_of_bds
 from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.references import bd_problems
 from memtile.importers.mlir.sequence.reader import Call, Reader, Task
 from memtile.importers.mlir.sequence.scratchpad import offset_of
 from memtile.importers.mlir.sequence.steps import patch, push, wait, write_bd
@@ -23,16 +25,13 @@ def configure_task(reader: Reader, form: Call) -> None:
         name = str(form.attributes.get("alloc") or form.symbol)
         tile, direction, channel = form.allocated(name)
     else:
-        tile = reader.made.tiles[form.values[0]]
-        texts = [form.text(item) for item in form.items()]
-        given = form.attributes
-        port = (given["direction"], given["channel"]) if form.generic else (texts[1], form.whole(texts[2]))
-        direction, channel = DIRECTIONS.index(form.direction(port[0])), int(port[1])
-    bds = blocks_of_bds(form.operation.regions[0], "", reader.values)
-    repeat, token = (
-        int(form.attributes.get("repeat_count", 0)),
-        bool(form.attributes.get("issue_token", False)),
-    )
+        tile, direction, channel = form.channel()
+    bds = blocks_of_bds(form.regions[0], "", reader.values)
+    if not bds:
+        raise form.error("the task has no BD", "aie.dma_bd in its region", reason="mlir_bds")
+    if tile.kind.role != "interface":
+        raise_if(bd_problems(reader.made.device, bds), InputFileError)
+    repeat, token = form.integer("repeat_count", 0), bool(form.attributes.get("issue_token", False))
     chain = ChainDescription(
         form.result, form.direction(direction), channel, bds, form.operation, repeat, token
     )
@@ -52,13 +51,15 @@ def _task_bd(
     levels = list(bd.levels)
     if len(levels) > tile.kind.dimensions:
         runs, stride = levels.pop(0)
+        if runs < 1:
+            raise form.error(f"its outermost size is {runs}", "1 or more", reason="mlir_repeat")
         task.runs *= runs
         bd.levels = levels
         bd.length = None if bd.length is None else bd.length // runs
         bd.iteration = (runs, stride, 0) if stride else None
     if tile.kind.role != "interface":
         made = descriptor(
-            bd, tile.kind, memory_of(reader.made, tile, bd.buffer), dma_locks(reader.made, tile), numbers[1]
+            bd, tile.kind, memory_of(reader.made, tile, bd), dma_locks(reader.made, tile), numbers[1]
         )
         write_bd(reader, form, tile, number, list(encode(made, number)))
         return
@@ -69,7 +70,7 @@ def _task_bd(
     linear, bd.offset = contiguous(levels), 0
     if linear:
         bd.levels = ()
-        bd.length = bd.length if bd.length is not None else int(np.prod([n for n, _ in levels]))
+        bd.length = bd.length if bd.length is not None else prod(n for n, _ in levels)
     made = descriptor(
         bd,
         tile.kind,

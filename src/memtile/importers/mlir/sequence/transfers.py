@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from math import prod
 
 from memtile.arch.tiles import S2MM, TileKind
 from memtile.bd.codec import encode
@@ -15,16 +15,21 @@ from memtile.importers.mlir.sequence.reader import Call, Reader
 from memtile.importers.mlir.sequence.scratchpad import offset_of
 from memtile.importers.mlir.sequence.steps import patch, push, wait, whole_words, write_bd
 
+_DIMENSIONS = 4
+
 
 def memcpy(reader: Reader, form: Call) -> None:
     """``aiex.npu.dma_memcpy_nd``: a BD of an interface tile, its address, and its push."""
-    tile, direction, channel = form.allocated(str(form.attributes["metadata"]))
+    tile, direction, channel = form.allocated(form.symbol_of("metadata"))
+    if tile.kind.role != "interface":
+        says = f"its channel is one of the {tile.title}"
+        raise form.error(says, "channels of interface tiles", reason="mlir_allocation")
     source = form.argument(form.values[0])
     offsets, sizes, strides = _lists(form)
     size = element_bytes(form, source.shape)
     runs, *rest = sizes
     levels = [Level(n, s) for n, s in zip(rest, strides[1:], strict=True)]
-    length = runs and int(np.prod(rest)) * size
+    length = runs and prod(rest) * size
     linear = contiguous(levels)
     iteration = NO_ITERATION
     if runs > 1 and strides[0] > 0:
@@ -50,10 +55,11 @@ def memcpy(reader: Reader, form: Call) -> None:
 def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
     """Offsets, sizes and strides, each of four, outermost first."""
     if form.generic or "static_offsets" in form.attributes:
-        lists = [list(form.attributes[f"static_{name}"].listed) for name in ("offsets", "sizes", "strides")]
+        lists = [form.integers(f"static_{name}") for name in ("offsets", "sizes", "strides")]
     else:
         opening = form.bracket()
-        assert opening is not None
+        if opening is None:
+            raise form.error("it has no operands", "(%argument[..][..][..])", reason="mlir_operands")
         tokens, at = form.operation.tokens, opening + 1
         places = []
         while at < tokens.close[opening]:
@@ -61,11 +67,11 @@ def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
                 places.append(at)
             at = tokens.close.get(at, at) + 1
         lists = [form.whole_list(place) for place in places[:3]]
-    if len(lists) != 3 or len({len(each) for each in lists}) != 1:
+    if len(lists) != 3 or len({len(each) for each in lists}) != 1 or len(lists[0]) > _DIMENSIONS:
         raise form.error(
             "it needs offsets, sizes and strides of equal length", "three lists of up to four numbers"
         )
-    missing = 4 - len(lists[0])
+    missing = _DIMENSIONS - len(lists[0])
     offsets, sizes, strides = lists
     return [0] * missing + offsets, [1] * missing + sizes, [0] * missing + strides
 
@@ -90,12 +96,12 @@ def _packet(form: Call) -> Packet | None:
 
 def _axi(form: Call, kind: TileKind, cache: int) -> Axi:
     codes = kind.bd_fields["Burst_Length"].codes
-    return Axi(form.attributes.get("burst_length") or max(codes), cache=cache)
+    return Axi(form.integer("burst_length", 0) or max(codes), cache=cache)
 
 
 def wait_for(reader: Reader, form: Call) -> None:
     """``aiex.npu.dma_wait {symbol = @out}``."""
-    tile, direction, channel = form.allocated(str(form.attributes["symbol"]))
+    tile, direction, channel = form.allocated(form.symbol_of("symbol"))
     assert tile.place is not None
     wait(reader, form, tile.place, direction, channel)
 

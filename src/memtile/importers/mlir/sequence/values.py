@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from memtile.importers.mlir.attributes import Compound, attributes
+from memtile.arch.tiles import WORD_BYTES
+from memtile.importers.kernels.arithmetic import divide, remainder, w64
+from memtile.importers.mlir.attributes import attributes
 from memtile.importers.mlir.descriptors import element_bytes
+from memtile.importers.mlir.forms.constants import array_of, dense
 from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.sequence.reader import Call, Reader, Value, View
+from memtile.importers.mlir.sequence.reader import MOST_STEPS, Call, Reader, Value, View
 from memtile.importers.mlir.tree import Block
 
 
@@ -30,12 +33,11 @@ def global_array(reader: Reader, form: Call) -> None:
     if operation is None:
         raise form.error(f"no constant has the name {form.symbol}", "memref.global")
     data = Form(operation)
-    given = data.initial() or data.attributes.get("initial_value")
     shape = data.last_type()
-    values = list(given.listed) if isinstance(given, Compound) else []
-    array = np.array(values[0] if len(values) == 1 else values)
-    size = shape.elements if shape is not None else array.size
-    reader.values[form.result] = np.broadcast_to(array, (size,)) if array.size == 1 else array
+    values = dense(data.initial() or data.attributes.get("initial_value"), shape)
+    if shape is None or values is None:
+        raise data.error("it has no type or no numbers", "memref<..> = dense<..>", reason="mlir_constant")
+    reader.values[form.result] = array_of(data, values, shape, MOST_STEPS * WORD_BYTES)
 
 
 def part(reader: Reader, form: Call) -> None:
@@ -60,15 +62,18 @@ def _row_strides(sizes: tuple[int, ...]) -> list[int]:
 
 def loop(reader: Reader, form: Call) -> None:
     """``%r = scf.for %i = %a to %b step %c iter_args(%x = %y) -> (index) { .. }``, unrolled."""
-    words, (region,) = form.operation.words, form.operation.regions
-    bounds = [form.whole(words[words.index(key) + 1]) for key in ("=", "to", "step")]
+    words, block = form.operation.words, form.block()
+    low, high, step = (form.whole(form.after(key)) for key in ("=", "to", "step"))
+    if step < 1:
+        raise form.error(f"its step is {step}", "1 or more", reason="mlir_loop")
     carried = _carried(words)
     for name, initial in carried:
-        reader.values[name] = reader.values[initial]
-    for value in range(*bounds):
+        reader.values[name] = form.known(initial)
+    for value in range(low, high, step):
+        reader.turn(form)
         reader.values[words[0]] = value
-        reader.run(reader, region.blocks[0])
-        _assign(reader, [name for name, _ in carried], _yielded(reader, region.blocks[0]))
+        reader.run(reader, block)
+        _assign(reader, [name for name, _ in carried], _yielded(form, block))
     _assign(reader, form.operation.results, [reader.values[name] for name, _ in carried])
 
 
@@ -78,13 +83,13 @@ def branch(reader: Reader, form: Call) -> None:
     chosen = 0 if form.whole(form.values[0]) else 1
     if chosen < len(regions):
         reader.run(reader, regions[chosen].blocks[0])
-        _assign(reader, form.operation.results, _yielded(reader, regions[chosen].blocks[0]))
+        _assign(reader, form.operation.results, _yielded(form, regions[chosen].blocks[0]))
 
 
 def compare(reader: Reader, form: Call) -> None:
     """``arith.cmpi slt, %a, %b : index``."""
-    predicate = str(form.attributes.get("predicate", form.operation.words[0])).strip('"')
-    one, other = (form.whole(value) for value in form.values)
+    predicate = str(form.attributes.get("predicate", "".join(form.operation.words[:1]))).strip('"')
+    one, other = (form.whole(value) for value in form.values.exactly(2))
     if predicate not in COMPARISONS:
         raise form.error(f"the predicate {predicate} is not known", ", ".join(COMPARISONS))
     reader.values[form.result] = int(COMPARISONS[predicate](one, other))
@@ -99,12 +104,12 @@ def _carried(words: list[str]) -> list[tuple[str, str]]:
     return [(words[at - 1], words[at + 1]) for at in range(first, last) if words[at] == "="]
 
 
-def _yielded(reader: Reader, block: Block) -> list[Value]:
+def _yielded(form: Call, block: Block) -> list[Value]:
     """What a block hands on."""
     last = block.operations[-1] if block.operations else None
     if last is None or last.name != "scf.yield":
         return []
-    return [reader.values[word] for word in last.words if word[:1] == "%"]
+    return [form.known(word) for word in last.words if word[:1] == "%"]
 
 
 def _assign(reader: Reader, names: Sequence[str], values: Sequence[Value]) -> None:
@@ -115,9 +120,17 @@ def _assign(reader: Reader, names: Sequence[str], values: Sequence[Value]) -> No
 def integers(reader: Reader, form: Call) -> None:
     """Arithmetic on numbers that are known."""
     compute = ARITHMETIC[form.operation.name]
-    reader.values[form.result] = compute(*(form.whole(value) for value in form.values))
+    given = [form.whole(value) for value in form.values.exactly(1 if form.operation.name in _CASTS else 2)]
+    if form.operation.name in _DIVISIONS and given[1] == 0:
+        raise form.error(f"{given[0]} is divided by zero", "another number than 0", reason="mlir_division")
+    if form.operation.name == "arith.shli" and not 0 <= given[1] < _BITS:
+        raise form.error(f"it shifts by {given[1]}", f"0..{_BITS - 1}", reason="mlir_shift")
+    reader.values[form.result] = w64(compute(*given))
 
 
+_BITS = 64
+_DIVISIONS = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
+_CASTS = ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci")
 COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -130,15 +143,12 @@ ARITHMETIC: Mapping[str, Callable[..., int]] = {
     "arith.addi": lambda a, b: a + b,
     "arith.subi": lambda a, b: a - b,
     "arith.muli": lambda a, b: a * b,
-    "arith.divsi": lambda a, b: a // b,
+    "arith.divsi": divide,
     "arith.divui": lambda a, b: a // b,
-    "arith.remsi": lambda a, b: a % b,
+    "arith.remsi": remainder,
     "arith.remui": lambda a, b: a % b,
     "arith.shli": lambda a, b: a << b,
     "arith.ori": lambda a, b: a | b,
     "arith.andi": lambda a, b: a & b,
-    "arith.index_cast": lambda a: a,
-    "arith.extsi": lambda a: a,
-    "arith.extui": lambda a: a,
-    "arith.trunci": lambda a: a,
+    **dict.fromkeys(_CASTS, lambda a: a),
 }
