@@ -1849,6 +1849,7 @@ MUTANTS = (
         "external.drop(each.name)",
         "pass",
         "tests/data/test_mlir_scratchpad.py::test_a_design_with_loads_runs_again_on_what_tile_memory_holds",
+    ),
     # Designs of MLIR text with mistakes
     Mutant(
         "names of a description are not looked at",
