@@ -215,8 +215,8 @@ def test_words_arrive_whoever_shares_the_interfaces(
             assert words[:: 1 + number].tolist() == list(range(5, 35))
 
 
-def test_design_column_0_of_phoenix_has_a_neighbour_that_is_not_the_designs() -> None:
-    """DEV-NBR-1: the tile is on the die, isolated from the partition; a model does not place it."""
+def test_a_tile_alone_has_no_neighbour_whatever_is_on_the_die() -> None:
+    """DEV-NBR-1: an array of Phoenix has the tile west of it; a tile alone is alone."""
     assert device("npu1").has_west_neighbour(0)
     rig = Rig()
     ch = started(rig, Descriptor("memory", 4, WEST.address(0)), reads=False)

@@ -32,7 +32,8 @@ from memtile.design.values import dtype_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
-from memtile.model.state.tiles import Placed
+from memtile.model.state.columns import NONE
+from memtile.model.state.tiles import OUTSIDE, Placed
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
@@ -471,9 +472,13 @@ class Array(Bench):
 
 
 def _placed(device: Device, columns: int) -> list[Placed]:
-    """All tiles, column by column; memory tiles know their neighbours in the row."""
+    """All tiles, column by column; memory tiles know their neighbours in the row.
+
+    Behind them the memory tiles west of the partition, where the die has some (DEV-NBR-1).
+    """
     places = [(c, r) for c in range(columns) for r in range(device.rows)]
-    numbers = {place: number for number, place in enumerate(places)}
+    beyond = [(OUTSIDE, r) for r in device.memory_rows if device.has_west_neighbour(0)]
+    numbers = {place: number for number, place in enumerate([*places, *beyond])}
 
     def beside(column: int, row: int) -> int:
         return numbers.get((column, row), _NO_TILE) if row in device.memory_rows else _NO_TILE
@@ -482,4 +487,5 @@ def _placed(device: Device, columns: int) -> list[Placed]:
         sides = beside(column - 1, row), beside(column + 1, row)
         return Placed(device.tile(column, row), *sides, column, row, device.has_interface_dma(column))
 
-    return [placed(*place) for place in places]
+    lent = [Placed(device.kind("memory").name, NONE, numbers[0, row], OUTSIDE, row) for _, row in beyond]
+    return [placed(*place) for place in places] + lent

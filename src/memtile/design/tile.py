@@ -28,6 +28,7 @@ from memtile.design.transfers import Pattern, Transfer
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
 from memtile.errors import DesignError, Problem
+from memtile.model.state.tiles import OUTSIDE
 from memtile.sim.upsets import Upset
 
 Array = npt.NDArray[Any]
@@ -380,14 +381,14 @@ class Tile:
         return self._is_like(thing) and thing.place == self.place
 
     def behind(self, window: str) -> str | None:
-        """The tile behind a window of this tile's DMA; None where there is none."""
+        """The tile behind a window of this tile's DMA; None where there is none that is the design's."""
         if window == "own":
             return self.title
-        side = list(_COLUMNS_AWAY).index(window)
-        if self.place is None or self.engine.spec.tiles.neighbour[self.index, side] < 0:
+        tiles, side = self.engine.spec.tiles, list(_COLUMNS_AWAY).index(window)
+        beside = -1 if self.place is None else int(tiles.neighbour[self.index, side])
+        if beside < 0 or tiles.column[beside] == OUTSIDE:
             return None
-        column, row = self.place
-        return f"{self.kind.title} ({column + _COLUMNS_AWAY[window]},{row})"
+        return f"{self.kind.title} ({tiles.column[beside]},{tiles.row[beside]})"
 
     def _transfer(
         self, buffer: Buffer, tiling: Pattern | None, verb: Access, iteration: bool | None

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES
 from memtile.jit.tables import plain
+from memtile.model.state.tiles import OUTSIDE
 from memtile.sim.engine import Engine
 
 _NO_TILE = -1
@@ -26,7 +27,8 @@ class PostedWrites:
         self._engine = engine
         tiles = plain(engine.spec.tiles)
         self._tile_at = np.full((int(tiles.column.max()) + 1, _ROWS), _NO_TILE, dtype=np.int64)
-        self._tile_at[tiles.column, tiles.row] = np.arange(len(tiles.column))
+        (inside,) = np.nonzero(tiles.column != OUTSIDE)
+        self._tile_at[tiles.column[inside], tiles.row[inside]] = inside
 
     def write(
         self, addresses: npt.NDArray[np.uint64], values: npt.NDArray[np.int64]

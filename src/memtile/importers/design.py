@@ -181,6 +181,9 @@ class Loaded:
             InputFileError: arrays that do not fit.
         """
         sequence = self._sequence(scalars, parameters)
+        packets = str(len(sequence.arguments))  # behind the others, if nobody gave it
+        if sequence.packets and all(each.name != packets for each in given):
+            given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
         if not untimed:
             settle(self.array.engine, LAUNCH_CYCLES)
         done = run_program(

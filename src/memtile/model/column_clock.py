@@ -37,6 +37,7 @@ from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
 from memtile.model.state.columns import Column, Ints, Pause
 from memtile.model.state.rows import channels_of, columns_of_tile, ports_of, units_of
 from memtile.model.state.state import Spec, State
+from memtile.model.state.tiles import OUTSIDE
 from memtile.model.tile_reset import begin_time, reset_tile
 
 _CLOCK = register_named("pl", "Column_Clock_Control")
@@ -83,7 +84,8 @@ def _interface_below(spec: Spec) -> Ints:
     at_column = np.full(int(tiles.column.max()) + 1, -1)
     at_column[tiles.column[found]] = found
     below = at_column[tiles.column]
-    return np.where(tiles.row > tiles.row[below], below, -1)
+    has_one = (tiles.column != OUTSIDE) & (tiles.row > tiles.row[below])
+    return np.where(has_one, below, -1)
 
 
 def _values(st: State, offset: int, tiles: Ints) -> Ints:

@@ -19,7 +19,7 @@ from memtile.model.memory import windows
 from memtile.model.state.events import EAST, SIDES, WEST
 from memtile.model.state.rows import words_of
 from memtile.model.state.state import Spec, State
-from memtile.model.state.tiles import Placed
+from memtile.model.state.tiles import OUTSIDE, Placed
 from memtile.sim.door import Door
 
 _CONTROL = register_named("memory_tile", "Tile_Control")
@@ -83,13 +83,16 @@ def restart(state: State, door: Callable[[int], Door]) -> None:
 def open_partition(spec: Spec, door: Callable[[int], Door]) -> None:
     """Let every tile answer and hear the tiles around it that the model has; the clocks of the model are on.
 
+    What is beside the partition lets the partition in and is not let in itself (DEV-NBR-1).
+
     Args:
         door: the memory-mapped AXI4 port of a tile.
     """
     tiles, nodes = plain(spec.tiles), plain(spec.nodes)
     inner = np.zeros((len(tiles.kind), SIDES), dtype=bool)
     for side, window in ((WEST, windows.WEST), (EAST, windows.EAST)):
-        inner[:, side] = tiles.neighbour[:, window] >= 0
+        beside = tiles.neighbour[:, window]
+        inner[:, side] = (beside >= 0) & (tiles.column[beside] != OUTSIDE)
     for node, tile in enumerate(nodes.tile.tolist()):
         inner[tile] |= (nodes.link[node] >= 0) & (nodes.tile[nodes.link[node]] != tile)
     for tile, sides in enumerate(inner):

@@ -46,6 +46,7 @@ from memtile.importers.mlir.forms.constants import array_of
 from memtile.importers.mlir.forms.faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.logical_tiles import place_tiles
+from memtile.importers.mlir.overlay import add_overlay
 from memtile.importers.mlir.placing import number_bds, number_locks
 from memtile.importers.mlir.references import check_references
 
@@ -91,13 +92,11 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     made = Configured(array, device)
     check_references(device)
     place_tiles(device, array.device, array.columns)
-    for name, tile in device.tiles.items():
-        if tile.place is None:
-            raise Form(tile.operation).error("nobody placed this tile", "a tile with column and row")
-        with reading(tile.operation):
-            made.tiles[name] = array.tile(*tile.place)
+    _new_tiles(made)
     kinds = {name: tile.kind for name, tile in made.tiles.items()}
     made.fifos = lower(device, kinds)
+    add_overlay(device, array.device)
+    _new_tiles(made)
     _stacks(made)
     number_locks(device, kinds)
     number_bds(device, kinds)
@@ -119,6 +118,15 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     _cores(made)
     made.tiles |= {name: made.tiles[kept] for name, kept in device.aliases.items()}
     return made
+
+
+def _new_tiles(made: Configured) -> None:
+    """The tiles of the array for those of the description that have none yet."""
+    for name, tile in made.device.tiles.items():
+        if tile.place is None:
+            raise Form(tile.operation).error("nobody placed this tile", "a tile with column and row")
+        with reading(tile.operation):
+            made.tiles.setdefault(name, made.array.tile(*tile.place))
 
 
 def _stacks(made: Configured) -> None:
@@ -256,12 +264,15 @@ def _streams(made: Configured) -> None:
 
 def _packets(made: Configured) -> None:
     """Packet flows, those that keep their headers and the others, each as a bus: DMAs alone lose headers."""
-    for keep in (False, True):
-        flows = [f for f in made.device.flows if f.packet is not None and _keeps(f) is keep]
+    groups: dict[tuple[bool, str], list[FlowDescription]] = {(False, ""): [], (True, ""): []}
+    for flow in made.device.flows:
+        if flow.packet is not None:
+            groups.setdefault((_keeps(flow), flow.apart), []).append(flow)
+    for (keep, apart), flows in groups.items():
         routes = [route for flow in flows for route in _routes(made, flow)]
         ids = [flow.packet for flow in flows for _ in flow.sources if flow.packet is not None]
         if routes:
-            name = "packets with headers" if keep else "packets"
+            name = apart or ("packets with headers" if keep else "packets")
             made.array.packet_bus(name, *routes, keep_headers=keep, ids=ids, shared_ids=True)
 
 

@@ -199,6 +199,7 @@ class FlowDescription:
         targets: where it goes.
         packet: id of its packets; None = a circuit.
         keep_header: receivers get the header too.
+        apart: name of a group of flows that shares no links with others; empty for all that may.
         operation: that asks for it.
     """
 
@@ -207,6 +208,7 @@ class FlowDescription:
     operation: Operation
     packet: int | None = None
     keep_header: bool = False
+    apart: str = ""
 
 
 @dataclass(slots=True)
@@ -381,6 +383,7 @@ class DeviceDescription:
         buffers: by the name of their value.
         locks: by the name of their value.
         chains: work that DMA channels begin with.
+        chain_symbols: ``aie.bd_chain`` by symbol: chains with parameters, which host sequences start.
         flows: streams to be routed.
         switches: stream switches configured by hand or by the router.
         allocations: by symbol.
@@ -408,6 +411,7 @@ class DeviceDescription:
     buffers: dict[str, BufferDescription] = field(default_factory=dict)
     locks: dict[str, LockDescription] = field(default_factory=dict)
     chains: list[ChainDescription] = field(default_factory=list)
+    chain_symbols: dict[str, Operation] = field(default_factory=dict)
     flows: list[FlowDescription] = field(default_factory=list)
     switches: list[SwitchDescription] = field(default_factory=list)
     allocations: dict[str, AllocationDescription] = field(default_factory=dict)

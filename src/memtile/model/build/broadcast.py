@@ -14,7 +14,7 @@ from memtile.jit.tables import table
 from memtile.model.register_tables import index_map
 from memtile.model.state.columns import NONE, Ints
 from memtile.model.state.events import EAST, NORTH, SIDES, SOUTH, WEST, EventUnits, Nodes
-from memtile.model.state.tiles import Placed, Tiles
+from memtile.model.state.tiles import OUTSIDE, Placed, Tiles
 
 
 def nodes(
@@ -28,7 +28,7 @@ def nodes(
     of_tile: list[list[int]] = [[] for _ in placed]
     for node, unit in enumerate(owner):
         of_tile[int(units.tile[unit])].append(node)
-    places = {(p.column, p.row): tile for tile, p in enumerate(placed)}
+    places = {(p.column, p.row): tile for tile, p in enumerate(placed) if p.column != OUTSIDE}
     links = np.full((len(owner), SIDES), NONE, dtype=np.int64)
     for tile, p in enumerate(placed):
         _link_tile(links, of_tile, places, tile, p)
@@ -94,7 +94,7 @@ def _link_tile(
     if above is not None:
         for lower, upper in zip(own, of_tile[above], strict=False):
             links[lower, NORTH], links[upper, SOUTH] = upper, lower
-    beside = places.get((p.column + 1, p.row))
+    beside = None if p.column == OUTSIDE else places.get((p.column + 1, p.row))
     if beside is not None and own and of_tile[beside]:
         first = of_tile[beside][0]
         links[own[-1], EAST], links[first, WEST] = first, own[-1]

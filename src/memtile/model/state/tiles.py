@@ -20,11 +20,15 @@ from memtile.model.state.columns import (
     Three,
 )
 
+OUTSIDE = -1
+"""Column of the tiles beside a partition: they lend memory and locks, and have no address and no wires."""
+
 
 class Placed(NamedTuple):
     """A tile of the model: its kind, the model indices of its neighbours (-1 = none), and its place.
 
-    Two tiles of a model have wires between their stream switches when their places touch.
+    Two tiles of a model have wires between their stream switches when their places touch, but for those that
+    are ``OUTSIDE``.
     """
 
     name: TileName

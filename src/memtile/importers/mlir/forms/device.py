@@ -47,6 +47,10 @@ def _sequence(device: DeviceDescription, operation: Operation) -> None:
     device.sequences[Form(operation).symbol or "sequence"] = operation
 
 
+def _bd_chain(device: DeviceDescription, operation: Operation) -> None:
+    device.chain_symbols[_symbol(operation)] = operation
+
+
 def _function(device: DeviceDescription, operation: Operation) -> None:
     device.functions[_symbol(operation)] = operation
 
@@ -97,6 +101,7 @@ HANDLERS: Mapping[str, Callable[[DeviceDescription, Operation], None]] = {
     "aie.mem": _memory,
     "aie.memtile_dma": _memory,
     "aie.shim_dma": _memory,
+    "aie.bd_chain": _bd_chain,
     "aie.objectfifo": objects.object_fifo,
     "aie.objectfifo.createObjectFifo": objects.object_fifo,
     "aie.objectfifo.link": objects.link,

@@ -149,9 +149,9 @@ class Form:
         at = self.bracket(opening, nth)
         return Parts(self.operation, [] if at is None else self.split(at), "operand")
 
-    def texts(self, opening: str = "(") -> Parts[str]:
+    def texts(self, opening: str = "(", nth: int = 0) -> Parts[str]:
         """The same as text without blanks."""
-        return Parts(self.operation, [self.text(item) for item in self.items(opening)], "operand")
+        return Parts(self.operation, [self.text(item) for item in self.items(opening, nth)], "operand")
 
     def split(self, opening: int) -> list[Span]:
         """What stands in the bracket that opens at a place, separated by commas.

@@ -9,9 +9,19 @@ from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.overlay import CONTROL_PACKET
 from memtile.importers.mlir.reconfiguration import Devices
 from memtile.importers.mlir.scratchpad import syncs_first
-from memtile.importers.mlir.sequence import accesses, loads, resets, scratchpad, tasks, transfers, values
+from memtile.importers.mlir.sequence import (
+    accesses,
+    control_packets,
+    loads,
+    resets,
+    scratchpad,
+    tasks,
+    transfers,
+    values,
+)
 from memtile.importers.mlir.sequence.reader import (
     MOST_STEPS,
     NO_PARAMETERS,
@@ -40,12 +50,14 @@ class SequenceProgram:
         arguments: types of its arguments, in order; those that are numbers have no shape.
         operation: that it is the program of.
         loads: the devices that it loads, in order.
+        packets: words of the control packets that it sends: one more argument, behind the others.
     """
 
     steps: list[Step]
     arguments: list[Shaped]
     operation: Operation
     loads: Sequence[Configured] = ()
+    packets: Sequence[int] = ()
 
 
 def program_of(
@@ -68,8 +80,8 @@ def program_of(
         InputFileError: an operation that is not known, or a number that is known at run time only.
     """
     devices = Devices(others, made.array)
-    reader = Reader(made, _run, habits_of(sequence.name), devices, parameters)
     shapes = arguments_of(sequence)
+    reader = Reader(made, _run, habits_of(sequence.name), devices, parameters, len(shapes))
     region = Form(sequence).regions[0]
     for number, (name, _) in enumerate(region.blocks[0].arguments):
         if not is_scalar(shapes[number]):
@@ -83,7 +95,7 @@ def program_of(
     if syncs_first(made.device, sequence, scratchpad.SYNC):
         scratchpad.synchronise(reader, Form(sequence))
     _run(reader, region.blocks[0])
-    return SequenceProgram(reader.steps, shapes, sequence, devices.loaded)
+    return SequenceProgram(reader.steps, shapes, sequence, devices.loaded, reader.packets)
 
 
 def unread(sequence: Operation) -> SequenceProgram:
@@ -155,6 +167,7 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     scratchpad.SYNC: scratchpad.synchronise,
     "aiex.npu.preempt": ignored,
     "aiex.npu.load_pdi": loads.load_pdi,
+    CONTROL_PACKET: control_packets.control_packet,
     "aiex.configure": loads.configure,
     "aiex.run": loads.run,
     "aie.trace.host_config": noted,
@@ -165,6 +178,8 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.set_lock": accesses.set_lock,
     "aiex.dma_configure_task": tasks.configure_task,
     "aiex.dma_configure_task_for": tasks.configure_task,
+    "aiex.dma_start_bd_chain": tasks.start_chain,
+    "aiex.dma_start_bd_chain_for": tasks.start_chain,
     "aiex.dma_start_task": tasks.start_task,
     "aiex.dma_await_task": tasks.await_task,
     "aiex.dma_free_task": tasks.free_task,

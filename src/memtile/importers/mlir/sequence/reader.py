@@ -88,6 +88,7 @@ class Reader:
         habits: of the version that wrote the text.
         devices: those that the sequence may load.
         parameters: of the scratchpad, by name.
+        arguments: how many the sequence has.
 
     Attributes:
         made: the device that is loaded now, in its array.
@@ -96,6 +97,8 @@ class Reader:
         devices: those that the sequence may load; None if nobody knows them.
         parameters: of the scratchpad, by name.
         controllers: ids of tokens, by place of the tile.
+        arguments: how many the sequence has.
+        packets: words of the control packets that it sends, which are one argument more.
         steps: what was done so far.
         values: by name.
         scratchpad: words that firmware has taken from the host.
@@ -109,11 +112,13 @@ class Reader:
         habits: Habits,
         devices: Devices | None = None,
         parameters: Parameters = NO_PARAMETERS,
+        arguments: int = 0,
     ) -> None:
-        self.parameters = parameters
+        self.parameters, self.arguments = parameters, arguments
         self.made, self.run, self.habits, self.devices = made, run, habits, devices
         self.controllers = {tile.place: tile.controller for tile in made.device.tiles.values()}
         self.steps: list[Step] = []
+        self.packets: list[int] = []
         self.values: dict[str, Value] = {}
         self.scratchpad = 0
         self.inside: list[str] = []
@@ -234,13 +239,13 @@ class Call(Form):
             )
         return self.reader.values[name]
 
-    def tile(self) -> Tile:
-        """The tile that its first operand is.
+    def tile(self, operand: int = 0) -> Tile:
+        """The tile that an operand is, the first one if nothing is said.
 
         Raises:
             InputFileError: the operand is no tile.
         """
-        name = self.values[0]
+        name = self.values[operand]
         if name not in self.reader.made.tiles:
             raise self.error(f"{name} is no tile of the device", "aie.tile", reason="mlir_tile", given=name)
         return self.reader.made.tiles[name]
@@ -253,17 +258,21 @@ class Call(Form):
         """
         return self.regions[0].blocks[0]
 
-    def channel(self) -> tuple[Tile, int, int]:
+    def channel(self, operand: int = 0, nth: int = 0) -> tuple[Tile, int, int]:
         """Tile, direction and number of a channel: ``(%tile, MM2S, 0)``.
+
+        Args:
+            operand: which one the tile is.
+            nth: parenthesis of the pretty form.
 
         Raises:
             InputFileError: no tile, no direction, or no number.
         """
-        tile = self.tile()
+        tile = self.tile(operand)
         if self.generic:
             given, number = self.attributes["direction"], self.integer("channel")
         else:
-            _, given, text = self.texts().first(3)
+            _, given, text = self.texts("(", nth).first(3)
             number = self.whole(text)
         if not 0 <= number < tile.kind.channels:
             says = f"the {tile.title} has no channel {number}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from math import prod
 
 from memtile.arch.tiles import DIRECTIONS
 from memtile.bd.codec import encode
+from memtile.design.tile import Tile
 from memtile.errors import InputFileError, raise_if
 from memtile.importers.mlir.configure import dma_locks, memory_of
 from memtile.importers.mlir.description import BdDescription, ChainDescription
@@ -27,6 +29,49 @@ def configure_task(reader: Reader, form: Call) -> None:
     else:
         tile, direction, channel = form.channel()
     bds = blocks_of_bds(form.regions[0], "", reader.values)
+    _configured(reader, form, (tile, direction, channel), bds)
+
+
+def start_chain(reader: Reader, form: Call) -> None:
+    """``aiex.dma_start_bd_chain @chain(%a) : (memref<8xi32>) on (%tile, MM2S, 0)``, or ``for @allocation``.
+
+    Raises:
+        InputFileError: no chain has that name, or other arguments than it has.
+    """
+    name = str(form.attributes.get("symbol") or form.symbol)
+    chains, given = reader.made.device.chain_symbols, list(form.values)
+    if name not in chains:
+        known = ", ".join(chains) or "none"
+        raise form.error(f"no chain has the name {name}", f"one of {known}", reason="mlir_chain")
+    if form.operation.name.endswith("_for"):
+        symbols = [word[1:].strip('"') for word in form.operation.words if word[:1] == "@"]
+        tile, direction, channel = form.allocated(str(form.attributes.get("alloc") or symbols[-1]))
+    else:
+        tile, direction, channel = form.channel(-1, 2)  # behind the arguments and their types
+        given = given[:-1]
+    region = Form(chains[name]).regions[0]
+    parameters = [parameter for parameter, _ in region.blocks[0].arguments]
+    if len(parameters) != len(given):
+        says = f"{len(given)} arguments for {len(parameters)}"
+        raise form.error(says, f"as many as chain {name} has", reason="mlir_chain")
+    bds = blocks_of_bds(region, region.blocks[0].label, reader.values)
+    _bind(bds, dict(zip(parameters, given, strict=True)))
+    task = _configured(reader, form, (tile, direction, channel), bds)
+    _start(reader, form, task)
+
+
+def _bind(bds: Iterable[BdDescription], arguments: Mapping[str, str]) -> None:
+    """Give buffers and locks the names that they have where the chain is started."""
+    for bd in bds:
+        bd.buffer = arguments.get(bd.buffer, bd.buffer)
+        bd.acquire, bd.release = (
+            use and use._replace(lock=arguments.get(use.lock, use.lock)) for use in (bd.acquire, bd.release)
+        )
+
+
+def _configured(reader: Reader, form: Call, port: tuple[Tile, int, int], bds: list[BdDescription]) -> Task:
+    """Write the BDs of a task."""
+    tile, direction, channel = port
     if not bds:
         raise form.error("the task has no BD", "aie.dma_bd in its region", reason="mlir_bds")
     if tile.kind.role != "interface":
@@ -41,6 +86,7 @@ def configure_task(reader: Reader, form: Call) -> None:
     for n, bd in enumerate(bds):
         following = None if bd.next is None else task.numbers[bd.next]
         _task_bd(reader, form, task, bd, (task.numbers[n], following))
+    return task
 
 
 def _task_bd(
@@ -85,7 +131,10 @@ def _task_bd(
 
 def start_task(reader: Reader, form: Call) -> None:
     """``aiex.dma_start_task(%t)``."""
-    task = _task(reader, form)
+    _start(reader, form, _task(reader, form))
+
+
+def _start(reader: Reader, form: Call, task: Task) -> None:
     port = DIRECTIONS.index(task.chain.direction), task.chain.channel
     push(reader, form, task.tile, port, task.numbers[0], task.runs, token=task.chain.token)
 
