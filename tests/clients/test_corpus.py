@@ -36,7 +36,7 @@ def test_every_design_is_expected_and_every_expected_design_is_there() -> None:
     for case in CASES:
         assert case.codes <= CODES.keys(), case.name
         assert bool(case.codes) == (case.kind != "fine"), case.name
-        assert re.fullmatch(r"[A-Z'].*\.", case.about), case.name
+        assert re.fullmatch(r"[A-Z0-9'].*\.", case.about), case.name
         assert case.source, case.name
 
 

@@ -87,6 +87,11 @@ class BdChains:
         """What a BD adds to its lock; 0 = it releases none."""
         return self._field(ch, bd, bd_fields.RELEASE_VALUE)
 
+    def release(self, ch: int, bd: int) -> tuple[int, int] | None:
+        """Lock id as the DMA sees it of a BD's release, and what it adds; None = it releases none."""
+        value = self.released(ch, bd)
+        return (self._field(ch, bd, bd_fields.RELEASE_ID), value) if value > 0 else None
+
     def acquired(self, ch: int, bd: int) -> tuple[int, int] | None:
         """Lock id as the DMA sees it and operand of a BD's acquire; None = it has none."""
         if not self._field(ch, bd, bd_fields.ACQUIRE_ENABLE):

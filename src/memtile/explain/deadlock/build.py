@@ -114,7 +114,14 @@ class Waits:
                 host = self.hosts[party.number]
                 return [Need(Party(Kind.CHANNEL, ch), host.via) for ch in host.channels]
             case Kind.PORT:
-                return []
+                return self._of_port(party)
+
+    def _of_port(self, party: Party) -> list[Need]:
+        """Of a port with words who keeps them from going on; nobody where the way ends there."""
+        streams = self.streams
+        if not streams.held[party.number]:
+            return []
+        return [need for need in streams.taken_by(party.number) if need.of != party]
 
     def _or_moving(self, party: Party, needs: list[Need]) -> list[Need]:
         """The needs; without any the party is about to go on."""

@@ -59,7 +59,7 @@ def _kind(way: Sequence[Party], waits: Waits, words: Words) -> tuple[str, str]:
     if any(need.via is Via.ARBITER for need in needs):
         return "MT0307", _SEPARATE
     locks = [party for party in way if party.kind is Kind.LOCK]
-    if 2 * len(locks) < len(way):
+    if not _of_locks(way):
         return "MT0301", _BREAK
     if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is Kind.LOCK):
         return "MT0310", _SAME_ORDER
@@ -68,6 +68,11 @@ def _kind(way: Sequence[Party], waits: Waits, words: Words) -> tuple[str, str]:
     if empty and all(_fresh(party, waits) for party in actors):
         return "MT0303", _begin(way, waits, words)
     return ("MT0301", _BREAK) if _short(way, waits) is None else ("MT0302", "")
+
+
+def _of_locks(way: Sequence[Party]) -> bool:
+    """Whether all of a circle wait for locks."""
+    return 2 * sum(party.kind is Kind.LOCK for party in way) == len(way)
 
 
 def _holds(way: Sequence[Party], at: int, waits: Waits) -> bool:
@@ -134,6 +139,8 @@ def _wrong_lock(way: Sequence[Party], waits: Waits, words: Words) -> Finding | N
 
 def _forgotten(way: Sequence[Party], waits: Waits, words: Words) -> Finding | None:
     """A core of the circle takes the same lock again and has never released the one that is waited for."""
+    if not _of_locks(way):
+        return None
     for n, party in enumerate(way):
         after, waiting = way[(n + 1) % len(way)], way[n - 1]
         if party.kind is not Kind.LOCK or need_between(party, after, waits).via is not Via.MAY_RELEASE:

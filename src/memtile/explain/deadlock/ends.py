@@ -224,8 +224,19 @@ class End:
         if not used:
             says = f"{name} waits for a task of {self._name}, which never had one"
             return self._made("MT0314", says, "Wait for the channel that has the task.")
+        if self._token_is_stuck():
+            says = f"{name} waits for a token of {self._name}, which is sent and does not leave its tile"
+            fix = "Connect the tile-control port to SOUTH0 of the interface tile."
+            return self._made("MT0313", says, fix)
         says = f"{name} waits for a token of {self._name}; its tasks have ended, and too few of them sent one"
         return self._made("MT0313", says, "Let the task ask for a token (issue_token, token=True).")
+
+    def _token_is_stuck(self) -> bool:
+        """Whether tokens wait in the channel's tile."""
+        engine, tile = self.waits.engine, int(self.waits.engine.channels.tile[self.party.number])
+        controls = plain(engine.state.controls)
+        port = int(controls.slave_port[tile])
+        return bool(controls.held[tile] or (port >= 0 and plain(engine.state.switch).held[port]))
 
     def _starved(self) -> Finding:
         """An S2MM channel whose stream comes from outside."""

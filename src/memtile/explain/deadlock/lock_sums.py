@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memtile.explain.bd_chains import lock_seen
 from memtile.explain.deadlock.build import Waits
@@ -13,8 +13,8 @@ from memtile.explain.deadlock.streams import Party
 def most_possible(way: Sequence[Party], waits: Waits) -> int | None:
     """The most that any lock of a circle can come to; None where that is not known.
 
-    Known where all that release one of the locks take as much from another one of them: then the sum of the
-    locks never grows. Of a core that is taken for granted, if it holds nothing of them yet.
+    Known where all that release one of the locks take as much from them before: then the sum of the locks
+    never grows. Of a core that is taken for granted, if it holds nothing of them yet.
 
     Args:
         way: the parties of the circle.
@@ -24,20 +24,27 @@ def most_possible(way: Sequence[Party], waits: Waits) -> int | None:
         return None
     engine, chains = waits.engine, waits.chains
     locks = {party.number for party in way if party.kind is Kind.LOCK}
-    for lock in locks:
-        if any(
-            lock in running.released or lock in running.taken for running in engine.cores.running.values()
-        ):
+    for running in engine.cores.running.values():
+        if locks & (running.released | running.taken):
             return None
-        for release in chains.releases.get(lock, ()):
-            taken = chains.acquired(release.ch, release.bd)
-            lock_taken = (
-                None if taken is None else lock_seen(engine, int(engine.channels.tile[release.ch]), taken[0])
-            )
-            if (
-                taken is None
-                or lock_taken not in locks
-                or -taken[1] < chains.released(release.ch, release.bd)
-            ):
-                return None
+    givers = [release for lock in locks for release in chains.releases.get(lock, ())]
+    if any(release.queued or _gives_more(release.ch, locks, waits) for release in givers):
+        return None
     return sum(int(engine.state.locks.value[lock]) for lock in locks)
+
+
+def _gives_more(ch: int, locks: Collection[int], waits: Waits) -> bool:
+    """Whether a channel, from its present descriptor on, ever releases more of the locks than it took."""
+    engine, chains = waits.engine, waits.chains
+    tile, present, chain = int(engine.channels.tile[ch]), int(engine.channels.bd[ch]), chains.of(ch)
+    first = chain.index(present) if present in chain else 0
+    held = 0
+    for bd in (*chain[first:], *chain[:first]):
+        taken, given = chains.acquired(ch, bd), chains.release(ch, bd)
+        if taken is not None and lock_seen(engine, tile, taken[0]) in locks:
+            held += -taken[1]
+        if given is not None and lock_seen(engine, tile, given[0]) in locks:
+            held -= given[1]
+        if held < 0:
+            return True
+    return False

@@ -96,7 +96,7 @@ class Words:
             case Via.WORDS:
                 return f"waits for words {'to' if need.of.kind is Kind.PORT else 'of'} {other}"
             case Via.ROOM:
-                return f"waits until {other} takes its words"
+                return self._room(party, other)
             case Via.ARBITER:
                 return f"waits for {self._arbiter(need.of.number)}, which {other} holds up to its TLAST"
             case Via.TASK:
@@ -105,6 +105,13 @@ class Words:
                 return f"waits for the end of {other}"
             case Via.TOKEN:
                 return f"waits for a token of {other}"
+
+    def _room(self, party: Party, other: str) -> str:
+        if party.kind is Kind.HOST:
+            return f"waits for a place in the queue of {other}, or for BDs"
+        if receives(self._waits, party):
+            return f"waits for words that stand behind those which {other} does not take"
+        return f"waits until {other} takes its words"
 
     def side(self, party: Party, does: str = "") -> Side:
         """A party as a side of a finding."""
