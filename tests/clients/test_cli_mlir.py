@@ -116,7 +116,7 @@ def test_a_build_is_compared_register_by_register(tmp_path: Path) -> None:
     header = Header(version=(1, 0), generation=3, rows=6, columns=4, memory_tile_rows=1)
     first = Transaction(header, design.sequence.steps[:1])
     (tmp_path / "insts.bin").write_bytes(transaction_bytes(first))
-    assert compare(design, tmp_path).differences == ["the host has 7 steps here and 1 in the build"]
+    assert compare(design, tmp_path).differences == ["the host has 8 steps here and 1 in the build"]
     other = loads(Text("d", text.replace("1, 4096]", "1, 2048]", 1)), functions={"scale": lambda *_: None})
     assert "step 0 of the host" in compare(other, tmp_path).text
     (tmp_path / "insts.bin").unlink()

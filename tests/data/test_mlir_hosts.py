@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
+from memtile.io.program.operations import MaskWrite
 from mlir_designs import FLOWS, NUMBERS, WAIT, copied, device, host, loaded, ran
 
 _THROUGH = "aie.flow(%s, DMA : 0, %m, DMA : 0)\naie.flow(%m, DMA : 0, %s, DMA : 0)"
@@ -272,3 +273,21 @@ def test_a_host_begins_when_the_cores_wait() -> None:
     wanted = np.full(64, 5)
     wanted[3] = 9
     np.testing.assert_array_equal(ran(loaded(text))[1], wanted)
+
+
+def test_ids_of_tokens_that_a_text_leaves_open_are_those_of_its_builds() -> None:
+    """So a text costs what its lowered form costs, which has the ids: a write for each token."""
+    body = (_THROUGH, _RING, FLOWS, host(copied("out", "b", 0), copied("in", "a", 1), WAIT))
+    tiles = "%s = aie.tile(0, 0){id}\n%m = aie.tile(0, 1)\n"
+    said = " {controller_id = #aie.packet_info<pkt_type = 0, pkt_id = 15>}"
+    texts = [device(*body, tiles=tiles.replace("{id}", more)) for more in ("", said)]
+    runs = [loaded(text).run(NUMBERS) for text in texts]
+    assert runs[0].result.cycles == runs[1].result.cycles
+    steps = []
+    for text in texts:
+        sequence = loaded(text).sequence
+        assert sequence is not None
+        steps.append(sequence.steps)
+    assert steps[0] == steps[1]
+    masks = [step for step in steps[0] if isinstance(step, MaskWrite)]
+    assert [(step.mask, step.value) for step in masks] == [(0x1F00, 15 << 8)]

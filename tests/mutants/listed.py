@@ -1833,6 +1833,13 @@ MUTANTS = (
         "test_one_chain_is_started_twice_with_its_arguments_the_other_way_round",
     ),
     Mutant(
+        "tokens of a text without ids cost nothing",
+        "importers/mlir/overlay.py",
+        "if tile.place is not None and not device.switches:",
+        "if tile.place is None:",
+        "tests/data/test_mlir_hosts.py::test_ids_of_tokens_that_a_text_leaves_open_are_those_of_its_builds",
+    ),
+    Mutant(
         "logical tiles share channels that are taken",
         "importers/mlir/logical_tiles.py",
         "<= kind.channels for",

@@ -46,7 +46,7 @@ from memtile.importers.mlir.forms.constants import array_of
 from memtile.importers.mlir.forms.faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.logical_tiles import place_tiles
-from memtile.importers.mlir.overlay import add_overlay
+from memtile.importers.mlir.overlay import add_overlay, give_ids
 from memtile.importers.mlir.placing import number_bds, number_locks
 from memtile.importers.mlir.references import check_references
 
@@ -97,6 +97,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     made.fifos = lower(device, kinds)
     add_overlay(device, array.device)
     _new_tiles(made)
+    give_ids(device, array.device)
     _stacks(made)
     number_locks(device, kinds)
     number_bds(device, kinds)

@@ -43,6 +43,16 @@ def controller_id(tile: TileDescription, chip: Device) -> int:
     return _COLUMN_IDS[row] if chip.rows <= len(_COLUMN_IDS) else row
 
 
+def give_ids(device: DeviceDescription, chip: Device) -> None:
+    """Give the tiles the ids that a build gives them (aie-assign-tile-controller-ids); lowered text has them.
+
+    A host sequence writes the id to each channel from which it wants a token, which takes firmware its time.
+    """
+    for tile in device.tiles.values():
+        if tile.place is not None and not device.switches:
+            tile.controller = controller_id(tile, chip)
+
+
 def channel_for(chip: Device, row: int) -> int:
     """The MM2S channel of the interface tile that sends to a row: the rows are shared out in order."""
     channels = chip.kind("interface").channels
