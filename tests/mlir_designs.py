@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from memtile import Status
-from memtile.importers.design import Loaded, loads
+from memtile.importers.design import loads
+from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.text import Text
 
 TILES = "%s = aie.tile(0, 0)\n%m = aie.tile(0, 1)\n%c = aie.tile(0, 2)\n%d = aie.tile(0, 3)\n"

@@ -17,7 +17,8 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple
 
 from memtile.errors import MemtileError
-from memtile.importers.design import Loaded, loads
+from memtile.importers.design import loads
+from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.text import Text
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from memtile import Status
 from memtile.errors import MemtileError
-from memtile.importers.design import Loaded, loads
+from memtile.importers.design import loads
+from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.text import Text
 from outside_facts import FACTS, Facts, Launch
 

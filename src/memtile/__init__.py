@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from memtile.explain.results import ChannelUse, CoreUse, Result, Status
     from memtile.explore.campaign import campaign
     from memtile.explore.campaign_result import CampaignResult, Outcome
-    from memtile.importers.design import Loaded, load
+    from memtile.importers.design import load
+    from memtile.importers.loaded import Loaded
     from memtile.io.formats.schemas import schema, schema_names
     from memtile.model.state.causes import Cause, CoreCause
     from memtile.report.cycles_picture import save_cycles
@@ -86,7 +87,7 @@ _HOMES = {
     "HostAction": "memtile.design.host",
     "InputFileError": "memtile.errors",
     "InterfaceTile": "memtile.design.other_tiles",
-    "Loaded": "memtile.importers.design",
+    "Loaded": "memtile.importers.loaded",
     "Lock": "memtile.design.locks",
     "MemoryTile": "memtile.design.memory_tile",
     "MemtileError": "memtile.errors",

@@ -321,6 +321,14 @@ def test_what_run_writes_of_a_design(design: Any, options: list[str]) -> None:
     assert_says("run-output", stuck)
 
 
+def test_what_check_writes(design: Any, tmp_path: Path) -> None:
+    fine = output("check", "--json", design())
+    assert fine["designs"][0]["good"]
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("from memtile import MemoryTile\n\ndef design():\n    return MemoryTile('npu9')\n")
+    assert_says("check-output", output("check", "--json", wrong, code=1))
+
+
 def test_what_run_writes_of_a_design_with_parameters(tmp_path: Path) -> None:
     path = tmp_path / "design.py"
     text = DESIGN.format(words=64, factor=1).replace("design()", "design(mode='a', shape=(8, 8), limit=None)")

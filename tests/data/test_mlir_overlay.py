@@ -7,7 +7,7 @@ import pytest
 
 from memtile.arch.packets import Operation, control_header, stream_header
 from memtile.errors import InputFileError
-from memtile.importers.design import Loaded
+from memtile.importers.loaded import Loaded
 from memtile.io.program.array_names import Given, Wanted
 from mlir_designs import WAIT, copied, device, host, loaded, ran
 

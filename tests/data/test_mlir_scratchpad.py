@@ -10,7 +10,7 @@ import pytest
 
 from memtile import Array
 from memtile.errors import InputFileError
-from memtile.importers.design import Loaded
+from memtile.importers.loaded import Loaded
 from memtile.io.program.operations import Other, Write
 from memtile.io.program.register_updates import FUNCTIONS, UPDATE
 from memtile.io.program.run import run_program

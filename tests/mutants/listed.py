@@ -228,6 +228,35 @@ MUTANTS = (
         "if has is wanted:",
         "tests/data/test_mlir_cascades.py::test_what_the_array_does_not_have_is_refused_at_its_place",
     ),
+    # Checks before a run
+    Mutant(
+        "a lock may lack one of what a BD waits for",
+        "check/waits.py",
+        "_wanted(bd) > most[bd.acquire.lock]",
+        "_wanted(bd) > most[bd.acquire.lock] + 1",
+        "tests/faults/test_check.py::test_a_lock_can_be_too_small_by_one",
+    ),
+    Mutant(
+        "what a wait of the host orders is blamed",
+        "check/sharing.py",
+        "one.task.epoch != two.task.epoch or ",
+        "",
+        "tests/faults/test_check.py::test_memory_that_two_use_without_an_order",
+    ),
+    Mutant(
+        "a task that has left the queue is not seen",
+        "check/tasks.py",
+        "if c.task_bd[ch] >= 0:",
+        "if c.task_bd[ch] > 99:",
+        "tests/faults/test_check.py::test_every_task_of_a_host_sequence_is_seen",
+    ),
+    Mutant(
+        "cores of the text release what they like",
+        "check/core_locks.py",
+        'if operation.name == "aie.objectfifo.release":',
+        'if operation.name.startswith("aie.objectfifo."):',
+        "tests/faults/test_check.py::test_a_core_that_only_acquires_releases_nothing",
+    ),
     # Functions of cores
     Mutant(
         "blocks of a product lie column by column",
@@ -1683,8 +1712,8 @@ MUTANTS = (
     Mutant(
         "a survey overrides the devices of texts",
         "explore/survey/attempt.py",
-        "        return load(file, name=part, functions=functions)\n",
-        "        return load(file, name=part, functions=functions, device=device or None)\n",
+        "        return load(case.path, **more)\n    except",
+        "        return load(case.path, device=device or None, **more)\n    except",
         "tests/clients/test_cli_survey.py::test_a_device_is_for_those_that_leave_it_open",
     ),
     Mutant(
@@ -1718,7 +1747,7 @@ MUTANTS = (
     ),
     Mutant(
         "a sequence whose numbers nobody gave does nothing",
-        "importers/design.py",
+        "importers/loaded.py",
         "if scalars or parameters or any(map(is_scalar, self.sequence.arguments)):",
         "if scalars:",
         "tests/clients/test_cli_mlir.py::test_numbers_of_the_host_that_nobody_gave_are_told",
@@ -1876,7 +1905,7 @@ MUTANTS = (
     ),
     Mutant(
         "a host begins with its cores",
-        "importers/design.py",
+        "importers/loaded.py",
         "if not untimed:\n            settle",
         "if untimed:\n            settle",
         "tests/data/test_mlir_hosts.py::test_a_host_begins_when_the_cores_wait",

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from memtile import __version__
 from memtile.cli import (
     bd,
+    check,
     disasm,
     exit_codes,
     faults,
@@ -66,6 +67,7 @@ app = typer.Typer(
 app.add_typer(bd.app, name="bd")
 app.add_typer(trace.app, name="trace")
 app.command("run", epilog=run.EXAMPLES)(run.run)
+app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)

@@ -13,6 +13,7 @@ from memtile.arch.register_map import register_at
 from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
+from memtile.design.call_site import call_site
 from memtile.design.chains import chain_words
 from memtile.design.packet_ports import sent
 from memtile.design.stream_port import SIDES, Array, StreamPort
@@ -233,7 +234,9 @@ class Channel(StreamPort):
             self.packets |= {d.packet.id if d.packet else None for d in chain}
         if any(d.compression for d in chain):
             self._control(**{f"{'Dec' if self.receives else 'C'}ompression_Enable": 1})
+        place = call_site()
         for number, bd in zip(numbers, words, strict=True):
+            tile.engine.bd_places[tile.index, number] = place
             tile.post_block(tile.kind.bd_base + number * tile.kind.bd_stride, bd)
         firsts = [numbers[sum(map(len, tasks[:n]))] for n in range(len(tasks))]
         pushed = [(first, task.runs) for first, task in zip(firsts, plan.tasks, strict=True)] * plan.times

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 CODES: Mapping[str, str] = MappingProxyType(
     {
+        "MT0100": "the design is refused",
         "MT0101": "more of something is asked than a tile has",
         "MT0102": "a circuit that the stream switch does not have",
         "MT0103": "a lock that nobody can bring to the value that is waited for",
@@ -19,6 +20,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "MT0106": "waits that form a circle",
         "MT0107": "buffers that overlap",
         "MT0108": "the two ends of a stream differ in length",
+        "MT0109": "a channel with a task whose stream is not connected",
         "MT0201": "a write and a read without an order",
         "MT0202": "two writes without an order",
         "MT0203": "words that are read before anybody wrote them",

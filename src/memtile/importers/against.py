@@ -9,7 +9,7 @@ from pathlib import Path
 from memtile.arch.register_map import register_at
 from memtile.arch.tiles import TILE_KINDS
 from memtile.errors import InputFileError, RegisterError
-from memtile.importers.design import Loaded
+from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
 from memtile.io.program.formats import read_program
 from memtile.io.program.operations import Operation, Other, locate, words_written

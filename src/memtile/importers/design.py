@@ -1,32 +1,26 @@
-"""A design of mlir-aie from its text to its results: ``load`` it, and run it as a host program does."""
+"""A design of mlir-aie from its text into an array: ``load`` it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from memtile.arch.core_costs import CoreCosts
 from memtile.arch.devices import device as find_device
-from memtile.arch.timing import LAUNCH_CYCLES, Timing
+from memtile.arch.timing import Timing
 from memtile.design.array import Array
-from memtile.design.bench import MAX_CYCLES
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
-from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.shipped import with_library
+from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.sequence.program import (
-    NO_SCALARS,
-    Scalars,
     SequenceProgram,
     arguments_of,
     is_scalar,
@@ -35,213 +29,11 @@ from memtile.importers.mlir.sequence.program import (
 )
 from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.text import Text
-from memtile.importers.mlir.types import Shaped
+from memtile.importers.mlir.tree import Region
 from memtile.importers.mlir.uses import check_uses
-from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.core_kernels import Kernels
-from memtile.io.program.external_uses import ExternalUse, external_uses
-from memtile.io.program.operations import ArrayShape
-from memtile.io.program.run import ProgramResult, run_program
-from memtile.model.state.causes import CoreCause
-from memtile.sim.engine import Progress
-from memtile.sim.settling import settle
 
 _NO_FUNCTIONS: Mapping[str, Callable[..., Any]] = {}
-_MOST_ZEROS = 1 << 30  # bytes of an argument that nobody gave
-_SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A design of mlir-aie in an array.
-
-    Attributes:
-        array: with everything named as in the text; its tiles, buffers, locks and channels.
-        configured: what became of the values of the text.
-        sequence: the host sequence as a program; None if the text has none.
-        kernels: that its cores run, by column and row.
-        kernels_of: the kernels of another device of the text.
-        others: the devices of the text, by symbol.
-        notes: what was read and changes nothing here.
-        parameters: of the scratchpad, by name.
-    """
-
-    array: Array
-    configured: Configured
-    sequence: SequenceProgram | None
-    kernels: Kernels
-    kernels_of: Callable[[Configured], Kernels]
-    others: Mapping[str, DeviceDescription]
-    notes: Sequence[str] = ()
-    parameters: Parameters = field(default_factory=dict)
-
-    def run(
-        self,
-        *arrays: npt.ArrayLike | None,
-        parameters: Parameters = NO_PARAMETERS,
-        max_cycles: int = MAX_CYCLES,
-        untimed: bool = False,
-        pad_arguments: bool = False,
-        progress: Progress | None = None,
-    ) -> ProgramResult:
-        """Run the host sequence, as the host program does: arguments in, all of them out.
-
-        Args:
-            arrays: the arguments by position, numbers for those that are numbers; None or fewer of them =
-                zeros, as long as the text says.
-            parameters: of the scratchpad for this run, by name; the others are as they were loaded.
-            max_cycles: limit in cycles.
-            untimed: move data without a clock.
-            pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
-            progress: called now and then with the cycles done.
-
-        Returns:
-            The result; ``arrays`` has each argument that is memory as it is at the end, by its number.
-
-        Raises:
-            DesignError: the text has no host sequence.
-            InputFileError: more arrays than arguments, or arrays that are too short.
-        """
-        arguments = self.arguments
-        if len(arrays) > len(arguments):
-            raise InputFileError(_problem("arguments", f"{len(arrays)} arrays", f"up to {len(arguments)}"))
-        given = dict(enumerate((*arrays, *[None] * (len(arguments) - len(arrays)))))
-        scalars = {
-            n: int(np.asarray(given[n]))
-            for n, kind in enumerate(arguments)
-            if is_scalar(kind) and given[n] is not None
-        }
-        made = {
-            n: np.asarray(given[n]) if given[n] is not None else _zeros(n, kind)
-            for n, kind in enumerate(arguments)
-            if not is_scalar(kind)
-            and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
-        }
-        uses = self._uses(scalars, parameters)
-        written = [n for n in made if any(use.writes and use.argument == n for use in uses)]
-        done = self.run_with(
-            [Given(str(n), array) for n, array in made.items() if uses],
-            [Wanted(str(n), made[n].dtype, made[n].shape) for n in written],
-            scalars=scalars,
-            parameters=parameters,
-            max_cycles=max_cycles,
-            untimed=untimed,
-            pad_arguments=pad_arguments,
-            progress=progress,
-        )
-        return replace(done, arrays={str(n): done.arrays.get(str(n), array) for n, array in made.items()})
-
-    @property
-    def arguments(self) -> Sequence[Shaped]:
-        """Shapes and types of the arguments of the host sequence, by position.
-
-        Raises:
-            DesignError: the text has no host sequence.
-        """
-        if self.sequence is None:
-            raise DesignError(_NO_SEQUENCE)
-        return self.sequence.arguments
-
-    @property
-    def used_arguments(self) -> frozenset[int]:
-        """The arguments of the host sequence, by position, that the array reads or writes.
-
-        Raises:
-            DesignError: the text has no host sequence.
-            InputFileError: its steps hang on arguments that are numbers.
-        """
-        return frozenset(use.argument for use in self._uses(NO_SCALARS) if use.argument is not None)
-
-    def run_with(
-        self,
-        given: Sequence[Given],
-        wanted: Sequence[Wanted],
-        *,
-        scalars: Scalars = NO_SCALARS,
-        parameters: Parameters = NO_PARAMETERS,
-        max_cycles: int = MAX_CYCLES,
-        untimed: bool = False,
-        pad_arguments: bool = False,
-        progress: Progress | None = None,
-    ) -> ProgramResult:
-        """Run the host sequence with arrays by name, as ``memtile run`` does.
-
-        Args:
-            given: arrays in, by name: the number of an argument, or another place of a program.
-            wanted: arrays to take at the end.
-            scalars: values of the arguments that are numbers, by position.
-            parameters: of the scratchpad for this run, by name; the others are as they were loaded.
-            max_cycles: limit in cycles.
-            untimed: move data without a clock.
-            pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
-            progress: called now and then with the cycles done.
-
-        Raises:
-            DesignError: the text has no host sequence.
-            InputFileError: arrays that do not fit.
-        """
-        sequence = self._sequence(scalars, parameters)
-        packets = str(len(sequence.arguments))  # behind the others, if nobody gave it
-        if sequence.packets and all(each.name != packets for each in given):
-            given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
-        if not untimed:
-            settle(self.array.engine, LAUNCH_CYCLES)
-        done = run_program(
-            sequence.steps,
-            self.array,
-            given,
-            wanted,
-            running=self.kernels,
-            programs=[self.kernels_of(made) for made in sequence.loads],
-            max_cycles=max_cycles,
-            untimed=untimed,
-            pad_arguments=pad_arguments,
-            progress=progress,
-        )
-        return replace(done, notes=(*self.notes, *_costs(done), *done.notes))
-
-    def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
-        """The host sequence as a file of instructions, such as ``insts.bin`` of a build.
-
-        Args:
-            arguments: numbers for those arguments that are numbers, by position; None for the others.
-
-        Returns:
-            A transaction of version 1.0, little endian. Devices that the sequence loads are not in it.
-
-        Raises:
-            DesignError: the text has no host sequence.
-            InputFileError: an argument that must be known, or a step that the format cannot store.
-        """
-        scalars = {n: int(np.asarray(each)) for n, each in enumerate(arguments) if each is not None}
-        steps = self._sequence(scalars).steps
-        return instructions_of(steps, self.array.device, self.array.columns)
-
-    def _uses(self, scalars: Scalars, parameters: Parameters = NO_PARAMETERS) -> Sequence[ExternalUse]:
-        """What the host sequence reads and writes of its arguments."""
-        shape = ArrayShape.of(self.array.device, self.array.columns)
-        return external_uses(self._sequence(scalars, parameters).steps, shape)
-
-    def _sequence(
-        self, scalars: Scalars = NO_SCALARS, parameters: Parameters = NO_PARAMETERS
-    ) -> SequenceProgram:
-        if self.sequence is None:
-            raise DesignError(_NO_SEQUENCE)
-        if scalars or parameters or any(map(is_scalar, self.sequence.arguments)):
-            given = {**self.parameters, **parameters}
-            return program_of(self.configured, self.sequence.operation, scalars, self.others, given)
-        return self.sequence
-
-
-def _zeros(number: int, kind: Shaped) -> npt.NDArray[Any]:
-    """An argument that nobody gave."""
-    assert kind.dtype is not None
-    size = kind.elements * kind.dtype.itemsize
-    if size > _MOST_ZEROS:
-        says = f"argument {number} has {size} bytes, and nobody gave it"
-        allowed, step = f"0..{_MOST_ZEROS} bytes of zeros", "Give the array itself."
-        raise InputFileError(_problem("argument", f"{size} bytes", allowed, says, step=step))
-    return np.zeros(kind.shape, kind.dtype)
 
 
 class Printed(Protocol):
@@ -305,6 +97,61 @@ def load(
     )
 
 
+def device_names(file: Path | str) -> list[str]:
+    """The devices of a file of MLIR text, by symbol, in its order.
+
+    Raises:
+        InputFileError: the file cannot be read or is no MLIR.
+    """
+    return [each.name or each.device for each in devices(read(_text(file)))]
+
+
+def load_still(file: Path | str, *, device: str | None = None, name: str | None = None) -> Loaded:
+    """A design as it stands before it runs: configured, with its host sequence, without kernels.
+
+    External functions need not be known, and parameters of a scratchpad are 0.
+
+    Args:
+        file: of MLIR text.
+        device: device to be, whatever the text says.
+        name: symbol of the device of the text, where it has several.
+
+    Raises:
+        InputFileError: as :func:`load`.
+        DesignError: what the device cannot hold.
+    """
+    text = _text(file)
+    found = devices(_tree(text))
+    return _still(_chosen(text, found, name), found, device, None, _Zeros(), None)
+
+
+class _Zeros(dict[str, int]):
+    """Numbers that nobody gave."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> int:
+        return 0
+
+
+def _still(
+    described: DeviceDescription,
+    found: Sequence[DeviceDescription],
+    device: str | None,
+    sequence: str | None,
+    parameters: Parameters,
+    timing: Timing | None,
+) -> Loaded:
+    """A device of a text in an array, without kernels."""
+    raise_if(_unknown(described), InputFileError)
+    array = Array(_device_name(described, device), timing=timing)
+    made = configure(described, array)
+    others = {each.name: each for each in found}
+    program = _program(made, sequence, others, parameters)
+    return Loaded(array, made, program, {}, lambda _: {}, others, _notes(described), parameters)
+
+
 def _text(file: Path | str | MlirModule) -> Text:
     """The text of a file or of a module."""
     if not isinstance(file, Path | str):
@@ -312,11 +159,20 @@ def _text(file: Path | str | MlirModule) -> Text:
     if isinstance(file, str) and "\n" in file:
         says = "the text of a design was given instead of the name of its file"
         step = "Give the name of a file that has the text, or the module that printed it."
-        raise InputFileError(_problem("file", "a text", "the name of a file, or a module", says, step=step))
+        raise InputFileError(
+            design_problem("file", "a text", "the name of a file, or a module", says, step=step)
+        )
     try:
         return Text(str(file), Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
+
+
+def _tree(text: Text) -> Region:
+    """The operations of a text in which every value is defined."""
+    tree = read(text)
+    check_uses(tree)
+    return tree
 
 
 def loads(
@@ -331,25 +187,19 @@ def loads(
     timing: Timing | None = None,
 ) -> Loaded:
     """The design of a text; see :func:`load`."""
-    tree = read(text)
-    check_uses(tree)
-    found = devices(tree)
+    found = devices(_tree(text))
     described = _chosen(text, found, name)
-    raise_if(_unknown(described), InputFileError)
-    chosen = _device_name(described, device)
-    array = Array(chosen, timing=timing)
-    made = configure(described, array)
+    still = _still(described, found, device, sequence, parameters, timing)
+    chosen = still.array.device.name
     known, notes = with_library(described, functions, chosen)
-    others = {each.name: each for each in found}
-    program = _program(made, sequence, others, parameters)
-    own = kernels(made, known, costs)
+    own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
-        array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
+        still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
 
     def kernels_of(other: Configured) -> Kernels:
         return kernels(other, with_library(other.device, functions, chosen)[0], costs)
 
-    return Loaded(array, made, program, own, kernels_of, others, (*_notes(described), *notes), parameters)
+    return replace(still, kernels=own, kernels_of=kernels_of, notes=(*still.notes, *notes))
 
 
 def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) -> DeviceDescription:
@@ -365,7 +215,7 @@ def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) ->
     given = f"{len(names)} devices: {', '.join(names)}" if names else "no device"
     says = f"the text has {given}" + (f", none of them {name}" if name and names else "")
     step = "Say which one is meant." if len(names) > 1 else ""
-    raise InputFileError(_problem("device", given, "one aie.device", says, where=text.name, step=step))
+    raise InputFileError(design_problem("device", given, "one aie.device", says, where=text.name, step=step))
 
 
 def _device_name(described: DeviceDescription, wanted: str | None) -> str:
@@ -394,10 +244,10 @@ def _program(
     if name is None and len(sequences) > 1:
         listed = ", ".join(sequences)
         says = f"the device has {len(sequences)} host sequences: {listed}"
-        raise InputFileError(_problem("sequence", listed, "one", says, step="Say which one is meant."))
+        raise InputFileError(design_problem("sequence", listed, "one", says, step="Say which one is meant."))
     chosen = name or next(iter(sequences))
     if chosen not in sequences:
-        raise InputFileError(_problem("sequence", chosen, f"one of {', '.join(sequences)}"))
+        raise InputFileError(design_problem("sequence", chosen, f"one of {', '.join(sequences)}"))
     operation = sequences[chosen]
     open_ = any(is_scalar(kind) for kind in arguments_of(operation))
     return unread(operation) if open_ else program_of(made, operation, others=others, parameters=parameters)
@@ -418,38 +268,3 @@ def _notes(described: DeviceDescription) -> tuple[str, ...]:
     return tuple(
         f"{name}: read {count} times, changes nothing here" for name, count in described.ignored.items()
     )
-
-
-def _costs(done: ProgramResult) -> list[str]:
-    """How much of the cycles hang on what operations of cores are said to cost."""
-    running = [use for use in done.result.cores if use.spent.get(CoreCause.RUNNING)]
-    if not running:
-        return []
-    most = max(running, key=lambda use: use.spent[CoreCause.RUNNING])
-    cycles = most.spent[CoreCause.RUNNING]
-    return [
-        f"cycles of cores are sums of assumed costs of operations: {most.name} computes in {cycles} cycles"
-    ]
-
-
-def _problem(
-    field: str, given: str, allowed: str, says: str = "", *, where: str = "MLIR design", step: str = ""
-) -> Problem:
-    return Problem(
-        reason=f"mlir_{field}",
-        where=where,
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=step,
-        says=says,
-    )
-
-
-_NO_SEQUENCE = _problem(
-    "sequence",
-    "none",
-    "aie.runtime_sequence",
-    "the text has no host sequence; give the array work from Python",
-)

@@ -82,6 +82,7 @@ class Engine:
         host: the time between memory-mapped accesses.
         lock_names: names that a design gave, by index among all locks of the model.
         channel_names: names that a design gave, by index among all channels.
+        bd_places: where a design says a BD, ``design.py:12``, by model index of the tile and BD number.
         channels: the columns of ``state.channels``, quick to look at from Python.
     """
 
@@ -102,6 +103,7 @@ class Engine:
         self.channels = plain(self._state.channels)
         self.lock_names: dict[int, str] = {}
         self.channel_names: dict[int, str] = {}
+        self.bd_places: dict[tuple[int, int], str] = {}
         self._ports = plain(self._state.ports)
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self._state)

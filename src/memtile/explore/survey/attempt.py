@@ -18,8 +18,9 @@ from memtile.explore.survey.beside import LAST, Facts, facts_of
 from memtile.explore.survey.cases import Case
 from memtile.explore.survey.outcome import Bucket, Outcome
 from memtile.importers.bodies.container import Container, build
-from memtile.importers.design import Loaded, load
+from memtile.importers.design import load
 from memtile.importers.functions import functions_of
+from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.external_uses import external_uses

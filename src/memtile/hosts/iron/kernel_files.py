@@ -16,7 +16,8 @@ from memtile.design.bench import MAX_CYCLES
 from memtile.errors import InputFileError, Problem
 from memtile.importers.bodies.container import container
 from memtile.importers.bodies.texts import beside
-from memtile.importers.design import Loaded, load
+from memtile.importers.design import load
+from memtile.importers.loaded import Loaded
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.formats import read_program
 from memtile.io.program.run import ProgramResult

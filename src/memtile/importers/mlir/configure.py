@@ -177,6 +177,9 @@ def _chain(made: Configured, chain: ChainDescription) -> None:
     for bd in chain.bds:
         following = None if bd.next is None else chain.bds[bd.next].number
         assert bd.number is not None
+        tokens = bd.operation.tokens
+        place = tokens.text.where(tokens.offset(bd.operation.at))
+        tile.engine.bd_places[tile.index, bd.number] = place
         words = encode(
             descriptor(bd, tile.kind, memory_of(made, tile, bd), dma_locks(made, tile), following),
             bd.number,

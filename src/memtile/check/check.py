@@ -1,0 +1,57 @@
+"""All rules on a design: what is wrong with it, told before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from memtile.check.places import file_place
+from memtile.check.result import CheckResult, in_order
+from memtile.check.rows import row_findings
+from memtile.check.sharing import sharing_findings
+from memtile.check.streams import stream_findings
+from memtile.check.subject import Subject
+from memtile.check.waits import wait_findings
+from memtile.errors import MemtileError
+from memtile.explain.findings import Finding, Severity, Side
+
+RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+    stream_findings,
+    wait_findings,
+    sharing_findings,
+    row_findings,
+)
+_CODES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("bd_count", "buffer_fit", "channels", "heap_size", "link_full", "lock_id", "mlir_bds"), "MT0101"
+    ),
+    **dict.fromkeys(("mlir_channels", "mlir_lock", "packet_ids", "packet_room", "task_queue"), "MT0101"),
+    **dict.fromkeys(("circuit", "no_path", "two_drivers", "two_parties"), "MT0102"),
+    "buffer_overlap": "MT0107",
+}
+"""What a refusal is about, by the reason of its problem; all others are refusals without more."""
+
+
+def check(name: str, make: Callable[[], Subject]) -> CheckResult:
+    """Check a design.
+
+    Args:
+        name: of the design, as the user gave it.
+        make: brings it into an array; what it refuses is a finding.
+    """
+    try:
+        subject = make()
+    except MemtileError as error:
+        return CheckResult(name, tuple(_refused(name, error)))
+    findings = [finding for rule in RULES for finding in rule(subject)]
+    return CheckResult(name, in_order(findings), len(subject.log.tasks), tuple(subject.notes))
+
+
+def _refused(name: str, error: MemtileError) -> Iterator[Finding]:
+    if not error.problems:
+        yield Finding("MT0100", Severity.ERROR, str(error), (Side(name, "is refused", name),))
+    for problem in error.problems:
+        code = _CODES.get(problem.reason, "MT0100")
+        text = problem.message.removesuffix(f" {problem.next_step}") if problem.next_step else problem.message
+        place = problem.where if file_place(problem.where, name).line else name
+        side = Side(problem.where, f"{problem.field} is {problem.given}", place)
+        yield Finding(code, Severity.ERROR, text, (side,), fix=problem.next_step)

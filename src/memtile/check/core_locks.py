@@ -1,0 +1,80 @@
+"""Which locks the cores of an MLIR design give something to, as far as the text says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.forms.memory import ACTION_NUMBERS
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.tree import Operation
+from memtile.jit.tables import plain
+
+_NUMBERS = ("i32", "i64", "index")
+"""Types by which a function could be told the number of a lock."""
+
+
+def released_by_cores(made: Configured) -> frozenset[int] | None:
+    """The locks that cores release, by their index among all locks of the model.
+
+    Returns:
+        None where the text does not say it: a core without a body, or a function of another file that is
+        given numbers, which may be those of locks.
+    """
+    found: set[str] = set()
+    for core in made.device.cores:
+        if core.elf or not any(block.operations for block in core.operation.regions[0].blocks):
+            return None
+        for operation in _reached(core.operation, made.device.functions, set()):
+            if operation is None:
+                return None
+            found.update(_released(operation, made))
+    bases = plain(made.array.engine.spec.tiles).lock_base
+    locks = [made.locks[name] for name in found if name in made.locks]
+    return frozenset(int(bases[_tile(made, lock.place)]) + lock.id for lock in locks)
+
+
+def _tile(made: Configured, place: tuple[int, int] | None) -> int:
+    assert place is not None  # tiles of an array have one
+    return made.array.tile(*place).index
+
+
+def _reached(
+    operation: Operation, functions: Mapping[str, Operation], seen: set[str]
+) -> Iterator[Operation | None]:
+    """The operations of a body and of the functions that it calls; None for what nobody can look into."""
+    for each in operation.walk():
+        yield each
+        if each.name not in ("func.call", "call"):
+            continue
+        name = Form(each).symbol or str(Form(each).attributes.get("callee", ""))
+        if name in seen:
+            continue
+        seen.add(name)
+        function = functions.get(name)
+        if function is None or not _has_body(function):
+            if any(word in _NUMBERS for word in each.words):
+                yield None
+        else:
+            yield from _reached(function, functions, seen)
+
+
+def _has_body(function: Operation) -> bool:
+    return any(block.operations for region in function.regions for block in region.blocks)
+
+
+def _released(operation: Operation, made: Configured) -> Iterator[str]:
+    """Values of the locks that an operation releases."""
+    form = Form(operation)
+    if operation.name == "aie.use_lock":
+        number = form.attributes.get("action")
+        action = ACTION_NUMBERS[number] if isinstance(number, int) else ""
+        if "Release" in (*operation.words, action):
+            yield from form.values[:1]
+    if operation.name == "aie.objectfifo.release":
+        name = form.symbol or str(form.attributes.get("objFifo_name", ""))
+        ends = [made.fifos.producers.get(name)]
+        ends += [end for (fifo, _), end in made.fifos.consumers.items() if fifo == name]
+        for end in ends:
+            if end is not None:
+                yield from (end.free, end.full)

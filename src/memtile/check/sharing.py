@@ -1,0 +1,168 @@
+"""Two channels that touch the same memory at the same time, one of them writing, with nothing between them.
+
+Only what no timing could excuse is told: both tasks are pushed before the host waits for anything, and
+neither locks nor a stream lead from one to the other. Whether an order is the right one, a run says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from memtile.access.boxes import last_address
+from memtile.access.walk import Walk, addresses
+from memtile.arch.tiles import S2MM
+from memtile.bd.windows import place_of_address
+from memtile.check.names import bd_text
+from memtile.check.subject import Subject
+from memtile.check.tasks import StaticBd, Task, each_bd, kind_of
+from memtile.explain.findings import Finding, Severity, Side, Words
+from memtile.explain.switch_ways import configured_ways, reached
+from memtile.jit.tables import plain
+
+_WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
+_MOST_WORDS = 1 << 20  # of a walk that is looked at word by word
+
+
+class Use(NamedTuple):
+    """What a BD touches: words of the data memory of a tile."""
+
+    task: Task
+    bd: StaticBd
+    tile: int
+    first: int
+    end: int
+    writes: bool
+
+
+def sharing_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each pair of channels and memory."""
+    groups = _connected(subject)
+    told: set[tuple[int, ...]] = set()
+    by_tile: dict[int, list[Use]] = {}
+    for task, bd in each_bd(subject.log.tasks):
+        for use in _uses(subject, task, bd):
+            by_tile.setdefault(use.tile, []).append(use)
+    for tile, uses in by_tile.items():
+        if tile in _reached_by_cores(subject):
+            continue  # what orders them may be a kernel
+        for one, two in _overlaps(uses):
+            key = (tile, *sorted((one.task.ch, two.task.ch)))
+            if key not in told and _clash(one, two, groups):
+                told.add(key)
+                yield _finding(subject, one, two)
+
+
+def _overlaps(uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
+    """Pairs whose stretches of memory meet."""
+    rest = sorted(uses, key=lambda use: use.first)
+    for number, one in enumerate(rest):
+        for two in rest[number + 1 :]:
+            if two.first >= one.end:
+                break
+            yield one, two
+
+
+def _clash(one: Use, two: Use, groups: dict[int, int]) -> bool:
+    if one.task.ch == two.task.ch or not (one.writes or two.writes):
+        return False
+    if one.task.epoch != two.task.epoch or groups[one.task.ch] == groups[two.task.ch]:
+        return False
+    return bool(len(np.intersect1d(_words(one), _words(two))))
+
+
+def _words(use: Use) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    walk = Walk.of(use.bd.descriptor, 0).unpadded()
+    found: np.ndarray[tuple[int], np.dtype[np.int64]] = np.unique(addresses(walk)) - walk.base
+    return found + use.first
+
+
+def _uses(subject: Subject, task: Task, bd: StaticBd) -> Iterator[Use]:
+    """The words of a BD's first run, if they lie in data memory."""
+    tile = int(subject.engine.channels.tile[task.ch])
+    kind = kind_of(subject.engine, tile)
+    if not kind.memory_words or not bd.descriptor.valid or bd.descriptor.length > _MOST_WORDS:
+        return
+    walk = Walk.of(bd.descriptor, 0).unpadded()
+    last, at = last_address(walk), place_of_address(kind, walk.base)
+    if last is None or at is None:
+        return
+    there = int(plain(subject.engine.spec.tiles).neighbour[tile, _WINDOWS.index(at.window)])
+    writes = int(subject.engine.channels.direction[task.ch]) == S2MM
+    if there >= 0:
+        yield Use(task, bd, there, at.local, at.local + last - walk.base + 1, writes)
+
+
+def _reached_by_cores(subject: Subject) -> set[int]:
+    reach = plain(subject.engine.spec.tiles).core_reach
+    return {seen for tile in subject.kernels for seen in reach[tile].tolist() if seen >= 0}
+
+
+def _connected(subject: Subject) -> dict[int, int]:
+    """Channels by a number that those have in common between which locks or streams could keep an order."""
+    groups = _Groups()
+    for task, bd in each_bd(subject.log.tasks):
+        for step in (bd.acquire, bd.release):
+            if step is not None:
+                groups.join(("lock", step.lock), task.ch)
+    for ch in {task.ch for task in subject.log.tasks}:
+        for receiver in _receivers(subject, ch):
+            groups.join(receiver, ch)
+    for tile in subject.kernels:
+        for ch in np.flatnonzero(subject.engine.channels.tile == tile).tolist():
+            groups.join("cores", ch)
+    numbers: dict[object, int] = {}
+    return {task.ch: numbers.setdefault(groups.of(task.ch), len(numbers)) for task in subject.log.tasks}
+
+
+class _Groups:
+    """Things that belong together, directly or through others."""
+
+    def __init__(self) -> None:
+        self._parent: dict[object, object] = {}
+
+    def of(self, item: object) -> object:
+        """What stands for the group of a thing."""
+        self._parent.setdefault(item, item)
+        while self._parent[item] != item:
+            item = self._parent[item]
+        return item
+
+    def join(self, one: object, two: object) -> None:
+        """Have two things belong together."""
+        self._parent[self.of(one)] = self.of(two)
+
+
+def _receivers(subject: Subject, ch: int) -> Iterator[int]:
+    """S2MM channels that words of a channel may come to."""
+    engine, switch = subject.engine, plain(subject.engine.state.switch)
+    port = int(engine.channels.switch_port[ch]) if subject.array else -1
+    for at in reached([port], lambda at: configured_ways(engine, at)) if port >= 0 else ():
+        if switch.is_master[at] and switch.channel[at] >= 0:
+            yield int(switch.channel[at])
+
+
+def _finding(subject: Subject, one: Use, two: Use) -> Finding:
+    first, end = max(one.first, two.first), min(one.end, two.end)
+    memory = f"the memory of tile {_place(subject, one.tile)}" if subject.array else "the memory of the tile"
+    sides = tuple(
+        Side(
+            bd_text(subject.engine, use.task, use.bd),
+            f"{'writes' if use.writes else 'reads'} words {use.first} to {use.end - 1}",
+            use.task.place,
+        )
+        for use in (one, two)
+    )
+    message = (
+        f"{sides[0].who} {sides[0].does} and {sides[1].who} {sides[1].does} of {memory}, "
+        "and nothing says who comes first."
+    )
+    fix = "Let the first release a lock that the second acquires, or have the host wait between them."
+    return Finding("MT0105", Severity.ERROR, message, sides, (Words(memory, first, end - first),), fix=fix)
+
+
+def _place(subject: Subject, tile: int) -> str:
+    tiles = subject.engine.spec.tiles
+    return f"({tiles.column[tile]}, {tiles.row[tile]})"

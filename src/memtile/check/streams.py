@@ -1,0 +1,126 @@
+"""Streams that lead nowhere, circuits that a switch does not have, ends of a stream that differ in length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from memtile.arch.tiles import S2MM
+from memtile.check.subject import Subject
+from memtile.check.tasks import Task
+from memtile.explain.circuit_errors import barred_text
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.names import called
+from memtile.explain.switch_ways import configured_ways, reached
+from memtile.jit.tables import plain
+from memtile.model.streams.switch_config import OFF, PACKET
+
+_CONNECT = "Connect it, or do not start the task."
+
+
+def stream_findings(subject: Subject) -> Iterator[Finding]:
+    """All findings about streams; a tile alone has none, its test bench feeds and takes what it likes."""
+    if not subject.array:
+        return
+    yield from _barred(subject)
+    channels = sorted({task.ch for task in subject.log.tasks})
+    ends = {ch: _ends(subject, ch) for ch in channels if not _receives(subject, ch)}
+    yield from _loose(subject, channels)
+    yield from _lengths(subject, ends)
+
+
+def _barred(subject: Subject) -> Iterator[Finding]:
+    for port in np.flatnonzero(plain(subject.engine.state.switch).barred).tolist():
+        text = barred_text(subject.engine, port)
+        yield Finding("MT0102", Severity.ERROR, f"{text}.", (Side(text, "gets no words"),))
+
+
+def _receives(subject: Subject, ch: int) -> bool:
+    return int(subject.engine.channels.direction[ch]) == S2MM
+
+
+def _loose(subject: Subject, channels: Sequence[int]) -> Iterator[Finding]:
+    """Channels with tasks whose stream port is not connected."""
+    engine, switch = subject.engine, plain(subject.engine.state.switch)
+    for ch in channels:
+        port = _port(subject, ch)
+        if port < 0 or ch in subject.fed or switch.mode[port] != OFF:
+            continue
+        task = subject.log.of(ch)[0]
+        does = (
+            "has a task, and no stream leads to it"
+            if _receives(subject, ch)
+            else ("has a task, and its stream leads nowhere")
+        )
+        who = called(engine, ch)
+        severity = Severity.WARNING if task.endless or not subject.hosted else Severity.ERROR
+        yield Finding("MT0109", severity, f"{who} {does}.", (Side(who, does, task.place),), fix=_CONNECT)
+
+
+def _port(subject: Subject, ch: int) -> int:
+    """The switch port of a channel: the slave that it feeds, or the master that feeds it; -1 = none."""
+    if not _receives(subject, ch):
+        return int(subject.engine.channels.switch_port[ch])
+    ports = np.flatnonzero(plain(subject.engine.state.switch).channel == ch)
+    return int(ports[0]) if len(ports) else -1
+
+
+def _ends(subject: Subject, ch: int) -> list[int] | None:
+    """Channels that get the words of a circuit; None where others take part: packets, cores, the edge."""
+    engine = subject.engine
+    switch = plain(engine.state.switch)
+    port = int(engine.channels.switch_port[ch])
+    if port < 0 or ch in subject.fed or switch.mode[port] == OFF:
+        return None
+    ways = reached([port], lambda at: configured_ways(engine, at))
+    found = []
+    for at in ways:
+        if switch.mode[at] == PACKET:
+            return None
+        if switch.is_master[at] and not configured_ways(engine, at):
+            receiver = int(switch.channel[at])
+            if receiver < 0:
+                return None
+            found.append(receiver)
+    return found
+
+
+def _lengths(subject: Subject, ends: dict[int, list[int] | None]) -> Iterator[Finding]:
+    """Both ends of a circuit have tasks that end, and they do not move equally many words."""
+    for sender, receivers in ends.items():
+        sent = _words(subject, sender)
+        for receiver in receivers or ():
+            taken = _words(subject, receiver)
+            if sent is None or taken is None or sent == taken or not taken:
+                continue
+            yield _differ(subject, sender, receiver, sent, taken)
+
+
+def _words(subject: Subject, ch: int) -> int | None:
+    """Stream words of all tasks of a channel; None if nobody can say how many."""
+    tasks = subject.log.of(ch)
+    if any(_open(task) for task in tasks) or ch in subject.fed or ch in subject.log.reset:
+        return None
+    return sum(task.words or 0 for task in tasks)
+
+
+def _open(task: Task) -> bool:
+    return task.endless or any(
+        bd.descriptor.compression or bd.descriptor.packet is not None or not bd.descriptor.valid
+        for bd in task.bds
+    )
+
+
+def _differ(subject: Subject, sender: int, receiver: int, sent: int, taken: int) -> Finding:
+    first, second = called(subject.engine, sender), called(subject.engine, receiver)
+    late = f"{second} waits for {taken - sent} words that never come"
+    if sent > taken:
+        late = f"nobody takes the last {sent - taken} words of {first}"
+    sides = (
+        Side(first, f"sends {sent} words", subject.log.of(sender)[0].place),
+        Side(second, f"takes {taken} words", subject.log.of(receiver)[0].place),
+    )
+    message = f"{first} sends {sent} words to {second}, which takes {taken}: {late}."
+    fix = "Make both ends as long as each other."
+    return Finding("MT0108", Severity.WARNING, message, sides, fix=fix)

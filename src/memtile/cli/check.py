@@ -1,0 +1,147 @@
+"""``memtile check``: what is wrong with a design, said before it runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memtile.cli.exit_codes import ExitCode
+from memtile.cli.failure import UsageError
+from memtile.cli.mlir_file import SUFFIX
+
+if TYPE_CHECKING:
+    from memtile.check.result import CheckResult
+    from memtile.check.subject import Subject
+
+EXAMPLES = """\b
+Examples:
+  memtile check examples/halo_tiling.py
+  memtile check design.mlir --device npu1
+  memtile check build/ --sarif > findings.sarif
+  memtile check *.mlir --junit > findings.xml
+"""
+
+
+def check(
+    designs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DESIGN|FILE|BUILD...",
+            help="Python files with design(), MLIR files, files of register writes, build folders.",
+        ),
+    ],
+    device: Annotated[
+        str, typer.Option(metavar="NAME", help="Device of files that leave it open, such as npu1.")
+    ] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Parameter of design(); may be given again."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_sarif: Annotated[
+        bool, typer.Option("--sarif", help="SARIF 2.1.0, for code hosts and editors.")
+    ] = False,
+    as_junit: Annotated[bool, typer.Option("--junit", help="JUnit XML, for build servers.")] = False,
+) -> None:
+    """Say what is wrong with designs before they run: budgets, circuits, locks, rows, unordered memory.
+
+    Nothing is run, so what depends on data or time is not seen: memtile run says that. Functions that cores
+    call need not be known. Every finding has a
+    code that stays, the place in the file where it is known, and a repair where there is one.
+
+    Ends with exit code 1 if there is an error; warnings and notes alone are no reason.
+    """
+    if as_json + as_sarif + as_junit > 1:
+        raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
+    from memtile.check.check import check as check_subject
+
+    missing = [name for name in designs if not Path(name).exists()]
+    if missing:
+        raise UsageError(f"{missing[0]}: there is no such file or folder.")
+
+    results = [
+        check_subject(part, make) for name in designs for part, make in _parts(name, device, settings or ())
+    ]
+    _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
+    if not all(result.good for result in results):
+        raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+Part = tuple[str, Callable[[], "Subject"]]
+"""A design and what brings it into an array."""
+
+
+def _parts(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
+    """The designs of a file: one, but for MLIR files with several devices."""
+    suffix = Path(name).suffix
+    if suffix == SUFFIX:
+        yield from _mlir(name, device)
+    elif suffix == ".py":
+        yield name, partial(_python, name, settings)
+    else:
+        yield name, partial(_program, name, device)
+
+
+def _python(name: str, settings: Sequence[str]) -> Subject:
+    from memtile.check.subject import of_design
+    from memtile.cli.design_file import guarded, load_design
+
+    made = load_design(name, settings)
+    subject: Subject = guarded(name, lambda: of_design(made, name))
+    return subject
+
+
+def _mlir(name: str, device: str) -> Iterator[Part]:
+    from memtile.errors import MemtileError
+    from memtile.importers.design import device_names
+
+    names: list[str | None]
+    try:
+        names = [*device_names(name)]
+    except MemtileError:
+        names = []  # the check itself says why
+    for each in names if len(names) > 1 else [None]:
+        yield f"{name} ({each})" if each else name, partial(_still, name, each, device)
+
+
+def _still(name: str, each: str | None, device: str) -> Subject:
+    from memtile.check.subject import of_mlir
+    from memtile.importers.design import load_still
+
+    return of_mlir(load_still(name, device=device or None, name=each))
+
+
+def _program(name: str, device: str) -> Subject:
+    from memtile.check.subject import of_program
+    from memtile.cli.program_files import read_programs
+    from memtile.design.array import Array
+    from memtile.io.program.device import device_of
+    from memtile.io.program.file_order import ordered
+
+    read = read_programs([name], None, 0)
+    found, shape = device_of(read.programs, device or None)
+    programs, _ = ordered(read.programs, shape)
+    operations = [operation for program in programs for operation in program.operations]
+    subject = of_program(operations, Array(found.name, shape.columns))
+    subject.notes += read.notes
+    return subject
+
+
+def _show(results: list[CheckResult], *, as_json: bool, as_sarif: bool, as_junit: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"designs": [result.as_json() for result in results]}, indent=2))
+    elif as_sarif:
+        from memtile.check.sarif import sarif
+
+        typer.echo(json.dumps(sarif(results), indent=2))
+    elif as_junit:
+        from memtile.check.junit import junit
+
+        typer.echo(junit(results), nl=False)
+    else:
+        typer.echo("\n".join(map(str, results)))

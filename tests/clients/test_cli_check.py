@@ -1,0 +1,102 @@
+"""Does ``memtile check`` say what is wrong in every form, and end as scripts expect?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from memtile.cli.main import app
+from mlir_texts import PASSTHROUGH
+
+RING = """from memtile import MemoryTile
+
+
+def design(free=0):
+    tile = MemoryTile()
+    buffer, empty, full = tile.buffer("a", 16), tile.lock(free, "empty"), tile.lock(0, "full")
+    tile.s2mm[0].start(tile.write(buffer).guarded(empty.acquire(), full.release()))
+    tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), empty.release()))
+    return tile
+"""
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ring.py").write_text(RING)
+    (tmp_path / "fine.mlir").write_text(PASSTHROUGH)
+
+
+def check(*args: str) -> Result:
+    return CliRunner().invoke(app, ["check", *args])
+
+
+def test_the_line_of_the_design_is_named_as_compilers_do() -> None:
+    done = check("ring.py")
+    assert done.exit_code == 1
+    assert done.stdout.startswith(
+        "ring.py:7: error MT0106: Each of these waits for a lock that only the next"
+    )
+    assert "  and MM2S 0 (BD 1) waits until lock 1 'full' is at least 1 (ring.py:8)" in done.stdout
+    assert done.stdout.endswith("ring.py: 2 tasks checked, 1 error\n")
+
+
+def test_parameters_of_the_design_can_be_set() -> None:
+    done = check("ring.py", "--set", "free=1")
+    assert (done.exit_code, done.stdout) == (0, "ring.py: 2 tasks checked, nothing found\n")
+
+
+def test_several_designs_are_told_one_after_another() -> None:
+    done = check("fine.mlir", "ring.py")
+    assert done.exit_code == 1
+    assert done.stdout.startswith("fine.mlir: ")
+
+
+def test_several_devices_of_a_file_are_designs_of_their_own(tmp_path: Path) -> None:
+    second = PASSTHROUGH.removeprefix("module {").replace("aie.device(npu1_1col)", "aie.device(npu1_1col) @b")
+    text = PASSTHROUGH.replace("aie.device(npu1_1col)", "aie.device(npu1_1col) @a").rstrip()[:-1] + second
+    (tmp_path / "two.mlir").write_text(text)
+    done = check("two.mlir")
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["two.mlir (a)", "two.mlir (b)"]
+
+
+def test_sarif_has_rules_places_and_both_sides() -> None:
+    written = json.loads(check("ring.py", "--sarif").stdout)
+    assert (written["version"], len(written["runs"])) == ("2.1.0", 1)
+    (run,) = written["runs"]
+    (rule,), (result,) = run["tool"]["driver"]["rules"], run["results"]
+    assert rule["id"] == result["ruleId"] == "MT0106"
+    assert (result["ruleIndex"], result["level"]) == (0, "error")
+    (first,), (other,) = result["locations"], result["relatedLocations"]
+    places = [each["physicalLocation"] for each in (first, other)]
+    assert [place["artifactLocation"]["uri"] for place in places] == ["ring.py", "ring.py"]
+    assert [place["region"] for place in places] == [{"startLine": 7}, {"startLine": 8}]
+
+
+def test_junit_has_a_case_for_each_design() -> None:
+    suite = ElementTree.fromstring(check("fine.mlir", "ring.py", "--junit").stdout)[0]
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    fine, ring = suite
+    assert fine.find("failure") is None
+    failure = ring.find("failure")
+    assert failure is not None
+    assert failure.get("type") == "MT0106"
+
+
+def test_a_file_that_is_not_there_and_two_forms_are_usage_errors() -> None:
+    assert check("gone.py").exit_code == 2
+    assert check("ring.py", "--json", "--sarif").exit_code == 2
+
+
+def test_a_design_that_fails_is_a_finding_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("def design():\n    return 1 / 0\n")
+    (tmp_path / "bad.mlir").write_text("module { aie.device(npu1) { %t = aie.tile(9, 9) } }")
+    done = check("bad.py", "bad.mlir")
+    assert done.exit_code == 1
+    assert done.stdout.count("MT0100") == 2
+    assert "bad.py" in done.stdout
+    assert "bad.mlir:1:34: error MT0100: " in done.stdout

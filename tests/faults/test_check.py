@@ -1,0 +1,206 @@
+"""What ``memtile check`` says of designs that do not run, and that it says nothing of those that do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memtile import Array, MemoryTile
+from memtile.bd.descriptor import NO_ACQUIRE, NO_RELEASE, Descriptor
+from memtile.check.check import check
+from memtile.check.core_locks import released_by_cores
+from memtile.check.result import CheckResult
+from memtile.check.subject import Subject, of_design, of_mlir, of_program
+from memtile.design.host import Host
+from memtile.explain.findings import Severity
+from memtile.importers.design import load_still
+from memtile.io.program.recorder import record
+from mlir_texts import CALL, PASSTHROUGH
+
+
+def found(make: Callable[[], MemoryTile | Array]) -> CheckResult:
+    return check("design.py", lambda: of_design(make()))
+
+
+def codes(result: CheckResult) -> list[str]:
+    return [finding.code for finding in result.findings]
+
+
+def mlir(tmp_path: Path, text: str) -> CheckResult:
+    file = tmp_path / "design.mlir"
+    file.write_text(text)
+    return check(str(file), lambda: of_mlir(load_still(file, device="npu1")))
+
+
+# locks ---------------------------------------------------------------------------------------------------
+
+
+def ring(free: int, wanted: int = 1, released: bool = True) -> MemoryTile:
+    tile = MemoryTile()
+    buffer, empty, full = tile.buffer("a", 16), tile.lock(free, "empty"), tile.lock(0, "full")
+    write = tile.write(buffer).guarded(empty.acquire(wanted), full.release() if released else None)
+    tile.s2mm[0].start(write)
+    tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), empty.release()))
+    return tile
+
+
+def test_a_lock_that_begins_with_what_is_needed_is_fine() -> None:
+    assert codes(found(lambda: ring(1))) == []
+
+
+def test_waits_that_only_each_other_would_end_are_a_circle() -> None:
+    result = found(lambda: ring(0))
+    assert codes(result) == ["MT0106"]
+    (finding,) = result.findings
+    assert len(finding.sides) == 2
+    assert "lock 0 'empty' is at least 1" in finding.message
+    assert "lock 1 'full' is at least 1" in finding.message
+    assert not result.good
+
+
+def test_a_lock_that_nobody_releases_is_the_root_and_told_once() -> None:
+    result = found(lambda: ring(1, released=False))
+    assert codes(result) == ["MT0103"]
+    assert (
+        "lock 1 'full' is at least 1, and it begins with 0, and nobody releases it"
+        in result.findings[0].message
+    )
+
+
+@pytest.mark.parametrize(("begins", "expected"), [(2, []), (1, ["MT0106"])])
+def test_a_lock_can_be_too_small_by_one(begins: int, expected: list[str]) -> None:
+    assert codes(found(lambda: ring(begins, wanted=2))) == expected
+
+
+def test_what_a_core_may_release_is_not_blamed(tmp_path: Path) -> None:
+    assert codes(mlir(tmp_path, CALL)) == []
+
+
+def test_a_core_that_never_releases_is_seen_in_the_text(tmp_path: Path) -> None:
+    text = CALL.replace("aie.objectfifo.release @out(Produce, 1)", "")
+    assert text != CALL
+    result = mlir(tmp_path, text)
+    assert codes(result) == ["MT0103"]
+    assert result.findings[0].severity is Severity.WARNING  # the ring of a FIFO may be left over
+
+
+def test_a_core_that_only_acquires_releases_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "design.mlir"
+    file.write_text(CALL)
+    made = load_still(file).configured
+    every = released_by_cores(made)
+    assert every is not None
+    assert len(every) == 4
+    file.write_text("\n".join(line for line in CALL.splitlines() if "objectfifo.release" not in line))
+    assert released_by_cores(load_still(file).configured) == frozenset()
+
+
+# memory --------------------------------------------------------------------------------------------------
+
+
+def shared(*, overlap: int, wait: bool = False, lock: bool = False) -> MemoryTile:
+    tile = MemoryTile()
+    ready, first = tile.lock(0, "ready"), tile.buffer("whole", 64).dma_address
+    write = Descriptor("memory", 32, first, release=ready.release() if lock else NO_RELEASE)
+    read = Descriptor("memory", 32, first + 32 - overlap, acquire=ready.acquire() if lock else NO_ACQUIRE)
+
+    def sequence(host: Host):  # type: ignore[no-untyped-def]
+        yield host.start(tile.s2mm[0], write)
+        if wait:
+            yield host.wait()
+        yield host.start(tile.mm2s[0], read)
+
+    tile.bench.host(sequence)
+    return tile
+
+
+@pytest.mark.parametrize(
+    ("overlap", "wait", "lock", "expected"),
+    [(0, False, False, []), (1, False, False, ["MT0105"]), (1, True, False, []), (1, False, True, [])],
+)
+def test_memory_that_two_use_without_an_order(
+    overlap: int, wait: bool, lock: bool, expected: list[str]
+) -> None:
+    result = found(lambda: shared(overlap=overlap, wait=wait, lock=lock))
+    assert codes(result) == expected
+    if expected:
+        words = result.findings[0].words[0]
+        assert words.count == 1
+
+
+# streams -------------------------------------------------------------------------------------------------
+
+
+def lane(sent: int, taken: int, *, connect: bool = True) -> Array:
+    array = Array("npu1", 2)
+    one, two = array.memory_tile(0), array.memory_tile(1)
+    one.mm2s[0].start(one.read(one.buffer("a", sent, data=np.arange(sent))))
+    two.s2mm[0].start(two.write(two.buffer("b", taken)))
+    if connect:
+        array.connect(one.mm2s[0], two.s2mm[0])
+    return array
+
+
+def test_ends_of_a_circuit_that_differ_in_length() -> None:
+    assert codes(found(lambda: lane(16, 16))) == []
+    short, long = found(lambda: lane(16, 20)), found(lambda: lane(20, 16))
+    assert codes(short) == codes(long) == ["MT0108"]
+    assert "waits for 4 words that never come" in short.findings[0].message
+    assert "nobody takes the last 4 words" in long.findings[0].message
+    assert all("test_check.py:" in side.place for side in short.findings[0].sides)
+
+
+def test_streams_that_lead_nowhere() -> None:
+    result = found(lambda: lane(16, 16, connect=False))
+    assert codes(result) == ["MT0109", "MT0109"]
+
+
+# rows and refusals -----------------------------------------------------------------------------------------
+
+
+def test_a_length_in_the_middle_of_a_row(tmp_path: Path) -> None:
+    assert codes(mlir(tmp_path, PASSTHROUGH)) == []
+
+
+def test_what_a_design_refuses_is_a_finding() -> None:
+    def too_much() -> MemoryTile:
+        tile = MemoryTile()
+        tile.buffer("a", 1 << 20)
+        return tile
+
+    def wrong() -> MemoryTile:
+        return MemoryTile("npu9")
+
+    assert codes(found(too_much)) == ["MT0101"]
+    assert codes(found(wrong)) == ["MT0100"]
+    assert not found(wrong).good
+
+
+def test_a_program_of_register_writes_is_checked_the_same() -> None:
+    made = Array("npu1", 2)
+    recording = record(made)
+    one, two = made.memory_tile(0), made.memory_tile(1)
+    one.mm2s[0].start(one.read(one.buffer("a", 16)))
+    two.s2mm[0].start(two.write(two.buffer("b", 20)))
+    made.connect(one.mm2s[0], two.s2mm[0])
+    made.route()
+
+    def subject() -> Subject:
+        return of_program(recording.operations, Array("npu1", 2))
+
+    assert codes(check("writes.bin", subject)) == ["MT0108"]
+
+
+def test_every_task_of_a_host_sequence_is_seen() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("a", 16)
+
+    def sequence(host: Host):  # type: ignore[no-untyped-def]
+        for _ in range(40):
+            yield host.start(tile.s2mm[0], tile.write(buffer))
+
+    tile.bench.host(sequence)
+    assert found(lambda: tile).tasks == 40
