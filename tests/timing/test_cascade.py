@@ -81,6 +81,7 @@ def run(engine: Engine, kernels: Sequence[Kernel], cycles: int = 24) -> list[str
 
 @pytest.mark.parametrize(("latency", "seen"), [(2, "CC#"), (3, "CCC#"), (7, "CCCCCCC#")])
 def test_a_value_comes_to_the_neighbour_after_the_latency(latency: int, seen: str) -> None:
+    """DEV-CASC-1."""
     got: list[Value] = []
     engine = joined([(0, 3), (1, 3)], Timing(cascade_latency=latency))
     assert run(engine, [puts(1), gets(1, got)]) == ["#", seen]
@@ -97,6 +98,12 @@ def test_a_value_a_cycle_goes_through() -> None:
     got: list[Value] = []
     assert run(joined([(0, 3), (1, 3)]), [puts(8), gets(8, got)]) == ["########", "CC########"]
     assert np.array_equal(got, [value(n) for n in range(8)])
+
+
+def test_a_get_and_a_put_take_a_cycle_each() -> None:
+    """DEV-CORE-7: a core that passes values on does so every other cycle, with the next ones at hand."""
+    texts = run(joined([(0, 3), (1, 3), (2, 3)]), [puts(4), passes_on(4), gets(4, [])])
+    assert texts == ["####", "CC########", "CCCCC#C#C#C#"]
 
 
 def test_four_values_stand_between_two_cores_and_the_fifth_waits() -> None:
@@ -143,6 +150,7 @@ def test_a_chain_of_four_cores(places: list[tuple[int, int]]) -> None:
 def test_cores_whose_registers_do_not_name_each_other_wait(
     places: list[tuple[int, int]], words: tuple[int, int], waits: str
 ) -> None:
+    """DEV-CASC-2."""
     got: list[Value] = []
     engine = Engine([Placed("compute", column=c, row=r) for c, r in places])
     for tile, word in enumerate(words):

@@ -21,7 +21,7 @@ Actions = Generator[Any, Values, None]
 _PAIRS = (("i16", "i16"), ("i16", "i32"), ("i32", "i32"), ("bf16", "bf16"), ("bf16", "f32"))
 _TYPES = {"a": "IN", "b": "IN", "c": "OUT"}
 _FAR = 2.0**40  # beyond any int32
-_I32 = (("i32", "i32"),)
+_I32 = dict.fromkeys("abc", "i32")
 
 
 def _macs(a: Values, b: Values, c: Values, *_: Any) -> tuple[int, str]:
@@ -62,7 +62,7 @@ def get_only(a: Values, b: Values, c: Values, *, core: Any) -> Actions:
         target[n] = _plus(target[n], _plus(own, before[0]))
 
 
-@answers("matmul_scalar_put_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}", types=_TYPES, pairs=_I32, macs=_macs)
+@answers("matmul_scalar_put_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs)
 def put_blocks(
     a: Values, b: Values, c: Values, *, core: Any, m: int, k: int, n: int, r: int, s: int, t: int
 ) -> Actions:
@@ -75,7 +75,7 @@ def put_blocks(
     return _blocks((a, b, c), core, (m, k, n, r, s, t), gets=False, puts=True)
 
 
-@answers("matmul_scalar_put_get_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}", types=_TYPES, pairs=_I32, macs=_macs)
+@answers("matmul_scalar_put_get_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs)
 def put_get_blocks(
     a: Values, b: Values, c: Values, *, core: Any, m: int, k: int, n: int, r: int, s: int, t: int
 ) -> Actions:
@@ -86,7 +86,7 @@ def put_get_blocks(
     return _blocks((a, b, c), core, (m, k, n, r, s, t), gets=True, puts=True)
 
 
-@answers("matmul_scalar_get_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}", types=_TYPES, pairs=_I32, macs=_macs)
+@answers("matmul_scalar_get_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs)
 def get_blocks(
     a: Values, b: Values, c: Values, *, core: Any, m: int, k: int, n: int, r: int, s: int, t: int
 ) -> Actions:

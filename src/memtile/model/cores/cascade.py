@@ -71,7 +71,7 @@ def put(st: State, core: int) -> bool:
 
 @jit
 def get(st: State, core: int) -> bool:
-    """Phase 2b: take the oldest value of the core's input; whether there was one."""
+    """Phase 2b: take the oldest value of the core's input; whether there was one (DEV-CASC-1)."""
     cascades, now = st.cascades, st.clock.now[0]
     there = cascades.in_held[core] > 0
     if not there or now - cascades.in_entered[core, 0] < st.spec.timing.cascade_latency[0] - 1:

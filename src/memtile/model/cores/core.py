@@ -68,7 +68,11 @@ def use_memory(st: State) -> None:
 
 @jit
 def use_link(st: State, core: int) -> bool:
-    """Phase 2b: get or put a value of the cascade or a word of the stream; whether the action ends."""
+    """Phase 2b: get or put a value of the cascade or a word of the stream, not both in a cycle (DEV-CORE-7).
+
+    Returns:
+        Whether the action ends.
+    """
     phase = st.cores.phase[core]
     if phase == CorePhase.GET_CASCADE:
         return cascade.get(st, core)
