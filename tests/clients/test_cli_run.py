@@ -61,6 +61,35 @@ def test_a_good_design_ends_with_its_table_and_bit_exact(written: Any) -> None:
     assert "\x1b" not in done.stdout
 
 
+RACE = """
+import numpy as np
+from memtile import MemoryTile
+
+def design():
+    tile = MemoryTile()
+    block = tile.buffer("block", 8, np.int32)
+    for channel in (0, 1):
+        tile.s2mm[channel].start(tile.write(block))
+        tile.s2mm[channel].feed(np.arange(8, dtype=np.int32))
+    return tile
+"""
+
+
+def test_check_finds_what_nothing_orders(written: Any) -> None:
+    assert run(written(RACE)).exit_code == 0
+    done = run("--check", "--json", written(RACE))
+    assert done.exit_code == 1
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["code"], finding["count"]) == ("MT0202", 8)
+    assert "buffer 'block'" in run("--check", written(RACE)).stdout
+
+
+def test_an_untimed_run_is_not_checked(written: Any) -> None:
+    done = run("--check", "--untimed", written(RACE))
+    assert done.exit_code == 2
+    assert "an untimed run has no time" in done.stderr
+
+
 @pytest.mark.parametrize("untimed", [False, True])
 def test_json_has_the_same_facts(written: Any, untimed: bool) -> None:
     done = run("--json", *["--untimed"] * untimed, written(GOOD.format(wrong="")))

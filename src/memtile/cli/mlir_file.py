@@ -30,6 +30,7 @@ def run_mlir(
     settings: Sequence[str],
     max_cycles: int,
     untimed: bool,
+    check: bool,
     as_json: bool,
     draw: Callable[[Result], None],
 ) -> Result:
@@ -64,6 +65,7 @@ def run_mlir(
                 pad_arguments=options.pad_arguments,
                 max_cycles=max_cycles,
                 untimed=untimed,
+                check=check,
                 progress=progress,
             ),
         )

@@ -26,6 +26,7 @@ EXAMPLES = """\b
 Examples:
   memtile run design.py
   memtile run --untimed design.py
+  memtile run --check design.py
   memtile run --json --max-cycles 100000 design.py
   memtile run --set m=32 --set element=int8 matmul.py
   memtile run --timing external_latency=200 design.py
@@ -44,6 +45,7 @@ Examples:
 def run(
     files: options.Files,
     untimed: options.Untimed = False,
+    check: options.Check = False,
     as_json: options.AsJson = False,
     max_cycles: options.MaxCycles = _MAX_CYCLES,
     settings: options.Settings = None,
@@ -91,7 +93,7 @@ def run(
             run_it = _design(files, of_program, settings, dump)
         else:
             run_it = _program(files, of_program, settings, dump)
-        result = run_it(untimed=untimed, as_json=as_json, max_cycles=max_cycles, draw=draw)
+        result = run_it(untimed=untimed, check=check, as_json=as_json, max_cycles=max_cycles, draw=draw)
     _leave(result)
 
 
@@ -154,6 +156,7 @@ def _run_design(
     dump: WaveformFile,
     *,
     untimed: bool,
+    check: bool,
     as_json: bool,
     max_cycles: int,
     draw: Callable[[Result], None],
@@ -163,7 +166,7 @@ def _run_design(
 
     made = load_design(file, settings)
     with run_progress(untimed=untimed) as progress, dump.recorded(made.engine):
-        result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, progress=progress))
+        result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, check=check, progress=progress))
     draw(result)
     show_result(result, as_json=as_json)
     return result

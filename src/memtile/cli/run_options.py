@@ -14,6 +14,10 @@ Files = Annotated[
     typer.Argument(metavar="DESIGN.py|DESIGN.mlir|FILE...", help="A design, or files of a program."),
 ]
 Untimed = Annotated[bool, typer.Option("--untimed", help="Move the data without a clock.")]
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Look for accesses to memory that no lock, stream or token orders."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
 MaxCycles = Annotated[
     int,

@@ -44,6 +44,7 @@ def run_files(
     *,
     max_cycles: int,
     untimed: bool,
+    check: bool,
     as_json: bool,
     draw: Callable[[Result], None],
 ) -> Result:
@@ -66,6 +67,7 @@ def run_files(
                 pad_arguments=options.pad_arguments,
                 max_cycles=max_cycles,
                 untimed=untimed,
+                check=check,
                 progress=progress,
             ),
         )

@@ -283,6 +283,7 @@ class Array(Bench):
         max_cycles: int = MAX_CYCLES,
         *,
         untimed: bool = False,
+        check: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`.
@@ -290,13 +291,15 @@ class Array(Bench):
         Args:
             max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
             untimed: move the data without a clock.
+            check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             progress: called now and then with the cycles, or untimed the words, done so far.
 
         Raises:
-            DesignError: a stream that cannot be routed, or an object FIFO with an open end.
+            DesignError: a stream that cannot be routed, or an object FIFO with an open end; ``check`` of an
+                untimed run.
         """
         self.route()
-        return super().run(max_cycles, untimed=untimed, progress=progress)
+        return super().run(max_cycles, untimed=untimed, check=check, progress=progress)
 
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
         """Let the array run until the word at an absolute address has ``value`` under ``mask``.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
+from memtile.design.checked import checked
 from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
@@ -59,6 +60,11 @@ class Bench:
     def buses(self) -> tuple[PacketBus, ...]:
         """The packet buses of the design; a tile alone has none."""
         return ()
+
+    @property
+    def members(self) -> tuple[Tile, ...]:
+        """The tiles of the design."""
+        return tuple(self._members)
 
     def add(self, tile: Tile) -> None:
         """One more tile of the design."""
@@ -135,6 +141,7 @@ class Bench:
         max_cycles: int = MAX_CYCLES,
         *,
         untimed: bool = False,
+        check: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
@@ -146,11 +153,17 @@ class Bench:
             max_cycles: limit of the cycle run; an untimed run stops when it has moved more than one of so
                 many cycles could, and after some 268 million words.
             untimed: move the data without a clock.
+            check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
 
         Raises:
-            DesignError: ``max_cycles`` is no whole number.
+            DesignError: ``max_cycles`` is no whole number; ``check`` of an untimed run.
         """
+        with checked(self, check, untimed=untimed) as found:
+            result = self._run(max_cycles, untimed=untimed, progress=progress)
+        return replace(result, findings=(*result.findings, *found))
+
+    def _run(self, max_cycles: int, *, untimed: bool, progress: Callable[[int], None] | None) -> Result:
         most = whole_cycles(max_cycles)
         self.engine.host.stopped = untimed
         end = self.engine.now + most
@@ -163,6 +176,7 @@ class Bench:
                 stop = self.engine.run(end, progress)
         except KeyboardInterrupt:
             stop = None
+        self.engine.checks.pause()
         taken = [channel for tile in self._members for channel in tile.mm2s if channel.taken]
         outputs = {channel.name: channel.output() for channel in taken}
         checks = [check for channel in taken if (check := channel.check())]

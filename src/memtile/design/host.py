@@ -7,7 +7,7 @@ software sees it, in the channel's status; it looks every ``sim.polling.POLL_CYC
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import GeneratorType
 from typing import TYPE_CHECKING
@@ -218,12 +218,20 @@ class HostSequence:
                 self.due = now + cycles if self.due < 0 else self.due
                 return not timed or now >= self.due
             case HostWait(tasks):
-                return all(task.done for task in tasks)
+                return self._over(tasks)
             case HostPoll():
                 return self.present.met()
             case HostTask(channel):
                 self.due = channel.tile.engine.host.free_at if timed else now
                 return now >= self.due and self._start(self.present)
+        return True
+
+    def _over(self, tasks: Sequence[HostTask]) -> bool:
+        """Whether tasks have ended, as the host sees it."""
+        if not all(task.done for task in tasks):
+            return False
+        for task in tasks:
+            task.channel.tile.engine.checks.saw_end(task.channel.index)
         return True
 
     def waits_for(self) -> str:

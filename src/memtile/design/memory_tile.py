@@ -52,6 +52,7 @@ class MemoryTile(Tile):
         max_cycles: int = MAX_CYCLES,
         *,
         untimed: bool = False,
+        check: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
@@ -59,9 +60,10 @@ class MemoryTile(Tile):
         Args:
             max_cycles: limit of the cycle run.
             untimed: move the data without a clock.
+            check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             progress: called now and then with the cycles done.
         """
-        return self.bench.run(max_cycles, untimed=untimed, progress=progress)
+        return self.bench.run(max_cycles, untimed=untimed, check=check, progress=progress)
 
 
 def _alone(device: str, timing: Timing | None) -> Site:

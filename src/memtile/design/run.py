@@ -21,6 +21,7 @@ def run(
     timing: Mapping[str, int] | None = None,
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
+    check: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
     """Make a design with values for its parameters and run it; ``memtile run --set`` does the same.
@@ -33,6 +34,7 @@ def run(
         timing: timing constants by name, over those that the design gives its array; ``--timing``.
         max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
         untimed: move the data without a clock.
+        check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
         progress: called now and then with the cycles, or untimed the words, done so far.
 
     Returns:
@@ -45,7 +47,7 @@ def run(
     """
     with chosen_timing(timing or {}):
         made = make(design, set or {}, f"design {getattr(design, '__name__', 'function')}")
-        return made.run(max_cycles, untimed=untimed, progress=progress)
+        return made.run(max_cycles, untimed=untimed, check=check, progress=progress)
 
 
 def make(design: Callable[..., Any], given: Mapping[str, object], where: str) -> MemoryTile | Array:

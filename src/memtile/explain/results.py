@@ -18,7 +18,7 @@ from memtile.errors import DesignError, Problem
 from memtile.explain.bars import cause_bars
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Finding, Severity
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 from memtile.sheet import Column, Sheet
 
@@ -142,8 +142,9 @@ class Result:
 
     @property
     def good(self) -> bool:
-        """Finished, nothing wrong with the outputs, and no error bit set."""
-        return self.status is Status.FINISHED and self.exact is not False and not self.errors
+        """Finished, nothing wrong with the outputs, no error bit set, and no finding that is an error."""
+        wrong = any(finding.severity is Severity.ERROR for finding in self.findings)
+        return self.status is Status.FINISHED and self.exact is not False and not self.errors and not wrong
 
     def fraction(self, cause: Cause) -> float:
         """The part of all channels' cycles that went to ``cause``, 0 to 1; 0 without time.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
+from memtile.design.checked import checked
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.instructions import instructions_of
 from memtile.importers.mlir.configure import Configured
@@ -68,6 +69,7 @@ class Loaded:
         parameters: Parameters = NO_PARAMETERS,
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
+        check: bool = False,
         pad_arguments: bool = False,
         progress: Progress | None = None,
     ) -> ProgramResult:
@@ -79,6 +81,7 @@ class Loaded:
             parameters: of the scratchpad for this run, by name; the others are as they were loaded.
             max_cycles: limit in cycles.
             untimed: move data without a clock.
+            check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
             progress: called now and then with the cycles done.
 
@@ -115,6 +118,7 @@ class Loaded:
             parameters=parameters,
             max_cycles=max_cycles,
             untimed=untimed,
+            check=check,
             pad_arguments=pad_arguments,
             progress=progress,
         )
@@ -150,6 +154,7 @@ class Loaded:
         parameters: Parameters = NO_PARAMETERS,
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
+        check: bool = False,
         pad_arguments: bool = False,
         progress: Progress | None = None,
     ) -> ProgramResult:
@@ -162,6 +167,7 @@ class Loaded:
             parameters: of the scratchpad for this run, by name; the others are as they were loaded.
             max_cycles: limit in cycles.
             untimed: move data without a clock.
+            check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
             progress: called now and then with the cycles done.
 
@@ -173,21 +179,23 @@ class Loaded:
         packets = str(len(sequence.arguments))  # behind the others, if nobody gave it
         if sequence.packets and all(each.name != packets for each in given):
             given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
-        if not untimed:
-            settle(self.array.engine, LAUNCH_CYCLES)
-        done = run_program(
-            sequence.steps,
-            self.array,
-            given,
-            wanted,
-            running=self.kernels,
-            programs=[self.kernels_of(made) for made in sequence.loads],
-            max_cycles=max_cycles,
-            untimed=untimed,
-            pad_arguments=pad_arguments,
-            progress=progress,
-        )
-        return replace(done, notes=(*self.notes, *_costs(done), *done.notes))
+        with checked(self.array, check, untimed=untimed) as found:
+            if not untimed:
+                settle(self.array.engine, LAUNCH_CYCLES)
+            done = run_program(
+                sequence.steps,
+                self.array,
+                given,
+                wanted,
+                running=self.kernels,
+                programs=[self.kernels_of(made) for made in sequence.loads],
+                max_cycles=max_cycles,
+                untimed=untimed,
+                pad_arguments=pad_arguments,
+                progress=progress,
+            )
+        result = replace(done.result, findings=(*done.result.findings, *found))
+        return replace(done, result=result, notes=(*self.notes, *_costs(done), *done.notes))
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.

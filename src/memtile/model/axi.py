@@ -10,6 +10,7 @@ from __future__ import annotations
 from memtile.arch.acts import Acts
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
+from memtile.model.checking import notes
 from memtile.model.cores import cascade, debug, program_memory
 from memtile.model.dma import registers as dma
 from memtile.model.dma import task_end, task_queue
@@ -86,6 +87,7 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
         if st.guards.inspected[tile] > 0:
             ecc.overwritten(st, tile, word, 1)
             watchpoints.see(st, tile, offset // WORD_BYTES, 1, Origin.AXI, True)
+            notes.host_accesses(st, word, 1, True)
         return OKAY
     register = register_of(st.spec, tile, offset)
     if register < 0:
@@ -170,6 +172,7 @@ def read(st: State, tile: int, offset: int) -> int:
         word = st.spec.tiles.memory_base[tile] + offset // WORD_BYTES
         if st.guards.inspected[tile] > 0:
             watchpoints.see(st, tile, offset // WORD_BYTES, 1, Origin.AXI, False)
+            notes.host_accesses(st, word, 1, False)
             return ecc.delivered(st, tile, word, True)
         return int(st.memory[word])
     register = register_of(st.spec, tile, offset)
@@ -191,6 +194,7 @@ def live_value(st: State, tile: int, register: int, offset: int) -> int:  # noqa
     acts, argument = st.spec.register_map.acts[kind, register], st.spec.register_map.argument[kind, register]
     ch, lock = tiles.channel_base[tile] + argument, tiles.lock_base[tile] + argument
     unit = tiles.first_unit[tile] + st.spec.register_map.unit[kind, register]
+    notes.tile_seen(st, tile)
     if acts == Acts.CHANNEL_STATUS:
         return dma.status(st, ch)
     if acts == Acts.WRITE_COUNT:
@@ -198,6 +202,7 @@ def live_value(st: State, tile: int, register: int, offset: int) -> int:  # noqa
     if acts == Acts.COUNT_POP:
         return task_end.pop_by_register(st, ch)
     if acts == Acts.LOCK_VALUE:
+        notes.lock_seen(st, lock)
         return int(st.locks.value[lock])
     if acts == Acts.LOCK_REQUEST:
         return lock_registers.request(st, tile, offset)

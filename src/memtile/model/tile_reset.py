@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtile.arch.register_map import tile_register
+from memtile.model.checking import notes
 from memtile.model.cores import cascade
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import ecc, lock_port, scrubber, watchpoints, windows
@@ -22,6 +23,7 @@ from memtile.model.streams import interface_mux, switch_config
 
 def reset_tile(st: State, tile: int) -> None:
     """Put registers, channels, locks, switch, tile control, event units and core back; a kernel ends."""
+    notes.tile_seen(st, tile)
     registers = registers_of(st.spec, tile)
     st.registers[registers] = st.spec.reset_values[registers]
     for _, values, rows, column in columns_of_tile(st, tile, _set_anew):

@@ -11,6 +11,7 @@ from memtile.arch.events import EVENT_UNITS
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
 from memtile.jit.tables import plain
+from memtile.model.checking.notes import core_agent
 from memtile.model.cores import cascade
 from memtile.model.events.asserted import raise_event
 from memtile.model.roster import OFF, retire_cores, wake_core
@@ -21,6 +22,8 @@ from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAc
 from memtile.sim.endless import is_endless
 from memtile.sim.kernels import Core, Kernel, place
 from memtile.sim.links import Exchange
+from memtile.sim.races.kernel_notes import CoreNotes
+from memtile.sim.races.watch import RaceWatch
 
 _NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
 _ACTIONS = (
@@ -76,6 +79,18 @@ class Cores:
         self._targets: dict[int, list[int]] = {}  # of each core, by lock id as it sees them; in State.locks
         self._lock_time = int(state.spec.timing.core_lock[0])
         self.running: dict[int, Running] = {}
+        self._watch: RaceWatch | None = None
+
+    def watched_by(self, watch: RaceWatch | None) -> None:
+        """Have all kernels note what they do to memory, for ``watch``; None = no longer."""
+        self._watch = watch
+        for core, running in self.running.items():
+            running.core.notes = self._notes(core)
+
+    def _notes(self, core: int) -> CoreNotes | None:
+        if self._watch is None:
+            return None
+        return CoreNotes(self._state, core_agent(self._state, core), self._watch.flush)
 
     def attach(self, tile: int, kernel: Kernel, *, endless: bool | None) -> None:
         """Have the core of ``tile`` run ``kernel`` from the next cycle on.
@@ -86,6 +101,9 @@ class Cores:
         name = getattr(kernel, "__name__", type(kernel).__name__)
         core = self._free_core(tile, name)
         seen = Core(self._state, tile, name)
+        seen.notes = self._notes(core)
+        if self._watch is not None:
+            self._watch.core_starts(core)
         self.running[core] = Running(seen, _actions(kernel, seen), name, endless, _NO_STEPS)
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0

@@ -18,6 +18,7 @@ from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem, RegisterError
 from memtile.jit.tables import plain
 from memtile.model import axi
+from memtile.model.checking import notes
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.memory import watchpoints
 from memtile.model.register_tables import answering
@@ -43,31 +44,46 @@ class Door:
         state: its state; accesses act on it at once.
         tile: model index of the tile.
         host: whose accesses these are, and how long they take; None = they take no time and no bank.
+        filled: by word of ``State.memory``, set where something is written; None = nobody wants to know.
 
     Every method raises :class:`RegisterError` for an address that is unaligned, outside the tile or answered
     by nothing, and for a value that is not 32 bit.
     """
 
-    def __init__(self, state: State, tile: int, host: HostTime | None = None) -> None:
+    def __init__(
+        self,
+        state: State,
+        tile: int,
+        host: HostTime | None = None,
+        filled: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
         self._spec, self._state, self._tile = state.spec, state, tile
+        self._filled = filled
         self._off, self._host = plain(state.gates).off, host
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
         self._answering = answering(self._kind.name, bool(state.spec.tiles.has_dma[tile]))
 
     def at_once(self) -> Door:
         """The same door without the time of a host, for what is set up or looked at from outside."""
-        return Door(self._state, self._tile)
+        return Door(self._state, self._tile, filled=self._filled)
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
         self._arrive(1)
         self._write(offset, value)
+        self._fill(offset, WORD_BYTES)
         self._use_memory(offset, WORD_BYTES)
 
     def _arrive(self, words: int) -> None:
         """Let time pass until the host comes to an access of so many words."""
         if self._host is not None:
             self._host.access(self._tile, words)
+
+    def _fill(self, offset: int, count: int) -> None:
+        """Bytes are written: those of data memory have contents from now on."""
+        if self._filled is not None and offset < self._kind.memory_bytes:
+            base = int(self._spec.tiles.memory_base[self._tile])
+            self._filled[base + offset // WORD_BYTES : base - (-(offset + count) // WORD_BYTES)] = True
 
     def _use_memory(self, offset: int, count: int) -> None:
         """An access to ``count`` bytes has been made: those of data memory take their banks (DEV-ARB-2)."""
@@ -115,6 +131,7 @@ class Door:
         if memory is not None:
             host_memory.before_store(self._state, self._tile, offset, data.nbytes)
             memory[:] = data
+            self._fill(offset, data.nbytes)
             self._show(offset, data.nbytes, True)
             self._use_memory(offset, data.nbytes)
             return
@@ -139,6 +156,7 @@ class Door:
         assert memory is not None
         host_memory.before_store(self._state, self._tile, offset, len(data))
         memory.view(np.uint8)[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
+        self._fill(offset, len(data))
         self._show(offset, len(data), True)
         self._use_memory(offset, len(data))
 
@@ -183,9 +201,11 @@ class Door:
         return self._without_clock(offset) if answered else self._unmapped(offset)
 
     def _show(self, offset: int, count: int, writes: bool) -> None:
-        """Show an access to ``count`` bytes of data memory to the tile's watchpoints."""
+        """Show an access to ``count`` bytes of data memory to the tile's watchpoints, and note it."""
+        first, end = offset // WORD_BYTES, -(-(offset + count) // WORD_BYTES)
+        base = int(self._spec.tiles.memory_base[self._tile])
+        notes.host_accesses(self._state, base + first, end - first, writes)
         if count and self._state.memories.watched[self._tile]:
-            first, end = offset // WORD_BYTES, -(-(offset + count) // WORD_BYTES)
             tile, origin = self._tile, int(Origin.AXI)
             watchpoints.see(self._state, tile, first, end - first, origin, writes)
 

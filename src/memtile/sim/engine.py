@@ -37,6 +37,7 @@ from memtile.sim.feed import Feed, Offer, Words, join, tlasts
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
 from memtile.sim.partition import open_partition, stop_clocks, unmodelled
+from memtile.sim.races.checks import Checks
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 
@@ -83,6 +84,7 @@ class Engine:
         lock_names: names that a design gave, by index among all locks of the model.
         channel_names: names that a design gave, by index among all channels.
         bd_places: where a design says a BD, ``design.py:12``, by model index of the tile and BD number.
+        checks: of what runs, for accesses that nothing orders.
         channels: the columns of ``state.channels``, quick to look at from Python.
     """
 
@@ -116,6 +118,7 @@ class Engine:
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         self._observer: Callable[[Door, int], Door] | None = None
         self._watcher: Callable[[], None] | None = None
+        self.checks = Checks(lambda: self._state, self.cores)
         warm_up(self._state)
         if booted:
             open_partition(self.spec, self.door)
@@ -138,7 +141,9 @@ class Engine:
     def door(self, tile: int, *, timed: bool = False) -> Door:
         """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
         if (tile, timed) not in self._doors:
-            self._doors[tile, timed] = Door(self._state, tile, self.host if timed else None)
+            self._doors[tile, timed] = Door(
+                self._state, tile, self.host if timed else None, self.checks.filled
+            )
         door = self._doors[tile, timed]
         return self._observer(door, tile) if self._observer else door
 
@@ -221,6 +226,7 @@ class Engine:
             SimulationError: a channel is set to compress in a format that is not public.
         """
         refuse_unknown(self._state)
+        self.checks.go_on()
         self._attach()
         self._state = self.external.shown_to(self._state)
         self._state.clock.quiet[0] = 0
@@ -479,6 +485,7 @@ class Engine:
 
     def _empty_sinks(self) -> None:
         self._state.clock.full[0] = 0
+        self.checks.flush()
         listed = self._state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
             self._left.setdefault(port, []).append((word, end))

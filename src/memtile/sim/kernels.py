@@ -26,6 +26,7 @@ from memtile.sim import host_memory
 from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Made, Pattern, Wait, merge
 from memtile.sim.links import Links
 from memtile.sim.processor_bus import ProcessorBus
+from memtile.sim.races.kernel_notes import CoreNotes, watched
 
 Array = npt.NDArray[Any]
 
@@ -107,6 +108,7 @@ class Core(Links):
         self._found: dict[tuple[int, int], int] = {}  # tiles by place, as they were asked for
         self._inspected = plain(state.guards).inspected
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
+        self.notes: CoreNotes | None = None  # where the run is checked for races
         self.made = Made()
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
@@ -243,7 +245,8 @@ class Core(Links):
         low = first // WORD_BYTES
         self._views.append((ref(array), owner, low, -(-(first + nbytes) // WORD_BYTES) - low))
         self.renew_views()
-        return array.reshape(piece.shape)
+        seen = array if self.notes is None else watched(array, self.notes)
+        return seen.reshape(piece.shape)
 
     def renew_views(self) -> None:
         """Read and write back the words with flipped cells under the views that are in use."""
@@ -259,6 +262,8 @@ class Core(Links):
             DesignError: a buffer that the core does not reach, or that is not in its memory as a whole.
         """
         owner, first, nbytes = self._place(piece, tile)
+        if self.notes is not None:
+            self.notes.part(self._array(piece, owner, first), False)
         if not self._inspected[owner]:
             return self._array(piece, owner, first).reshape(piece.shape).copy()
         low, high = first // WORD_BYTES, -(-(first + nbytes) // WORD_BYTES)
@@ -296,6 +301,8 @@ class Core(Links):
             raise self._error("kernel_values", field, str(wrong), allowed, source, step, says)
         if self._inspected[owner]:
             host_memory.before_store(self._state, owner, first, nbytes)
+        if self.notes is not None:
+            self.notes.part(self._array(piece, owner, first), True)
         self._array(piece, owner, first).reshape(piece.shape)[...] = given
 
     def _place(self, piece: Piece, tile: Where) -> tuple[int, int, int]:

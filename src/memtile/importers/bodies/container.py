@@ -61,6 +61,7 @@ class Container:
         pad_arguments: bool = False,
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
+        check: bool = False,
         progress: Progress | None = None,
     ) -> ProgramResult:
         """Run the program with arrays by name; see :func:`run_program`.
@@ -71,6 +72,7 @@ class Container:
             pad_arguments: fill arrays up with zeros that are shorter than what the program reads.
             max_cycles: limit in cycles.
             untimed: move data without a clock.
+            check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
             progress: called now and then with the cycles done.
         """
         more, _ = brought(self.programs, given)
@@ -85,6 +87,7 @@ class Container:
             pad_arguments=pad_arguments,
             max_cycles=max_cycles,
             untimed=untimed,
+            check=check,
             progress=progress,
         )
 

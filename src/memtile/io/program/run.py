@@ -12,6 +12,7 @@ import numpy.typing as npt
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
+from memtile.design.checked import checked, refuse_untimed
 from memtile.design.host import HostProgram
 from memtile.design.host_run import run_sequences
 from memtile.design.own_door import OwnDoor
@@ -228,6 +229,7 @@ def run_program(
     pad_arguments: bool = False,
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
+    check: bool = False,
     progress: Progress | None = None,
 ) -> ProgramResult:
     """Do the operations in order, let the array run on until nothing moves, and take the arrays.
@@ -250,29 +252,47 @@ def run_program(
         pad_arguments: fill arrays up with zeros that are shorter than what the program reads or writes.
         max_cycles: limit of all cycles together.
         untimed: move data without a clock.
+        check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
         progress: called now and then with the cycles done, or the words of an untimed run.
 
     Raises:
         InputFileError: what the array cannot do, or arrays that do not fit; all at once, nothing was done.
             An access without clock alone is found on the way, see :func:`apply`.
-        DesignError: arrays that overlap in external memory.
+        DesignError: arrays that overlap in external memory; ``check`` of an untimed run.
     """
     cores = CoreKernels(array, kernels, running, programs)
     bound = _bound(operations, given, wanted, array, cores, pad=pad_arguments)
+    if check:
+        refuse_untimed(untimed)
     cores.attach()
     host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
-    addresses, stopped = place(bound, array), ""
+    addresses = place(bound, array)
+    with checked(array, check, untimed=untimed) as races:
+        result, stopped = _done(operations, launch, host, array, addresses, (before, after))
+        array.engine.checks.pause()
+    result = replace(result, findings=(*result.findings, *races))
+    arrays = {output.name: taken(output, array) for output in bound.outputs}
+    return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
+
+
+def _done(
+    operations: Sequence[Operation],
+    launch: int,
+    host: _Host,
+    array: Array,
+    addresses: Mapping[int, int],
+    around: tuple[HostProgram | None, HostProgram | None],
+) -> tuple[Result, str]:
+    """The result of the operations, of what is done before and after them, and why it stopped before."""
+    before, after = around
     try:
         host.do(before)
         _carry_out(operations, launch, host, array, addresses)
-        result = _to_the_end(operations, array, host, after)
+        return _to_the_end(operations, array, host, after), ""
     except SimulationError as error:
-        stopped = str(error)
-        result = _stopped(array, operations[launch:], host, stopped)
+        return _stopped(array, operations[launch:], host, str(error)), str(error)
     except KeyboardInterrupt:
-        result = _halfway(array, None, untimed, [])
-    arrays = {output.name: taken(output, array) for output in bound.outputs}
-    return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
+        return _halfway(array, None, host.untimed, []), ""
 
 
 def _carry_out(

@@ -101,6 +101,13 @@ class TokenHost:
                 )
             )
         self._taken += wanted
+        self._see(dict(operation.details))
+
+    def _see(self, said: dict[str, int]) -> None:
+        """Know that the channels have ended their tasks."""
+        for column, row in _places(said):
+            tile = self._array.tile(column, row)
+            tile.engine.checks.saw_end((tile.s2mm, tile.mm2s)[said["direction"]][said["channel"]].index)
 
     def _wanted(self, said: dict[str, int]) -> Iterator[int]:
         for column, row in _places(said):

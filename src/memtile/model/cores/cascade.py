@@ -10,6 +10,7 @@ from __future__ import annotations
 from memtile.arch.core import CORE
 from memtile.arch.register_map import register_named
 from memtile.jit.decorators import jit
+from memtile.model.checking import notes
 from memtile.model.state.cascades import Deep, Values
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.columns import Ints
@@ -66,6 +67,7 @@ def put(st: State, core: int) -> bool:
     cascades.out_held[core] = held + 1
     st.cascading[0] += 1
     st.core_seen[core, CoreEvent.CASCADE_PUT] = st.clock.now[0]
+    notes.cascade_put(st, core)
     return True
 
 
@@ -83,6 +85,7 @@ def get(st: State, core: int) -> bool:
     drop_oldest(cascades.in_words, cascades.in_entered, cascades.in_held, core)
     cascades.in_taken[core] = now
     st.core_seen[core, CoreEvent.CASCADE_GET] = now
+    notes.cascade_got(st, core, sender(st, core))
     return True
 
 

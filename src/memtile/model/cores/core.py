@@ -9,6 +9,7 @@ A core that its debug unit has halted stays where it is (``debug``).
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
+from memtile.model.checking import notes
 from memtile.model.cores import cascade, core_ports, core_streams, debug
 from memtile.model.memory import locks
 from memtile.model.memory.requesters import core_lock
@@ -108,6 +109,7 @@ def receive_lock(st: State, core: int) -> None:
     cores = st.cores
     if locks.won(st, cores.target[core], core_lock(st, core)):
         locks.take(st, cores.target[core], cores.value[core])
+        notes.acquired(st, notes.core_agent(st, core), cores.target[core], cores.value[core])
         over(st, core)
 
 
@@ -121,6 +123,7 @@ def release_locks(st: State) -> None:
             continue
         if cores.phase[core] == CorePhase.RELEASE and st.clock.now[0] >= cores.until[core]:
             locks.release_to(st, cores.target[core], cores.value[core])
+            notes.released(st, notes.core_agent(st, core), cores.target[core], cores.value[core])
             over(st, core)
 
 

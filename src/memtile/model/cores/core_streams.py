@@ -6,6 +6,7 @@ The words of an action are in ``State.accesses``: of its step, the word and its 
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
+from memtile.model.checking import notes
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.events import CoreEvent
 from memtile.model.state.state import State
@@ -20,6 +21,7 @@ def get_word(st: State, core: int) -> bool:
     if not offers(st, port):
         cores.why[core] = CoreCause.STREAM_STALL
         return False
+    notes.core_receives(st, core, st.switch.last[port, st.switch.head[port]])
     word, last = pop_word(st, port)
     st.accesses[core, cores.step[core], 0, 0] = word
     st.accesses[core, cores.step[core], 0, 1] = last
@@ -35,6 +37,7 @@ def put_word(st: State, core: int) -> bool:
         cores.why[core] = CoreCause.STREAM_STALL
         return False
     word, last = st.accesses[core, cores.step[core], 0, 0], st.accesses[core, cores.step[core], 0, 1]
+    notes.core_sends(st, core, port)
     push(st, port, word, last | st.switch.parity[port])
     st.core_seen[core, CoreEvent.STREAM_PUT] = st.clock.now[0]
     return moved(st, core)

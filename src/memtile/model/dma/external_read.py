@@ -10,6 +10,7 @@ from __future__ import annotations
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.jit.host_words import word_at
+from memtile.model.checking import notes
 from memtile.model.dma import external, mm2s
 from memtile.model.dma.fifo import put, space
 from memtile.model.memory.lock_port import post_release
@@ -28,6 +29,7 @@ def arrive(st: State, ch: int, row: int) -> None:
     home = external.home(st, row, x.target[row, slot], x.length[row, slot])
     for i in range(x.length[row, slot]):
         x.words[row, slot, i] = word_at(home + i * WORD_BYTES)
+    notes.channel_reads(st, ch, notes.EXTERNAL + x.target[row, slot], x.length[row, slot])
     x.arrived[row] += 1
     st.clock.activity[0] += 1
     if x.last[row, slot] == 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.jit.host_words import put_word_at
+from memtile.model.checking import notes
 from memtile.model.dma import external, s2mm
 from memtile.model.dma.task_end import may_end
 from memtile.model.dma.task_queue import bd_done
@@ -40,6 +41,7 @@ def write(st: State, ch: int) -> None:
         home = external.home(st, row, address, count)
         for i in range(count):
             put_word_at(home + i * WORD_BYTES, g.port_words[ch, i])
+        notes.channel_writes(st, ch, notes.EXTERNAL + address, count)
         g.port_count[ch] = 0
         st.externals.response_at[row] = st.clock.now[0] + st.spec.timing.external_write_latency[0]
     answered = st.clock.now[0] >= st.externals.response_at[row]

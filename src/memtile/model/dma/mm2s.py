@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS
 from memtile.jit.decorators import inlined, jit
+from memtile.model.checking import notes
 from memtile.model.dma.access_port import aim
 from memtile.model.dma.address_generator import form_access
 from memtile.model.dma.bd_load import halt
@@ -188,6 +189,7 @@ def receive(st: State, ch: int) -> None:
     inspected = st.guards.inspected[owner] > 0
     if inspected:
         watchpoints.see_channel(st, ch, owner, g.target[ch], count, False)
+        notes.channel_reads(st, ch, g.target[ch], count)
     for i in range(count):
         at = g.target[ch] + i
         word = ecc.delivered(st, owner, at, False) if inspected else int(st.memory[at])

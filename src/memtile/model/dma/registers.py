@@ -9,6 +9,7 @@ from __future__ import annotations
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import jit
+from memtile.model.checking import notes
 from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
@@ -100,6 +101,7 @@ def write_control(st: State, ch: int, control: int) -> None:
 @jit
 def reset(st: State, ch: int) -> None:
     """Clear queue, state machine, stream buffers and errors; locks, BDs and memory stay (DEV-RESET-1)."""
+    notes.channel_seen(st, ch)
     st.channels.errors[ch] = 0
     st.channels.queue_count[ch] = 0
     drop_task(st, ch)

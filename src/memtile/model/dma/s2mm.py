@@ -9,6 +9,7 @@ it. The BD is done when its last access is written (docs/timing.md, GT-6, DEV-IN
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
+from memtile.model.checking import notes
 from memtile.model.dma.access_port import aim
 from memtile.model.dma.address_generator import advance, joins
 from memtile.model.dma.bd_load import halt
@@ -53,6 +54,7 @@ def write(st: State, ch: int) -> None:
             if st.guards.inspected[g.port_owner[ch]] > 0:
                 ecc.overwritten(st, g.port_owner[ch], g.port_target[ch], g.port_count[ch])
                 watchpoints.see_channel(st, ch, g.port_owner[ch], g.port_target[ch], g.port_count[ch], True)
+                notes.channel_writes(st, ch, g.port_target[ch], g.port_count[ch])
             g.port_count[ch] = 0
         else:
             st.channels.fetch_why[ch] = Cause.BANK_CONFLICT

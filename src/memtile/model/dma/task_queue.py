@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import inlined, jit
+from memtile.model.checking import notes
 from memtile.model.dma.out_of_order import turn_to
 from memtile.model.dma.registers import (
     ERROR_QUEUE_OVERFLOW,
@@ -40,6 +41,7 @@ def push(st: State, ch: int, word: int) -> None:
         return
     c.queue[ch, c.queue_count[ch]] = word
     c.queue_count[ch] += 1
+    notes.started(st, ch)
     wake_channel(st, ch)
 
 

@@ -8,6 +8,7 @@ then clears the request bit.
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
+from memtile.model.checking import notes
 from memtile.model.dma.registers import INTERLEAVE_MASK, ZEROISE_MASK
 from memtile.model.memory import ecc
 from memtile.model.roster import append
@@ -58,6 +59,7 @@ def zeroise(st: State, tile: int, register: int) -> None:
         st.memory[word] = 0
     if st.guards.inspected[tile] > 0:
         ecc.overwritten(st, tile, first, st.spec.tiles.memory_words[tile])
+        notes.filled(st, first, st.spec.tiles.memory_words[tile])
 
 
 @jit

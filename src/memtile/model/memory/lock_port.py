@@ -6,6 +6,7 @@ Within a cycle all acquires look at the values before any release of that cycle.
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
+from memtile.model.checking import notes
 from memtile.model.cores import core
 from memtile.model.dma.bd_load import halt
 from memtile.model.dma.registers import ERROR_LOCK_UNAVAILABLE
@@ -67,6 +68,7 @@ def receive(st: State, ch: int) -> None:
     c = st.channels
     if won(st, c.lock[ch], ch):
         take(st, c.lock[ch], c.acquire_value[ch])
+        notes.acquired(st, notes.FIRST_CHANNEL + ch, c.lock[ch], c.acquire_value[ch])
         granted(st, ch)
     else:
         stalled(st, ch)
@@ -103,6 +105,7 @@ def release(st: State, ch: int) -> None:
         halt(st, ch, ERROR_LOCK_UNAVAILABLE)
     else:
         release_to(st, lock, c.due_value[ch])
+        notes.released(st, notes.FIRST_CHANNEL + ch, lock, c.due_value[ch])
         st.clock.activity[0] += 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import jit
+from memtile.model.checking import notes
 from memtile.model.memory.locks import attempt, put
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
@@ -19,6 +20,7 @@ _OPERAND_BITS = MEMORY.bd_fields["Lock_Acq_Value"].bits
 def set_value(st: State, lock: int, value: int) -> None:
     """A write to a lock value register keeps six bits."""
     put(st, lock, value & _VALUE_MASK)
+    notes.lock_set(st, lock, value & _VALUE_MASK)
 
 
 @jit
@@ -52,4 +54,10 @@ def request(st: State, tile: int, offset: int) -> int:
     """A read of the request window: one attempt, 1 = granted."""
     number = (offset // _STRIDE) % st.spec.tiles.locks[tile]
     acquire = 1 if offset & _ACQUIRE else 0
-    return attempt(st, st.spec.tiles.lock_base[tile] + number, acquire, operand(offset))
+    lock, change = st.spec.tiles.lock_base[tile] + number, operand(offset)
+    granted = attempt(st, lock, acquire, change)
+    if granted and acquire:
+        notes.acquired(st, notes.HOST, lock, change)
+    elif granted:
+        notes.released(st, notes.HOST, lock, change)
+    return granted

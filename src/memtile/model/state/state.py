@@ -181,6 +181,10 @@ class StateTables(NamedTuple):
     flights: Annotated[Ints, Column(DUE, 0, OWN_RESET, STAYS), Owner.NODE]
     # [0] how many of them are not 0
     in_flight: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS), Owner.MODEL]
+    # what is noted of accesses and of what orders them, see checking.notes; of no meaning to the model
+    noting: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
+    notes: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
+    labels: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]  # by channel, then by core
 
 
 class State(StateTables, Struct):

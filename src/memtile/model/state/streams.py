@@ -27,7 +27,8 @@ from memtile.model.state.columns import (
     Ints,
 )
 
-TLAST, PAIR, WRONG_PARITY = 1, 2, 4  # flags of an entry; a pair is two words, the lower one first
+# flags of an entry; a pair is two words, the lower one first; above them is the label of checking.notes
+TLAST, PAIR, WRONG_PARITY = 1, 2, 4
 PORT_SLOTS = 16  # ring slots of a switch port: a power of two; the stream FIFO is the deepest
 CONTROL_SLOTS = 64  # of a tile's buffer of tokens and answers; the most that Timing allows
 COUNT_SLOTS = 16  # of a channel's finish-on-TLAST counts

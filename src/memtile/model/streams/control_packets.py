@@ -14,6 +14,7 @@ from memtile.arch.registers import field_of
 from memtile.arch.tiles import TILE_BYTES, WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model import axi
+from memtile.model.checking import notes
 from memtile.model.events.reports import signal
 from memtile.model.memory import axi_port
 from memtile.model.state.events import Signal
@@ -94,7 +95,9 @@ def store(st: State, tile: int, word: int, last: int) -> None:
     """Write one data word."""
     controls = st.controls
     at = controls.address[tile]
+    notes.barrier(st)
     answered = axi.write(st, tile, at, word) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
+    notes.barrier(st)
     if answered == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, Signal.CONTROL_PACKET)
@@ -139,7 +142,9 @@ def answer(st: State, tile: int) -> None:
         control_port.put(st, tile, header_at(st.spec, tile, controls.response[tile] & STREAM_MASK), 0)
         return
     at = controls.address[tile]
+    notes.barrier(st)
     value = axi.read(st, tile, at) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
+    notes.barrier(st)
     if value == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, Signal.CONTROL_PACKET)

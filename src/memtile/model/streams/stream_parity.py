@@ -24,9 +24,9 @@ def inject(st: State, tile: int, chosen: int) -> None:
 
 @jit
 def report(st: State, port: int, flags: int) -> int:
-    """A word with wrong parity leaves by a master port; its other flags."""
+    """A word with wrong parity, or a label of a note, leaves by a master port; its other flags."""
     mask = st.switch.parity_mask[port]
-    if mask > 0:
+    if mask > 0 and flags & WRONG_PARITY:
         st.registers[st.switch.parity_status[port]] |= mask
         signal(st, st.switch.tile[port], Signal.STREAM_PARITY)
-    return flags & ~WRONG_PARITY
+    return flags & (WRONG_PARITY - 1)

@@ -6,6 +6,7 @@ Circuit mode: a slave feeds all its masters at once, so one slow receiver stops 
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
+from memtile.model.checking import notes
 from memtile.model.dma.fifo import space
 from memtile.model.roster import retire_ports, wake_channel, wake_control
 from memtile.model.state.causes import Cause
@@ -50,6 +51,8 @@ def enter_channel(st: State, port: int, channel: int) -> None:
         st.seen[channel, ChannelEvent.MEMORY] = st.clock.now[0]
         return
     if flags >= WRONG_PARITY:
+        if flags >= notes.LABEL:
+            notes.enters(st, channel, flags, words_in(flags))
         flags = report(st, port, flags)
     put_beat(st.fifos, channel, switch.words[port, head], flags)
     if st.channels.active[channel] == 0 and st.channels.why[channel] == Cause.STREAM_STARVED:

@@ -1,0 +1,64 @@
+"""A run that is checked for races: what was found, with the names of the design."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from memtile.errors import DesignError, Problem
+from memtile.explain.findings import Finding
+from memtile.explain.race_findings import Area, race_findings
+
+if TYPE_CHECKING:
+    from memtile.design.bench import Bench
+
+
+@contextmanager
+def checked(bench: Bench, check: bool = True, *, untimed: bool = False) -> Iterator[list[Finding]]:
+    """Context of a run; the list that it gives has what was found, once the context is left.
+
+    Without ``check``, and within another one, it does nothing: the outer one has all.
+
+    Raises:
+        DesignError: the run has no time.
+    """
+    findings: list[Finding] = []
+    if check:
+        refuse_untimed(untimed)
+    if not check or bench.engine.checks.watch is not None:
+        yield findings
+        return
+    with bench.engine.checks.on() as found:
+        watch = bench.engine.checks.watch
+        yield findings
+    assert watch is not None
+    findings += race_findings(bench.engine, found, watch, list(_areas(bench)))
+
+
+def _areas(bench: Bench) -> Iterator[Area]:
+    for tile in bench.members:
+        for buffer in tile.buffers:
+            yield Area(buffer.name, tile.index, buffer.offset, buffer.nbytes)
+
+
+def refuse_untimed(untimed: bool) -> None:
+    """Refuse to check a run that has no time.
+
+    Raises:
+        DesignError: it has none.
+    """
+    if untimed:
+        raise DesignError(_UNTIMED)
+
+
+_UNTIMED = Problem(
+    reason="check",
+    where="run",
+    field="check",
+    given="an untimed run",
+    allowed="a run with a clock",
+    source="an order is what happens in time",
+    next_step="Leave untimed out.",
+    says="an untimed run has no time, in which two could be too early or too late",
+)

@@ -1,0 +1,226 @@
+"""From accesses that nothing orders to findings: whose they are, what they are about, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.explain.findings import Finding, Severity, Side, Words
+from memtile.explain.race_sides import Sides
+from memtile.jit.tables import plain
+from memtile.sim.engine import Engine
+from memtile.sim.kernels import place
+from memtile.sim.races.book import Kind
+from memtile.sim.races.watch import Access, Found, RaceWatch
+
+_ROOTS = {"MT0201": ("MT0205",), "MT0204": ("MT0201", "MT0205")}  # what a finding of a pair may follow from
+_TOO_EARLY = (Kind.READ_WRITE, Kind.OVERWRITTEN)  # a write that did not wait for a read
+
+
+class Area(NamedTuple):
+    """A buffer that a design has a name for.
+
+    Attributes:
+        name: of the buffer.
+        tile: model index.
+        first: byte in the tile.
+        nbytes: its size.
+    """
+
+    name: str
+    tile: int
+    first: int
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Words by the names of the design: those of one buffer, or of a memory where no buffer is."""
+
+    memory: str
+    first: int
+    count: int
+
+    @property
+    def text(self) -> str:
+        last = self.first + self.count - 1
+        words = f"word {self.first}" if self.count == 1 else f"words {self.first} to {last}"
+        return f"{words} of {self.memory}"
+
+
+def race_findings(
+    engine: Engine,
+    found: Sequence[Found],
+    watch: RaceWatch,
+    areas: Sequence[Area],
+) -> list[Finding]:
+    """Findings of a checked run, in the order of their cycles; those of one pair and buffer are one.
+
+    Args:
+        engine: the model.
+        found: what was found.
+        watch: that found it.
+        areas: the buffers of the design.
+    """
+    sides, spots = Sides(engine, watch.began), _Spots(engine, watch.place_of_external, areas)
+    groups: dict[tuple[str, frozenset[int]], list[tuple[Found, _Spot]]] = {}
+    early: set[frozenset[int]] = set()  # pairs of which the writer was too early already
+    for one in found:
+        if one.kind is Kind.STALE and one.earlier is not None and not sides.handed(one.later, one.earlier):
+            continue  # the writer waits for nobody, which is found as such
+        code = _code(one, sides, follows=_agents(one) in early)
+        if code == "MT0204":
+            early.add(_agents(one))
+        groups.setdefault((code, _agents(one)), []).append((one, spots.of(one)))
+    return [
+        _finding(code, ones, sides)
+        for (code, agents), ones in groups.items()
+        if not _follows(code, agents, {spot.memory for _, spot in ones}, groups)
+    ]
+
+
+def _agents(one: Found) -> frozenset[int]:
+    return frozenset(access.agent for access in (one.earlier, one.later) if access is not None)
+
+
+def _follows(
+    code: str,
+    agents: frozenset[int],
+    memories: set[str],
+    groups: Mapping[tuple[str, frozenset[int]], Sequence[tuple[Found, _Spot]]],
+) -> bool:
+    """Whether a finding only follows from another one of the same words.
+
+    Who reads too early may read what nobody has written yet; who reads the wrong words lets the writer into
+    them too early.
+    """
+    if code == "MT0203":
+        others = [ones for (other, pair), ones in groups.items() if other != code and agents < pair]
+        return any(spot.memory in memories for ones in others for _, spot in ones)
+    return any((root, agents) in groups for root in _ROOTS.get(code, ()))
+
+
+def _code(one: Found, sides: Sides, *, follows: bool) -> str:
+    """Its code; ``follows``: the writer was too early for the reader before."""
+    if one.kind is Kind.NEVER_WRITTEN:
+        return "MT0203"
+    if one.kind is Kind.STALE:
+        return "MT0205"
+    if one.kind is Kind.WRITE_WRITE:
+        return "MT0202"
+    assert one.earlier is not None
+    reader, writer = _reader_and_writer(one)
+    if one.kind in _TOO_EARLY:
+        early = sides.handed(reader, writer) and not sides.has_data_early(reader, writer)
+        return "MT0204" if early else "MT0201"
+    return "MT0204" if follows and sides.handed(writer, reader) else "MT0201"
+
+
+def _reader_and_writer(one: Found) -> tuple[Access, Access]:
+    assert one.earlier is not None
+    return (one.earlier, one.later) if one.kind is Kind.READ_WRITE else (one.later, one.earlier)
+
+
+def _finding(code: str, ones: Sequence[tuple[Found, _Spot]], sides: Sides) -> Finding:
+    spots = _together([spot for _, spot in ones])
+    one = ones[0][0]
+    message, fix = _texts(code, one, spots[0], sides)
+    return Finding(
+        code,
+        Severity.WARNING if code == "MT0203" else Severity.ERROR,
+        message,
+        sides=tuple(_sides(one, spots[0], sides)),
+        words=tuple(Words(spot.memory, spot.first, spot.count) for spot in spots),
+        cycles=(min(each.later.cycle for each, _ in ones), max(each.until for each, _ in ones)),
+        fix=fix,
+        count=sum(each.count for each, _ in ones),
+    )
+
+
+def _together(spots: Sequence[_Spot]) -> list[_Spot]:
+    """Words of each memory as one span, in the order in which they were met."""
+    spans: dict[str, _Spot] = {}
+    for spot in spots:
+        known = spans.get(spot.memory, spot)
+        first, end = min(known.first, spot.first), max(known.first + known.count, spot.first + spot.count)
+        spans[spot.memory] = _Spot(spot.memory, first, end - first)
+    return list(spans.values())
+
+
+def _sides(one: Found, spot: _Spot, sides: Sides) -> list[Side]:
+    writes = one.kind in (Kind.READ_WRITE, Kind.WRITE_WRITE)
+    found = [_side(one.later, "writes" if writes else "reads", spot, sides)]
+    if one.earlier is not None:
+        does = "reads" if one.kind is Kind.READ_WRITE else "writes"
+        found.insert(0, _side(one.earlier, does, spot, sides))
+    return found
+
+
+def _side(access: Access, does: str, spot: _Spot, sides: Sides) -> Side:
+    cycle = access.cycle if access.cycle >= 0 else None
+    return Side(sides.name(access), f"{does} {spot.text}", sides.place(access), cycle)
+
+
+def _texts(code: str, one: Found, spot: _Spot, sides: Sides) -> tuple[str, str]:
+    """Sentence and repair."""
+    later, what = sides.text(one.later), "it" if spot.count == 1 else "them"
+    if one.earlier is None:
+        says = f"{later} reads {spot.text} in cycle {one.later.cycle}, and nobody has written {what}"
+        return (
+            f"{says}.",
+            "Give the buffer data, or let who writes it release a lock that the reader acquires.",
+        )
+    earlier = sides.text(one.earlier)
+    if code == "MT0205":
+        says = f"{later} reads {spot.text} again, as {earlier} wrote {what} for the round before"
+        given = "what it was to read lies in words that nobody reads"
+        return (
+            f"{says}; {given}.",
+            "Let the reader's BDs go through the buffers in the order of the writer's.",
+        )
+    if code == "MT0202" or one.kind is Kind.WRITE_WRITE:
+        says = f"{earlier} and {later} both write {spot.text}, and nothing says who comes first"
+        return f"{says}.", sides.order_fix(one.earlier, one.later, "write")
+    reader, writer = _reader_and_writer(one)
+    reads, writes = sides.text(reader), sides.text(writer)
+    if one.kind in _TOO_EARLY and not sides.has_data_early(reader, writer):
+        says = f"{writes} writes {spot.text} and does not wait until {reads} has read {what}"
+        return f"{says}.", sides.room_fix(reader, writer)
+    says = f"{reads} reads {spot.text} and does not wait until {writes} has written {what}"
+    return f"{says}.", sides.data_fix(reader, writer)
+
+
+class _Spots:
+    """Where words are, by the names of the design."""
+
+    def __init__(
+        self, engine: Engine, external: Callable[[int], tuple[int, int]], areas: Sequence[Area]
+    ) -> None:
+        self._engine, self._external, self._areas = engine, external, areas
+        self._tiles = plain(engine.spec.tiles)
+        self._words = len(engine.state.memory)
+
+    def of(self, one: Found) -> _Spot:
+        """The words of what was found, as far as they lie in the buffer, or memory, of the first of them."""
+        if one.first >= self._words:
+            return self._outside(one)
+        tile = int((self._tiles.memory_base <= one.first).nonzero()[0][-1])
+        base = int(self._tiles.memory_base[tile])
+        first, last = one.first - base, min(one.last - base, int(self._tiles.memory_words[tile]) - 1)
+        there = [area for area in self._areas if area.tile == tile and _has(area, first, last)]
+        if not there:
+            return _Spot(f"the memory of tile {place(self._engine.spec, tile)}", first, last - first + 1)
+        begins, ends = there[0].first // WORD_BYTES, -(-(there[0].first + there[0].nbytes) // WORD_BYTES)
+        low, high = max(first, begins), min(last, ends - 1)
+        return _Spot(f"buffer {there[0].name!r}", low - begins, high - low + 1)
+
+    def _outside(self, one: Found) -> _Spot:
+        region, first = self._external(one.first)
+        name = list(self._engine.external.buffers)[region]
+        return _Spot(f"external buffer {name!r}", first, one.last - one.first + 1)
+
+
+def _has(area: Area, first: int, last: int) -> bool:
+    return area.first < (last + 1) * WORD_BYTES and first * WORD_BYTES < area.first + area.nbytes

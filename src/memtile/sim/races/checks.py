@@ -1,0 +1,70 @@
+"""The checks of an engine: whether what runs is watched, and what a host has written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from memtile.model.state.state import State
+from memtile.sim.cores import Cores
+from memtile.sim.races.watch import Found, RaceWatch, prepare
+
+
+class Checks:
+    """Looks for accesses that nothing orders, while somebody asks for it.
+
+    Args:
+        state: gives the state of the model.
+        cores: the kernels of the model.
+
+    Attributes:
+        filled: bool by word of ``State.memory``: what a host has written by a door.
+        watch: of the run; None = nobody asked for it.
+    """
+
+    def __init__(self, state: Callable[[], State], cores: Cores) -> None:
+        self._state, self._cores = state, cores
+        self.filled = np.zeros(len(state().memory), np.bool_)
+        self.watch: RaceWatch | None = None
+
+    @contextmanager
+    def on(self) -> Iterator[list[Found]]:
+        """Context in which all that runs is checked; a run takes longer.
+
+        The list that it gives has what was found, once the context is left.
+
+        Raises:
+            SimulationError: more happens in a cycle than can be noted.
+        """
+        prepare()
+        found: list[Found] = []
+        self.watch = watch = RaceWatch(self._state, self.filled)
+        self._cores.watched_by(watch)
+        try:
+            yield found
+        finally:
+            self.watch = None
+            self._cores.watched_by(None)
+            found += watch.end()
+
+    def flush(self) -> None:
+        """Go through what was noted, so that there is room for more."""
+        if self.watch is not None:
+            self.watch.flush()
+
+    def go_on(self) -> None:
+        """A run begins."""
+        if self.watch is not None:
+            self.watch.go_on()
+
+    def pause(self) -> None:
+        """What a host does from now on, until a run goes on, is not part of what is checked."""
+        if self.watch is not None:
+            self.watch.pause()
+
+    def saw_end(self, ch: int) -> None:
+        """The host knows that a channel has ended a task; what it does then comes later."""
+        if self.watch is not None:
+            self.watch.saw(ch)

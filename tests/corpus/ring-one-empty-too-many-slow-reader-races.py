@@ -1,0 +1,20 @@
+"""The lock of two free buffers begins with 3, and the reader is slow: it reads words of the next round."""
+
+import numpy as np
+
+from memtile import MemoryTile
+
+
+def design() -> MemoryTile:
+    """The whole design."""
+    tile = MemoryTile()
+    buffers = [tile.buffer(name, 16, np.int32) for name in ("ping", "pong")]
+    free, full = tile.lock(3, "free"), tile.lock(0, "full")
+    data = np.arange(96, dtype=np.int32)
+    writes = [tile.write(buffer).guarded(free.acquire(), full.release()) for buffer in buffers]
+    reads = [tile.read(buffer).guarded(full.acquire(), free.release()) for buffer in buffers]
+    tile.s2mm[0].start(*writes, repeat=3)
+    tile.mm2s[0].start(*reads, repeat=3)
+    tile.s2mm[0].feed(data)
+    tile.mm2s[0].collect(pattern=[1, 0, 0, 0, 0, 0])
+    return tile
