@@ -10,6 +10,7 @@ from memtile.explain.deadlock.graph import Kind, Via
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.deadlock.locks import Givers
 from memtile.explain.deadlock.streams import Need, Party, Streams
+from memtile.explain.link_waits import awaited
 from memtile.jit.tables import plain
 from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
 from memtile.sim.engine import Engine
@@ -178,5 +179,19 @@ class Waits:
             return []
         if cores.phase[core] == CorePhase.ACQUIRE:
             return [Need(Party(Kind.LOCK, self.lock_wanted(party)), Via.LOCK)]
+        if cores.why[core] in (CoreCause.CASCADE_STALL, CoreCause.STREAM_STALL):
+            return self._at_link(party)
         self.moving.add(party)
         return []
+
+    def _at_link(self, party: Party) -> list[Need]:
+        """A core at its cascade or its stream."""
+        cores, core = self.engine.state.cores, party.number
+        phase, beside = CorePhase(int(cores.phase[core])), awaited(self.engine, core)
+        gets = phase in (CorePhase.GET_CASCADE, CorePhase.GET_STREAM)
+        if beside is not None:
+            via = Via.WORDS if gets else Via.ROOM
+            return [Need(Party(Kind.CORE, beside), via)] if beside >= 0 else []
+        if gets:
+            return self._or_moving(party, self.streams.brought_by(int(cores.stream_in[core])))
+        return self._or_moving(party, self.streams.taken_by(int(cores.stream_out[core])))

@@ -14,10 +14,11 @@ from memtile.explain.deadlock.words import Words, receives
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.halts import cause_of
+from memtile.explain.link_waits import LINKS, link_text
 from memtile.explain.stuck_packets import stuck_text
 from memtile.jit.tables import plain
 from memtile.model.dma.registers import QUEUE_START_BD_MASK
-from memtile.model.state.causes import Cause, CorePhase, Phase
+from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,10 @@ class End:
         if cores.phase[core] == CorePhase.DONE:
             fix = "Let it take part as often as the others do."
             return self._made("MT0309", f"{who}, and {self._name} has ended", fix)
+        if cores.why[core] == CoreCause.CLOCK_OFF:
+            return self._without_clock()
+        if CorePhase(int(cores.phase[core])) in LINKS:
+            return self._made("MT0312", f"{self._name} {link_text(self.waits.engine, core)}")
         return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
 
     def _waiters(self) -> str:
@@ -137,9 +142,7 @@ class End:
             return self._lost_push()
         why = Cause(int(c.why[ch]))
         if why is Cause.CLOCK_OFF:
-            return self._made(
-                "MT0316", f"{self._name} stands still: the clock of its tile is off, or its reset held"
-            )
+            return self._without_clock()
         if c.phase[ch] == Phase.IDLE:
             return self._idle()
         if why is Cause.STREAM_STARVED:
@@ -150,6 +153,10 @@ class End:
                 "MT0312", f"{self._name} is to send {self.words.moved(ch)}, and nobody takes it", fix
             )
         return None
+
+    def _without_clock(self) -> Finding:
+        says = f"{self._name} stands still: the clock of its tile is off, or its reset held"
+        return self._made("MT0316", says, "Turn the clock of its column on, or end the reset.")
 
     def _halted(self) -> Finding:
         view = ChannelView(self.waits.engine, self.party.number, self.waits.chains)

@@ -84,6 +84,16 @@ class Streams:
         return {port: ch for ch, port in enumerate(ports) if port >= 0}
 
     @cached_property
+    def _to_cores(self) -> dict[int, int]:
+        """Cores by the master port that they get words from."""
+        return {port: core for core, port in enumerate(self._engine.state.cores.stream_in.tolist())}
+
+    @cached_property
+    def _of_cores(self) -> dict[int, int]:
+        """Cores by the slave port that they put words into."""
+        return {port: core for core, port in enumerate(self._engine.state.cores.stream_out.tolist())}
+
+    @cached_property
     def _own_ports(self) -> frozenset[int]:
         """Slave ports at which tiles send of their own accord."""
         ports = [
@@ -196,7 +206,9 @@ class Streams:
 
     def _past_master(self, port: int, seen: set[int]) -> Iterator[Need]:
         after = self._link[port]
-        if self._channel[port] >= 0:
+        if port in self._to_cores:
+            yield Need(Party(Kind.CORE, self._to_cores[port]), Via.ROOM)
+        elif self._channel[port] >= 0:
             yield Need(Party(Kind.CHANNEL, self._channel[port]), Via.ROOM)
         elif self._passes[port]:
             return
@@ -236,19 +248,24 @@ class Streams:
             return
         seen.add(port)
         if self._master[port]:
-            slaves = self.feeders(port)
-            if not slaves:
-                yield Need(Party(Kind.PORT, port), Via.WORDS)
-            for slave in slaves:
-                if self.held[slave]:
-                    yield from self._forwards(slave, set())
-                else:
-                    yield from self._backwards(slave, seen)
+            yield from self._before_master(port, seen)
         elif port in self._senders:
             yield Need(Party(Kind.CHANNEL, self._senders[port]), Via.WORDS)
+        elif port in self._of_cores:
+            yield Need(Party(Kind.CORE, self._of_cores[port]), Via.WORDS)
         elif port in self._own_ports:
             return
         elif port not in self._behind:
             yield Need(Party(Kind.PORT, port), Via.WORDS)
         elif not self.held[self._behind[port]]:
             yield from self._backwards(self._behind[port], seen)
+
+    def _before_master(self, port: int, seen: set[int]) -> Iterator[Need]:
+        slaves = self.feeders(port)
+        if not slaves:
+            yield Need(Party(Kind.PORT, port), Via.WORDS)
+        for slave in slaves:
+            if self.held[slave]:
+                yield from self._forwards(slave, set())
+            else:
+                yield from self._backwards(slave, seen)

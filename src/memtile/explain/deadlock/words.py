@@ -9,6 +9,7 @@ from memtile.explain.deadlock.build import Waits
 from memtile.explain.deadlock.graph import Kind, Via
 from memtile.explain.deadlock.streams import Need, Party
 from memtile.explain.findings import Side
+from memtile.explain.link_waits import LINKS, link_text
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, core_name, port_name
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause, CorePhase, Phase
@@ -157,6 +158,8 @@ class Words:
             return self.wanted(Party(Kind.CORE, core))
         if cores.phase[core] == CorePhase.DONE:
             return "has ended"
+        if CorePhase(int(cores.phase[core])) in LINKS:
+            return link_text(self._engine, core)
         return CORE_CAUSE_TEXT[CoreCause(int(cores.why[core]))]
 
     def _packet(self, port: int) -> str:

@@ -1,0 +1,31 @@
+"""Does the page of findings have every code, with the message that the corpus gives?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import findings_table
+from memtile.explain.finding_codes import CODES
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+
+
+def test_the_table_is_the_present_one() -> None:
+    assert PAGE.count(findings_table.MARK) == 1
+    assert findings_table.with_table(PAGE) == PAGE, "make docs writes it anew"
+
+
+def test_every_way_to_hang_has_an_example() -> None:
+    lacks = {code for code in CODES if code.startswith("MT03")} - findings_table.examples().keys()
+    assert lacks == {"MT0316"}  # no design of files turns a clock off: tests/faults/test_deadlock.py
+
+
+def test_another_table_is_found_and_replaced() -> None:
+    old = PAGE.replace("| MT0303 |", "| MT9999 |")
+    assert old != PAGE == findings_table.with_table(old)
+
+
+def test_make_docs_writes_it() -> None:
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("docs: $(SETUP)")[2]
+    assert "tests/findings_table.py docs/findings.md\n" in recipe
