@@ -1988,4 +1988,25 @@ MUTANTS = (
         '"arith.divsi": operator.floordiv,',
         "tests/faults/test_mlir_faults.py::test_a_quotient_of_a_host_goes_towards_zero",
     ),
+    Mutant(
+        "an index below 0 is one from the end",
+        "importers/kernels/arithmetic.py",
+        "    if index < 0 or index >= size:",
+        "    if index >= size:",
+        "tests/faults/test_body_faults.py::test_what_fails_in_a_run_names_its_operation",
+    ),
+    Mutant(
+        "names of values lose their signs",
+        "importers/kernels/source.py",
+        'f"_{ord(found[0]):x}_"',
+        '"_"',
+        "tests/faults/test_body_faults.py::test_values_have_names_of_their_own",
+    ),
+    Mutant(
+        "a loop without end has none",
+        "importers/kernels/body.py",
+        "        elif not _is_short(operation):",
+        "        elif False:",
+        "tests/faults/test_body_faults.py::test_loops_without_end_end",
+    ),
 )

@@ -16,6 +16,24 @@ _HALF = 16  # bits that bfloat16 has not
 _ROUND, _QUIET = (1 << (_HALF - 1)) - 1, 1 << 6
 
 
+OUTSIDE, ZERO, SHIFT, NUMBER, ENDLESS, STEP = range(6)
+"""What a :class:`BodyError` is: an index, a division, a shift, a number that is none, a loop, its step."""
+MOST_CYCLES = 100_000_000
+"""Of a piece that neither waits nor synchronises; longer ones are said to have no end."""
+_INFINITY = float("inf")
+
+
+class BodyError(Exception):
+    """An operation that cannot be done.
+
+    Args:
+        site: number of the operation.
+        code: what is wrong.
+        one: number that is.
+        other: number that limits it.
+    """
+
+
 def _wrap(bits: int) -> Callable[[int], int]:
     half, mask = 1 << (bits - 1), (1 << bits) - 1
 
@@ -38,21 +56,76 @@ w8, w16, w32, w64 = (_wrap(bits) for bits in (8, 16, 32, 64))
 u8, u16, u32, u64 = (_unsigned(bits) for bits in (8, 16, 32, 64))
 
 
-def divide(a: int, b: int) -> int:
+def place(index: int, size: int, site: int) -> int:
+    """An index that is checked: compiled code would go anywhere."""
+    if index < 0 or index >= size:
+        raise BodyError(site, OUTSIDE, index, size)
+    return index
+
+
+def reach(offset: int, count: int, step: int, size: int, site: int) -> None:
+    """Check that all elements of a part are there."""
+    if offset < 0 or count < 0 or step < 1:
+        raise BodyError(site, OUTSIDE, min(offset, count, step), size)
+    if count > 0 and offset + (count - 1) * step >= size:
+        raise BodyError(site, OUTSIDE, offset + (count - 1) * step, size)
+
+
+def stride(step: int, site: int) -> int:
+    """A step of a loop, which goes upwards."""
+    if step < 1:
+        raise BodyError(site, STEP, step, 0)
+    return step
+
+
+def endless(cycles: int, site: int) -> None:
+    """A loop has turned for more cycles than any that ends."""
+    raise BodyError(site, ENDLESS, cycles, MOST_CYCLES)
+
+
+def divide(a: int, b: int, site: int = 0) -> int:
     """The quotient, towards zero."""
+    if b == 0:
+        raise BodyError(site, ZERO, a, 0)
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def remainder(a: int, b: int) -> int:
+def remainder(a: int, b: int, site: int = 0) -> int:
     """What :func:`divide` leaves, with the sign of ``a``."""
+    if b == 0:
+        raise BodyError(site, ZERO, a, 0)
     left = abs(a) % abs(b)
     return -left if a < 0 else left
 
 
-def truncated(value: float) -> int:
+def floored(a: int, b: int, site: int) -> int:
+    """The quotient, downwards."""
+    if b == 0:
+        raise BodyError(site, ZERO, a, 0)
+    return a // b
+
+
+def left_over(a: int, b: int, site: int) -> int:
+    """What :func:`floored` leaves."""
+    if b == 0:
+        raise BodyError(site, ZERO, a, 0)
+    return a % b
+
+
+def shift(count: int, bits: int, site: int) -> int:
+    """A number of bits to shift by, fewer than there are."""
+    if count < 0 or count >= bits:
+        raise BodyError(site, SHIFT, count, bits)
+    return count
+
+
+def truncated(value: float, site: int) -> int:
     """The whole part of a number."""
-    return int(value)
+    given = float(value)
+    if given != given or given == _INFINITY or given == -_INFINITY:
+        raise BodyError(site, NUMBER, 0, 0)
+    return int(given)
 
 
 def from_bf16(word: int) -> Any:
@@ -102,8 +175,15 @@ NAMES: dict[str, Any] = {
     **{
         f.__name__: f
         for f in (
+            place,
+            reach,
+            stride,
+            endless,
             divide,
             remainder,
+            floored,
+            left_over,
+            shift,
             truncated,
             from_bf16,
             to_bf16,
@@ -117,6 +197,7 @@ NAMES: dict[str, Any] = {
     },
     **dict(zip(("w8", "w16", "w32", "w64"), (w8, w16, w32, w64), strict=True)),
     **dict(zip(("u8", "u16", "u32", "u64"), (u8, u16, u32, u64), strict=True)),
+    "MOST_CYCLES": MOST_CYCLES,
     "np": np,
     "math": math,
 }

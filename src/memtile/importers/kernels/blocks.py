@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memtile.importers.kernels.expressions import bits_of
+from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form, constant
 from memtile.importers.mlir.tree import Block, Operation, Region
 from memtile.importers.mlir.types import shaped
@@ -34,6 +35,7 @@ def machine(writer: Writer, region: Region) -> None:
     lines.add("bb = 0")
     lines.add("while True:")
     lines.depth += 1
+    writer.check_end(region.operation or region.blocks[0].operations[0])
     done: set[int] = set()
     taken: dict[str, None] = {}
     for number, block in enumerate(region.blocks):
@@ -60,7 +62,8 @@ def _block(writer: Writer, block: Block, numbers: dict[str, int]) -> None:
         if operation.name in NAMES:
             writer.lines.cost += writer.program.costs.branch
             writer.lines.book()
-            _leave(writer, operation, numbers)
+            with reading(operation):
+                _leave(writer, operation, numbers)
         else:
             writer.operation(operation)
 
@@ -70,20 +73,26 @@ def _leave(writer: Writer, operation: Operation, numbers: dict[str, int]) -> Non
     if operation.name == "cf.assert":
         return
     if len(targets) == 1:
-        _goto(writer, *targets[0], numbers)
+        _goto(writer, Form(operation), targets[0], numbers)
         return
-    condition = next(word for word in operation.words if word[:1] == "%")
+    condition = Form(operation).values[0]
     writer.lines.add(f"if {writer.use(condition)}:")
     for n, target in enumerate(targets):
         if n:
             writer.lines.add("else:")
         writer.lines.depth += 1
-        _goto(writer, *target, numbers)
+        _goto(writer, Form(operation), target, numbers)
         writer.lines.depth -= 1
 
 
-def _goto(writer: Writer, label: str, values: Sequence[str], numbers: dict[str, int]) -> None:
+def _goto(writer: Writer, form: Form, target: tuple[str, Sequence[str]], numbers: dict[str, int]) -> None:
+    label, values = target
+    if label not in writer.labels:
+        raise form.error(f"no block has the label {label}", "labels of the region", reason="mlir_block")
     arguments = writer.labels[label].arguments
+    if len(arguments) != len(values):
+        says = f"{len(values)} values go to block {label}, which takes {len(arguments)}"
+        raise form.error(says, "a value for each argument", reason="mlir_block")
     if arguments:
         right = ", ".join(writer.use(value) for value in values)
         left = ", ".join(writer.define(name, kind) for name, kind in arguments)
@@ -114,7 +123,7 @@ def _circles(writer: Writer, region: Region, numbers: dict[str, int]) -> list[se
         last = block.operations[-1] if block.operations else None
         ends = last is None or last.name not in NAMES
         if quiet and not ends and last is not None:
-            after[number] = {numbers[label] for label, _ in _targets(last)}
+            after[number] = {numbers[label] for label, _ in _targets(last) if label in numbers}
     reach = {number: _reached(number, after) for number in after}
     found: list[set[int]] = []
     for number in after:
@@ -148,6 +157,8 @@ def _piece(writer: Writer, region: Region, circle: set[int], numbers: dict[str, 
     lines = inner.lines
     lines.add("while True:")
     lines.depth += 1
+    lines.add("if cycles > MOST_CYCLES:")
+    lines.add(f"    endless(cycles, {lines.site})")
     for number in sorted(circle):
         lines.add(f"if bb == {number}:")
         lines.depth += 1
@@ -183,7 +194,7 @@ def _entered(region: Region, number: int, circle: set[int], numbers: dict[str, i
     for other, block in enumerate(region.blocks):
         last = block.operations[-1] if block.operations and other not in circle else None
         if last is not None and last.name in NAMES:
-            entered = {numbers[label] for label, _ in _targets(last)}
+            entered = {numbers.get(label) for label, _ in _targets(last)}
             if number in entered:
                 return True
     return False

@@ -6,23 +6,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from memtile.arch.core_costs import CLASSES, FREE, CoreCosts
+from memtile.arch.tiles import COMPUTE
 from memtile.errors import InputFileError, Problem
 from memtile.importers.kernels import blocks, host
+from memtile.importers.kernels.arithmetic import MOST_CYCLES
 from memtile.importers.kernels.segments import Segment
 from memtile.importers.kernels.source import Lines, variable
 from memtile.importers.kernels.table import HANDLERS
 from memtile.importers.kernels.views import working_type
-from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.forms.constants import array_of, dense
+from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.scratchpad import parameter_buffer, parameter_read
 from memtile.importers.mlir.tree import Block, Operation
+from memtile.importers.mlir.types import Shaped
 
 SYNCHRONISES = frozenset(host.HANDLERS) - {"func.call", "call", "func.return", "return", "aie.end"}
 _KNOWN = (HANDLERS, host.HANDLERS, blocks.NAMES)
+_COSTLY = 1000  # cycles of an operation, at most
+_DEEPEST = 8  # calls within each other
+_MOST_CALLS = 10_000  # that are written out
 _UNKNOWN_TURNS = 16  # of a loop whose bounds are values
 
 
@@ -34,6 +39,7 @@ class Program:
         device: whose core it is.
         costs: of its operations.
         names: what it calls, by name.
+        sites: operations that lines of Python came from; the lines have their numbers.
         source: of the generator.
         externals: functions that the user has to give, by name, with what declares them.
         arrays: constants of the module that it uses.
@@ -45,6 +51,7 @@ class Program:
     tile: str
     costs: CoreCosts
     names: dict[str, Any] = field(default_factory=dict)
+    sites: list[Operation] = field(default_factory=list)
     source: str = ""
     externals: dict[str, Operation] = field(default_factory=dict)
     arrays: dict[str, Any] = field(default_factory=dict)
@@ -82,7 +89,7 @@ def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> P
     Raises:
         InputFileError: operations that are not known; all of them.
     """
-    program = Program(device, Form(core).values[0], costs)
+    program = Program(device, Form(core).values[0], costs, sites=[core])
     _check(program, core)
     writer = Writer(program, inside=None)
     if program.tile in device.parameter_locks:
@@ -93,7 +100,7 @@ def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> P
     else:
         blocks.machine(writer, region)
     writer.flush()
-    head = "def body(core, views, locks, ports, externals):\n    cycles = 0\n"
+    head = "def body(core, views, locks, ports, externals):\n    cycles = 0  # at 0\n"
     uses = "".join(f"    {variable(value)} = views[{value!r}]\n" for value in writer.outer_memory)
     program.source = head + uses + "\n".join(writer.lines.text) + "\n    yield from ()\n"
     return program
@@ -103,6 +110,7 @@ def _check(program: Program, core: Operation) -> None:
     """Refuse what nobody knows, all at once."""
     problems: list[Problem] = []
     seen: set[str] = set()
+    calls: dict[int, list[tuple[Operation, Operation]]] = {}
     waiting = [core]
     done: set[int] = set()
     while waiting:
@@ -126,8 +134,21 @@ def _check(program: Program, core: Operation) -> None:
             called = program.function(operation)
             if called is not None:
                 waiting.append(called)
+                calls.setdefault(id(top), []).append((operation, called))
+    _check_calls(calls, core, ())
     if problems:
         raise InputFileError(problems)
+
+
+def _check_calls(
+    calls: dict[int, list[tuple[Operation, Operation]]], top: Operation, outer: tuple[Operation, ...]
+) -> None:
+    """Refuse functions that call themselves, and calls that nobody would write out."""
+    for operation, called in calls.get(id(top), ()):
+        if called in outer or len(outer) > _DEEPEST:
+            says = f"{Form(called).symbol or 'a function'} calls itself, or calls go too deep"
+            raise Form(operation).error(says, f"up to {_DEEPEST} calls within each other", reason="mlir_call")
+        _check_calls(calls, called, (*outer, called))
 
 
 class Writer:
@@ -152,11 +173,16 @@ class Writer:
         """A writer for a piece of this function."""
         made = Writer(self.program, self)
         made.prefix, made.labels = self.prefix, self.labels
+        made.lines.site = self.lines.site
         return made
 
     def calls(self) -> int:
         """A number for the next call that is written in its place."""
         self.program.calls += 1
+        if self.program.calls > _MOST_CALLS:
+            operation = self.program.sites[self.lines.site]
+            says = f"more than {_MOST_CALLS} calls are written out"
+            raise Form(operation).error(says, f"up to {_MOST_CALLS} calls", reason="mlir_call")
         return self.program.calls
 
     @property
@@ -184,6 +210,16 @@ class Writer:
         self.types[value] = kind
         return _name(key)
 
+    def check_end(self, operation: Operation) -> None:
+        """At the end of a turn of a loop, see that it does not turn for ever."""
+        if self.is_host:
+            self.lines.add("if cycles > MOST_CYCLES:")
+            self.lines.add("    yield core.cycles(cycles)")
+            self.lines.add("    cycles = 0")
+        elif not _is_short(operation):
+            self.lines.add("if cycles > MOST_CYCLES:")
+            self.lines.add(f"    endless(cycles, {self.lines.site})")
+
     def loop_cost(self) -> None:
         """Book what a turn of a loop costs beside its operations."""
         self.lines.cost += self.program.costs.loop
@@ -201,7 +237,21 @@ class Writer:
             self.operation(operation)
 
     def operation(self, operation: Operation) -> None:
-        """Write one operation."""
+        """Write one operation.
+
+        Raises:
+            InputFileError: it is not as any tool prints it.
+        """
+        before, self.lines.site = self.lines.site, self._site(operation)
+        with reading(operation):
+            self._write(operation)
+        self.lines.site = before
+
+    def _site(self, operation: Operation) -> int:
+        self.program.sites.append(operation)
+        return len(self.program.sites) - 1
+
+    def _write(self, operation: Operation) -> None:
         form = Form(operation)
         self.lines.cost += self._cost(operation.name)
         if self.is_host and operation.regions and not self.program.syncs(operation):
@@ -236,26 +286,29 @@ class Writer:
         arguments = [*own, *(_name(key) for key in inner.free)]
         given = [*own, *(self.use(key.removeprefix(self.prefix)) for key in inner.free)]
         back = [*own, *(_name(key) for key in results)]
-        head, lines = f"def {name}({', '.join(arguments)}):\n    cycles = 0\n", "\n".join(inner.lines.text)
+        top = f"def {name}({', '.join(arguments)}):  # at {self.lines.site}\n"
+        head, lines = f"{top}    cycles = 0\n", "\n".join(inner.lines.text)
         source = f"{head}{lines}\n    return ({', '.join(['cycles', *back])},)\n"
         self.program.names[name] = Segment(name, source, expected)
         self.lines.book()
         self.lines.add(f"{', '.join(['turn', *back])}, = {name}({', '.join(given)})")
         self.lines.add("cycles += turn")
 
-    def constant_array(self, name: str, form: Form) -> str:
-        """The Python name of the array that a constant of the module is."""
-        key = f"array_{name}"
+    def constant_array(self, name: str, form: Form) -> tuple[str, str]:
+        """The Python name of the array that a constant of the module is, and its type."""
+        key = variable(f"%array%{name}")
         if key not in self.program.arrays:
-            self.program.arrays[key] = _array(self.program.device, name, form)
+            self.program.arrays[key], kind = _array(self.program.device, name, form)
             self.program.names[key] = self.program.arrays[key]
+            self.types["%" + key] = kind
+        kind = self.types["%" + key]
         if not self.is_host:
             self.free.setdefault("%" + key)
-            self.types["%" + key] = ""
             assert self.inside is not None
             self.inside.defined.setdefault("%" + key)
-            return variable("%" + key)
-        return key
+            self.inside.types["%" + key] = kind
+            return _name("%" + key), kind
+        return key, kind
 
     def parameter(self, form: Form) -> tuple[str, str]:
         """The buffer that an operation reads a parameter of the scratchpad from, and the parameter's type."""
@@ -271,29 +324,57 @@ class Writer:
 
 def _name(key: str) -> str:
     """The Python name of a value, with the call that it is of."""
-    return variable("%" + key.replace("%", ""))
+    prefix, _, name = key.partition("%")
+    return variable(f"%{prefix}%{name}" if prefix else f"%{name}")
 
 
 def _outer_types(device: DeviceDescription) -> dict[str, str]:
     """Types of the buffers that cores use by name."""
     found = {}
     for value, buffer in device.buffers.items():
-        sizes = "".join(f"{size}x" for size in buffer.shape.shape)
-        found[value] = f"memref<{sizes}{buffer.shape.element}>"
+        found[value] = type_of(buffer.shape)
     return found
 
 
-def _array(device: DeviceDescription, name: str, form: Form) -> Any:
+def type_of(shape: Shaped) -> str:
+    """The type of memory, without its layout."""
+    return f"memref<{''.join(f'{size}x' for size in shape.shape)}{shape.element}>"
+
+
+def _array(device: DeviceDescription, name: str, form: Form) -> tuple[Any, str]:
+    """The elements of a constant, and its type."""
     operation = device.constants.get(name)
     if operation is None:
         raise form.error(f"no constant has the name {name}", "memref.global", reason="mlir_constant")
     data = Form(operation)
-    kind, given = data.last_type(), data.initial() or data.attributes.get("initial_value")
-    if kind is None or not isinstance(given, Compound):
+    kind = data.last_type()
+    values = dense(data.initial() or data.attributes.get("initial_value"), kind)
+    if kind is None or values is None:
         raise form.error(f"the constant {name} has no numbers", "dense<..>", reason="mlir_constant")
-    values = np.array(given.listed[0] if len(given.listed) == 1 else given.listed)
+    found = array_of(data, values, kind, COMPUTE.memory_bytes)
     dtype = working_type(kind.element)
-    return np.broadcast_to(values.astype(dtype), kind.shape or (1,)).copy()
+    words = found.astype(dtype) if found.dtype.itemsize != dtype.itemsize else found.copy().view(dtype)
+    return words.copy(), type_of(kind)
+
+
+def _is_short(operation: Operation) -> bool:
+    """Whether a loop ends soon, as far as the text says."""
+    loops = [each for each in operation.walk() if each.regions]
+    known = all(_known_turns(each) is not None for each in loops if not each.name.endswith(".if"))
+    return known and _work(operation) < MOST_CYCLES // _COSTLY
+
+
+def _known_turns(operation: Operation) -> int | None:
+    """Turns of a loop whose bounds are numbers; None if they are not."""
+    if not operation.name.endswith(".for"):
+        return None
+    form, words = Form(operation), operation.words
+    try:
+        low, high = (form.whole(form.after(key)) for key in ("=", "to"))
+        step = form.whole(form.after("step")) if "step" in words else 1
+    except InputFileError:
+        return None
+    return max(-(-(high - low) // step), 0) if step > 0 else None
 
 
 def _work(operation: Operation) -> int:
@@ -307,10 +388,5 @@ def _work(operation: Operation) -> int:
 def _turns(operation: Operation) -> int:
     if not operation.name.endswith(".for"):
         return _UNKNOWN_TURNS if operation.name == "scf.while" else 1
-    form, words = Form(operation), operation.words
-    try:
-        low, high = (form.whole(words[words.index(key) + 1]) for key in ("=", "to"))
-        step = form.whole(words[words.index("step") + 1]) if "step" in words else 1
-    except (InputFileError, ValueError):
-        return _UNKNOWN_TURNS
-    return max((high - low) // max(step, 1), 1)
+    found = _known_turns(operation)
+    return _UNKNOWN_TURNS if found is None else max(found, 1)

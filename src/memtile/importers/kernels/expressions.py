@@ -9,6 +9,8 @@ _INTEGER = re.compile(r"[su]?i(\d+)")
 _WIDTHS = (8, 16, 32, 64)
 INDEX = "index"
 
+SITE = "@site"
+"""In an expression, the number of its operation."""
 Rule = Callable[[Sequence[str], str, str], str]
 """From operands, the type of the first one and the type of the result to an expression."""
 
@@ -60,12 +62,16 @@ def _call(function: str) -> Rule:
     return lambda given, _, kind: wrapped(f"{function}({', '.join(given)})", kind)
 
 
-def _unsigned(operator: str) -> Rule:
+def _division(function: str, *, unsigned_: bool = False) -> Rule:
     def rule(given: Sequence[str], first: str, kind: str) -> str:
-        one, other = (unsigned(value, first) for value in given)
-        return wrapped(f"{one} {operator} {other}", kind)
+        one, other = (unsigned(value, first) for value in given) if unsigned_ else given
+        return wrapped(f"{function}({one}, {other}, {SITE})", kind)
 
     return rule
+
+
+def _shift(count: str, kind: str) -> str:
+    return f"shift({count}, {bits_of(kind) or _WIDTHS[-1]}, {SITE})"
 
 
 def _unsigned_call(function: str) -> Rule:
@@ -81,7 +87,7 @@ def _math(function: str) -> Rule:
 
 
 def _to_integer(given: Sequence[str], _first: str, kind: str) -> str:
-    return wrapped(f"truncated({given[0]})", kind)
+    return wrapped(f"truncated({given[0]}, {SITE})", kind)
 
 
 def _same(given: Sequence[str], _first: str, _kind: str) -> str:
@@ -112,18 +118,20 @@ RULES: Mapping[str, Rule] = {
     "arith.addi": _binary("+"),
     "arith.subi": _binary("-"),
     "arith.muli": _binary("*"),
-    "arith.divsi": _call("divide"),
-    "arith.remsi": _call("remainder"),
-    "arith.floordivsi": _binary("//"),
-    "arith.ceildivsi": lambda given, _, kind: wrapped(f"-(-{given[0]} // {given[1]})", kind),
-    "arith.divui": _unsigned("//"),
-    "arith.remui": _unsigned("%"),
+    "arith.divsi": _division("divide"),
+    "arith.remsi": _division("remainder"),
+    "arith.floordivsi": _division("floored"),
+    "arith.ceildivsi": lambda given, _, kind: wrapped(f"-floored(-{given[0]}, {given[1]}, {SITE})", kind),
+    "arith.divui": _division("floored", unsigned_=True),
+    "arith.remui": _division("left_over", unsigned_=True),
     "arith.andi": _binary("&"),
     "arith.ori": _binary("|"),
     "arith.xori": _binary("^"),
-    "arith.shli": _binary("<<"),
-    "arith.shrsi": _binary(">>"),
-    "arith.shrui": _unsigned(">>"),
+    "arith.shli": lambda given, first, kind: wrapped(f"{given[0]} << {_shift(given[1], first)}", kind),
+    "arith.shrsi": lambda given, first, kind: wrapped(f"{given[0]} >> {_shift(given[1], first)}", kind),
+    "arith.shrui": lambda given, first, kind: wrapped(
+        f"{unsigned(given[0], first)} >> {_shift(given[1], first)}", kind
+    ),
     "arith.maxsi": _call("largest"),
     "arith.minsi": _call("least"),
     "arith.maxui": _unsigned_call("largest"),
@@ -180,7 +188,8 @@ _FLOAT_ORDER = (
 def compared(predicate: str | int, given: Sequence[str], kind: str, *, floats: bool) -> str | None:
     """The expression of a comparison, 0 or 1; None if the predicate is not known."""
     if isinstance(predicate, int):
-        predicate = (_FLOAT_ORDER if floats else _ORDER)[predicate]
+        order = _FLOAT_ORDER if floats else _ORDER
+        predicate = order[predicate] if 0 <= predicate < len(order) else ""
     one, other = given
     if floats:
         return f"(1 if {one} {_FLOATS[predicate]} {other} else 0)" if predicate in _FLOATS else None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from memtile.importers.kernels import links
+from memtile.importers.kernels.operands import number_of
 from memtile.importers.kernels.operations import last_kind
 from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
 from memtile.importers.mlir.forms.operands import Form
@@ -23,12 +24,16 @@ def use_lock(writer: Writer, form: Form) -> None:
     if form.attributes.get("acq_en") is False:
         return
     if form.generic:
-        action = ACTION_NUMBERS[int(form.attributes["action"])]
-        given = form.values[1] if len(form.values) > 1 else str(form.attributes["value"])
+        action = form.choice("action", ACTION_NUMBERS)
+        given = form.values[1] if len(form.values) > 1 else str(form.integer("value"))
     else:
-        texts = [form.text(item) for item in form.items()]
+        texts = form.texts()
         action, given = texts[1].strip('"'), texts[2] if len(texts) > 2 else "1"
-    count = writer.use(given) if given[:1] == "%" else given
+    if action not in ACTIONS:
+        raise form.error(f"{action} is no action of a lock", ", ".join(ACTIONS), reason="mlir_lock")
+    if form.values[0] not in writer.program.device.locks:
+        raise form.error(f"{form.values[0]} is no lock of the device", "aie.lock", reason="mlir_lock")
+    count = _count(writer, form, given)
     lock = f"locks[{form.values[0]!r}]"
     writer.flush()
     if ACTIONS[action] == "release":
@@ -64,23 +69,46 @@ def fifo_release(writer: Writer, form: Form) -> None:
 def fifo_access(writer: Writer, form: Form) -> None:
     """``%e = aie.objectfifo.subview.access %s[0] : .. -> memref<..>``."""
     at = form.bracket("[")
-    index = form.text(form.split(at)[0]) if at is not None else str(form.attributes["index"])
-    number = writer.use(index) if index[:1] == "%" else index
-    kind = form.last_type()
-    fifo = writer.program.device.fifos[writer.types[form.values[0]].partition(":")[2]]
+    index = form.texts("[")[0] if at is not None else str(form.integer("index"))
+    kind, of = form.last_type(), writer.types.get(form.values[0], "")
+    if not of.startswith("objects:"):
+        says = f"{form.values[0]} has no objects"
+        raise form.error(says, "what aie.objectfifo.acquire gives", reason="mlir_object_fifo")
+    fifo = writer.program.device.fifos[of.partition(":")[2]]
     shape = kind or fifo.element
+    if (shape.shape, shape.element) != (fifo.element.shape, fifo.element.element):
+        says = f"its type is not that of the objects of {fifo.name}"
+        raise form.error(says, "the type of the object FIFO", reason="mlir_type")
+    objects = writer.use(form.values[0])
+    text = f"{objects}[place({_count(writer, form, index)}, len({objects}), {writer.lines.site})]"
     sizes = "".join(f"{size}x" for size in shape.shape)
-    text = f"{writer.use(form.values[0])}[{number}]"
     writer.lines.add(f"{writer.define(form.result, f'memref<{sizes}{shape.element}>')} = {text}")
+
+
+def _count(writer: Writer, form: Form, given: str) -> str:
+    """A number, or a value that is one, in Python."""
+    return number_of(writer, form, given) if given[:1] == "%" else str(form.whole(given))
 
 
 def _fifo(writer: Writer, form: Form) -> tuple[str, str, str]:
     """Name, port and count; the count may be a value."""
     if form.generic:
-        given = form.attributes
-        return str(given["objFifo_name"]), _PORTS[int(given["port"])], str(given["size"])
-    port, count = (form.text(item) for item in form.items()[:2])
-    return form.symbol, port, writer.use(count) if count[:1] == "%" else count
+        name, port, count = (
+            form.symbol_of("objFifo_name"),
+            form.choice("port", _PORTS),
+            str(form.integer("size")),
+        )
+    else:
+        name, (port, count) = form.symbol, form.texts().first(2)
+    device, tile = writer.program.device, writer.program.tile
+    own = device.fifos.get(name)
+    if own is None or port not in _PORTS:
+        raise form.error(f"no object FIFO has a port {name}, {port}", ", ".join(device.fifos) or "none")
+    users = [own.producer] if port == "Produce" else own.consumers
+    if device.aliases.get(tile, tile) not in users:
+        says = f"the core has no {port} end of the object FIFO {name}"
+        raise form.error(says, "ends in its tile", reason="mlir_object_fifo")
+    return name, port, _count(writer, form, count)
 
 
 def call(writer: Writer, form: Form) -> None:
@@ -120,6 +148,14 @@ def _inline(writer: Writer, form: Form, function: Operation, given: list[str]) -
     region = function.regions[0]
     if len(region.blocks) != 1:
         raise form.error("functions with several blocks are not known", "structured functions")
+    taken = region.blocks[0].arguments
+    if len(taken) != len(given):
+        says = f"{len(given)} values are given to a function of {len(taken)}"
+        raise form.error(says, "a value for each argument", reason="mlir_call")
+    for (name, kind), value in zip(taken, given, strict=True):
+        one, other = shaped(kind), shaped(writer.types.get(value, ""))
+        if (one is None) != (other is None) or (one and other and one.shape != other.shape):
+            raise form.error(f"{value} is no {kind}, which {name} is", kind, reason="mlir_type")
     names = [name for name, _ in region.blocks[0].arguments]
     kinds = [kind for _, kind in region.blocks[0].arguments]
     texts, before = [writer.use(value) for value in given], writer.prefix

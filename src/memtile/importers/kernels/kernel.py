@@ -11,8 +11,10 @@ from memtile.corelib.library import nearest
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
+from memtile.importers.kernels.faults import told
 from memtile.importers.kernels.fifo_ports import FifoPort
 from memtile.importers.kernels.links import from_words, to_words
+from memtile.importers.kernels.segments import Segment
 from memtile.importers.kernels.views import Piece, for_user, working_type
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
@@ -67,7 +69,10 @@ def is_endless(core: CoreDescription) -> bool:
 
 def _kernel(made: Configured, core: CoreDescription, program: Program, externals: Externals) -> Kernel:
     names = {**NAMES, **program.names, "for_user": _for_user, "to_words": to_words, "from_words": from_words}
-    exec(compile(program.source, f"<core {made.tiles[core.tile].title}>", "exec"), names)
+    file = f"<core {made.tiles[core.tile].title}>"
+    exec(compile(program.source, file, "exec"), names)
+    sources = {file: program.source}
+    sources |= {each.file: each.source for each in program.names.values() if isinstance(each, Segment)}
     body: Callable[..., Iterator[Action]] = names["body"]
     pieces = {value: piece_of(made, value) for value in made.buffers if f"views[{value!r}]" in program.source}
     given = {name: externals[name] for name in program.externals if name in externals}
@@ -76,7 +81,8 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
         calls = {name: _timed(function, running) for name, function in given.items()}
-        yield from body(running, views, made.locks, ports, calls)
+        with told(sources, program.sites):
+            yield from body(running, views, made.locks, ports, calls)
 
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
     return kernel

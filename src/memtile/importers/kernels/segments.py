@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memtile.importers.kernels.arithmetic import NAMES
+from memtile.importers.kernels.faults import UntypedError
 from memtile.jit.decorators import ENABLED
 
 COMPILED_FROM = 300_000  # operations
@@ -27,6 +28,7 @@ class Segment:
 
     def __init__(self, name: str, source: str, expected: int) -> None:
         self.source, self._expected, self._done = source, expected, 0
+        self.file = f"<{name}>"
         self._function = _defined(name, source, NAMES)
         self._name, self._compiled = name, False
 
@@ -35,9 +37,24 @@ class Segment:
         if ENABLED and not self._compiled and self._done + self._expected > COMPILED_FROM:
             self._function = _compiled(self._name, self.source)
             self._compiled = True
-        results = self._function(*values)
+        results = self._typed(*values) if self._compiled else self._function(*values)
         self._done += int(results[0])
         return results
+
+    def _typed(self, *values: Any) -> Any:
+        """Call what is compiled; the first time the compiler looks for types.
+
+        Raises:
+            UntypedError: it finds none.
+        """
+        from numba.core.errors import NumbaError
+
+        try:
+            return self._function(*values)
+        except NumbaError as error:
+            place = getattr(error, "loc", None)
+            says = str(error).strip().split("\n")[0]
+            raise UntypedError(self.file, getattr(place, "line", 0) or 0, says) from error
 
 
 def _defined(name: str, source: str, names: dict[str, Any]) -> Callable[..., Any]:

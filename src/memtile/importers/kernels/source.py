@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_BAD = re.compile(r"\W")
+_BAD = re.compile(r"[^A-Za-z0-9]")
 
 
 def variable(value: str) -> str:
-    """The Python name of a value."""
-    return f"v_{_BAD.sub('_', value[1:])}"
+    """The Python name of a value: another one for every value, and no word of Python."""
+    return "v_" + _BAD.sub(lambda found: f"_{ord(found[0]):x}_", value[1:])
 
 
 @dataclass(slots=True)
@@ -21,15 +21,17 @@ class Lines:
         text: the lines so far.
         depth: of the indentation.
         cost: cycles of operations since the last time they were booked.
+        site: number of the operation that is written.
     """
 
     text: list[str] = field(default_factory=list)
     depth: int = 1
     cost: int = 0
+    site: int = 0
 
     def add(self, line: str) -> None:
         """Add a line."""
-        self.text.append("    " * self.depth + line)
+        self.text.append(f"{'    ' * self.depth}{line}  # at {self.site}")
 
     def book(self) -> None:
         """Book the cycles of the operations before."""
