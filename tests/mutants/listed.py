@@ -37,6 +37,28 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Resets of cores
+    Mutant(
+        "a reset of a core is seen by programs alone",
+        "model/axi.py",
+        "debug.control_core(st, tiles.core[tile], before, st.registers[at])",
+        "pass",
+        "tests/data/test_core_reset.py::test_a_write_begins_it_anew",
+    ),
+    Mutant(
+        "every write of Core_Control is a reset",
+        "model/cores/debug.py",
+        "if now & ~before & _HELD and st.cores.reset[core] == 0:",
+        "if now & _HELD and st.cores.reset[core] == 0:",
+        "tests/data/test_core_reset.py::test_a_kernel_of_python_needs_no_enabling",
+    ),
+    Mutant(
+        "a core that is not enabled begins anew",
+        "sim/cores.py",
+        "if not word & _RESET and (word & _ENABLE or not enabled):",
+        "if not word & _RESET:",
+        "tests/data/test_core_reset.py::test_a_write_begins_it_anew",
+    ),
     # Compiled builds
     Mutant(
         "the first text gives the bodies, whatever the program is",

@@ -100,7 +100,7 @@ def lively(state: State) -> None:
     state.stamps[:] = SINCE - 1
     state.observers.timer_base[:] = LONG_AGO
     state.traces.state[:] = 1
-    state.cores.ended[:], state.cores.halted[:] = 1, 1 | BY_ERROR
+    state.cores.ended[:], state.cores.halted[:], state.cores.reset[:] = 1, 1 | BY_ERROR, 2
     state.program[:] = 7
 
 

@@ -43,6 +43,7 @@ class Acts(IntEnum):
 
     # The core, its debug unit and its cascade (AM025 Core_Status, Debug_*, Error_Halt_Control,
     # Accumulator_Control; DEV-DEBUG-1, DEV-CASC-2)
+    CORE_CONTROL = auto()
     CORE_STATUS = auto()
     DEBUG_CONTROL = auto()  # DebugControl
     DEBUG_STATUS = auto()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memtile.arch.events import EVENT_UNITS
+from memtile.arch.register_map import register_named
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
 from memtile.jit.tables import plain
@@ -25,6 +26,8 @@ from memtile.sim.links import Exchange
 from memtile.sim.races.kernel_notes import CoreNotes
 from memtile.sim.races.watch import RaceWatch
 
+_CONTROL = register_named("core", "Core_Control")
+_ENABLE, _RESET = _CONTROL.field("Enable").mask, _CONTROL.field("Reset").mask
 _NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
 _ACTIONS = (
     "what core.cycles, event, acquire, release, put_cascade, get_cascade, put_stream, get_stream "
@@ -42,6 +45,8 @@ class Running:
         kernel: its name.
         declared: whether it serves as long as there is work, as its design says; None = it does not say.
         steps: accesses that the core was not given yet.
+        function: what makes its actions; None where only its end is known.
+        enabled: whether Core_Control enabled the core when it began; a kernel from Python needs no such.
         released: the locks it has released so far, as indices among all locks of the model.
         taken: the locks it has acquired so far.
         asked: the lock that its last action acquires; -1 = that was no acquire.
@@ -54,6 +59,8 @@ class Running:
     kernel: str
     declared: bool | None
     steps: Ints
+    function: Kernel | None = None
+    enabled: bool = True
     released: set[int] = field(default_factory=set)
     taken: set[int] = field(default_factory=set)
     asked: int = -1
@@ -104,9 +111,11 @@ class Cores:
         seen.notes = self._notes(core)
         if self._watch is not None:
             self._watch.core_starts(core)
-        self.running[core] = Running(seen, _actions(kernel, seen), name, endless, _NO_STEPS)
+        actions, enabled = _actions(kernel, seen), bool(self._control(tile) & _ENABLE)
+        self.running[core] = Running(seen, actions, name, endless, _NO_STEPS, kernel, enabled)
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0
+        self._cores.reset[core] = 0
         self._state.clock.asking[0] += 1  # so that it begins while a host is busy, too
         wake_core(self._state, core)
 
@@ -125,10 +134,12 @@ class Cores:
     def resume_ended(self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]) -> None:
         """Know of a kernel that has ended already: of a model that is brought back to where it was."""
         seen = Core(self._state, int(self._cores.tile[core]), kernel)
-        self.running[core] = Running(seen, iter(()), kernel, endless, _NO_STEPS, set(released))
+        self.running[core] = Running(seen, iter(()), kernel, endless, _NO_STEPS, released=set(released))
 
     def serve(self) -> None:
-        """Give every core that asks its next action."""
+        """Give every core that asks its next action; a core that was reset begins its kernel anew."""
+        for core in np.flatnonzero(self._cores.reset).tolist():
+            self._follow_reset(core)
         for core in np.flatnonzero(self._cores.phase == CorePhase.NEXT).tolist():
             if self._cores.active[core] == OFF or self._cores.halted[core]:
                 continue
@@ -138,6 +149,25 @@ class Cores:
                 error.add_note(f"in {self.running[core].core.name}, before cycle {self._state.clock.now[0]}")
                 raise
         self._state.clock.asking[0] = 0
+
+    def _follow_reset(self, core: int) -> None:
+        """Take the kernel from a core that was reset, and give it again once it is enabled without reset."""
+        running, tile = self.running.get(core), int(self._cores.tile[core])
+        if self._cores.reset[core] == 1:
+            self.stop(tile)
+            self._cores.reset[core] = 2
+        if running is None or running.function is None:
+            self._cores.reset[core] = 0
+            return
+        word, enabled = self._control(tile), running.enabled
+        if not word & _RESET and (word & _ENABLE or not enabled):
+            self.attach(tile, running.function, endless=running.declared)
+            self.running[core].enabled = enabled
+
+    def _control(self, tile: int) -> int:
+        """The Core_Control of a tile with a core."""
+        unit = int(self._spec.tiles.first_unit[tile])  # the core module's comes first
+        return int(self._state.registers[int(self._spec.event_units.core[unit])])
 
     def _locks_of(self, tile: int) -> list[int]:
         """The locks that the core of ``tile`` sees, side by side; what is on no side it cannot name."""

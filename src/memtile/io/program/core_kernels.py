@@ -36,8 +36,7 @@ def enabled_by(operations: Iterable[Operation], shape: ArrayShape) -> list[Place
 class CoreKernels:
     """Has the cores of an array run kernels from when they are enabled.
 
-    A core in reset has lost its kernel; it begins anew once the reset is off and the core enabled
-    (DEV-CORE-6).
+    A kernel that runs begins anew by itself after a reset of its core (DEV-CORE-6).
 
     Args:
         array: the model.
@@ -61,15 +60,9 @@ class CoreKernels:
     def follow(self) -> None:
         """Act on what was written to the control registers of cores."""
         held = set(self._places(held_cores(self._array.engine)))
-        for place in (held - self._held) & self._all.keys():
-            self._stop(place)
-            self._waiting[place] = self._all[place]
         self._ended = (self._ended | (held - self._held)) & held
         self._held = held
         self.attach()
-
-    def _stop(self, place: Place) -> None:
-        self._array.engine.cores.stop(self._array.compute_tile(*place).index)
 
     def problems(self, operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Problem]:
         """Kernels of cores that are not there, or that nobody enables."""

@@ -91,6 +91,23 @@ def single_step(st: State, core: int, count: int) -> None:
 
 
 @jit
+def control_core(st: State, core: int, before: int, now: int) -> None:
+    """Core_Control changes: before the next cycle a kernel that was reset ends, and begins anew (DEV-CORE-6).
+
+    Args:
+        st: state of the model.
+        core: index of the core.
+        before: the register before the change.
+        now: the register as it is.
+    """
+    if now & ~before & _HELD and st.cores.reset[core] == 0:
+        st.cores.reset[core] = 1
+    if st.cores.reset[core] > 0:
+        st.clock.asking[0] += 1
+        st.clock.activity[0] += 1
+
+
+@jit
 def write_halt(st: State, core: int, value: int) -> None:
     """A write to Debug_Control0: halt, go on, or take as many steps as the count says."""
     count = (value >> _COUNT_LSB) & _COUNT_MAX
@@ -172,6 +189,7 @@ def follow(st: State, unit: int) -> None:
     if asserted(st, unit, chosen[core, Trigger.ERROR]):
         st.registers[first + _AT_ERROR] |= _ERROR_MASK
         halt(st, core, BY_ERROR)
+    before = st.registers[first]
     if asserted(st, unit, chosen[core, Trigger.ENABLE]):
         st.registers[first] |= _ENABLE
         st.registers[first + _AT_ENABLING] |= _ENABLED
@@ -180,6 +198,8 @@ def follow(st: State, unit: int) -> None:
         st.registers[first + _AT_ENABLING] |= _DISABLED
     if asserted(st, unit, chosen[core, Trigger.RESET]):
         st.registers[first] |= _HELD
+    if st.registers[first] != before:
+        control_core(st, core, before, st.registers[first])
 
 
 @jit
