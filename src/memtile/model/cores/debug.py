@@ -91,16 +91,11 @@ def single_step(st: State, core: int, count: int) -> None:
 
 
 @jit
-def control_core(st: State, core: int, before: int, now: int) -> None:
-    """Core_Control changes: before the next cycle a kernel that was reset ends, and begins anew (DEV-CORE-6).
-
-    Args:
-        st: state of the model.
-        core: index of the core.
-        before: the register before the change.
-        now: the register as it is.
-    """
-    if now & ~before & _HELD and st.cores.reset[core] == 0:
+def control_core(st: State, tile: int, value: int) -> None:
+    """Core_Control becomes ``value``: before the next cycle Python takes or gives the kernel (DEV-CORE-6)."""
+    core = st.spec.tiles.core[tile]
+    before = st.registers[st.spec.event_units.core[st.spec.tiles.first_unit[tile]]]
+    if value & ~before & _HELD and st.cores.reset[core] == 0:
         st.cores.reset[core] = 1
     if st.cores.reset[core] > 0:
         st.clock.asking[0] += 1
@@ -189,17 +184,18 @@ def follow(st: State, unit: int) -> None:
     if asserted(st, unit, chosen[core, Trigger.ERROR]):
         st.registers[first + _AT_ERROR] |= _ERROR_MASK
         halt(st, core, BY_ERROR)
-    before = st.registers[first]
+    word = st.registers[first]
     if asserted(st, unit, chosen[core, Trigger.ENABLE]):
-        st.registers[first] |= _ENABLE
+        word |= _ENABLE
         st.registers[first + _AT_ENABLING] |= _ENABLED
     if asserted(st, unit, chosen[core, Trigger.DISABLE]):
-        st.registers[first] &= ~_ENABLE
+        word &= ~_ENABLE
         st.registers[first + _AT_ENABLING] |= _DISABLED
     if asserted(st, unit, chosen[core, Trigger.RESET]):
-        st.registers[first] |= _HELD
-    if st.registers[first] != before:
-        control_core(st, core, before, st.registers[first])
+        word |= _HELD
+    if word != st.registers[first]:
+        control_core(st, st.spec.event_units.tile[unit], word)
+        st.registers[first] = word
 
 
 @jit
