@@ -40,16 +40,16 @@ MUTANTS = (
     # Resets of cores
     Mutant(
         "a reset of a core is seen by programs alone",
-        "model/axi.py",
-        "debug.control_core(st, tile, value)",
-        "pass",
+        "model/cores/debug.py",
+        "    elif which == DebugControl.CORE:\n        follow_reset(st, tile)\n",
+        "    elif which == DebugControl.CORE:\n        pass\n",
         "tests/data/test_core_reset.py::test_a_write_begins_it_anew",
     ),
     Mutant(
         "every write of Core_Control is a reset",
         "model/cores/debug.py",
-        "if value & ~before & _HELD and st.cores.reset[core] == 0:",
-        "if value & _HELD and st.cores.reset[core] == 0:",
+        "if held and cores.held[core] == 0 and cores.reset[core] == 0:",
+        "if held and cores.reset[core] == 0:",
         "tests/data/test_core_reset.py::test_a_kernel_of_python_needs_no_enabling",
     ),
     Mutant(
@@ -1736,8 +1736,6 @@ MUTANTS = (
         "explore/survey/attempt.py",
         "        return load(case.path, **more)\n    except",
         "        return load(case.path, device=device or None, **more)\n    except",
-        "        return load(case.path, **more)\n",
-        "        return load(case.path, device=device or None, **more)\n",
         "tests/clients/test_cli_survey.py::test_a_device_is_for_those_that_leave_it_open",
     ),
     Mutant(

@@ -15,6 +15,7 @@ class DebugControl(IntEnum):
     HALT_BIT = 0
     STALLS = 1
     ERROR = 2
+    CORE = 3  # Core_Control: its reset
 
 
 class Acts(IntEnum):
@@ -43,7 +44,6 @@ class Acts(IntEnum):
 
     # The core, its debug unit and its cascade (AM025 Core_Status, Debug_*, Error_Halt_Control,
     # Accumulator_Control; DEV-DEBUG-1, DEV-CASC-2)
-    CORE_CONTROL = auto()
     CORE_STATUS = auto()
     DEBUG_CONTROL = auto()  # DebugControl
     DEBUG_STATUS = auto()

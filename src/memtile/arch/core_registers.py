@@ -72,7 +72,9 @@ def register_file() -> Iterator[Register]:
 def control_registers() -> Iterator[Register]:
     """Enable, reset, debug, error halt and processor bus, each word of them in address order."""
     events, control = Acts.EVENT_SETUP, Acts.DEBUG_CONTROL
-    yield Register("Core_Control", 0x32000, fields("Reset 1, Enable 0"), 2, acts=Acts.CORE_CONTROL)
+    yield Register(
+        "Core_Control", 0x32000, fields("Reset 1, Enable 0"), 2, acts=control, argument=DebugControl.CORE
+    )
     yield Register("Core_Status", 0x32004, fields(_STATUS, Access.RO), 2, acts=Acts.CORE_STATUS)
     yield Register("Enable_Events", 0x32008, fields(_ENABLING), acts=events)
     yield Register("Reset_Event", 0x3200C, fields("Reset_Event 6:0"), acts=events)

@@ -112,8 +112,6 @@ def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # no
     unit = tiles.first_unit[tile] + st.spec.register_map.unit[kind, register]
     if acts in (Acts.EVENT_STATUS, Acts.EVENT_SELECTION, Acts.EVENT_GENERATE, Acts.TIMER_CONTROL):
         fold(st, unit)  # before bits of the sticky status are cleared, or what it is made of changes
-    if acts == Acts.CORE_CONTROL:
-        debug.control_core(st, tile, value)
     at = store(st, tile, register, value)
     if acts == Acts.START_QUEUE:
         task_queue.push(st, ch, value & st.spec.kinds.queue_mask[kind])

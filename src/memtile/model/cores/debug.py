@@ -91,13 +91,14 @@ def single_step(st: State, core: int, count: int) -> None:
 
 
 @jit
-def control_core(st: State, tile: int, value: int) -> None:
-    """Core_Control becomes ``value``: before the next cycle Python takes or gives the kernel (DEV-CORE-6)."""
-    core = st.spec.tiles.core[tile]
-    before = st.registers[st.spec.event_units.core[st.spec.tiles.first_unit[tile]]]
-    if value & ~before & _HELD and st.cores.reset[core] == 0:
-        st.cores.reset[core] = 1
-    if st.cores.reset[core] > 0:
+def follow_reset(st: State, tile: int) -> None:
+    """Core_Control has changed: before the next cycle Python takes or gives the kernel (DEV-CORE-6)."""
+    cores, core = st.cores, st.spec.tiles.core[tile]
+    held = st.registers[st.spec.event_units.core[st.spec.tiles.first_unit[tile]]] & _HELD > 0
+    if held and cores.held[core] == 0 and cores.reset[core] == 0:
+        cores.reset[core] = 1
+    cores.held[core] = held
+    if cores.reset[core] > 0:
         st.clock.asking[0] += 1
         st.clock.activity[0] += 1
 
@@ -117,12 +118,14 @@ def write_halt(st: State, core: int, value: int) -> None:
 
 @jit
 def write_control(st: State, tile: int, which: int, value: int) -> None:
-    """A write to a ``DebugControl`` register: the halt bit, the stalls that halt, or the end of an error."""
+    """A write to a ``DebugControl`` register: the halt bit, stalls that halt, a reset, or an error's end."""
     core = st.spec.tiles.core[tile]
     if which == DebugControl.HALT_BIT:
         write_halt(st, core, value)
     elif which == DebugControl.STALLS:
         st.cores.halting_stalls[core] = value & _STALL_HALTS
+    elif which == DebugControl.CORE:
+        follow_reset(st, tile)
     elif value & _ERROR_MASK:
         resume(st, core, BY_ERROR)
 
@@ -194,8 +197,8 @@ def follow(st: State, unit: int) -> None:
     if asserted(st, unit, chosen[core, Trigger.RESET]):
         word |= _HELD
     if word != st.registers[first]:
-        control_core(st, st.spec.event_units.tile[unit], word)
         st.registers[first] = word
+        follow_reset(st, st.spec.event_units.tile[unit])
 
 
 @jit
