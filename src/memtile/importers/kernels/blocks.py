@@ -6,7 +6,7 @@ compiled as structured ones are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memtile.importers.kernels.expressions import bits_of
@@ -19,18 +19,27 @@ if TYPE_CHECKING:
     from memtile.importers.kernels.body import Writer
 
 NAMES = frozenset(("cf.br", "cf.cond_br", "br", "cond_br", "cf.assert"))
+RETURNS = ("return", "func.return")
+Leave = Callable[[Operation], None]
 _UNKNOWN_TURNS = 16
 _MOST_TURNS = 1 << 20
 
 
-def machine(writer: Writer, region: Region) -> None:
-    """Write all blocks of a region."""
-    numbers = {block.label: n for n, block in enumerate(region.blocks)}
+def machine(writer: Writer, region: Region, leave: Leave | None = None) -> None:
+    """Write all blocks of a region.
+
+    Args:
+        writer: that writes them.
+        region: of a core, or of a function that is written in the place of its call.
+        leave: writes what a function answers; None for a core.
+    """
+    numbers, around = {block.label: n for n, block in enumerate(region.blocks)}, writer.labels
+    known = set(writer.defined)
     writer.labels = {block.label: block for block in region.blocks}
     for block in region.blocks:
         for name, kind in block.arguments:
             writer.define(name, kind)
-    circles = _circles(writer, region, numbers)
+    circles = _circles(writer, region, numbers) if writer.is_host else []  # a piece has no pieces
     lines, first = writer.lines, len(writer.lines.text)
     lines.add("bb = 0")
     lines.add("while True:")
@@ -43,7 +52,7 @@ def machine(writer: Writer, region: Region) -> None:
         if circle is None:
             lines.add(f"if bb == {number}:")
             lines.depth += 1
-            _block(writer, block, numbers)
+            _block(writer, block, numbers, leave)
             lines.depth -= 1
         elif number not in done:
             done |= circle
@@ -54,12 +63,20 @@ def machine(writer: Writer, region: Region) -> None:
             lines.depth -= 1
     lines.depth -= 1
     # a piece of several blocks takes what any of them uses, set already or not
-    lines.text[first:first] = [f"    {line}" for key in taken if (line := _preset(writer, key))]
+    if not writer.is_host:
+        taken = dict.fromkeys(key for key in writer.defined if key not in known)
+    indent = "    " * lines.depth
+    lines.text[first:first] = [f"{indent}{line}" for key in taken if (line := _preset(writer, key))]
+    writer.labels = around
 
 
-def _block(writer: Writer, block: Block, numbers: dict[str, int]) -> None:
+def _block(writer: Writer, block: Block, numbers: dict[str, int], leave: Leave | None = None) -> None:
     for operation in block.operations:
-        if operation.name in NAMES:
+        if leave is not None and operation.name in RETURNS:
+            writer.lines.book()
+            leave(operation)
+            writer.lines.add("break")
+        elif operation.name in NAMES:
             writer.lines.cost += writer.program.costs.branch
             writer.lines.book()
             with reading(operation):

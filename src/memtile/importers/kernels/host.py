@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from memtile.importers.kernels import links
+from memtile.importers.kernels import blocks, links
+from memtile.importers.kernels.blocks import RETURNS
 from memtile.importers.kernels.operands import number_of
 from memtile.importers.kernels.operations import last_kind
 from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
 from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.tree import Block, Operation, Region
 from memtile.importers.mlir.types import shaped
 
 if TYPE_CHECKING:
@@ -146,8 +147,6 @@ def _result_kind(form: Form) -> str:
 def _inline(writer: Writer, form: Form, function: Operation, given: list[str]) -> None:
     """Write the body of a function of the module in the place of its call."""
     region = function.regions[0]
-    if len(region.blocks) != 1:
-        raise form.error("functions with several blocks are not known", "structured functions")
     taken = region.blocks[0].arguments
     if len(taken) != len(given):
         says = f"{len(given)} values are given to a function of {len(taken)}"
@@ -163,17 +162,41 @@ def _inline(writer: Writer, form: Form, function: Operation, given: list[str]) -
     writer.prefix = f"{before}f{writer.calls()}_"
     for name, kind, text in zip(names, kinds, texts, strict=True):
         writer.lines.add(f"{writer.define(name, kind)} = {text}")
-    answers: list[tuple[str, str]] = []
-    for operation in region.blocks[0].operations:
-        if operation.name in ("return", "func.return"):
-            values = [word for word in operation.words if word[:1] == "%"]
-            answers = [(writer.use(value), writer.types.get(value, "index")) for value in values]
-        else:
-            writer.operation(operation)
+    answers = _body(writer, region.blocks[0]) if len(region.blocks) == 1 else _blocks(writer, region)
     writer.prefix, writer.types = before, outer
     results = form.operation.results
     for result, (text, kind) in zip(results if len(results) <= 1 else results[1:], answers, strict=False):
         writer.lines.add(f"{writer.define(result, kind)} = {text}")
+
+
+def _body(writer: Writer, block: Block) -> list[tuple[str, str]]:
+    """Write a function of one block; what it answers, and the types."""
+    answers: list[tuple[str, str]] = []
+    for operation in block.operations:
+        if operation.name in RETURNS:
+            answers = _answers(writer, operation)
+        else:
+            writer.operation(operation)
+    return answers
+
+
+def _blocks(writer: Writer, region: Region) -> list[tuple[str, str]]:
+    """The same of several blocks, each of which may answer."""
+    number, kinds = writer.calls(), list[str]()
+
+    def leave(operation: Operation) -> None:
+        answers = _answers(writer, operation)
+        kinds[:] = [kind for _, kind in answers]
+        for n, (text, _) in enumerate(answers):
+            writer.lines.add(f"answer_{number}_{n} = {text}")
+
+    blocks.machine(writer, region, leave)
+    return [(f"answer_{number}_{n}", kind) for n, kind in enumerate(kinds)]
+
+
+def _answers(writer: Writer, operation: Operation) -> list[tuple[str, str]]:
+    values = [word for word in operation.words if word[:1] == "%"]
+    return [(writer.use(value), writer.types.get(value, "index")) for value in values]
 
 
 def end(writer: Writer, _form: Form) -> None:

@@ -1,0 +1,132 @@
+"""Do functions of several blocks, which cores call, answer what their blocks say?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile.importers.kernels import segments
+from mlir_designs import NUMBERS, WAIT, copied, device, host, loaded, ran
+
+SIGN = """func.func @sign(%v: i32) -> i32 {
+    %c20 = arith.constant 20 : i32
+    %less = arith.cmpi slt, %v, %c20 : i32
+    cf.cond_br %less, ^low, ^high(%v : i32)
+  ^low:
+    %zero = arith.constant 0 : i32
+    %minus = arith.subi %zero, %v : i32
+    return %minus : i32
+  ^high(%w: i32):
+    return %w : i32
+  }"""
+SUM = """func.func @upto(%n: i32) -> (i32, i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    cf.br ^head(%zero, %zero : i32, i32)
+  ^head(%i: i32, %sum: i32):
+    %more = arith.cmpi sle, %i, %n : i32
+    cf.cond_br %more, ^turn, ^last
+  ^turn:
+    %next = arith.addi %sum, %i : i32
+    %j = arith.addi %i, %one : i32
+    cf.br ^head(%j, %next : i32, i32)
+  ^last:
+    return %sum, %i : i32, i32
+  }"""
+MANY = """func.func @fill(%from: memref<16xi32>, %to: memref<16xi32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    cf.br ^head(%c0 : index)
+  ^head(%i: index):
+    %more = arith.cmpi slt, %i, %c16 : index
+    cf.cond_br %more, ^turn, ^last
+  ^turn:
+    %v = memref.load %from[%i] : memref<16xi32>
+    %s = func.call @sign(%v) : (i32) -> i32
+    memref.store %s, %to[%i] : memref<16xi32>
+    %j = arith.addi %i, %c1 : index
+    cf.br ^head(%j : index)
+  ^last:
+    aie.objectfifo.release @in(Consume, 1)
+    return
+  }"""
+VIEW = "!aie.objectfifosubview<memref<16xi32>>"
+
+
+def core(body: str, release: str = "aie.objectfifo.release @in(Consume, 1)") -> str:
+    """A core that makes 4 objects of 4, with a body between its locks."""
+    return f"""
+    aie.objectfifo @in(%s, {{%c}}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo @out(%c, {{%s}}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.core(%c) {{
+      %z = arith.constant 0 : index
+      %n = arith.constant 4 : index
+      %w = arith.constant 16 : index
+      %o = arith.constant 1 : index
+      scf.for %t = %z to %n step %o {{
+        %s0 = aie.objectfifo.acquire @in(Consume, 1) : {VIEW}
+        %x = aie.objectfifo.subview.access %s0[0] : {VIEW} -> memref<16xi32>
+        %s1 = aie.objectfifo.acquire @out(Produce, 1) : {VIEW}
+        %y = aie.objectfifo.subview.access %s1[0] : {VIEW} -> memref<16xi32>
+        {body}
+        {release}
+        aie.objectfifo.release @out(Produce, 1)
+      }}
+      aie.end
+    }}"""
+
+
+LOOP = """scf.for %i = %z to %w step %o {{
+  %v = memref.load %x[%i] : memref<16xi32>
+  {calls}
+  memref.store %r, %y[%i] : memref<16xi32>
+}}"""
+HOST = host(copied("out", "b", 1), copied("in", "a", 0), WAIT)
+SIGNED = np.where(NUMBERS < 20, -NUMBERS, NUMBERS)
+
+
+@pytest.fixture(params=[False, True], ids=["interpreted", "compiled"], autouse=True)
+def _pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of a core's body run both ways, however short they are."""
+    monkeypatch.setattr(segments, "ENABLED", request.param)
+    monkeypatch.setattr(segments, "COMPILED_FROM", 0)
+
+
+def result(*lines: str) -> list[int]:
+    """What the core makes of 0 to 63."""
+    text = device(*lines, HOST)
+    found: list[int] = ran(loaded(text), NUMBERS)[1].tolist()
+    return found
+
+
+def test_each_of_several_blocks_answers() -> None:
+    body = LOOP.format(calls="%r = func.call @sign(%v) : (i32) -> i32")
+    assert result(SIGN, core(body)) == SIGNED.tolist()
+
+
+def test_a_function_is_called_twice_and_has_several_answers() -> None:
+    calls = """%p:2 = func.call @upto(%v) : (i32) -> (i32, i32)
+      %q:2 = func.call @upto(%p#1) : (i32) -> (i32, i32)
+      %r = arith.addi %p#0, %q#0 : i32"""
+
+    def upto(n: int) -> int:
+        return n * (n + 1) // 2
+
+    assert result(SUM, core(LOOP.format(calls=calls))) == [upto(n) + upto(n + 1) for n in range(64)]
+
+
+def test_a_function_of_blocks_calls_another_and_synchronises() -> None:
+    body = "func.call @fill(%x, %y) : (memref<16xi32>, memref<16xi32>) -> ()"
+    assert result(SIGN, MANY, core(body, release="")) == SIGNED.tolist()
+
+
+@pytest.mark.parametrize("name", ["sign", "none"])
+def test_blocks_within_a_lowered_body(name: str) -> None:
+    """Blocks in blocks: each machine goes on where it was."""
+    call = f"%s = func.call @{name}(%v) : (i32) -> i32" if name == "sign" else "%s = arith.addi %v, %v : i32"
+    text = core("func.call @whole(%x, %y) : (memref<16xi32>, memref<16xi32>) -> ()")
+    whole = MANY.replace("@fill", "@whole").replace("    aie.objectfifo.release @in(Consume, 1)\n", "")
+    whole = whole.replace("%s = func.call @sign(%v) : (i32) -> i32", call)
+    wanted = SIGNED if name == "sign" else 2 * NUMBERS
+    assert result(SIGN, whole, text) == wanted.tolist()
