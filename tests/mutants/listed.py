@@ -1891,6 +1891,35 @@ MUTANTS = (
         "tests/data/test_mlir_hosts.py::test_ids_of_tokens_that_a_text_leaves_open_are_those_of_its_builds",
     ),
     Mutant(
+        "the host has filled no external buffer",
+        "importers/mlir/fifos.py",
+        'full = self._lock(fifo, f"{prefix}_cons_lock_0", tile, many if sends else 0)',
+        'full = self._lock(fifo, f"{prefix}_cons_lock_0", tile, 0)',
+        "tests/data/test_mlir_external.py::"
+        "test_object_fifos_begin_and_end_in_external_buffers[registered0-False]",
+    ),
+    Mutant(
+        "a text cannot choose which of two tiles has the objects",
+        "importers/mlir/fifos.py",
+        'return str(wanted) if wanted in reached else next(iter(reached), "")',
+        'return next(iter(reached), "")',
+        "tests/data/test_mlir_external.py::test_of_two_tiles_that_share_memory_the_text_may_choose_one",
+    ),
+    Mutant(
+        "a function of several blocks goes on after its answer",
+        "importers/kernels/blocks.py",
+        '            leave(operation)\n            writer.lines.add("break")',
+        '            leave(operation)\n            writer.lines.add("continue")',
+        "tests/data/test_mlir_functions.py::test_each_of_several_blocks_answers[interpreted]",
+    ),
+    Mutant(
+        "names of blocks around a function are lost in it",
+        "importers/kernels/blocks.py",
+        "    writer.labels = around\n",
+        "",
+        "tests/data/test_mlir_functions.py::test_a_function_of_blocks_calls_another_and_synchronises[interpreted]",
+    ),
+    Mutant(
         "logical tiles share channels that are taken",
         "importers/mlir/logical_tiles.py",
         "<= kind.channels for",

@@ -157,4 +157,4 @@ class InterfaceTile(Tile):
 
     def _is_behind(self, window: str, place: tuple[int, int] | None) -> bool:
         """All interface tiles reach the same external memory; its buffers have no place in the array."""
-        return window in self.kind.memory_windows and place is None
+        return window in self.kind.memory_windows and place in (None, self.place)

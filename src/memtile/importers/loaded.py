@@ -14,6 +14,7 @@ from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.design.checked import checked
 from memtile.errors import DesignError, InputFileError, Problem
+from memtile.importers.external_runs import run_alone
 from memtile.importers.instructions import instructions_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
@@ -86,29 +87,21 @@ class Loaded:
             progress: called now and then with the cycles done.
 
         Returns:
-            The result; ``arrays`` has each argument that is memory as it is at the end, by its number.
+            The result; ``arrays`` has each argument that is memory as it is at the end, by its number, and
+            the external buffers of the text by name. They are the arguments of a text without host sequence.
 
         Raises:
             DesignError: the text has no host sequence.
             InputFileError: more arrays than arguments, or arrays that are too short.
         """
+        if self.sequence is None and self.configured.external:
+            return run_alone(self.configured, arrays, self.kernels, max_cycles, untimed=untimed)
         arguments = self.arguments
         if len(arrays) > len(arguments):
             raise InputFileError(
                 design_problem("arguments", f"{len(arrays)} arrays", f"up to {len(arguments)}")
             )
-        given = dict(enumerate((*arrays, *[None] * (len(arguments) - len(arrays)))))
-        scalars = {
-            n: int(np.asarray(given[n]))
-            for n, kind in enumerate(arguments)
-            if is_scalar(kind) and given[n] is not None
-        }
-        made = {
-            n: np.asarray(given[n]) if given[n] is not None else _zeros(n, kind)
-            for n, kind in enumerate(arguments)
-            if not is_scalar(kind)
-            and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
-        }
+        scalars, made = _told_apart(arguments, arrays)
         uses = self._uses(scalars, parameters)
         written = [n for n in made if any(use.writes and use.argument == n for use in uses)]
         done = self.run_with(
@@ -122,7 +115,8 @@ class Loaded:
             pad_arguments=pad_arguments,
             progress=progress,
         )
-        return replace(done, arrays={str(n): done.arrays.get(str(n), array) for n, array in made.items()})
+        own = {str(n): done.arrays.get(str(n), array) for n, array in made.items()}
+        return replace(done, arrays={**own, **self.configured.external})
 
     @property
     def arguments(self) -> Sequence[Shaped]:
@@ -228,6 +222,24 @@ class Loaded:
             given = {**self.parameters, **parameters}
             return program_of(self.configured, self.sequence.operation, scalars, self.others, given)
         return self.sequence
+
+
+def _told_apart(
+    arguments: Sequence[Shaped], arrays: Sequence[npt.ArrayLike | None]
+) -> tuple[dict[int, int], dict[int, npt.NDArray[Any]]]:
+    """Numbers and arrays among what a host passes, by position; zeros for arrays that nobody gave."""
+    given = dict(enumerate((*arrays, *[None] * (len(arguments) - len(arrays)))))
+    scalars = {
+        n: int(np.asarray(given[n]))
+        for n, kind in enumerate(arguments)
+        if is_scalar(kind) and given[n] is not None
+    }
+    made = {
+        n: np.asarray(given[n]) if given[n] is not None else _zeros(n, kind)
+        for n, kind in enumerate(arguments)
+        if not is_scalar(kind) and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
+    }
+    return scalars, made
 
 
 def _zeros(number: int, kind: Shaped) -> npt.NDArray[Any]:

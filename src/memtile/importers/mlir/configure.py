@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from memtile.arch.address_map import FIRMWARE_PORT
 from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE, SOUTH_ATTACHMENT
 from memtile.arch.register_map import register_at, register_named
@@ -52,6 +54,7 @@ from memtile.importers.mlir.references import check_references
 
 CORE_CONTROL = register_named("core", "Core_Control")
 _CONTROL = "TileControl"
+_MOST_EXTERNAL = 1 << 30  # bytes of an external buffer
 _WITH_HEADERS = ("South",)
 _PORT_NAMES = {_CONTROL: "CTRL"}
 _WINDOWS = {(-1, 0): "west", (0, 0): "own", (1, 0): "east"}
@@ -68,6 +71,7 @@ class Configured:
         buffers: by the name of their value.
         locks: by the name of their value.
         fifos: ends of the object FIFOs.
+        external: arrays that the external buffers of the text are, by name; runs change them in place.
     """
 
     array: Array
@@ -76,6 +80,7 @@ class Configured:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     locks: dict[str, Lock] = field(default_factory=dict)
     fifos: Fifos = field(default_factory=Fifos)
+    external: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def configure(device: DeviceDescription, array: Array) -> Configured:
@@ -104,6 +109,10 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     for name, buffer in _addresses_first(device):
         with reading(buffer.operation):
             made.buffers[name] = _buffer(made, buffer)
+    for name, buffer in device.buffers.items():
+        if not buffer.tile:
+            with reading(buffer.operation):
+                made.buffers[name] = _external(made, buffer)
     for name, lock in device.locks.items():
         with reading(lock.operation):
             made.locks[name] = made.tiles[lock.tile].lock(lock.initial, lock.name, id=lock.number)
@@ -158,16 +167,30 @@ def _addresses_first(device: DeviceDescription) -> list[tuple[str, BufferDescrip
 
 
 def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
-    form, tile, dtype = Form(buffer.operation), made.tiles[buffer.tile], buffer.shape.dtype
+    form, tile, dtype = Form(buffer.operation), made.tiles[buffer.tile], _dtype(buffer)
     most = tile.kind.memory_bytes
-    if dtype is None:
-        raise form.error(
-            f"elements of {buffer.shape.element} have no NumPy type", "i8 to i64, bf16, f16, f32"
-        )
     bank = buffer.bank if buffer.address is None else None
     data = None if buffer.initial is None else array_of(form, buffer.initial, buffer.shape, most)
     shape = buffer.shape.shape or (1,)
     return tile.buffer(buffer.name, shape, dtype, at=buffer.address, bank=bank, data=data)
+
+
+def _external(made: Configured, buffer: BufferDescription) -> Buffer:
+    """An external buffer: an array of the host, zeros at first."""
+    size, dtype = buffer.shape.elements, _dtype(buffer)
+    if not 0 < size * dtype.itemsize <= _MOST_EXTERNAL:
+        says = f"its type has {size * dtype.itemsize} bytes"
+        raise Form(buffer.operation).error(says, f"1..{_MOST_EXTERNAL} bytes", reason="mlir_external")
+    data: np.ndarray = np.zeros(buffer.shape.shape or (1,), dtype)
+    made.external[buffer.name] = data
+    return made.array.external(buffer.name, data, buffer.address)
+
+
+def _dtype(buffer: BufferDescription) -> np.dtype[np.generic]:
+    if buffer.shape.dtype is None:
+        says = f"elements of {buffer.shape.element} have no NumPy type"
+        raise Form(buffer.operation).error(says, "i8 to i64, bf16, f16, f32")
+    return buffer.shape.dtype
 
 
 def _chain(made: Configured, chain: ChainDescription) -> None:
@@ -216,6 +239,8 @@ def memory_of(made: Configured, tile: Tile, bd: BdDescription) -> Memory:
     if buffer is None:
         says = f"{name} is no buffer of a tile"
         raise operation_error(bd.operation, says, "aie.buffer", reason="mlir_buffer", given=name)
+    if not made.device.buffers[name].tile and tile.kind.role == "interface":
+        return Memory(buffer.offset, made.device.buffers[name].shape)
     one, other = buffer.place or (0, 0), tile.place or (0, 0)  # alone, a tile has its own buffers only
     window = _WINDOWS.get((one[0] - other[0], one[1] - other[1]), "")
     if window not in tile.kind.memory_windows:

@@ -270,6 +270,7 @@ class FifoDescription:
         padding: of the producer's pattern.
         repeat: how often each object is sent.
         initial: contents of the producer's first objects.
+        registered: external buffers that an interface tile at an end uses, by value of the tile.
         attributes: all others, by name.
         operation: that declares it.
     """
@@ -285,6 +286,7 @@ class FifoDescription:
     padding: Sequence[Padding] = ()
     repeat: int = 1
     initial: list[Sequence[int | float]] = field(default_factory=list)
+    registered: dict[str, list[str]] = field(default_factory=dict)
     attributes: dict[str, object] = field(default_factory=dict)
 
 

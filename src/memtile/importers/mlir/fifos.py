@@ -66,10 +66,12 @@ class Fifos:
     Attributes:
         producers: by name of the FIFO the end that fills objects; none in interface tiles.
         consumers: by name of the FIFO and value of the tile the end that reads them.
+        outside: locks of interface tiles that say how many external buffers are full, and how many will be.
     """
 
     producers: dict[str, FifoEnd] = field(default_factory=dict)
     consumers: dict[tuple[str, str], FifoEnd] = field(default_factory=dict)
+    outside: dict[str, int] = field(default_factory=dict)
 
 
 def lower(device: DeviceDescription, kinds: Mapping[str, TileKind]) -> Fifos:
@@ -157,6 +159,7 @@ class _Lowering:
     def _producer(self, fifo: FifoDescription, channel: int) -> None:
         if self.kinds[fifo.producer].role == "interface":
             self._allocate(fifo, fifo.producer, "MM2S", channel)
+            self._outside(fifo, fifo.producer, ("MM2S", channel), fifo.name)
             return
         link = self.targets.get(fifo.name)
         if link is not None:
@@ -177,19 +180,41 @@ class _Lowering:
     def _consumer(self, fifo: FifoDescription, number: int, tile: str, channel: int) -> None:
         if self.kinds[tile].role == "interface":
             self._allocate(fifo, tile, "S2MM", channel)
+            self._outside(fifo, tile, ("S2MM", channel), self._prefix(fifo, number))
             return
         link = self.sources.get(fifo.name)
         if link is not None:
             self._linked(link, fifo, "S2MM", channel)
             return
-        many = len(fifo.consumers) > 1
-        prefix = f"{fifo.name}_{number}_cons" if many else f"{fifo.name}_cons"
+        prefix = self._prefix(fifo, number)
         end = self._pool(fifo, prefix, tile, fifo.element, self._depth(fifo, number + 1))
         self.made.consumers[fifo.name, tile] = end
         pattern = fifo.from_stream.get(number, ())
         bds = [self._bd(fifo, buffer, pattern, (), None) for buffer in end.buffers]
         self._guard(bds, 1, (end.free, end.full))
         self._ring(fifo, tile, ("S2MM", channel), bds)
+
+    def _prefix(self, fifo: FifoDescription, number: int) -> str:
+        """What names of a consumer's end begin with."""
+        many = len(fifo.consumers) > 1
+        return f"{fifo.name}_{number}_cons" if many else f"{fifo.name}_cons"
+
+    def _outside(self, fifo: FifoDescription, tile: str, port: tuple[Direction, int], prefix: str) -> None:
+        """The ring of an interface tile over external buffers, if some are registered.
+
+        The host has filled those that are sent, and takes those that come when their lock says so.
+        """
+        buffers = fifo.registered.get(tile, ())
+        if not buffers:
+            return
+        sends, many = port[0] == "MM2S", len(buffers)
+        free = self._lock(fifo, f"{prefix}_prod_lock_0", tile, 0 if sends else many)
+        full = self._lock(fifo, f"{prefix}_cons_lock_0", tile, many if sends else 0)
+        if not sends:
+            self.made.outside[full] = many
+        bds = [self._bd(fifo, buffer, (), (), None) for buffer in buffers]
+        self._guard(bds, 1, (full, free) if sends else (free, full))
+        self._ring(fifo, tile, port, bds)
 
     # Links
 
@@ -390,9 +415,12 @@ class _Lowering:
         one, other = self.device.tiles[producer].place, self.device.tiles[consumer].place
         assert one is not None
         assert other is not None
-        if _reaches(other, one):
-            return producer
-        return consumer if _reaches(one, other) else ""
+        both = (producer, _reaches(other, one)), (consumer, _reaches(one, other))
+        reached = [tile for tile, near in both if near]
+        wanted = fifo.attributes.get("delegate")
+        if fifo.attributes.get("via_shared_mem") == 1:
+            wanted = consumer
+        return str(wanted) if wanted in reached else next(iter(reached), "")
 
 
 @dataclass(frozen=True, slots=True)

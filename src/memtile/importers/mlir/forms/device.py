@@ -105,6 +105,8 @@ HANDLERS: Mapping[str, Callable[[DeviceDescription, Operation], None]] = {
     "aie.objectfifo": objects.object_fifo,
     "aie.objectfifo.createObjectFifo": objects.object_fifo,
     "aie.objectfifo.link": objects.link,
+    "aie.objectfifo.register_external_buffers": objects.register_external,
+    "aie.objectfifo.allocate": objects.allocate,
     "aie.core": _core,
     "aie.runtime_sequence": _sequence,
     "aiex.runtime_sequence": _sequence,

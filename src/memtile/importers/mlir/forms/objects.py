@@ -62,6 +62,30 @@ def link(device: DeviceDescription, operation: Operation) -> None:
     device.links.append(LinkDescription(sources, targets, into, out, operation))
 
 
+def register_external(device: DeviceDescription, operation: Operation) -> None:
+    """``aie.objectfifo.register_external_buffers @in (%tile, {%a, %b}) : (..)``."""
+    form = Form(operation)
+    tile_, *buffers = form.values
+    _fifo(device, form).registered[tile_] = buffers
+
+
+def allocate(device: DeviceDescription, operation: Operation) -> None:
+    """``aie.objectfifo.allocate @of (%tile)``: whose memory the objects are in, of two that share it."""
+    form = Form(operation)
+    _fifo(device, form).attributes["delegate"] = form.values[0]
+
+
+def _fifo(device: DeviceDescription, form: Form) -> FifoDescription:
+    given = form.attributes
+    named = (given[key] for key in ("objFifo_name", "objfifo_name") if key in given)
+    symbols = (word[1:].strip('"') for word in form.operation.words if word[:1] == "@")
+    name = str(next(named, None) or next(symbols, ""))
+    if name not in device.fifos:
+        says = f"no object FIFO has the name {name}"
+        raise form.error(says, "an object FIFO above it", reason="mlir_object_fifo", given=name)
+    return device.fifos[name]
+
+
 def element_of(kind: str) -> Shaped | None:
     """Type of the objects of ``!aie.objectfifo<memref<8xi32>>``."""
     inner = kind.removeprefix(_PREFIX).removesuffix(_SUFFIX) if kind.startswith(_PREFIX) else kind
