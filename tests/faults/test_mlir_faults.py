@@ -48,6 +48,7 @@ def refused(text: str) -> str:
         (copied("in", "a", 0).replace("id = 0", "id = 16"), "d.mlir:11:1: interface tile, BD 16: bd is 16"),
         (copied("in", "a", 0, "[0][1, 1, 1, 64]"), "it needs offsets, sizes and strides"),
         (copied("in", "a", 0, WHOLE.replace("64", "%a")), "%a is no constant"),
+        (copied("in", "a", 0, WHOLE.replace("[0, 0, 0, 0]", "[0, 0, 0, -1]")), "begins 4 bytes before it"),
         ("aiex.npu.writebd {bd_id = 1 : i32}", "mlir_attribute"),
         ("aiex.npu.address_patch {addr = 4 : ui32}", "it has no arg_idx"),
         ("aiex.npu.push_queue (0, 0, MM2S:7) bd_id 0 repeat 0", "has no channel 7"),
@@ -199,3 +200,9 @@ def test_what_nobody_foresaw_names_its_operation() -> None:
     assert caught.value.problems[0].reason == SPELLING
     with pytest.raises(AttributeError), reading(block.operations[0]):
         block.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_array_is_not_filled_up_with_more_zeros_than_there_is_memory() -> None:
+    design = loaded(PASSTHROUGH.replace("[0, 0, 0, 0]", f"[0, 0, 0, {1 << 40}]"))
+    with pytest.raises(InputFileError, match="size is 4398046511360 bytes"):
+        design.run(pad_arguments=True)

@@ -179,6 +179,8 @@ def _external(
         raise_if([*_size_problems(given, None if pad else region)], InputFileError)
         words = _words(given)
         lacking = max(-(-region.needed // WORD_BYTES) - len(words), 0) if pad else 0
+        if lacking * WORD_BYTES > LARGEST:
+            raise InputFileError(problem.not_to_be_made(given.name, region.needed, LARGEST))
         return ExternalArray(given.name, region, np.pad(words, (0, lacking)), given=True)
     if region.reads and not region.writes:
         raise InputFileError(problem.missing(region, want.name if want else "NAME"))

@@ -42,7 +42,14 @@ def write_bd(reader: Reader, form: Form, tile: Tile, number: int, words: list[in
 
 
 def patch(reader: Reader, form: Form, tile: Tile, number: int, argument: int, offset: int) -> None:
-    """Give a BD the address of an argument, from a byte of it on."""
+    """Give a BD the address of an argument, from a byte of it on.
+
+    Raises:
+        InputFileError: a byte before it.
+    """
+    if offset < 0:
+        says = f"what it moves of argument {argument} begins {-offset} bytes before it"
+        raise form.error(says, "offsets of 0 or more", reason="mlir_offset", given=str(offset))
     assert tile.place is not None
     word = tile.kind.bd_fields["Base_Address"].parts[0][0] * WORD_BYTES
     at = address_of(*tile.place, tile.kind.bd_base + number * tile.kind.bd_stride + word)
