@@ -1819,13 +1819,6 @@ MUTANTS = (
         "test_memory_and_locks_west_of_a_partition_of_phoenix_are_there[npu1-0-False]",
     ),
     Mutant(
-        "the tile west of a partition is wired to it",
-        "model/build/wiring.py",
-        "if kind not in WIRES or site.column == OUTSIDE:",
-        "if kind not in WIRES:",
-        "tests/data/test_western_neighbour.py::test_the_tile_beyond_the_edge_has_no_address_and_no_wires",
-    ),
-    Mutant(
         "a partition opens itself towards the west",
         "sim/partition.py",
         "inner[:, side] = (beside >= 0) & (tiles.column[beside] != OUTSIDE)",

@@ -16,7 +16,6 @@ from memtile.model import register_tables
 from memtile.model.build.rest import at_rest
 from memtile.model.state.columns import NONE, Ints, ring_wrap
 from memtile.model.state.streams import SwitchPorts
-from memtile.model.state.tiles import OUTSIDE
 
 
 class Site(NamedTuple):
@@ -62,7 +61,7 @@ def _link(port: _Port, sites: Sequence[Site], places: Mapping[tuple[int, int], i
         return NONE
     if kind == "FIFO":
         return site.slave_base + PORTS[site.name].slave(port.name)
-    if kind not in WIRES or site.column == OUTSIDE:
+    if kind not in WIRES:
         return NONE
     opposite, columns, rows = WIRES[kind]
     other = places.get((site.column + columns, site.row + rows))
@@ -122,7 +121,7 @@ def circuits(names: Sequence[TileName]) -> Ints:
 def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
     """All switch ports of the model, wired."""
     ports = list(_ports(sites))
-    places = {(site.column, site.row): number for number, site in enumerate(sites) if site.column != OUTSIDE}
+    places = {(site.column, site.row): number for number, site in enumerate(sites)}
     parities = [_parity(port, sites) for port in ports]
     delays = [_latency_and_depth(port, timing) for port in ports]
     return at_rest(
