@@ -166,3 +166,19 @@ def test_offsets_from_the_scratchpad() -> None:
     np.testing.assert_array_equal(got[:16], NUMBERS[24:40])
     with pytest.raises(InputFileError, match="nobody gave the scratchpad parameter from"):
         loaded(text)
+
+
+def test_names_are_those_of_the_device_that_is_loaded() -> None:
+    """The first device calls its FIFOs in and out, the second first and last: who waits is told so."""
+    other = device(
+        _FIFOS.replace("@in", "@first").replace("@out", "@last"),
+        _adds(5).replace("@in", "@first").replace("@out", "@last"),
+        _PART.replace("@in", "@first").replace("@out", "@last"),
+        name="@add5",
+    )
+    main = device(host(_use("add2", 0), _use("add5", 16)), tiles="", name="@main")
+    text = "\n".join((main, device(_FIFOS, _adds(2), _PART, name="@add2"), other))
+    done = loaded(text, name="main").run(NUMBERS, None, max_cycles=200_000)
+    lines = "\n".join(done.result.resting)
+    assert "'first_cons_lock'" in lines or "'first_cons_cons_lock" in lines, lines
+    assert "'in_" not in lines

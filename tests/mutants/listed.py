@@ -37,6 +37,13 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "names of the first device outlive a load",
+        "io/program/core_kernels.py",
+        "chosen.name(self._array.engine)",
+        "pass",
+        "tests/data/test_mlir_devices.py::test_names_are_those_of_the_device_that_is_loaded",
+    ),
     # Resets of cores
     Mutant(
         "a reset of a core is seen by programs alone",

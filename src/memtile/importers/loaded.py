@@ -28,7 +28,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.types import Shaped
 from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.core_kernels import Kernels
+from memtile.io.program.core_kernels import Kernels, NamedKernels
 from memtile.io.program.external_uses import ExternalUse, external_uses
 from memtile.io.program.operations import ArrayShape
 from memtile.io.program.run import ProgramResult, run_program
@@ -182,7 +182,7 @@ class Loaded:
                 given,
                 wanted,
                 running=self.kernels,
-                programs=[self.kernels_of(made) for made in sequence.loads],
+                programs=[NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads],
                 max_cycles=max_cycles,
                 untimed=untimed,
                 pad_arguments=pad_arguments,

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from memtile.importers.bodies.finder import Finder, Functions
 from memtile.importers.bodies.texts import candidates
-from memtile.io.program.core_kernels import Kernels, enabled_by
+from memtile.io.program.core_kernels import Kernels, NamedKernels, enabled_by
 from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pdi_loads import following, is_loaded, with_program
+from memtile.sim.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Bodies:
         operations: of the program; loads say which of ``programs`` their cores run.
         kernels: of the cores that the operations enable outside of loads, and the user's.
         programs: kernels that loads bring, by number.
+        engine: of an array that has the design of the bodies, for its names; None without one.
         notes: which text gave the bodies, in what it differs from the program, and what it lacks.
     """
 
@@ -33,6 +35,7 @@ class Bodies:
     kernels: Kernels
     programs: Sequence[Kernels] = ()
     notes: tuple[str, ...] = ()
+    engine: Engine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +80,11 @@ def bodies(
         if part.load is not None:
             loaded = finder.match(part.operations, own)
             done += [with_program(part.load, len(programs), len(loaded.before)), *loaded.before]
-            programs.append({**loaded.kernels, **own})
+            kernels: Kernels = {**loaded.kernels, **own}
+            programs.append(NamedKernels(kernels, loaded.engine) if loaded.engine else kernels)
         done += part.operations
-    kernels = {**base.kernels, **own}
-    return Bodies(done, kernels, programs, tuple(dict.fromkeys((*notes, *finder.notes))))
+    said = tuple(dict.fromkeys((*notes, *finder.notes)))
+    return Bodies(done, {**base.kernels, **own}, programs, said, base.engine)
 
 
 def _parts(operations: Sequence[Operation]) -> Iterator[_Part]:

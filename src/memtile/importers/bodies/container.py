@@ -17,7 +17,7 @@ from memtile.importers.bodies.texts import beside
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.brought import brought
 from memtile.io.program.containers.build_folder import build_files
-from memtile.io.program.core_kernels import NO_KERNELS, Kernels
+from memtile.io.program.core_kernels import NO_KERNELS, Kernels, NamedKernels
 from memtile.io.program.device import device_of
 from memtile.io.program.file_order import ordered
 from memtile.io.program.formats import Program, read_program
@@ -51,7 +51,11 @@ class Container:
     @cached_property
     def array(self) -> Array:
         """The array that the program runs on; a second run begins where the first one ended."""
-        return Array(self.device.name, self.shape.columns)
+        array = Array(self.device.name, self.shape.columns)
+        known = self.bodies.engine
+        if known is not None and len(known.spec.tiles.kind) == len(array.engine.spec.tiles.kind):
+            NamedKernels({}, known).name(array.engine)
+        return array
 
     def run(
         self,

@@ -17,6 +17,7 @@ from memtile.importers.kernels.shipped import with_library
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.io.program.core_kernels import Kernels, Place, enabled_by
 from memtile.io.program.operations import ArrayShape, Operation
+from memtile.sim.engine import Engine
 from memtile.sim.kernels import Kernel
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -32,10 +33,12 @@ class Found:
     Attributes:
         kernels: of its cores.
         before: writes of what the ELF files of the cores would bring, for a part that does not.
+        engine: with the names of the design; None where nothing was found that is the program.
     """
 
     kernels: Kernels
     before: Sequence[Operation] = ()
+    engine: Engine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class Finder:
         given = self._kernels(best, wanted)
         before, names = contents(best.made, operations, self._shape)
         self._say(best, given, names)
-        return Found(given, before)
+        return Found(given, before, None if best.differences else best.made.array.engine)
 
     def _nearest(self, operations: Sequence[Operation], enabled: Sequence[Place]) -> _Match | None:
         """The first of the nearest devices; None if none has any of the cores."""
@@ -122,12 +125,18 @@ class Finder:
     def _configured(self, candidate: Candidate) -> Configured | None:
         """A device in an array of its own; None if it cannot be brought into this one, which a note says."""
         try:
-            return configure(candidate.fresh(), Array(self._device))
+            return configure(candidate.fresh(), Array(self._device, self._columns(candidate)))
         except MemtileError as error:
             self._refused[candidate.title] = (
                 f"{candidate.title} cannot be taken, {str(error).splitlines()[0]}"
             )
             return None
+
+    def _columns(self, candidate: Candidate) -> int | None:
+        """The columns that the program sees, so that names are of the same tiles; all for a wider text."""
+        places = (tile.place for tile in candidate.device.tiles.values())
+        most = max((place[0] for place in places if place is not None), default=0)
+        return self._shape.columns if most < self._shape.columns else None
 
     def _kernels(self, best: _Match, wanted: Sequence[Place]) -> dict[Place, Kernel]:
         """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""

@@ -10,10 +10,34 @@ from memtile.design.array import Array
 from memtile.errors import Problem
 from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
 from memtile.sim.core_control import control_register, enabled_cores, held_cores
+from memtile.sim.engine import Engine
 from memtile.sim.kernels import Kernel
 
 Place = tuple[int, int]
 Kernels = Mapping[Place, Kernel]
+
+
+class NamedKernels(dict[Place, Kernel]):
+    """Kernels by column and row that a load brings, and what their design calls locks and channels.
+
+    Attributes:
+        engine: of an array of the same size that has the design, with its names.
+    """
+
+    def __init__(self, kernels: Kernels, engine: Engine) -> None:
+        super().__init__(kernels)
+        self.engine = engine
+
+    def name(self, engine: Engine) -> None:
+        """Have results of an engine use these names, and no others."""
+        for known, names in (
+            (engine.lock_names, self.engine.lock_names),
+            (engine.channel_names, self.engine.channel_names),
+        ):
+            known.clear()
+            known.update(names)
+
+
 NO_KERNELS: Kernels = MappingProxyType({})
 _SOURCE = "aie-rt: Core_Control.Enable starts a core"
 
@@ -95,7 +119,10 @@ class CoreKernels:
     def restart(self, program: int | None = None) -> None:
         """Have kernels wait until their cores are enabled: the array was reset, or loaded anew."""
         if program is not None:
-            self._all = dict(self._programs[program])
+            chosen = self._programs[program]
+            self._all = dict(chosen)
+            if isinstance(chosen, NamedKernels):
+                chosen.name(self._array.engine)
         self._waiting = dict(self._all)
         self._held, self._ended = set(self._places(held_cores(self._array.engine))), set()
 
