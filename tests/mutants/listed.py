@@ -178,7 +178,7 @@ MUTANTS = (
         "model/cores/cascade.py",
         "    st.cascades.out_held[core] = st.cascades.in_held[core] = 0\n",
         "    st.cascades.out_held[core] = 0\n",
-        "tests/timing/test_cascade.py::test_a_core_that_is_reset_in_the_middle_drops_what_is_in_its_fifos",
+        "tests/timing/test_cascade.py::test_a_reset_drops_what_stands_in_the_input_too",
     ),
     Mutant(
         "values of a cascade do not move up",
@@ -213,7 +213,7 @@ MUTANTS = (
         "sim/links.py",
         "self.action.last and self.given == len(self.words)",
         "self.action.last",
-        "tests/timing/test_core_streams.py::test_more_words_than_a_core_holds_come_without_a_gap",
+        "tests/timing/test_core_streams.py::test_a_long_stream_has_one_tlast",
     ),
     Mutant(
         "a stream of a core needs no room",

@@ -290,6 +290,19 @@ def test_a_core_that_is_reset_in_the_middle_drops_what_is_in_its_fifos() -> None
     assert engine.state.cascading[0] == 0
 
 
+def test_a_reset_drops_what_stands_in_the_input_too() -> None:
+    """DEV-CASC-3: the other core's output stays, and moves up into the room."""
+    engine = joined([(0, 3), (1, 3)])
+    run(engine, [puts(4), gets(0, [], before=1)])
+    assert engine.state.cascades.in_held.tolist() == [0, 2]
+    engine.cores.stop(1)
+    assert engine.state.cascades.in_held.tolist() == [0, 0]
+    got: list[Value] = []
+    engine.attach_kernel(1, gets(2, got))
+    engine.run(engine.now + 9)
+    assert np.array_equal(got, [value(2), value(3)])
+
+
 def test_a_column_reset_empties_a_cascade_and_puts_its_sides_back() -> None:
     places = [Placed("interface", column=c, row=0) for c in (0, 1)] + PAIR
     engine = Engine(places, switched=True)
@@ -325,14 +338,17 @@ def test_a_tile_without_clock_takes_no_value() -> None:
 
 
 def test_skipping_and_stepping_end_in_the_same_state() -> None:
+    got: list[Value] = []
+
     def made() -> Engine:
         engine = joined([(0, 3), (1, 3)], Timing(cascade_latency=9))
         engine.attach_kernel(0, puts(7, before=50))
-        engine.attach_kernel(1, gets(6, [], before=3))
+        engine.attach_kernel(1, gets(6, got, before=3))
         return engine
 
     skipped, stepped = made(), made()
     skipped.run(500)
+    assert len(got) == 6  # the wait for the latency is no end of the run
     while stepped.now < skipped.now:
         stepped.run(stepped.now + 1)
     for one, other in zip(columns(skipped.state), columns(stepped.state), strict=True):

@@ -109,6 +109,15 @@ def test_more_words_than_a_core_holds_come_without_a_gap() -> None:
     assert got[1] is True
 
 
+def test_a_long_stream_has_one_tlast() -> None:
+    got: list[Any] = []
+    engine = joined()
+    engine.attach_kernel(0, sends(np.arange(1500, dtype=np.int32), last=True))
+    engine.attach_kernel(1, takes([1024, 476], got))
+    engine.run(1600)
+    assert got[1::2] == [False, True]
+
+
 def test_a_core_whose_port_is_not_enabled_waits_and_is_told_so() -> None:
     engine = Engine([Placed("compute")], switched=True)
     assert run(engine, [takes([1], [])], 5) == ["SSSSS"]
