@@ -91,8 +91,8 @@ MUTANTS = (
     Mutant(
         "buffers of cores without program begin empty",
         "importers/bodies/finder.py",
-        "return Found(given, before)",
-        "return Found(given)",
+        "return Found(given, before, ",
+        "return Found(given, (), ",
         "tests/clients/test_container_bodies.py::test_what_the_programs_of_cores_would_bring_comes_from_the_text",
     ),
     Mutant(
