@@ -279,3 +279,33 @@ def test_what_was_counted_is_told_once() -> None:
     notices.sum_up()
     notices.sum_up()
     assert lines == ["a thing 0", "3 times: a thing 0"]
+
+
+LOCK_VALUES, ACQUIRE, ENABLE_ACQUIRE = 0xC0000, 24, 1 << 15  # of word 7 of a memory tile's BD
+
+
+def test_a_client_that_polls_in_vain_is_told_why_once(server: Server, client: Client) -> None:
+    """S2MM 0 waits for lock 3, which nobody releases; the client reads its status again and again."""
+    acquire = VALID | (64 + 3) | ENABLE_ACQUIRE | (0x7F << 8)
+    words(client, MEMORY + BD, 16, 0, 0, 0, 0, 0, 0, acquire)
+    client.write32(MEMORY + S2MM_QUEUE, 0)
+    for _ in range(24):
+        client.read32(MEMORY + S2MM_STATUS)
+    assert "MT03" not in server.log
+    for _ in range(40):
+        client.read32(MEMORY + S2MM_STATUS)
+    (line,) = [line for line in server.log.splitlines() if "MT03" in line]
+    assert line.startswith(
+        "memtile serve: MT0302 error: memory(1,1) S2MM 0 waits until lock 3 of tile (1, 1) is at least 1; it "
+        "is 0, and nobody releases it."
+    )
+
+
+def test_a_client_that_polls_what_is_at_work_is_told_nothing(server: Server, client: Client) -> None:
+    """The channel waits for words that nobody sends yet: the client reads another register in between."""
+    words(client, MEMORY + BD, 16, 0, 0, 0, 0, 0, 0, VALID)
+    client.write32(MEMORY + S2MM_QUEUE, 0)
+    for _ in range(30):
+        client.read32(MEMORY + S2MM_STATUS)
+        client.read32(MEMORY + LOCK_VALUES)
+    assert "MT03" not in server.log

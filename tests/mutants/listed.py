@@ -66,6 +66,191 @@ MUTANTS = (
         "if not word & _RESET:",
         "tests/data/test_core_reset.py::test_a_write_begins_it_anew",
     ),
+    # Why a run is stuck
+    Mutant(
+        "a part of the graph from which a wait leads out is a root",
+        "explain/deadlock/roots.py",
+        "ends = [each for each in components if _is_closed(each, dead, needs)]",
+        "ends = components",
+        "tests/faults/test_deadlock.py::test_a_circle_is_one_component_and_what_leads_to_it_is_none",
+    ),
+    Mutant(
+        "what only may help makes a circle first",
+        "explain/deadlock/roots.py",
+        "(not weak and need.via in (Via.MAY_RELEASE, Via.TASK))",
+        "False",
+        "tests/faults/test_deadlock.py::test_the_shortest_circle_is_named_and_what_only_may_help_is_used_last",
+    ),
+    Mutant(
+        "a channel that may be done is always a root",
+        "explain/deadlock/roots.py",
+        "hard = [each for each in ends if each[0] not in mild or len(each) > 1]",
+        "hard = ends",
+        "tests/faults/test_deadlock.py::test_a_channel_that_may_be_done_is_a_root_only_where_nobody_else_can_help",
+    ),
+    Mutant(
+        "one receiver at work helps a broadcast",
+        "explain/deadlock/build.py",
+        "(all(helped) if all_of_them else any(helped))",
+        "any(helped)",
+        "tests/faults/test_deadlock.py::test_a_stream_that_one_of_two_receivers_does_not_take_is_blocked_while_the_"
+        "other_is_at_work",
+    ),
+    Mutant(
+        "nobody is at work at a limit",
+        "explain/deadlock/build.py",
+        "        if self._quiet:\n            return set(self.needs) - self.moving",
+        "        if True:\n            return set(self.needs)",
+        "tests/faults/test_deadlock.py::test_at_the_limit_only_what_nobody_can_help_is_named",
+    ),
+    Mutant(
+        "rings that wait for more work are open",
+        "explain/outcome.py",
+        "channels=[view.ch for view in self.channels if not view.at_rest],",
+        "channels=[view.ch for view in self.channels],",
+        "tests/faults/test_deadlock.py::test_rings_that_wait_for_more_work_have_no_part_in_a_hang",
+    ),
+    Mutant(
+        "an arbiter is held by nobody",
+        "explain/deadlock/streams.py",
+        "        if holder >= 0:",
+        "        if False:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[chain-lock-and-arbiter-hangs]",
+    ),
+    Mutant(
+        "packets that share an arbiter are a circle like others",
+        "explain/deadlock/circles.py",
+        "if any(need.via is Via.ARBITER for need in needs):",
+        "if False:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[arbiter-in-a-pipeline-hangs]",
+    ),
+    Mutant(
+        "two cores that hold each other's locks are a circle like others",
+        "explain/deadlock/circles.py",
+        "if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is Kind.LOCK):",
+        "if False:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[two-locks-two-orders-hangs]",
+    ),
+    Mutant(
+        "locks that begin empty are a circle like others",
+        "explain/deadlock/circles.py",
+        "if empty and all(_fresh(party, waits) for party in actors):",
+        "if False:",
+        "tests/faults/test_deadlock.py::test_a_finding_has_the_circle_in_order_and_a_repair",
+    ),
+    Mutant(
+        "what is passed round a circle of locks grows",
+        "explain/deadlock/lock_sums.py",
+        "    return sum(int(engine.state.locks.value[lock]) for lock in locks)",
+        "    return None",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[acquire-of-three-hangs]",
+    ),
+    Mutant(
+        "a chain may give more than it took",
+        "explain/deadlock/lock_sums.py",
+        "            held -= given[1]",
+        "            held -= 2 * given[1]",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[gather-with-one-lock-pair-hangs]",
+    ),
+    Mutant(
+        "a release to a wrong lock is not seen",
+        "explain/deadlock/wrong_locks.py",
+        "        if giver == waiting:",
+        "        if True:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[lock-never-given-hangs]",
+    ),
+    Mutant(
+        "a lock that a kernel may still take is a wrong one",
+        "explain/deadlock/wrong_locks.py",
+        "or _may_be_taken(other, waits):",
+        "or False:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[output-first-hangs]",
+    ),
+    Mutant(
+        "a core that keeps a buffer is a circle like others",
+        "explain/deadlock/circles.py",
+        "        if wanted in waits.engine.cores.running[after.number].taken:",
+        "        if False:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[core-keeps-the-input-hangs]",
+    ),
+    Mutant(
+        "a core that ended gives nothing it gave before",
+        "explain/deadlock/locks.py",
+        "        for core in self._released.get(lock, ()):\n            yield",
+        "        for core in ():\n            yield",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[core-ends-early-hangs]",
+    ),
+    Mutant(
+        "a core without a program is nobody",
+        "explain/deadlock/locks.py",
+        "if core >= 0 and core not in self._engine.cores.running:",
+        "if False:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[core-without-program-hangs]",
+    ),
+    Mutant(
+        "a dropped task is none",
+        "explain/deadlock/ends.py",
+        "        if c.pushes_lost[ch]:",
+        "        if False:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[pushes-dropped-hangs]",
+    ),
+    Mutant(
+        "a packet that no slot takes is a stream without an end",
+        "explain/deadlock/ends.py",
+        "        if switch.unrouted[port] and switch.held[port]:",
+        "        if False:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[packet-id-nobody-takes-hangs]",
+    ),
+    Mutant(
+        "a host starts whatever is missing",
+        "explain/deadlock/hosts.py",
+        "return self.starts is None or ch in self.starts",
+        "return True",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[input-never-started-hangs]",
+    ),
+    Mutant(
+        "a channel that never had a task has sent all that it was asked for",
+        "explain/deadlock/ends.py",
+        "        used = bool(c.bds_done[ch])",
+        "        used = True",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[wait-for-the-wrong-channel-hangs]",
+    ),
+    Mutant(
+        "a program that waits for tokens names no channel",
+        "io/program/token_waits.py",
+        "if left[word] and ch >= 0",
+        "if False",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[wait-without-token-hangs]",
+    ),
+    Mutant(
+        "a program that has met its waits still has findings",
+        "io/program/run.py",
+        "finding for finding in result.findings if finding.code == DROPPED",
+        "finding for finding in result.findings",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[core-releases-the-wrong-lock-fine]",
+    ),
+    Mutant(
+        "a client that polls is told at once",
+        "hosts/standstill.py",
+        "if self._times == POLLS and",
+        "if self._times == 2 and",
+        "tests/clients/test_serve_notices.py::test_a_client_that_polls_in_vain_is_told_why_once",
+    ),
+    Mutant(
+        "a column without clock is at work",
+        "explain/deadlock/ends.py",
+        "        if why is Cause.CLOCK_OFF:",
+        "        if False:",
+        "tests/faults/test_deadlock.py::test_a_column_without_clock_is_the_root_of_what_waits_for_it",
+    ),
     # Compiled builds
     Mutant(
         "the first text gives the bodies, whatever the program is",

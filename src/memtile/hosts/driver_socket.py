@@ -21,6 +21,7 @@ from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.driver_protocol import NO_ANSWER, expects_reply, parse, reply
 from memtile.hosts.notices import Log, Notice, Notices
 from memtile.hosts.refusals import Access
+from memtile.hosts.standstill import Standstill
 from memtile.hosts.witness import Witness
 
 PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
@@ -65,6 +66,7 @@ class _Client(asyncio.BufferedProtocol):
 
     def __init__(self, served: _Served, number: int, gone: Callable[[_Client], None]) -> None:
         self._space, self._witnessed, self._gone = served.space, served.look, gone
+        self._polled = served.polled
         self._log: Log = lambda text: served.log(f"client {number}: {text}")
         self._notices = Notices(self._log, served.every)
         self._buffer = bytearray(_CHUNK)
@@ -132,7 +134,9 @@ class _Client(asyncio.BufferedProtocol):
         self._write()
         self.counts.reads += 1
         try:
-            return self._space.read32(address)
+            value = self._space.read32(address)
+            self._polled(address, value)
+            return value
         except RegisterError as error:
             self._refused(self._space.refused(Access(address, None), error))
             return NO_ANSWER
@@ -168,6 +172,12 @@ class _Served:
         self.space, self.log, self.every = space, log, every
         self.notices = Notices(log, every)
         self._witness = Witness(space.array.engine, space.memories)
+        self._standstill = Standstill(space.array.engine)
+
+    def polled(self, address: int, value: int) -> None:
+        """Tell why nothing changes any more where a client reads again and again."""
+        for notice in self._standstill.read(address, value):
+            self.notices.tell(notice)
 
     def look(self) -> None:
         """Tell what has gone wrong inside of the array."""

@@ -32,7 +32,7 @@ def waiting_program(
     tokens = tuple(missing)
     if tokens:
         return HostWaiting(name, f"{name}: {says}", tokens, Via.TOKEN, starts)
-    polled = () if not isinstance(operation, MaskPoll) else tuple(_polled(engine, operation.address))
+    polled = () if not isinstance(operation, MaskPoll) else tuple(polled_channel(engine, operation.address))
     return HostWaiting(name, f"{name}: {says}", polled, Via.END, starts)
 
 
@@ -54,8 +54,8 @@ def _started(engine: Engine, operations: Iterable[Operation]) -> Iterator[int]:
             yield from _channel_of(engine, address, queue=True)
 
 
-def _polled(engine: Engine, address: int) -> Iterator[int]:
-    """The channel whose status register is at an address, if there is one."""
+def polled_channel(engine: Engine, address: int) -> Iterator[int]:
+    """The channel whose status register is at a byte address of the array, if there is one."""
     return _channel_of(engine, address, queue=False)
 
 
