@@ -2238,4 +2238,47 @@ MUTANTS = (
         "        elif False:",
         "tests/faults/test_body_faults.py::test_loops_without_end_end",
     ),
+    # Bodies of cores
+    Mutant(
+        "bfloat16 is rounded by way of float32",
+        "importers/kernels/arithmetic.py",
+        "if exact != rounded:  # keep",
+        "if False:  # keep",
+        "tests/properties/test_core_arithmetic.py::test_a_wide_float_becomes_bfloat16_in_one_step",
+    ),
+    Mutant(
+        "the larger of a number and none is the number",
+        "importers/kernels/functions.py",
+        'one of them is none; 0 is larger than -0."""\n    if a != a:\n        return a',
+        'one of them is none; 0 is larger than -0."""\n    if a != a:\n        return b',
+        "tests/properties/test_core_arithmetic.py::test_floats_are_rounded_once_after_each_operation[float32-False]",
+    ),
+    Mutant(
+        "unordered comparisons are ordered",
+        "importers/kernels/expressions.py",
+        'if predicate[0] == "o"',
+        "if predicate[0]",
+        "tests/properties/test_core_arithmetic.py::test_floats_compare_with_what_is_no_number[False]",
+    ),
+    Mutant(
+        "a transfer reads beyond memory",
+        "importers/kernels/vectors.py",
+        'conditions = " and ".join((*mask, *inside)) or "True"',
+        'conditions = " and ".join(mask) or "True"',
+        "tests/data/test_core_operations.py::test_vectors_are_read_with_padding_and_written_where_memory_is[False]",
+    ),
+    Mutant(
+        "a contraction takes its second operand transposed",
+        "importers/kernels/vectors.py",
+        "given = [element(emitter, form.values[n], places[n]) for n in (0, 1)]",
+        "given = [element(emitter, form.values[n], places[0]) for n in (0, 1)]",
+        "tests/data/test_core_operations.py::test_a_contraction_and_a_transposition[False]",
+    ),
+    Mutant(
+        "bytes of a table are in the other order",
+        "importers/kernels/constants.py",
+        "f\"<{'f' if bits is None",
+        "f\">{'f' if bits is None",
+        "tests/data/test_core_operations.py::test_tables_of_the_module[False]",
+    ),
 )

@@ -55,6 +55,9 @@ class CoreCosts:
         raise_if(problems, DesignError)
 
 
+_FUNCTIONS = """
+    acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf exp exp2 expm1 fpowi ipowi log log10 log1p log2
+    powf rsqrt sin sinh sqrt tan tanh""".split()  # noqa: SIM905
 CLASSES = {
     "memref.load": "load",
     "affine.load": "load",
@@ -65,12 +68,29 @@ CLASSES = {
     **dict.fromkeys(("arith.floordivsi", "arith.ceildivsi"), "divide"),
     **dict.fromkeys(("arith.addf", "arith.subf", "arith.mulf", "arith.cmpf", "math.fma"), "float"),
     **dict.fromkeys(("arith.maximumf", "arith.minimumf", "arith.sitofp", "arith.fptosi"), "float"),
-    **dict.fromkeys(("math.exp", "math.tanh", "math.sqrt", "math.rsqrt", "math.log"), "function"),
+    **dict.fromkeys((f"math.{name}" for name in _FUNCTIONS), "function"),
+    **dict.fromkeys((f"index.{name}" for name in ("divs", "divu", "rems", "remu")), "divide"),
+    **dict.fromkeys(("vector.transfer_read", "vector.load", "vector.maskedload"), "load"),
+    **dict.fromkeys(("vector.transfer_write", "vector.store", "vector.maskedstore"), "store"),
+    **dict.fromkeys(("vector.contract", "vector.outerproduct", "vector.reduction"), "multiply"),
+    "index.mul": "multiply",
+    "vector.fma": "float",
+    "arith.remf": "divide",
     **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch", "scf.if"), "branch"),
     "func.call": "call",
 }
 """Class of an operation; what is not here and computes is ``integer``, constants and casts are free."""
 FREE = (
+    "arith.bitcast",
+    "index.casts",
+    "index.castu",
+    "index.constant",
+    "memref.rank",
+    "memref.transpose",
+    "memref.view",
+    "ub.poison",
+    "vector.bitcast",
+    "vector.shape_cast",
     "arith.constant",
     "arith.index_cast",
     "arith.extsi",

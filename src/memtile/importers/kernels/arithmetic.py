@@ -1,16 +1,19 @@
 """Arithmetic of MLIR's types on Python numbers, the same in the interpreter and compiled.
 
-An integer is its signed value, whatever its width; ``w8`` to ``w64`` wrap a result, ``u8`` to ``u64`` give
-the unsigned value. A bfloat16 number is a float32 whose lower half is zero; in memory it is a 16-bit integer.
+An integer is its signed value, whatever its width, ``i1`` is 0 or 1; ``w8`` to ``w64`` wrap a result, ``u8``
+to ``u64`` give the unsigned value. A bfloat16 number is a float32 whose lower half is zero; in memory it is a
+16-bit integer. What cannot be done is a :class:`BodyError`; what else MLIR leaves open DEV-BODY-1 says.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
+
+from memtile.importers.kernels import functions
 
 _HALF = 16  # bits that bfloat16 has not
 _ROUND, _QUIET = (1 << (_HALF - 1)) - 1, 1 << 6
@@ -83,33 +86,52 @@ def endless(cycles: int, site: int) -> None:
     raise BodyError(site, ENDLESS, cycles, MOST_CYCLES)
 
 
-def divide(a: int, b: int, site: int = 0) -> int:
-    """The quotient, towards zero."""
+def floordiv(a: int, b: int, site: int = 0) -> int:
+    """The quotient, rounded down."""
     if b == 0:
         raise BodyError(site, ZERO, a, 0)
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
+    return -a if b == -1 else a // b  # of the smallest number compiled code has no quotient by -1
+
+
+def divide(a: int, b: int, site: int = 0) -> int:
+    """The quotient, towards zero."""
+    quotient = floordiv(a, b, site)
+    return quotient + 1 if quotient * b != a and (a < 0) != (b < 0) else quotient
 
 
 def remainder(a: int, b: int, site: int = 0) -> int:
     """What :func:`divide` leaves, with the sign of ``a``."""
     if b == 0:
         raise BodyError(site, ZERO, a, 0)
-    left = abs(a) % abs(b)
-    return -left if a < 0 else left
+    rest = 0 if b == -1 else a % b
+    return rest - b if rest != 0 and (rest < 0) != (a < 0) else rest
 
 
-def floored(a: int, b: int, site: int) -> int:
-    """The quotient, downwards."""
+def ceildiv(a: int, b: int, site: int = 0) -> int:
+    """The quotient, rounded up."""
     if b == 0:
         raise BodyError(site, ZERO, a, 0)
+    return -a if b == -1 else -(-a // b)
+
+
+def over(a: Any, b: Any, site: int) -> Any:
+    """The quotient of unsigned numbers."""
+    if b == 0:
+        raise BodyError(site, ZERO, int(a), 0)
     return a // b
 
 
-def left_over(a: int, b: int, site: int) -> int:
-    """What :func:`floored` leaves."""
+def over_up(a: Any, b: Any, site: int) -> Any:
+    """The quotient of unsigned numbers, rounded up."""
     if b == 0:
-        raise BodyError(site, ZERO, a, 0)
+        raise BodyError(site, ZERO, int(a), 0)
+    return a // b if a % b == a - a else a // b + type_of(a, 1)
+
+
+def left(a: Any, b: Any, site: int) -> Any:
+    """What :func:`over` leaves of unsigned numbers."""
+    if b == 0:
+        raise BodyError(site, ZERO, int(a), 0)
     return a % b
 
 
@@ -120,11 +142,30 @@ def shift(count: int, bits: int, site: int) -> int:
     return count
 
 
-def truncated(value: float, site: int) -> int:
-    """The whole part of a number."""
+def type_of(_a: Any, n: int) -> Any:
+    """A number as an operand of unsigned ones; the compiled form has its own."""
+    return n
+
+
+def least(a: Any, b: Any) -> Any:
+    """The smaller integer."""
+    return a if a < b else b
+
+
+def largest(a: Any, b: Any) -> Any:
+    """The larger integer."""
+    return a if a > b else b
+
+
+def truncated(value: float, low: int, high: int, site: int) -> int:
+    """The whole part of a number, held to the type's range."""
     given = float(value)
     if given != given or given == _INFINITY or given == -_INFINITY:
         raise BodyError(site, NUMBER, 0, 0)
+    if given <= low:
+        return low
+    if given >= high:
+        return high
     return int(given)
 
 
@@ -135,9 +176,13 @@ def from_bf16(word: int) -> Any:
 
 def to_bf16(value: Any) -> int:
     """The 16-bit word of a number, rounded to the nearest, ties to even."""
-    bits = int(np.float32(value).view(np.uint32))
+    single = np.float32(value)
+    bits = int(single.view(np.uint32))
     if value != value:
         return (bits >> _HALF) | _QUIET
+    exact, rounded = float(value), float(single)
+    if exact != rounded:  # keep that there was more, so that it is rounded once
+        bits = (bits - 1 if abs(rounded) > abs(exact) else bits) | 1
     return (bits + _ROUND + ((bits >> _HALF) & 1)) >> _HALF
 
 
@@ -161,44 +206,31 @@ def f32(value: Any) -> Any:
     return np.float32(value)
 
 
-def least(a: Any, b: Any) -> Any:
-    """The smaller one."""
-    return a if a < b else b
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function without NumPy's warnings, for the interpreter: compiled code has none."""
+
+    @wraps(function)
+    def quiet(*given: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*given)
+
+    return quiet
 
 
-def largest(a: Any, b: Any) -> Any:
-    """The larger one."""
-    return a if a > b else b
-
-
+_PLAIN = (
+    place, reach, stride, endless, floordiv, divide, remainder, ceildiv, type_of, over, over_up, left, shift,
+    least, largest, truncated, from_bf16, from_f32, to_f32, *functions.PLAIN,
+)  # fmt: skip
+_LOUD = (to_bf16, f32, *functions.LOUD)
+_AFTER = (bf16,)  # of those before
 NAMES: dict[str, Any] = {
-    **{
-        f.__name__: f
-        for f in (
-            place,
-            reach,
-            stride,
-            endless,
-            divide,
-            remainder,
-            floored,
-            left_over,
-            shift,
-            truncated,
-            from_bf16,
-            to_bf16,
-            from_f32,
-            to_f32,
-            bf16,
-            f32,
-            least,
-            largest,
-        )
-    },
+    **{f.__name__: f for f in _PLAIN},
+    **{f.__name__: _quiet(f) for f in _LOUD},
+    **{f.__name__: _quiet(f) for f in _AFTER},
     **dict(zip(("w8", "w16", "w32", "w64"), (w8, w16, w32, w64), strict=True)),
     **dict(zip(("u8", "u16", "u32", "u64"), (u8, u16, u32, u64), strict=True)),
     "MOST_CYCLES": MOST_CYCLES,
     "np": np,
-    "math": math,
+    "whole": int,  # of an element of memory; compiled, 64 bits of it
 }
-"""What generated code may call, by name."""
+"""What generated code may call, by name; each knows only those before it."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memtile.importers.kernels.expressions import bits_of
+from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form, constant
 from memtile.importers.mlir.tree import Block, Operation, Region
@@ -18,7 +19,7 @@ from memtile.importers.mlir.types import shaped
 if TYPE_CHECKING:
     from memtile.importers.kernels.body import Writer
 
-NAMES = frozenset(("cf.br", "cf.cond_br", "br", "cond_br", "cf.assert"))
+NAMES = frozenset(("cf.br", "cf.cond_br", "cf.switch", "br", "cond_br", "cf.assert"))
 RETURNS = ("return", "func.return")
 Leave = Callable[[Operation], None]
 _UNKNOWN_TURNS = 16
@@ -92,6 +93,9 @@ def _leave(writer: Writer, operation: Operation, numbers: dict[str, int]) -> Non
     if len(targets) == 1:
         _goto(writer, Form(operation), targets[0], numbers)
         return
+    if operation.name == "cf.switch":
+        _switch(writer, operation, targets, numbers)
+        return
     condition = Form(operation).values[0]
     writer.lines.add(f"if {writer.use(condition)}:")
     for n, target in enumerate(targets):
@@ -100,6 +104,27 @@ def _leave(writer: Writer, operation: Operation, numbers: dict[str, int]) -> Non
         writer.lines.depth += 1
         _goto(writer, Form(operation), target, numbers)
         writer.lines.depth -= 1
+
+
+def _switch(
+    writer: Writer, operation: Operation, targets: list[tuple[str, list[str]]], numbers: dict[str, int]
+) -> None:
+    """``cf.switch %f : i32, [default: ^bb1, 42: ^bb2(%b : i32)]``; the first target is for all others."""
+    form = Form(operation)
+    given = form.attributes.get("case_values")
+    if isinstance(given, Compound):
+        cases = [int(case) for case in given.listed]
+    else:
+        words = operation.words
+        names = [words[at - 2] for at, word in enumerate(words) if word[:1] == "^" and words[at - 1] == ":"]
+        cases = [int(name) for name in names if name != "default"]
+    value = writer.use(form.values[0])
+    for case, target in zip(cases, targets[1:], strict=True):
+        writer.lines.add(f"if {value} == {case}:")
+        writer.lines.depth += 1
+        _goto(writer, form, target, numbers)
+        writer.lines.depth -= 1
+    _goto(writer, form, targets[0], numbers)
 
 
 def _goto(writer: Writer, form: Form, target: tuple[str, Sequence[str]], numbers: dict[str, int]) -> None:

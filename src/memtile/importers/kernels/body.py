@@ -11,12 +11,12 @@ from memtile.arch.tiles import COMPUTE
 from memtile.errors import InputFileError, Problem
 from memtile.importers.kernels import blocks, host
 from memtile.importers.kernels.arithmetic import MOST_CYCLES
+from memtile.importers.kernels.constants import memory_of_constant
 from memtile.importers.kernels.segments import Segment
 from memtile.importers.kernels.source import Lines, variable
 from memtile.importers.kernels.table import HANDLERS
 from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.description import DeviceDescription
-from memtile.importers.mlir.forms.constants import array_of, dense
 from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.scratchpad import parameter_buffer, parameter_read
@@ -296,18 +296,17 @@ class Writer:
 
     def constant_array(self, name: str, form: Form) -> tuple[str, str]:
         """The Python name of the array that a constant of the module is, and its type."""
-        key = variable(f"%array%{name}")
+        value = f"%array%{name}"
+        key = _name(value)
         if key not in self.program.arrays:
             self.program.arrays[key], kind = _array(self.program.device, name, form)
             self.program.names[key] = self.program.arrays[key]
-            self.types["%" + key] = kind
-        kind = self.types["%" + key]
-        if not self.is_host:
-            self.free.setdefault("%" + key)
-            assert self.inside is not None
-            self.inside.defined.setdefault("%" + key)
-            self.inside.types["%" + key] = kind
-            return _name("%" + key), kind
+            self.types[value] = kind
+        kind = self.types[value] if value in self.types else _array(self.program.device, name, form)[1]
+        if self.inside is not None:
+            self.free.setdefault(value)
+            self.inside.defined.setdefault(value)
+            self.inside.types[value] = kind
         return key, kind
 
     def parameter(self, form: Form) -> tuple[str, str]:
@@ -348,13 +347,14 @@ def _array(device: DeviceDescription, name: str, form: Form) -> tuple[Any, str]:
         raise form.error(f"no constant has the name {name}", "memref.global", reason="mlir_constant")
     data = Form(operation)
     kind = data.last_type()
-    values = dense(data.initial() or data.attributes.get("initial_value"), kind)
-    if kind is None or values is None:
+    given = data.initial() or data.attributes.get("initial_value")
+    if kind is None or given is None or isinstance(given, bool):
         raise form.error(f"the constant {name} has no numbers", "dense<..>", reason="mlir_constant")
-    found = array_of(data, values, kind, COMPUTE.memory_bytes)
-    dtype = working_type(kind.element)
-    words = found.astype(dtype) if found.dtype.itemsize != dtype.itemsize else found.copy().view(dtype)
-    return words.copy(), type_of(kind)
+    size = kind.elements * working_type(kind.element).itemsize
+    if not 0 <= size <= COMPUTE.memory_bytes:
+        says = f"the constant {name} has {size} bytes"
+        raise form.error(says, f"up to {COMPUTE.memory_bytes} bytes", reason="mlir_size")
+    return memory_of_constant(data, given, kind), type_of(kind)
 
 
 def _is_short(operation: Operation) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from memtile.importers.kernels import blocks, links
 from memtile.importers.kernels.blocks import RETURNS
+from memtile.importers.kernels.emitter import last_kind, types_between
 from memtile.importers.kernels.operands import number_of
-from memtile.importers.kernels.operations import last_kind
 from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Block, Operation, Region
@@ -135,13 +135,24 @@ def _external(writer: Writer, form: Form, function: Operation, given: list[str])
     writer.flush()
     writer.lines.add(f"answer, turn = yield from externals[{name!r}]({', '.join(arguments)})")
     writer.lines.add("cycles += turn")
-    for result in form.operation.results:
-        writer.lines.add(f"{writer.define(result, _result_kind(form))} = answer")
+    results = form.operation.results if len(form.operation.results) <= 1 else form.operation.results[1:]
+    kinds = _result_kinds(form)
+    if len(results) != len(kinds):
+        says = f"it has {len(results)} results, its type {len(kinds)}"
+        raise form.error(says, "a result for each type", reason="mlir_results")
+    names = [writer.define(result, kind) for result, kind in zip(results, kinds, strict=True)]
+    if names:
+        writer.lines.add(f"{', '.join(names)} = answer")
 
 
-def _result_kind(form: Form) -> str:
-    words = form.operation.words
-    return words[len(words) - 1 - words[::-1].index("->") + 1] if "->" in words else "index"
+def _result_kinds(form: Form) -> list[str]:
+    """The types of what a call gives: those behind its arrow."""
+    tokens = form.operation.tokens
+    for first, end in form.operation.spans:
+        for at in range(first, end):
+            if tokens.words[at] == "->":
+                return types_between(form, at + 1, end)
+    return []
 
 
 def _inline(writer: Writer, form: Form, function: Operation, given: list[str]) -> None:

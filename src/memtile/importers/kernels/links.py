@@ -1,7 +1,7 @@
 """Values of a core body on the cascade and in streams: their types, and the 32-bit words that they are.
 
-A vector is an array in the type that generated code works with (``views``), the first element in the lowest
-bits; a wide integer is a Python number.
+A vector is a flat array of numbers (``values``), the first element in the lowest bits; a wide integer is a
+Python number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from memtile.importers.mlir.types import dtype_of, shaped
 WORD = 32  # bits
 _WIDE = 4 * WORD
 _MASK = (1 << WORD) - 1
-_F32 = "f32"
+_F32, _BF16 = "f32", "bf16"
+_HALF = 16  # bits that bfloat16 has not
 
 
 def bits_in(kind: str) -> int | None:
@@ -77,7 +78,10 @@ def to_words(value: Any, kind: str) -> npt.NDArray[np.uint32]:
     """The words of a value, the lowest first."""
     memory = shaped(kind)
     if memory is not None:
-        array = np.ascontiguousarray(value, working_type(memory.element).newbyteorder("<"))
+        numbers = np.ascontiguousarray(value)
+        if memory.element == _BF16:
+            numbers = numbers.astype(np.float32).view(np.uint32) >> _HALF
+        array = numbers.astype(working_type(memory.element).newbyteorder("<"))
         return array.reshape(-1).view("<u4")
     if kind == _F32:
         return np.array([value], "<f4").view("<u4")
@@ -89,7 +93,10 @@ def from_words(words: npt.NDArray[np.uint32], kind: str) -> Any:
     """The value that words are."""
     memory = shaped(kind)
     if memory is not None:
-        return words.view(working_type(memory.element).newbyteorder("<")).reshape(memory.shape)
+        array = words.view(working_type(memory.element).newbyteorder("<")).reshape(-1)
+        if memory.element == _BF16:
+            return (array.astype(np.uint32) << _HALF).view(np.float32)
+        return array.astype(np.int64 if bits_of(memory.element) is not None else array.dtype)
     if kind == _F32:
         return words.view("<f4")[0]
     bits = bits_of(kind) or WORD

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memtile.importers.kernels.maps import affine_map, expression
 from memtile.importers.mlir.attributes import number
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Span
 from memtile.importers.mlir.types import Shaped, shaped
 
 if TYPE_CHECKING:
-    from memtile.importers.kernels.operations import Emitter
+    from memtile.importers.kernels.emitter import Emitter
 
 _ANY_TYPE = ("arith.select", "builtin.unrealized_conversion_cast")
 
@@ -45,6 +46,8 @@ def place_of(emitter: Emitter, form: Form, before: int, memory: tuple[str, Shape
     at = form.bracket("[")
     if at is None:
         texts = [number_of(emitter, form, value) for value in form.values[before + 1 :]]
+        if "map" in form.attributes:
+            texts = affine_map(form, str(form.attributes["map"])).expressions(texts)
     else:
         texts = [_affine(emitter, form, span) for span in form.split(at)]
     if len(texts) != len(kind.shape):
@@ -57,6 +60,8 @@ def place_of(emitter: Emitter, form: Form, before: int, memory: tuple[str, Shape
 
 def _affine(emitter: Emitter, form: Form, span: Span) -> str:
     """An affine expression in Python."""
+    if "ceildiv" in form.operation.tokens.words[span.first : span.end]:
+        return expression(form.text(span), use=lambda value: number_of(emitter, form, value))
     words = [affine_word(emitter, form, word) for word in form.operation.tokens.words[span.first : span.end]]
     text = " ".join(words)
     try:

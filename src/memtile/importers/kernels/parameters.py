@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memtile.importers.kernels.emitter import Emitter, Handler
 from memtile.importers.kernels.expressions import wrapped
-from memtile.importers.kernels.operations import Emitter, Handler
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.scratchpad import READ, SHIFT
 
@@ -13,7 +13,7 @@ from memtile.importers.mlir.scratchpad import READ, SHIFT
 def read_parameter(emitter: Emitter, form: Form) -> None:
     """``%v = aiex.read_scratchpad_parameter @foo : bf16``: the bits above those that firmware clears."""
     memory, kind = emitter.parameter(form)
-    bits = f"(u32(int({memory}[0])) >> {SHIFT})"
+    bits = f"(u32(whole({memory}[0])) >> {SHIFT})"
     text = f"from_bf16({bits})" if kind == "bf16" else wrapped(bits, kind)
     emitter.lines.add(f"{emitter.define(form.result, kind)} = {text}")
 

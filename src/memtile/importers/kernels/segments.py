@@ -8,7 +8,11 @@ compiled once its operations, those to come as far as they are known and those t
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import unwrap
+from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.faults import UntypedError
@@ -72,28 +76,44 @@ def _compiled(name: str, source: str) -> Callable[..., Any]:
     from numba import njit
 
     if not _COMPILED_NAMES:
-        made: dict[str, Any] = {}
-        for key, value in NAMES.items():
-            plain = callable(value) and getattr(value, "__module__", "").endswith(".arithmetic")
-            made[key] = (
-                njit(error_model="numpy", inline="never")(_standalone(value, made)) if plain else value
-            )
-        made["w64"] = made["u64"] = njit(_itself)  # compiled integers have 64 bits
-        _COMPILED_NAMES.update(made)
+        _COMPILED_NAMES.update(_compiled_names())
     function: Callable[..., Any] = njit(error_model="numpy", nogil=True)(
         _defined(name, source, _COMPILED_NAMES)
     )
     return function
 
 
-def _itself(value: int) -> int:
-    return value
+def _compiled_names() -> dict[str, Any]:
+    """The names of generated code, compiled; integers have 64 bits there, with or without a sign."""
+    from numba import njit
+
+    made: dict[str, Any] = {
+        "w64": njit(_signed),
+        "whole": njit(_signed),
+        "u64": njit(_unsigned),
+        "type_of": njit(_alike),
+    }
+    for key, value in NAMES.items():
+        if key not in made and isinstance(value, FunctionType):
+            plain = _standalone(unwrap(value), made)
+            made[key] = njit(error_model="numpy", inline="never")(plain)
+    return {**NAMES, **made}
+
+
+def _signed(value: int) -> Any:
+    return np.int64(value)
+
+
+def _unsigned(value: int) -> Any:
+    return np.uint64(value)
+
+
+def _alike(_a: Any, n: int) -> Any:
+    return np.uint64(n)
 
 
 def _standalone(function: Callable[..., Any], made: dict[str, Any]) -> Callable[..., Any]:
     """The function with those that were compiled before it as what it calls."""
-    from types import FunctionType
-
     assert isinstance(function, FunctionType)
     names = {**function.__globals__, **made}
     return FunctionType(

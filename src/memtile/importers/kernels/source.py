@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+SITE = "@site"
+"""In a line, the number of the operation that it came from."""
 _BAD = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -31,7 +33,8 @@ class Lines:
 
     def add(self, line: str) -> None:
         """Add a line."""
-        self.text.append(f"{'    ' * self.depth}{line}  # at {self.site}")
+        text = line.replace(SITE, str(self.site))
+        self.text.append(f"{'    ' * self.depth}{text}  # at {self.site}")
 
     def book(self) -> None:
         """Book the cycles of the operations before."""

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memtile.importers.kernels import operations, parameters
-from memtile.importers.kernels.operations import Handler
+from memtile.importers.kernels import control, linalg, memory, numbers, operations, parameters, vectors
+from memtile.importers.kernels.emitter import Handler
 
-HANDLERS: Mapping[str, Handler] = {**operations.HANDLERS, **parameters.HANDLERS}
+HANDLERS: Mapping[str, Handler] = {
+    **numbers.HANDLERS,
+    **memory.HANDLERS,
+    **vectors.HANDLERS,
+    **linalg.HANDLERS,
+    **operations.HANDLERS,
+    **control.HANDLERS,
+    **parameters.HANDLERS,
+}

@@ -1,0 +1,101 @@
+"""What handlers of operations see of the translation that they are part of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from memtile.importers.kernels.expressions import bits_of
+from memtile.importers.kernels.source import Lines
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.tree import Block, Operation
+
+
+class Emitter(Protocol):
+    """What handlers need of the translation of a function."""
+
+    lines: Lines
+    types: dict[str, str]
+
+    def use(self, value: str) -> str:
+        """The Python name of a value."""
+
+    def define(self, value: str, kind: str) -> str:
+        """The Python name of a new value."""
+
+    def block(self, block: Block) -> None:
+        """Emit the operations of a block."""
+
+    def loop_cost(self) -> None:
+        """Book what a turn of a loop costs beside its operations."""
+
+    def check_end(self, operation: Operation) -> None:
+        """At the end of a turn of a loop, see that it does not turn for ever."""
+
+    def constant_array(self, name: str, form: Form) -> tuple[str, str]:
+        """The Python name of the array that a constant of the module is, and its type."""
+
+    def parameter(self, form: Form) -> tuple[str, str]:
+        """The buffer that an operation reads a parameter of the scratchpad from, and the parameter's type."""
+
+
+Handler = Callable[[Emitter, Form], None]
+
+
+def last_kind(form: Form) -> str:
+    """The last type that the operation names, without blanks."""
+    tokens, found = form.operation.tokens, ""
+    for first, end in form.operation.spans:
+        at = first
+        while at < end:
+            if tokens.words[at] in (":", "->", "to", "into"):
+                single = tokens.close.get(at + 2, at + 1) if tokens.words[at + 2] == "<" else at + 1
+                found = tokens.join(at + 1, min(tokens.close.get(at + 1, single) + 1, end))
+            at = tokens.close.get(at, at) + 1
+    return found.strip("()")
+
+
+def type_names(form: Form) -> list[str]:
+    """The types behind the last colon at the top of an operation, in order, without blanks."""
+    tokens, begin, stop = form.operation.tokens, -1, -1
+    for first, end in form.operation.spans:
+        at = first
+        while at < end:
+            if tokens.words[at] == ":":
+                begin, stop = at + 1, end
+            at = tokens.close.get(at, at) + 1
+    return [] if begin < 0 else types_between(form, begin, stop)
+
+
+def types_between(form: Form, at: int, end: int) -> list[str]:
+    """The types between two places of an operation, in order, without blanks."""
+    tokens, found = form.operation.tokens, list[str]()
+    while at < end:
+        word = tokens.words[at]
+        if word == "(" and at in tokens.close:
+            found += types_between(form, at + 1, tokens.close[at])
+            at = tokens.close[at] + 1
+        elif word in (",", "->", "to", "into", "from"):
+            at += 1
+        else:
+            last = tokens.close.get(at + 1, at) if tokens.words[at + 1] == "<" else at
+            found.append(tokens.join(at, last + 1))
+            at = last + 1
+    return found
+
+
+def items_of(given: Any) -> list[Any]:
+    """The values of an attribute that is a list, or an array; none if it is not there."""
+    return list(getattr(given, "listed", given) or ())
+
+
+def loaded(text: str, element: str) -> str:
+    """The number that an element of memory is."""
+    if element == "bf16":
+        return f"from_bf16({text})"
+    return f"whole({text})" if bits_of(element) is not None else text
+
+
+def stored(text: str, element: str) -> str:
+    """A number as an element of memory has it."""
+    return f"to_bf16({text})" if element == "bf16" else text
