@@ -40,6 +40,7 @@ TXN = sorted((ROOT / "tests" / "oracle" / "txn").glob("*.bin"))
 TILINGS = sorted((ROOT / "examples" / "tilings").glob("*.json"))
 CAPTURES = load("trace_captures")
 OPEN = {  # objects in which other keys may be, and are ignored
+    "record": {"/properties/result"},
     "bd-encode-input": {"/anyOf/2"},
     "bd-decode-input": {"/anyOf/2", "/$defs/case"},
     "lower-input": {
@@ -319,6 +320,17 @@ def test_what_run_writes_of_a_design(design: Any, options: list[str]) -> None:
     stuck = output("run", "--json", *options, design(words=32), code=1)
     assert stuck["waiting"]
     assert_says("run-output", stuck)
+
+
+def test_what_a_record_has(design: Any, tmp_path: Path) -> None:
+    file = tmp_path / "record.json"
+    output("run", "--json", "--record", file, "--sensitivity", "--bottleneck", design())
+    written = json.loads(file.read_text())
+    assert problems("record", written) == []
+    assert problems("run-output", written["result"] | {"notes": []}) == problems(
+        "run-output", output("run", "--json", "--sensitivity", "--bottleneck", design()) | {"notes": []}
+    )
+    assert problems("record", written | {"verdict": "good"})
 
 
 def test_what_check_writes(design: Any, tmp_path: Path) -> None:

@@ -442,6 +442,35 @@ MUTANTS = (
         "if has is wanted:",
         "tests/data/test_mlir_cascades.py::test_what_the_array_does_not_have_is_refused_at_its_place",
     ),
+    # Bounds, bands, records
+    Mutant(
+        "an end of the band is forgotten",
+        "explore/rerun.py",
+        "for at in (low, high))",
+        "for at in (low, low))",
+        "tests/timing/test_bound.py::test_a_band_has_both_ends_of_each_assumed_constant",
+    ),
+    Mutant(
+        "kernels keep their cycles when they are lifted",
+        "sim/kernel_time.py",
+        "cycles * _PERCENT.get() // 100",
+        "cycles",
+        "tests/timing/test_bound.py::test_lifting_the_limit_is_a_run_of_its_own",
+    ),
+    Mutant(
+        "a run that touched what only stores passes",
+        "explain/record.py",
+        "if stored:",
+        "if False:",
+        "tests/timing/test_bound.py::test_what_only_stores_is_never_a_pass",
+    ),
+    Mutant(
+        "a run without comparisons passes",
+        "explain/record.py",
+        "if not result.checks:",
+        "if False:",
+        "tests/timing/test_bound.py::test_a_verdict_says_why",
+    ),
     # Checks before a run
     Mutant(
         "a lock may lack one of what a BD waits for",
@@ -589,8 +618,8 @@ MUTANTS = (
     Mutant(
         "a wait for all tasks waits for none",
         "design/host.py",
-        "return all(task.done for task in tasks)",
-        "return True",
+        "if not all(task.done for task in tasks):",
+        "if False:",
         "tests/data/test_host_sequence.py::test_a_wait_that_never_ends_is_told_with_its_line",
     ),
     Mutant(
@@ -2135,8 +2164,8 @@ MUTANTS = (
     Mutant(
         "a host begins with its cores",
         "importers/loaded.py",
-        "if not untimed:\n            settle",
-        "if untimed:\n            settle",
+        "if not untimed:\n                settle",
+        "if untimed:\n                settle",
         "tests/data/test_mlir_hosts.py::test_a_host_begins_when_the_cores_wait",
     ),
     Mutant(

@@ -12,8 +12,17 @@ from memtile.arch.grades import Grade, Source
 from memtile.errors import DesignError, Problem, raise_if
 
 
-def _constant(default: int, low: int, high: int, unit: str, source: str, grade: Grade) -> Any:
-    meta = {"low": low, "high": high, "unit": unit, "source": Source(source, grade)}
+def _constant(
+    default: int,
+    low: int,
+    high: int,
+    unit: str,
+    source: str,
+    grade: Grade,
+    likely: tuple[int, int] | None = None,
+) -> Any:
+    """A constant; ``likely`` is the range in which one that nobody has measured is expected to be."""
+    meta = {"low": low, "high": high, "unit": unit, "source": Source(source, grade), "likely": likely}
     return field(default=default, metadata=meta)
 
 
@@ -38,35 +47,71 @@ class Timing:
         2, 0, 16, "cycles", "GT-3: last access granted to FINISHED_BD, span 258 strided", Grade.SILICON
     )
     task_start: int = _constant(
-        4, 1, 64, "cycles", "push to first lock request of an idle channel", Grade.ASSUMED
+        4, 1, 64, "cycles", "push to first lock request of an idle channel", Grade.ASSUMED, likely=(1, 16)
     )
     zeroisation: int = _constant(
-        2048, 1, 1 << 20, "cycles", "one 128-bit write per bank and cycle", Grade.ASSUMED
+        2048, 1, 1 << 20, "cycles", "one 128-bit write per bank and cycle", Grade.ASSUMED, likely=(1024, 4096)
     )
     scrub_granules: int = _constant(
-        1, 1, 1 << 15, "accesses", "what one occurrence of the scrubbing event has read", Grade.ASSUMED
+        1,
+        1,
+        1 << 15,
+        "accesses",
+        "what one occurrence of the scrubbing event has read",
+        Grade.ASSUMED,
+        likely=(1, 8),
     )
     neighbour_latency: int = _constant(
-        0, 0, 16, "cycles", "an access to a neighbour's memory asks so much later", Grade.ASSUMED
+        0,
+        0,
+        16,
+        "cycles",
+        "an access to a neighbour's memory asks so much later",
+        Grade.ASSUMED,
+        likely=(0, 4),
     )
     core_lock: int = _constant(
         1, 0, 16, "cycles", "arbitration of a core's lock operation, also when uncontended", Grade.SILICON
     )
     cascade_latency: int = _constant(
-        2, 2, 16, "cycles", "value put on a cascade to the neighbour's getting it", Grade.ASSUMED
+        2,
+        2,
+        16,
+        "cycles",
+        "value put on a cascade to the neighbour's getting it",
+        Grade.ASSUMED,
+        likely=(2, 4),
     )
 
     external_latency: int = _constant(
-        100, 1, 1 << 16, "cycles", "external read granted to its words at the stream; varies", Grade.ASSUMED
+        100,
+        1,
+        1 << 16,
+        "cycles",
+        "external read granted to its words at the stream; varies",
+        Grade.ASSUMED,
+        likely=(50, 400),
     )
     external_write_latency: int = _constant(
-        100, 1, 1 << 16, "cycles", "external write granted to its response; varies", Grade.ASSUMED
+        100,
+        1,
+        1 << 16,
+        "cycles",
+        "external write granted to its response; varies",
+        Grade.ASSUMED,
+        likely=(50, 400),
     )
     external_egress_words: int = _constant(
-        128, 8, 256, "words", "enough to cover external_latency at one word a cycle", Grade.ASSUMED
+        128,
+        8,
+        256,
+        "words",
+        "enough to cover external_latency at one word a cycle",
+        Grade.ASSUMED,
+        likely=(64, 256),
     )
     external_burst_overhead: int = _constant(
-        1, 0, 64, "cycles", "AXI master busy for each burst beside its beats", Grade.ASSUMED
+        1, 0, 64, "cycles", "AXI master busy for each burst beside its beats", Grade.ASSUMED, likely=(0, 4)
     )
 
     external_port_latency: int = _constant(
@@ -79,14 +124,26 @@ class Timing:
     local_master_words: int = _constant(2, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
 
     packet_arbitration: int = _constant(
-        1, 0, 8, "cycles", "header at the front of its port to header moving; once a packet", Grade.ASSUMED
+        1,
+        0,
+        8,
+        "cycles",
+        "header at the front of its port to header moving; once a packet",
+        Grade.ASSUMED,
+        likely=(0, 4),
     )
 
     token_words: int = _constant(
-        16, 1, 64, "words", "tokens and answers that a tile holds; GT-16: eight never stall", Grade.ASSUMED
+        16,
+        1,
+        64,
+        "words",
+        "tokens and answers that a tile holds; GT-16: eight never stall",
+        Grade.ASSUMED,
+        likely=(8, 32),
     )
     count_fifo_words: int = _constant(
-        8, 1, 16, "words", "finish-on-TLAST counts that a channel holds", Grade.ASSUMED
+        8, 1, 16, "words", "finish-on-TLAST counts that a channel holds", Grade.ASSUMED, likely=(4, 16)
     )
 
     broadcast_hop: int = _constant(
@@ -99,7 +156,13 @@ class Timing:
     )
 
     access_cycles: int = _constant(
-        20, 0, 1 << 16, "cycles", "from one memory-mapped access of a host to its next one", Grade.ASSUMED
+        20,
+        0,
+        1 << 16,
+        "cycles",
+        "from one memory-mapped access of a host to its next one",
+        Grade.ASSUMED,
+        likely=(5, 100),
     )
     firmware_access: int = _constant(
         100, 0, 1 << 16, "cycles", "GT-20: a write of a transaction, 87 and 114 by turns", Grade.SILICON
@@ -135,20 +198,28 @@ class Timing:
         raise_if(problems, DesignError)
 
 
-def constants() -> list[dict[str, int | str]]:
-    """Every timing constant as plain data: name, default, range, unit, grade and source."""
+def constants() -> list[dict[str, int | str | list[int] | None]]:
+    """Every timing constant as plain data: name, default, ranges, unit, grade and source."""
     return [
         {
             "name": f.name,
             "default": int(str(f.default)),
             "lowest": f.metadata["low"],
             "highest": f.metadata["high"],
+            "likely": None if f.metadata["likely"] is None else list(f.metadata["likely"]),
             "unit": f.metadata["unit"],
             "grade": str(f.metadata["source"].grade),
             "source": f.metadata["source"].text,
         }
         for f in fields(Timing)
     ]
+
+
+def likely(name: str) -> tuple[int, int]:
+    """The range in which an unmeasured constant is expected to be; of a measured one its value twice."""
+    (found,) = (f for f in fields(Timing) if f.name == name)
+    default = int(str(found.default))
+    return found.metadata["likely"] or (default, default)
 
 
 def sources() -> dict[str, Source]:

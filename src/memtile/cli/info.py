@@ -119,7 +119,9 @@ def _show_timing(*, as_json: bool) -> None:
         return
     for each in found:
         values = f"{each['default']:>7}  {each['lowest']}..{each['highest']} {each['unit']}"
-        typer.echo(f"{each['name']:<24}{values:<32}{each['grade']:<9}{each['source']}")
+        ends = each["likely"]
+        near = f"likely {ends[0]}..{ends[1]}" if isinstance(ends, list) else ""
+        typer.echo(f"{each['name']:<24}{values:<32}{each['grade']:<9}{near:<20}{each['source']}")
 
 
 def _show_mlir(*, as_json: bool) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtile.cli.array_file import parse_wanted, read_given, save
-from memtile.cli.run_program import ProgramOptions, show_program
+from memtile.cli.array_file import parse_wanted, read_given
+from memtile.cli.run_program import ProgramOptions, finish
+from memtile.cli.studies import Studies
 from memtile.cli.waveform_file import WaveformFile
 from memtile.errors import InputFileError
 
 if TYPE_CHECKING:
     from memtile.arch.core_costs import CoreCosts
     from memtile.explain.results import Result
+    from memtile.importers.loaded import Loaded
+    from memtile.io.program.run import ProgramResult
 
 SUFFIX = ".mlir"
 
@@ -33,6 +36,7 @@ def run_mlir(
     check: bool,
     as_json: bool,
     draw: Callable[[Result], None],
+    studies: Studies,
 ) -> Result:
     """Load a design, run its host sequence, save the wanted arrays, and show what happened.
 
@@ -40,41 +44,46 @@ def run_mlir(
         InputFileError: the text, the functions, the costs or the build.
     """
     from memtile.cli.design_file import guarded
-    from memtile.cli.kernels_file import load_functions
     from memtile.cli.progress import run_progress
-    from memtile.importers.design import load
 
     wanted = [parse_wanted(text) for text in options.wanted]
-    given = [read_given(text) for text in options.given]
-    functions = load_functions(options.kernels) if options.kernels else {}
-    parameters = _parameters(settings)
-    design = load(
-        file, device=options.device, functions=functions, parameters=parameters, costs=_costs(costs)
-    )
+    made = _maker(file, options, settings, costs)
+
+    def run_again(design: Loaded, **how: Any) -> ProgramResult:
+        given = [read_given(text) for text in options.given]
+        taken, padded = [each for each, _ in wanted], options.pad_arguments
+        return guarded(
+            options.kernels or "",
+            lambda: design.run_with(given, taken, pad_arguments=padded, max_cycles=max_cycles, **how),
+        )
+
+    design = made()
     notes: list[str] = []
     if against is not None:
         from memtile.importers.against import compare
 
         notes.append(compare(design, against).text)
     with run_progress(untimed=untimed) as progress, dump.recorded(design.array.engine):
-        done = guarded(
-            options.kernels or "",
-            lambda: design.run_with(
-                given,
-                [each for each, _ in wanted],
-                pad_arguments=options.pad_arguments,
-                max_cycles=max_cycles,
-                untimed=untimed,
-                check=check,
-                progress=progress,
-            ),
-        )
-    paths = {each.name: path for each, path in wanted}
-    for name, path in paths.items():
-        save(path, done.arrays[name])
-    draw(done.result)
-    show_program(done, notes, paths, design.array.device.name, as_json=as_json)
-    return done.result
+        done = run_again(design, untimed=untimed, check=check, progress=progress)
+    inputs = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
+    result = studies.of(
+        done.result, design.array.engine, lambda: run_again(made()).result, inputs, design.notes
+    )
+    done = replace(done, result=result)
+    finish(done, wanted, notes, design.array.device.name, as_json=as_json, draw=draw)
+    return result
+
+
+def _maker(
+    file: str, options: ProgramOptions, settings: Sequence[str], costs: Path | None
+) -> Callable[[], Loaded]:
+    """What loads the design, each time anew."""
+    from memtile.cli.kernels_file import load_functions
+    from memtile.importers.design import load
+
+    functions = load_functions(options.kernels) if options.kernels else {}
+    parameters, known = _parameters(settings), _costs(costs)
+    return lambda: load(file, device=options.device, functions=functions, parameters=parameters, costs=known)
 
 
 def _parameters(texts: Sequence[str]) -> dict[str, float]:

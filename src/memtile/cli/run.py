@@ -15,6 +15,7 @@ from memtile.cli.numbers import number
 from memtile.cli.output_file import check_writable
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_program import ProgramOptions, run_files
+from memtile.cli.studies import Studies
 from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
 
@@ -31,6 +32,8 @@ Examples:
   memtile run --set m=32 --set element=int8 matmul.py
   memtile run --timing external_latency=200 design.py
   memtile run --picture cycles.png design.py
+  memtile run --sensitivity --bottleneck design.py
+  memtile run --record run.json design.py
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
   memtile run design.mlir --in 0=a.npy --out 2:int32:256x256=c.npy --kernels functions.py
@@ -64,6 +67,9 @@ def run(
     keep_order: options.KeepOrder = False,
     against: options.Against = None,
     costs: options.Costs = None,
+    sensitivity: options.Sensitivity = False,
+    bottleneck: options.Bottleneck = False,
+    record: options.Record = None,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -83,25 +89,34 @@ def run(
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
     dump = _waveform_file(vcd, signals, untimed)
+    studies = _studies(sensitivity, bottleneck, record, untimed)
     draw = _drawing(picture, untimed)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
     with with_timing(timing):
-        if any(Path(file).suffix == SUFFIX for file in files):
-            run_it = _mlir(files, of_program, settings, partial(run_mlir, against=against, costs=costs), dump)
-        elif any(Path(file).suffix == ".py" for file in files):
-            run_it = _design(files, of_program, settings, dump)
-        else:
-            run_it = _program(files, of_program, settings, dump)
-        result = run_it(untimed=untimed, check=check, as_json=as_json, max_cycles=max_cycles, draw=draw)
+        kinds: dict[str, Callable[..., Callable[..., Result]]]
+        kinds = {SUFFIX: partial(_mlir, partial(run_mlir, against=against, costs=costs)), ".py": _design}
+        named = (kinds[kind] for kind in kinds if any(Path(file).suffix == kind for file in files))
+        run_it = next(named, _program)(files, of_program, settings, dump)
+        result = run_it(
+            untimed=untimed, check=check, as_json=as_json, max_cycles=max_cycles, draw=draw, studies=studies
+        )
     _leave(result)
 
 
+def _studies(sensitivity: bool, bottleneck: bool, record: Path | None, untimed: bool) -> Studies:
+    if untimed and (sensitivity or bottleneck):
+        raise typer.BadParameter("an untimed run has no cycles for --sensitivity and --bottleneck.")
+    studies = Studies(sensitivity, bottleneck, record)
+    studies.check()
+    return studies
+
+
 def _mlir(
+    run_it: Callable[..., Result],
     files: Sequence[str],
     of_program: ProgramOptions,
     settings: Sequence[str] | None,
-    run_it: Callable[..., Result],
     dump: WaveformFile,
 ) -> Callable[..., Result]:
     if len(files) > 1:
@@ -160,13 +175,18 @@ def _run_design(
     as_json: bool,
     max_cycles: int,
     draw: Callable[[Result], None],
+    studies: Studies,
 ) -> Result:
     from memtile.cli.design_file import guarded, load_design
     from memtile.cli.progress import run_progress
 
+    def again() -> Result:
+        return guarded(file, lambda: load_design(file, settings).run(max_cycles))
+
     made = load_design(file, settings)
     with run_progress(untimed=untimed) as progress, dump.recorded(made.engine):
         result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, check=check, progress=progress))
+    result = studies.of(result, made.engine, again, [file])
     draw(result)
     show_result(result, as_json=as_json)
     return result

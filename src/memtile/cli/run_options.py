@@ -37,6 +37,17 @@ Signals = Annotated[
     list[str] | None,
     typer.Option(metavar="PATTERN", help="Signals of the --vcd by name, * for any characters; repeat."),
 ]
+Sensitivity = Annotated[
+    bool,
+    typer.Option("--sensitivity", help="Run both ends of each assumed constant too: cycles as a band."),
+]
+Bottleneck = Annotated[
+    bool, typer.Option("--bottleneck", help="Run without each limit too: what would lifting it save?")
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.json", help="Also write the record: verdict, evidence, bytes, provenance."),
+]
 In = Annotated[list[str] | None, typer.Option("--in", metavar="NAME=FILE.npy", help="Array for the program.")]
 Out = Annotated[
     list[str] | None,

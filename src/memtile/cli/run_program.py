@@ -12,11 +12,13 @@ import typer
 
 from memtile.cli.array_file import parse_wanted, read_given, save
 from memtile.cli.program_files import ProgramFiles, read_programs
+from memtile.cli.studies import Studies
 from memtile.cli.waveform_file import WaveformFile
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
     from memtile.importers.bodies.container import Container
+    from memtile.io.program.array_names import Wanted
     from memtile.io.program.run import ProgramResult
 
 Format = Literal["auto", "txn", "cdo", "dump", "xclbin", "pdi", "elf"]
@@ -47,6 +49,7 @@ def run_files(
     check: bool,
     as_json: bool,
     draw: Callable[[Result], None],
+    studies: Studies,
 ) -> Result:
     """Run files one after another as one program, save the wanted arrays, draw, and show what happened."""
     from memtile.cli.design_file import guarded
@@ -54,30 +57,45 @@ def run_files(
     from memtile.io.program.brought import brought
 
     wanted = [parse_wanted(text) for text in options.wanted]
-    given = [read_given(text) for text in options.given]
     form = None if options.format == "auto" else options.format
     read = read_programs(files, form, options.base, options.kernel)
+
+    def run_again(found: Container, **how: Any) -> ProgramResult:
+        given = [read_given(text) for text in options.given]
+        taken, padded = [each for each, _ in wanted], options.pad_arguments
+        return guarded(
+            options.kernels or "",
+            lambda: found.run(given, taken, pad_arguments=padded, max_cycles=max_cycles, **how),
+        )
+
     found = _container(read, options)
     with run_progress(untimed=untimed) as progress, dump.recorded(found.array.engine):
-        done = guarded(
-            options.kernels or "",
-            lambda: found.run(
-                given,
-                [each for each, _ in wanted],
-                pad_arguments=options.pad_arguments,
-                max_cycles=max_cycles,
-                untimed=untimed,
-                check=check,
-                progress=progress,
-            ),
-        )
+        done = run_again(found, untimed=untimed, check=check, progress=progress)
+    inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]
+    result = studies.of(
+        done.result, found.array.engine, lambda: run_again(_container(read, options)).result, inputs
+    )
+    given = [read_given(text) for text in options.given]
     said = [*read.notes, *found.notes, *brought(read.programs, given)[1]]
+    finish(replace(done, result=result), wanted, said, found.device.name, as_json=as_json, draw=draw)
+    return result
+
+
+def finish(
+    done: ProgramResult,
+    wanted: Sequence[tuple[Wanted, Path]],
+    notes: Sequence[str],
+    device: str,
+    *,
+    as_json: bool,
+    draw: Callable[[Result], None],
+) -> None:
+    """Save the wanted arrays, draw, and show what happened."""
     paths = {each.name: path for each, path in wanted}
     for name, path in paths.items():
         save(path, done.arrays[name])
     draw(done.result)
-    show_program(done, said, paths, found.device.name, as_json=as_json)
-    return done.result
+    show_program(done, notes, paths, device, as_json=as_json)
 
 
 def _container(read: ProgramFiles, options: ProgramOptions) -> Container:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -15,7 +15,9 @@ from memtile.access.drawing import Drawing
 from memtile.arch import chosen_timing
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.errors import DesignError, Problem
+from memtile.explain.band import Band, Lifted, lifted_line
 from memtile.explain.bars import cause_bars
+from memtile.explain.bound import Bound, Use, bound_of
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.findings import Finding, Severity
@@ -110,6 +112,8 @@ class Result:
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
         findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
         waits: who waits for whom after a run that did not come to its end; empty of a finished one.
+        band: the cycles at both ends of assumed constants, if they were asked for.
+        lifted: the run without each of its limits, if that was asked for.
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
@@ -133,6 +137,8 @@ class Result:
     timing: Mapping[str, int] = field(default_factory=dict)
     host_cycles: int = 0
     findings: tuple[Finding, ...] = ()
+    band: Band | None = None
+    lifted: tuple[Lifted, ...] = ()
     waits: WaitGraph = field(default_factory=WaitGraph)
 
     @property
@@ -158,6 +164,23 @@ class Result:
     def busy(self) -> float:
         """The part of all channels' cycles in which they moved words, 0 to 1; 0 without time."""
         return self.fraction(Cause.MOVING)
+
+    @property
+    def bound(self) -> Bound | None:
+        """What limits the run: the resource that was busy longest. None without time, or if nothing moved."""
+        return bound_of(self.cycles, self._uses()) if self.timed else None
+
+    def _uses(self) -> Iterator[Use]:
+        for use in self.channels:
+            name = f"{use.name} {use.label!r}" if use.label else use.name
+            others = {CAUSE_TEXT[cause]: n for cause, n in use.spent.items() if cause is not Cause.MOVING}
+            yield Use(name, "moving", use.spent.get(Cause.MOVING, 0), others)
+        for core in self.cores:
+            rest = {CORE_CAUSE_TEXT[why]: n for why, n in core.spent.items() if why is not CoreCause.RUNNING}
+            busy = core.spent.get(CoreCause.RUNNING, 0)
+            yield Use(f"{core.name}, kernel {core.kernel!r}", "computing", busy, rest)
+        rest = {"waiting for the array": self.cycles - self.host_cycles}
+        yield Use("the host", "between its accesses", self.host_cycles, rest)
 
     def bytes_per_cycle(self, direction: str) -> float:
         """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time.
@@ -197,6 +220,9 @@ class Result:
             "cores": [_core_json(c) for c in self.cores],
             "checks": [check.as_json() for check in self.checks],
             "unsimulated": list(self.unsimulated),
+            "bound": None if self.bound is None else self.bound.as_json(),
+            "band": None if self.band is None else self.band.as_json(),
+            "lifted": [each._asdict() for each in self.lifted],
             "findings": [finding.as_json() for finding in self.findings],
             "waits": self.waits.as_json(),
             "waiting": list(self.waiting),
@@ -282,6 +308,11 @@ class Result:
             speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in DIRECTIONS)
             most = "up to " if any(c.beat_words > 1 for c in self.channels) else ""
             lines.append(f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)")
+        if self.bound is not None:
+            lines.append(self.bound.text)
+        if self.band is not None:
+            lines += self.band.lines
+        lines += [lifted_line(each, self.cycles) for each in self.lifted]
         if self.parameters:
             values = (f"{name} = {plain_value(value)}" for name, value in self.parameters.items())
             lines.append(f"parameters: {', '.join(values)}")

@@ -21,6 +21,7 @@ from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
 from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAction, LockOperation, Wait
 from memtile.sim.endless import is_endless
+from memtile.sim.kernel_time import taken
 from memtile.sim.kernels import Core, Kernel, place
 from memtile.sim.links import Exchange
 from memtile.sim.races.kernel_notes import CoreNotes
@@ -232,7 +233,7 @@ class Cores:
         cores.step[core] = 0
         if isinstance(action, Wait):
             cores.phase[core] = CorePhase.WAIT
-            cores.until[core] = now + action.cycles - 1
+            cores.until[core] = now + taken(action.cycles) - 1
         elif isinstance(action, EventInstruction):
             cores.phase[core], cores.until[core] = CorePhase.WAIT, now
             unit = int(self._spec.tiles.first_unit[running.core.tile])  # the core module's comes first

@@ -1,0 +1,88 @@
+"""The same run with other constants: how far its cycles hang on them, what a lifted limit would save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from memtile.arch.chosen_timing import chosen_timing
+from memtile.arch.timing import Timing, likely
+from memtile.explain.band import Band, Ends, Lifted
+from memtile.explain.results import Result
+from memtile.model.state.causes import Cause, CoreCause
+from memtile.sim.kernel_time import kernel_time
+
+Again = Callable[[], Result]
+"""Makes the design anew and runs it; called inside ``chosen_timing``."""
+Watch = Callable[[Sequence[str]], Iterator[str]]
+"""Goes through names, showing how far it is."""
+
+
+def band(result: Result, again: Again, watch: Watch = iter) -> Band:
+    """The cycles of a run as a band: at both ends of each assumed constant, and of all together.
+
+    Args:
+        result: of the run itself.
+        again: does it anew.
+        watch: goes through the names of the constants, for progress.
+    """
+    ranges = {name: likely(name) for name in (each.split(" = ")[0] for each in result.assumed)}
+    found = [_ends(result, name, *ranges[name], again) for name in watch(list(ranges))]
+    both = [_cycles(result, again, {name: ends[at] for name, ends in ranges.items()}) for at in (0, 1)]
+    cycles = [result.cycles, *both, *(n for ends in found for n in (ends.cycles_low, ends.cycles_high))]
+    known = [count for count in cycles if count is not None]
+    widest = sorted(found, key=lambda ends: -ends.width)
+    return Band(result.cycles, min(known), max(known), tuple(widest))
+
+
+def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, ...]:
+    """The run without each of the limits that cost it cycles.
+
+    Args:
+        result: of the run itself.
+        again: does it anew.
+        watch: goes through the limits, for progress.
+    """
+    limits = {what: lift for what, (lift, costs) in _LIMITS.items() if costs(result)}
+    return tuple(Lifted(what, _lifted(result, again, limits[what])) for what in watch(list(limits)))
+
+
+def _lifted(result: Result, again: Again, lift: Mapping[str, int]) -> int | None:
+    if lift:
+        return _cycles(result, again, lift)
+    with kernel_time(0):
+        return _cycles(result, again, {})
+
+
+def _ends(result: Result, name: str, low: int, high: int, again: Again) -> Ends:
+    value = result.timing.get(name, getattr(Timing(), name))
+    ends = (_cycles(result, again, {name: at}) for at in (low, high))
+    return Ends(name, value, low, high, *ends)
+
+
+def _cycles(result: Result, again: Again, constants: Mapping[str, int]) -> int | None:
+    with chosen_timing({**result.timing, **constants}):
+        other = again()
+    return other.cycles if other.status is result.status else None
+
+
+def _spent(*causes: Cause) -> Callable[[Result], bool]:
+    return lambda result: any(use.spent.get(cause) for use in result.channels for cause in causes)
+
+
+_EXTERNAL = {
+    "external_latency": 1,
+    "external_write_latency": 1,
+    "external_burst_overhead": 0,
+    "external_egress_words": 256,
+}
+_HOST = {"access_cycles": 0, "firmware_access": 0, "firmware_word": 0, "firmware_push": 0}
+_LIMITS: Mapping[str, tuple[Mapping[str, int], Callable[[Result], bool]]] = {
+    "external memory answered at once": (_EXTERNAL, _spent(Cause.EXTERNAL)),
+    "the host needed no time": (_HOST, lambda result: bool(result.host_cycles)),
+    "cores computed in no time": (
+        {},
+        lambda result: any(use.spent.get(CoreCause.RUNNING) for use in result.cores),
+    ),
+    "tasks started at once": ({"task_start": 1}, _spent(Cause.TASK_START)),
+}
+"""Limits by what would be without them: the constants of that, and whether they cost a run anything."""
