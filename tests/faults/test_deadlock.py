@@ -253,6 +253,17 @@ def test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end() -> None:
     )
 
 
+def test_a_core_that_ends_at_once_is_named_and_not_the_channel_whose_words_it_did_not_take() -> None:
+    array = Array("npu1", columns=1)
+    tile = array.compute_tile(0, 2)
+    done, full = tile.lock(0, "done"), tile.lock(0, "full")
+    tile.s2mm[0].start(tile.write(tile.buffer("in", 8)).guarded(None, full.release()), loop=True)
+    tile.mm2s[0].start(tile.read(tile.buffer("out", 8)).guarded(done.acquire(), None))
+    tile.run_kernel(ends_at_once)
+    (finding,) = array.run().findings
+    assert (finding.code, finding.sides[0].who) == ("MT0309", "core (0, 2) (kernel 'ends_at_once')")
+
+
 def test_an_mlir_design_names_its_locks_and_its_place() -> None:
     design = load(str(corpus.CORPUS / "wait-before-start-hangs.mlir"))
     result = design.run(np.arange(64, dtype=np.int32), None).result

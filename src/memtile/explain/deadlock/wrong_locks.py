@@ -57,9 +57,8 @@ def _useless(lock: int, waits: Waits) -> Iterator[tuple[int, Party]]:
 
 
 def _may_be_taken(lock: int, waits: Waits) -> bool:
-    """Whether a kernel that has not ended may still acquire a lock."""
-    running = waits.engine.cores.running
-    return any(core in running and not waits.givers.ended(core) for core in waits.givers.reaching(lock))
+    """Whether a kernel could acquire a lock, or should have before it ended."""
+    return any(core in waits.engine.cores.running for core in waits.givers.reaching(lock))
 
 
 def _takers(lock: int, waits: Waits) -> set[Party]:
