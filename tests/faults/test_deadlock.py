@@ -210,6 +210,7 @@ def test_a_stream_that_one_of_two_receivers_does_not_take_is_blocked_while_the_o
     assert result.status is Status.LIMIT
     (finding,) = result.findings
     assert (finding.code, finding.sides[0].who) == ("MT0309", "core (0, 5) (kernel 'ends_at_once')")
+    assert any(node.name.startswith("memory(0,1) MM2S 0") for node in result.waits.nodes)
 
 
 def ends_at_once(core: Core) -> Iterator[Action]:
