@@ -93,8 +93,7 @@ MUTANTS = (
         "explain/deadlock/build.py",
         "(all(helped) if all_of_them else any(helped))",
         "any(helped)",
-        "tests/faults/test_deadlock.py::test_a_stream_that_one_of_two_receivers_does_not_take_is_blocked_while_the_"
-        "other_is_at_work",
+        "tests/faults/test_deadlock.py::test_words_are_taken_by_all_and_brought_by_one",
     ),
     Mutant(
         "nobody is at work at a limit",
@@ -167,7 +166,8 @@ MUTANTS = (
         "explain/deadlock/wrong_locks.py",
         "or _may_be_taken(other, waits):",
         "or False:",
-        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[output-first-hangs]",
+        "tests/faults/test_deadlock.py::test_a_core_that_ends_at_once_is_named_and_not_the_channel_whose_words_"
+        "it_did_not_take",
     ),
     Mutant(
         "a core that keeps a buffer is a circle like others",

@@ -74,7 +74,7 @@ class Waits:
         alive, before = set(self.moving), -1
         while len(alive) > before:
             before = len(alive)
-            alive |= {party for party, needs in self.needs.items() if self._is_helped(party, needs, alive)}
+            alive |= {party for party, needs in self.needs.items() if self.is_helped(party, needs, alive)}
         return set(self.needs) - alive
 
     def lock_wanted(self, party: Party) -> int:
@@ -95,7 +95,7 @@ class Waits:
         return int(self.engine.channels.acquire_value[party.number])
 
     @staticmethod
-    def _is_helped(party: Party, needs: Sequence[Need], alive: set[Party]) -> bool:
+    def is_helped(party: Party, needs: Sequence[Need], alive: set[Party]) -> bool:
         """Whether one of those it needs is at work; where all must take its words, whether all are."""
         helped = [need.of in alive for need in needs]
         all_of_them = any(need.via is Via.ROOM for need in needs) and party.kind is not Kind.HOST
