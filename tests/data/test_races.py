@@ -16,6 +16,7 @@ import pytest
 from memtile import Array, MemoryTile, view
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
+from memtile.design.checked import checked
 from memtile.design.host import Host, HostAction
 from memtile.errors import DesignError
 from memtile.explain.findings import Finding
@@ -184,6 +185,29 @@ def test_a_word_of_a_stream_comes_after_what_its_sender_did_before() -> None:
     assert found(in_place(whole[32:], whole[:32])).code == "MT0201"
 
 
+def late_receiver(ahead: int) -> Array:
+    """Words that wait on their way come back to places some words ahead, which were read meanwhile."""
+    array = Array("npu1", columns=1)
+    tile, whole = array.memory_tile(0), view((64,))
+    buffer = tile.buffer("a", 64, np.int32, data=data(64))
+    rest = tile.buffer("rest", 64, np.int32)
+    array.connect(tile.mm2s[0], tile.s2mm[0])
+    tile.mm2s[0].start(tile.read(buffer))
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        yield host.pause(300)
+        work = [tile.write(buffer, whole[ahead:])]
+        yield host.start(tile.s2mm[0], *work, *([tile.write(rest, whole[:ahead])] if ahead else []))
+
+    array.host(sequence)
+    return array
+
+
+def test_a_word_says_what_its_sender_had_read_when_it_left_not_when_it_came() -> None:
+    assert late_receiver(0).run(check=True).findings == ()
+    assert found(late_receiver(20)).code == "MT0201"
+
+
 def kernel_design(*, acquires: bool = True, views: bool = True) -> Array:
     array = Array("npu1", columns=1)
     memory, worker = array.memory_tile(0), array.compute_tile(0, 2)
@@ -337,13 +361,14 @@ def test_memory_of_a_neighbour_is_one_memory() -> None:
 
 
 def test_a_check_changes_nothing_of_the_run() -> None:
-    plain, checked = kernel_design(), kernel_design()
-    one, other = plain.run(), checked.run(check=True)
+    plain, watched = kernel_design(), kernel_design()
+    one, other = plain.run(), watched.run(check=True)
     assert one.cycles == other.cycles
     assert [use.spent for use in one.channels] == [use.spent for use in other.channels]
-    assert np.array_equal(plain.engine.state.memory, checked.engine.state.memory)
-    assert not checked.engine.state.guards.inspected.any()
-    assert not checked.engine.state.noting[0]
+    assert np.array_equal(plain.engine.state.memory, watched.engine.state.memory)
+    assert not watched.engine.state.guards.inspected.any()
+    assert not watched.engine.state.noting[0]
+    assert not watched.engine.state.switch.parity.any()
 
 
 def test_a_second_run_is_checked_from_there_on() -> None:
@@ -353,6 +378,37 @@ def test_a_second_run_is_checked_from_there_on() -> None:
     tile.s2mm[0].feed(data(WORDS))
     assert tile.run().findings == ()
     tile.mm2s[0].start(tile.read(buffer))
+    tile.mm2s[0].collect()
+    assert tile.run(check=True).findings == ()
+
+
+def test_a_run_after_a_checked_one_comes_after_it() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("a", WORDS, np.int32)
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        yield host.start(tile.s2mm[0], tile.write(buffer))
+
+    tile.bench.host(sequence)
+    tile.s2mm[0].feed(data(WORDS))
+    tile.mm2s[0].collect()
+    with checked(tile.bench) as findings:
+        tile.run()
+        tile.mm2s[0].start(tile.read(buffer))
+        tile.run()
+    assert findings == []
+
+
+def test_a_buffer_may_be_read_many_times() -> None:
+    """A reader takes a lock for each round of one buffer, and sends another one with it every time."""
+    tile = MemoryTile()
+    constant, block = tile.buffer("constant", WORDS, np.int32), tile.buffer("block", WORDS, np.int32)
+    empty, full = tile.lock(2, "empty"), tile.lock(0, "full")
+    tile.s2mm[0].start(tile.write(constant).guarded(empty.acquire()))
+    tile.s2mm[0].start(tile.write(block).guarded(empty.acquire(), full.release()), repeat=3)
+    tile.s2mm[0].feed(data(WORDS * 4))
+    both = tile.read(block).guarded(full.acquire(), None), tile.read(constant).guarded(None, empty.release())
+    tile.mm2s[0].start(*both, repeat=3)
     tile.mm2s[0].collect()
     assert tile.run(check=True).findings == ()
 

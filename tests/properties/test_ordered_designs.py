@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ordered_designs import KINDS, PLANTS, ordered, planted
 
-MANY = 2000
+MANY, PARTS = 2000, 8
 SEEDS = st.integers(0, 1 << 20)
 
 
@@ -35,8 +35,9 @@ def test_every_missing_order_is_found(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_two_thousand_ordered_designs() -> None:
-    for seed in range(MANY):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_two_thousand_ordered_designs(part: int) -> None:
+    for seed in range(part, MANY, PARTS):
         check(seed)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtile.cli.array_file import parse_wanted, read_given
+from memtile.cli.check_options import CheckOptions
 from memtile.cli.run_program import ProgramOptions, finish
 from memtile.cli.studies import Studies
 from memtile.cli.waveform_file import WaveformFile
@@ -33,7 +34,7 @@ def run_mlir(
     settings: Sequence[str],
     max_cycles: int,
     untimed: bool,
-    check: bool,
+    checks: CheckOptions,
     as_json: bool,
     draw: Callable[[Result], None],
     studies: Studies,
@@ -64,7 +65,8 @@ def run_mlir(
 
         notes.append(compare(design, against).text)
     with run_progress(untimed=untimed) as progress, dump.recorded(design.array.engine):
-        done = run_again(design, untimed=untimed, check=check, progress=progress)
+        done = run_again(design, untimed=untimed, check=checks.check, progress=progress)
+    done = checks.of_program(done, lambda: run_again(made(), check=True))
     inputs = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
     result = studies.of(
         done.result, design.array.engine, lambda: run_again(made()).result, inputs, design.notes

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from memtile.cli import run_options as options
+from memtile.cli.check_options import CheckOptions
 from memtile.cli.mlir_file import SUFFIX, run_mlir
 from memtile.cli.numbers import number
 from memtile.cli.output_file import check_writable
@@ -28,6 +29,7 @@ Examples:
   memtile run design.py
   memtile run --untimed design.py
   memtile run --check design.py
+  memtile run --check --schedules 8 design.py
   memtile run --json --max-cycles 100000 design.py
   memtile run --set m=32 --set element=int8 matmul.py
   memtile run --timing external_latency=200 design.py
@@ -49,6 +51,7 @@ def run(
     files: options.Files,
     untimed: options.Untimed = False,
     check: options.Check = False,
+    schedules: options.Schedules = 0,
     as_json: options.AsJson = False,
     max_cycles: options.MaxCycles = _MAX_CYCLES,
     settings: options.Settings = None,
@@ -99,7 +102,12 @@ def run(
         named = (kinds[kind] for kind in kinds if any(Path(file).suffix == kind for file in files))
         run_it = next(named, _program)(files, of_program, settings, dump)
         result = run_it(
-            untimed=untimed, check=check, as_json=as_json, max_cycles=max_cycles, draw=draw, studies=studies
+            untimed=untimed,
+            checks=CheckOptions(check or schedules > 0, schedules),
+            as_json=as_json,
+            max_cycles=max_cycles,
+            draw=draw,
+            studies=studies,
         )
     _leave(result)
 
@@ -171,7 +179,7 @@ def _run_design(
     dump: WaveformFile,
     *,
     untimed: bool,
-    check: bool,
+    checks: CheckOptions,
     as_json: bool,
     max_cycles: int,
     draw: Callable[[Result], None],
@@ -179,13 +187,23 @@ def _run_design(
 ) -> Result:
     from memtile.cli.design_file import guarded, load_design
     from memtile.cli.progress import run_progress
+    from memtile.design.run import result_arrays
 
     def again() -> Result:
         return guarded(file, lambda: load_design(file, settings).run(max_cycles))
 
     made = load_design(file, settings)
     with run_progress(untimed=untimed) as progress, dump.recorded(made.engine):
-        result = guarded(file, lambda: made.run(max_cycles, untimed=untimed, check=check, progress=progress))
+        result = guarded(
+            file, lambda: made.run(max_cycles, untimed=untimed, check=checks.check, progress=progress)
+        )
+
+    def once() -> tuple[Result, Mapping[str, Any]]:
+        other = load_design(file, settings)
+        found = guarded(file, lambda: other.run(max_cycles, check=True))
+        return found, result_arrays(other, found)
+
+    result = checks.of_design(result, result_arrays(made, result), once)
     result = studies.of(result, made.engine, again, [file])
     draw(result)
     show_result(result, as_json=as_json)

@@ -18,6 +18,10 @@ Check = Annotated[
     bool,
     typer.Option("--check", help="Look for accesses to memory that no lock, stream or token orders."),
 ]
+Schedules = Annotated[
+    int,
+    typer.Option(min=0, help="With --check: so many more runs, with DMA and arbiters earlier or later."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
 MaxCycles = Annotated[
     int,

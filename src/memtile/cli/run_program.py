@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from memtile.cli.array_file import parse_wanted, read_given, save
+from memtile.cli.check_options import CheckOptions
 from memtile.cli.program_files import ProgramFiles, read_programs
 from memtile.cli.studies import Studies
 from memtile.cli.waveform_file import WaveformFile
@@ -46,7 +47,7 @@ def run_files(
     *,
     max_cycles: int,
     untimed: bool,
-    check: bool,
+    checks: CheckOptions,
     as_json: bool,
     draw: Callable[[Result], None],
     studies: Studies,
@@ -70,7 +71,8 @@ def run_files(
 
     found = _container(read, options)
     with run_progress(untimed=untimed) as progress, dump.recorded(found.array.engine):
-        done = run_again(found, untimed=untimed, check=check, progress=progress)
+        done = run_again(found, untimed=untimed, check=checks.check, progress=progress)
+    done = checks.of_program(done, lambda: run_again(_container(read, options), check=True))
     inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]
     result = studies.of(
         done.result, found.array.engine, lambda: run_again(_container(read, options)).result, inputs

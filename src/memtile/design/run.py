@@ -12,6 +12,8 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.parameters import chosen
 from memtile.errors import DesignError, Problem
 from memtile.explain.results import Result
+from memtile.explain.schedules import Outcome, together
+from memtile.sim.schedules import schedule
 
 
 def run(
@@ -22,6 +24,7 @@ def run(
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
     check: bool = False,
+    schedules: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
     """Make a design with values for its parameters and run it; ``memtile run --set`` does the same.
@@ -35,6 +38,8 @@ def run(
         max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
         untimed: move the data without a clock.
         check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
+        schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within what
+            nobody has measured; words that come out otherwise in one of them are a finding.
         progress: called now and then with the cycles, or untimed the words, done so far.
 
     Returns:
@@ -45,9 +50,49 @@ def run(
             once. Timing constants that there are not, or outside their ranges. And what the design raises
             itself.
     """
-    with chosen_timing(timing or {}):
-        made = make(design, set or {}, f"design {getattr(design, '__name__', 'function')}")
-        return made.run(max_cycles, untimed=untimed, check=check, progress=progress)
+    where = f"design {getattr(design, '__name__', 'function')}"
+
+    def once() -> tuple[Result, Mapping[str, Any]]:
+        with chosen_timing(timing or {}):
+            made = make(design, set or {}, where)
+            result = made.run(max_cycles, untimed=untimed, check=check or schedules > 0, progress=progress)
+        return result, result_arrays(made, result)
+
+    return with_schedules(*once(), once, schedules)
+
+
+def with_schedules(
+    result: Result,
+    arrays: Mapping[str, Any],
+    once: Callable[[], tuple[Result, Mapping[str, Any]]],
+    schedules: int,
+) -> Result:
+    """The result of a run, with what so many more schedules of it have found.
+
+    Args:
+        result: of the usual schedule.
+        arrays: that came out of it, by name.
+        once: makes the model anew and runs it, checked; the same of that.
+        schedules: how many, beside the usual one.
+    """
+    others = []
+    for seed in range(1, schedules + 1):
+        with schedule(seed):
+            others.append(Outcome(seed, *once()))
+    return together(Outcome(0, result, arrays), others) if others else result
+
+
+def result_arrays(made: MemoryTile | Array, result: Result) -> Mapping[str, Any]:
+    """What came out of a design: at its ports, in the buffers and arrays that it expects anything of."""
+    bench = made if isinstance(made, Array) else made.bench
+    arrays = {f"output {name}": array for name, array in result.outputs.items()}
+    arrays |= {f"array {name}": array.copy() for name, array, _ in bench.compared}
+    arrays |= {
+        f"{tile.label}buffer {buffer.name}": tile.load(buffer)
+        for tile, buffer, _ in bench.expected
+        if bench.engine.has_clock(tile.index)
+    }
+    return arrays
 
 
 def make(design: Callable[..., Any], given: Mapping[str, object], where: str) -> MemoryTile | Array:

@@ -26,6 +26,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "MT0203": "words that are read before anybody wrote them",
         "MT0204": "words that are overwritten before anybody read them",
         "MT0205": "words of the round before are read again",
+        "MT0206": "words that come out otherwise with another timing",
         "MT0301": "a circle of waits",
         "MT0302": "a lock that never reaches the value that is waited for",
         "MT0303": "locks that begin without the room or the data that a first wait needs",

@@ -80,6 +80,8 @@ class Sides:
     def order_fix(self, first: Access, then: Access, does: str) -> str:
         """What makes one come before the other."""
         given = self._given(first)
+        if then.agent == HOST:
+            return f"Let {self.text(first)} release a lock that the host waits for before the {does}."
         if given:
             lock = self._lock(min(given))
             return (

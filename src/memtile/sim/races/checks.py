@@ -7,9 +7,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from memtile.model.checking.luck import draw
 from memtile.model.state.state import State
 from memtile.sim.cores import Cores
 from memtile.sim.races.watch import Found, RaceWatch, prepare
+from memtile.sim.schedules import present
 
 
 class Checks:
@@ -28,6 +30,7 @@ class Checks:
         self._state, self._cores = state, cores
         self.filled = np.zeros(len(state().memory), np.bool_)
         self.watch: RaceWatch | None = None
+        self._schedule = present()
 
     @contextmanager
     def on(self) -> Iterator[list[Found]]:
@@ -55,7 +58,10 @@ class Checks:
             self.watch.flush()
 
     def go_on(self) -> None:
-        """A run begins."""
+        """A run begins; the first one of a model in the schedule that is in force when it is made."""
+        if self._schedule:
+            draw(self._state(), self._schedule)
+            self._schedule = 0
         if self.watch is not None:
             self.watch.go_on()
 
