@@ -2309,6 +2309,7 @@ MUTANTS = (
         "f\"<{'f' if bits is None",
         "f\">{'f' if bits is None",
         "tests/data/test_core_operations.py::test_tables_of_the_module[False]",
+    ),
     # Races
     Mutant(
         "a lock hands over all that any release came after",

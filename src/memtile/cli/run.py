@@ -101,13 +101,9 @@ def run(
         kinds = {SUFFIX: partial(_mlir, partial(run_mlir, against=against, costs=costs)), ".py": _design}
         named = (kinds[kind] for kind in kinds if any(Path(file).suffix == kind for file in files))
         run_it = next(named, _program)(files, of_program, settings, dump)
+        checks = CheckOptions(check or schedules > 0, schedules)
         result = run_it(
-            untimed=untimed,
-            checks=CheckOptions(check or schedules > 0, schedules),
-            as_json=as_json,
-            max_cycles=max_cycles,
-            draw=draw,
-            studies=studies,
+            untimed=untimed, checks=checks, as_json=as_json, max_cycles=max_cycles, draw=draw, studies=studies
         )
     _leave(result)
 
