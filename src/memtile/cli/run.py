@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ Examples:
   memtile run --json --max-cycles 100000 design.py
   memtile run --set m=32 --set element=int8 matmul.py
   memtile run --timing external_latency=200 design.py
+  memtile run --no-fast-forward design.py
   memtile run --picture cycles.png design.py
   memtile run --sensitivity --bottleneck design.py
   memtile run --record run.json design.py
@@ -73,6 +75,7 @@ def run(
     sensitivity: options.Sensitivity = False,
     bottleneck: options.Bottleneck = False,
     record: options.Record = None,
+    fast_forward: options.FastForward = True,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -96,7 +99,7 @@ def run(
     draw = _drawing(picture, untimed)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
-    with with_timing(timing):
+    with with_timing(timing), stepping(not fast_forward):
         kinds: dict[str, Callable[..., Callable[..., Result]]]
         kinds = {SUFFIX: partial(_mlir, partial(run_mlir, against=against, costs=costs)), ".py": _design}
         named = (kinds[kind] for kind in kinds if any(Path(file).suffix == kind for file in files))
@@ -114,6 +117,13 @@ def _studies(sensitivity: bool, bottleneck: bool, record: Path | None, untimed: 
     studies = Studies(sensitivity, bottleneck, record)
     studies.check()
     return studies
+
+
+def stepping(on: bool) -> AbstractContextManager[None]:
+    """Have the runs inside step every cycle, if ``on``."""
+    from memtile.sim.fast_forward import fast_forwarding
+
+    return fast_forwarding(False) if on else nullcontext()
 
 
 def _mlir(

@@ -22,6 +22,9 @@ Schedules = Annotated[
     int,
     typer.Option(min=0, help="With --check: so many more runs, with DMA and arbiters earlier or later."),
 ]
+FastForward = Annotated[
+    bool, typer.Option("--fast-forward/--no-fast-forward", help="Jump over time that repeats, or step it.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
 MaxCycles = Annotated[
     int,

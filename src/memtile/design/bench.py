@@ -20,6 +20,7 @@ from memtile.explain.outcome import outcome
 from memtile.explain.results import Array, Result
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
+from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.untimed import run_untimed, words_within
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ class Bench:
         *,
         untimed: bool = False,
         check: bool = False,
+        fast_forward: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
@@ -154,12 +156,13 @@ class Bench:
                 many cycles could, and after some 268 million words.
             untimed: move the data without a clock.
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
+            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
 
         Raises:
             DesignError: ``max_cycles`` is no whole number; ``check`` of an untimed run.
         """
-        with checked(self, check, untimed=untimed) as found:
+        with checked(self, check, untimed=untimed) as found, fast_forwarding(fast_forward):
             result = self._run(max_cycles, untimed=untimed, progress=progress)
         return replace(result, findings=(*result.findings, *found))
 

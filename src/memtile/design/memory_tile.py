@@ -53,6 +53,7 @@ class MemoryTile(Tile):
         *,
         untimed: bool = False,
         check: bool = False,
+        fast_forward: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
@@ -60,10 +61,13 @@ class MemoryTile(Tile):
         Args:
             max_cycles: limit of the cycle run.
             untimed: move the data without a clock.
+            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             progress: called now and then with the cycles done.
         """
-        return self.bench.run(max_cycles, untimed=untimed, check=check, progress=progress)
+        return self.bench.run(
+            max_cycles, untimed=untimed, fast_forward=fast_forward, check=check, progress=progress
+        )
 
 
 def _alone(device: str, timing: Timing | None) -> Site:

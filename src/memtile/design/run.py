@@ -13,6 +13,7 @@ from memtile.design.parameters import chosen
 from memtile.errors import DesignError, Problem
 from memtile.explain.results import Result
 from memtile.explain.schedules import Outcome, together
+from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.schedules import schedule
 
 
@@ -25,6 +26,7 @@ def run(
     untimed: bool = False,
     check: bool = False,
     schedules: int = 0,
+    fast_forward: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
     """Make a design with values for its parameters and run it; ``memtile run --set`` does the same.
@@ -40,6 +42,7 @@ def run(
         check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
         schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within what
             nobody has measured; words that come out otherwise in one of them are a finding.
+        fast_forward: jump over time that repeats, with the same results; False = step every cycle.
         progress: called now and then with the cycles, or untimed the words, done so far.
 
     Returns:
@@ -55,7 +58,10 @@ def run(
     def once() -> tuple[Result, Mapping[str, Any]]:
         with chosen_timing(timing or {}):
             made = make(design, set or {}, where)
-            result = made.run(max_cycles, untimed=untimed, check=check or schedules > 0, progress=progress)
+            with fast_forwarding(fast_forward):
+                result = made.run(
+                    max_cycles, untimed=untimed, check=check or schedules > 0, progress=progress
+                )
         return result, result_arrays(made, result)
 
     return with_schedules(*once(), once, schedules)

@@ -208,9 +208,19 @@ def skip(st: State, until: int) -> None:
 
 
 @jit
-def advance(st: State, until: int) -> int:
-    """Cycles up to ``until`` at most; return a ``Stop`` code."""
-    while st.clock.now[0] < until:
+def advance_to_end(st: State, until: int, anchor: int, bds: int) -> int:
+    """Cycles up to ``until`` at most, or up to where channel ``anchor`` has ended other than ``bds`` BDs.
+
+    Args:
+        st: state.
+        until: cycle.
+        anchor: channel, -1 = none.
+        bds: how many.
+
+    Returns:
+        A ``Stop`` code.
+    """
+    while st.clock.now[0] < until and (anchor < 0 or st.channels.bds_done[anchor] == bds):
         if st.clock.asking[0] > 0:
             return Stop.KERNEL
         if st.clock.full[0] > 0:
@@ -232,4 +242,4 @@ def advance(st: State, until: int) -> int:
 def run(st: State, until: int) -> int:
     """Advance to cycle ``until`` at most, without :func:`settle`; return a ``Stop`` code."""
     st.clock.locks_changed[0] = 1  # whatever the host has done since the last run
-    return advance(st, until)
+    return advance_to_end(st, until, -1, 0)

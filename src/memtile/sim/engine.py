@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,8 @@ from memtile.sim.compression import refuse_unknown
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
-from memtile.sim.feed import Feed, Offer, Words, join, tlasts
+from memtile.sim.fast_forward import SINK_WORDS, SOURCE_ROOM, FastForward
+from memtile.sim.feed import AtPorts, Feed, Offer, Words, join, tlasts, whole
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
 from memtile.sim.partition import open_partition, stop_clocks, unmodelled
@@ -44,28 +45,6 @@ from memtile.sim.warmup import warm_up
 _SLICE = 1 << 16  # cycles between looks at the outside world
 
 Progress = Callable[[int], None]
-
-
-class AtPorts(NamedTuple):
-    """Streams at the ports of an engine: the words of each, and their TLAST.
-
-    Attributes:
-        feeds: words that wait for S2MM channels, by channel; those laid out already are in the state.
-        caught: words taken from MM2S channels, by channel.
-        left: words taken from switch ports, by port.
-        patterns: readiness of the ports, by channel.
-    """
-
-    feeds: dict[int, Offer]
-    caught: dict[int, Offer]
-    left: dict[int, Offer]
-    patterns: dict[int, npt.NDArray[np.int64]]
-
-
-def _whole(pieces: Sequence[Offer]) -> Offer:
-    words = [piece for piece, _ in pieces] or [np.zeros(0, np.uint32)]
-    last = [flags for _, flags in pieces] or [np.zeros(0, np.uint8)]
-    return np.concatenate(words), np.concatenate(last)
 
 
 class Engine:
@@ -86,6 +65,7 @@ class Engine:
         bd_places: where a design says a BD, ``design.py:12``, by model index of the tile and BD number.
         checks: of what runs, for accesses that nothing orders.
         channels: the columns of ``state.channels``, quick to look at from Python.
+        forward: whether, and how far, time that repeats is jumped over.
     """
 
     def __init__(
@@ -110,6 +90,7 @@ class Engine:
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
+        self.forward = FastForward()
         self.host = HostTime(self._state, self.pass_to)
         self._doors: dict[tuple[int, bool], Door] = {}
         self._new_at_ports = False  # what was fed, caught or paced has not been laid out
@@ -231,13 +212,16 @@ class Engine:
         self._state = self.external.shown_to(self._state)
         self._state.clock.quiet[0] = 0
         self.cores.serve()
+        jumping = self._watcher is None and self.forward.begin(self._state, until)
         try:
             while True:
                 self.upsets.strike()
                 slice_end = self.now + (_SLICE if self._watcher is None else 1)
-                target = min(until, slice_end, self.upsets.next_cycle)
-                self._unsettled = True
-                stop = machine.run(self._state, target, settled=False)
+                target, self._unsettled = min(until, self.upsets.next_cycle), True
+                if jumping and not self.upsets.struck:
+                    stop = self.forward.run(self._state, target, _SLICE)
+                else:
+                    stop = machine.run(self._state, min(target, slice_end), settled=False)
                 if self._watcher is not None and self.now == slice_end:
                     self._watcher()
                 if stop is clock.Stop.KERNEL:
@@ -357,8 +341,8 @@ class Engine:
     def at_ports(self) -> AtPorts:
         """What waits at the ports and what was taken there, each stream in one piece."""
         return AtPorts(
-            feeds={ch: _whole(feed.offers()) for ch, feed in self._feeds.items()},
-            caught={ch: _whole(chunks) for ch, chunks in self._caught.items()},
+            feeds={ch: whole(feed.offers()) for ch, feed in self._feeds.items()},
+            caught={ch: whole(chunks) for ch, chunks in self._caught.items()},
             left={
                 port: (np.array([w for w, _ in words], np.uint32), np.array([e for _, e in words], np.uint8))
                 for port, words in self._left.items()
@@ -451,7 +435,7 @@ class Engine:
         if any(ports.sink_row[ch] < 0 for ch in self._caught):
             for row, ch in enumerate(self._caught):
                 ports.sink_row[ch] = row
-            shape = (len(self._caught), self._state.sink.shape[1])
+            shape = (len(self._caught), SINK_WORDS if self.forward.on else self._state.sink.shape[1])
             words, last = np.zeros(shape, np.uint32), np.zeros(shape, np.uint8)
             self._state = self._state._replace(sink=words, sink_last=last)
         if self._patterns:
@@ -466,7 +450,11 @@ class Engine:
             rest = slice(ports.source_position[ch], ports.source_end[ch])
             left = self._state.source[rest], self._state.source_last[rest]
             mine = [left, *self._feeds.pop(ch, Feed()).offers()]
+            if len(left[0]) or len(mine) > 1:
+                chunks.append(SOURCE_ROOM)
+                total += len(SOURCE_ROOM[0])
             ports.source_position[ch] = total
+            ports.source_ends[ch] = any(last.any() for _, last in mine)
             total += sum(len(words) for words, _ in mine)
             ports.source_end[ch] = total
             if total > ports.source_position[ch]:
@@ -495,4 +483,5 @@ class Engine:
             row, count = ports.sink_row[ch], ports.sink_count[ch]
             if row >= 0 and count > 0:
                 chunks.append((sink[row, :count].copy(), last[row, :count].copy()))
+                ports.sink_taken[ch] += count
                 ports.sink_count[ch] = 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -73,3 +75,26 @@ def tlasts(words: int, tlast: bool) -> npt.NDArray[np.uint8]:
     last[-1:] = tlast
     last.flags.writeable = False
     return last
+
+
+class AtPorts(NamedTuple):
+    """Streams at the ports of an engine: the words of each, and their TLAST.
+
+    Attributes:
+        feeds: words that wait for S2MM channels, by channel; those laid out already are in the state.
+        caught: words taken from MM2S channels, by channel.
+        left: words taken from switch ports, by port.
+        patterns: readiness of the ports, by channel.
+    """
+
+    feeds: dict[int, Offer]
+    caught: dict[int, Offer]
+    left: dict[int, Offer]
+    patterns: dict[int, npt.NDArray[np.int64]]
+
+
+def whole(pieces: Sequence[Offer]) -> Offer:
+    """Pieces as one."""
+    words = [piece for piece, _ in pieces] or [np.zeros(0, np.uint32)]
+    last = [flags for _, flags in pieces] or [np.zeros(0, np.uint8)]
+    return np.concatenate(words), np.concatenate(last)

@@ -18,6 +18,8 @@ from memtile.model.dma import executions
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock, passing
+from memtile.sim.forward import loop
+from memtile.sim.forward.plan import Arrays
 
 Bools = npt.NDArray[np.bool_]
 
@@ -32,9 +34,11 @@ class Operation(IntEnum):
     EXECUTE = 4  # x: limit, a: orders, b: room, c: log
     SETTLE = 5
     PASS = 6  # x: cycle to reach
+    FORWARD = 7  # x: cycle to reach, a: plan, b: kept, c: book
+    FORGET = 8  # b: kept, c: book
 
 
-COMPILED = ("arch", "model", "sim/clock.py", "sim/passing.py", "sim/machine.py")
+COMPILED = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
 """What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -59,6 +63,10 @@ def carry_out(
         return 1 if executions.advance(st, a, b, c, x) else 0
     if operation == Operation.PASS:
         return 1 if passing.pass_time(st, x) else 0
+    if operation == Operation.FORWARD:
+        return loop.run(st, a, b, c, x)
+    if operation == Operation.FORGET:
+        loop.forget(st, b, c)
     if operation == Operation.SETTLE:
         clock.settle(st)
     return 0
@@ -98,6 +106,24 @@ def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
     if settled:
         settle(st)
     return clock.Stop(stop)
+
+
+def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
+    """Advance to cycle ``until`` at most, jumping over what repeats; why the clock stopped.
+
+    It also stops, as for a limit, when as many cycles as the budget in the book says have been stepped.
+    """
+    stop = ask(st, Operation.FORWARD, int(until), arrays=work)
+    while st.clock.columns_written[0]:
+        column_clock.follow(st)
+        forget_periods(st, work)
+        stop = ask(st, Operation.FORWARD, int(until), arrays=work)
+    return clock.Stop(stop)
+
+
+def forget_periods(st: State, work: Arrays) -> None:
+    """Something else than the clock has changed the state, or may have."""
+    ask(st, Operation.FORGET, arrays=work)
 
 
 def settle(st: State) -> None:

@@ -32,6 +32,7 @@ from memtile.model.build.rest import arrays_at_rest, at_rest
 from memtile.model.build.watches import watches
 from memtile.model.build.wiring import Site, circuits, feeding_ports, switch_ports
 from memtile.model.checking.notes import LABEL_FIELDS, NOTE_FIELDS, NOTES, NOTING
+from memtile.model.dma import access_log
 from memtile.model.dma.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import CORE_STEPS, NONE, Ints
@@ -282,6 +283,7 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "source_last": 1,
         "sink": (1, SINK_WORDS),
         "sink_last": (1, SINK_WORDS),
+        "access_log": (access_log.ROWS, access_log.COLUMNS),
         "host_words": (HOST_WORDS + 1, 3),
         "pattern": 1,
         "noting": NOTING,

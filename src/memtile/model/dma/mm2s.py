@@ -10,6 +10,7 @@ from __future__ import annotations
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
+from memtile.model.dma.access_log import PADDING, note
 from memtile.model.dma.access_port import aim
 from memtile.model.dma.address_generator import form_access
 from memtile.model.dma.bd_load import halt
@@ -81,6 +82,12 @@ def drain_wide(st: State, ch: int) -> None:
 
 
 @inlined
+def ends_with_tlast(st: State, ch: int) -> int:
+    """1 if TLAST comes with the last word that was formed."""
+    return 1 if st.walks.left[ch] == 0 and st.channels.tlast_suppress[ch] == 0 else 0
+
+
+@inlined
 def emit(st: State, ch: int, word: int, later: int) -> None:
     """Put a word into the egress buffer, or first into the coder; ``later`` words of the BD follow it."""
     if st.channels.packed[ch] == 1:
@@ -106,6 +113,7 @@ def pad_value(st: State, ch: int) -> int:
 def emit_padding(st: State, ch: int) -> None:
     """Put the padding that was formed into the egress buffer."""
     value = pad_value(st, ch)
+    note(st, ch, PADDING, st.granules.formed[ch], ends_with_tlast(st, ch))
     for later in range(st.granules.formed[ch] - 1, -1, -1):
         emit(st, ch, value, st.walks.left[ch] + later)
 
@@ -186,6 +194,7 @@ def receive(st: State, ch: int) -> None:
         return
     g.closed[ch] = 0
     count, owner = g.formed[ch], g.owner[ch]
+    note(st, ch, g.target[ch], count, ends_with_tlast(st, ch))
     inspected = st.guards.inspected[owner] > 0
     if inspected:
         watchpoints.see_channel(st, ch, owner, g.target[ch], count, False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
+from memtile.model.dma.access_log import note
 from memtile.model.dma.access_port import aim
 from memtile.model.dma.address_generator import advance, joins
 from memtile.model.dma.bd_load import halt
@@ -49,6 +50,7 @@ def write(st: State, ch: int) -> None:
     g = st.granules
     if g.port_bank[ch] >= 0:
         if banks.granted(st, ch):
+            note(st, ch, g.port_target[ch], g.port_count[ch], 0)
             for i in range(g.port_count[ch]):
                 st.memory[g.port_target[ch] + i] = g.port_words[ch, i]
             if st.guards.inspected[g.port_owner[ch]] > 0:

@@ -177,8 +177,10 @@ class Ports(NamedTuple):
 
     source_position: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # next word in State.source
     source_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
+    source_ends: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = TLAST comes with some of its words
     sink_row: Annotated[Ints, Column(EQUAL, NONE, OUTSIDE, STAYS)]  # row in State.sink, -1 = none
     sink_count: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]
+    sink_taken: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # words that the host has taken from there
     # cycle-by-cycle readiness in State.pattern, repeating
     pattern_base: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
     pattern_length: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 0 = always ready

@@ -159,6 +159,8 @@ class StateTables(NamedTuple):
     sink: Annotated[Words, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]  # (port row, words)
     # (port row, words) TLAST of each word
     sink_last: Annotated[Bytes, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]
+    # what fast-forward is told of the accesses to memory, see ``dma.access_log``
+    access_log: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     # [0, 0] how many; then (port, word, TLAST) for the host to take
     host_words: Annotated[Ints, Column(DATA, 0, OWN_RESET, STAYS), Owner.MODEL]
     pattern: Annotated[Ints, Column(EQUAL, 1, OUTSIDE, STAYS), Owner.MODEL]

@@ -1,0 +1,46 @@
+"""The accesses of the channels to data memory in the order in which they are granted, while somebody listens.
+
+Fast-forward moves the words of a period that it does not step by them (``sim.forward``). Row 0 says how many
+rows there are and whether there are to be more; each other row is one access, or one beat of padding.
+"""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import inlined, jit
+from memtile.model.state.state import State
+
+NEXT, ON = 0, 1  # of row 0: the row that comes next; 1 = accesses are noted
+CH, TARGET, WORDS, STEP, FLAGS = range(5)  # of the others
+TLAST, MANY = 1, 2  # flags: the last word has TLAST; the row stands for many accesses
+COLUMNS = 5
+ROWS = 1 << 18
+PADDING = -1  # as TARGET: no access
+
+
+@jit
+def append(st: State, ch: int, target: int, words: int, step: int, flags: int) -> None:
+    """Add a row: words of the channel from a word of ``State.memory`` on, ``step`` words apart.
+
+    A log that is full is off.
+    """
+    log = st.access_log
+    row = log[0, NEXT]
+    if row == log.shape[0]:
+        log[0, ON] = 0
+        return
+    log[row, CH], log[row, TARGET], log[row, WORDS] = ch, target, words
+    log[row, STEP], log[row, FLAGS] = step, flags
+    log[0, NEXT] = row + 1
+
+
+@inlined
+def note(st: State, ch: int, target: int, words: int, last: int) -> None:
+    """Add an access, if somebody listens."""
+    if st.access_log[0, ON] == 1:
+        append(st, ch, target, words, 1, last)
+
+
+@jit
+def listen(st: State) -> None:
+    """Begin a log without rows."""
+    st.access_log[0, NEXT], st.access_log[0, ON] = 1, 1

@@ -1,0 +1,81 @@
+"""What an engine knows of fast-forward: whether it may, its arrays, and how far it has jumped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+
+from memtile.jit.decorators import ENABLED
+from memtile.model.state.state import State
+from memtile.sim import clock, machine
+from memtile.sim.feed import Offer
+from memtile.sim.forward.places import Book
+from memtile.sim.forward.plan import Arrays, arrays
+
+UNDER_WAY = 128  # words: at least what a channel can have taken from its port and not yet written
+SOURCE_ROOM: Offer = (np.zeros(UNDER_WAY, np.uint32), np.zeros(UNDER_WAY, np.uint8))
+"""Room before the words of a source, for those that its channel has under way."""
+SINK_WORDS = 1 << 17  # words of a sink, so that jumps are long
+_LEAST = 256  # cycles of a run that is worth the arrays
+
+_wanted: ContextVar[bool] = ContextVar("fast_forward", default=True)
+
+
+@contextmanager
+def fast_forwarding(on: bool) -> Iterator[None]:
+    """Context whose runs jump over time that repeats, or step every cycle, as an outer one may want it."""
+    before = _wanted.set(on and _wanted.get())
+    try:
+        yield
+    finally:
+        _wanted.reset(before)
+
+
+class FastForward:
+    """Fast-forward of one engine.
+
+    Attributes:
+        on: whether time that repeats is jumped over where :func:`fast_forwarding` does not say otherwise; by
+            default where the engine is compiled, as the interpreter is for looking at each cycle.
+    """
+
+    def __init__(self) -> None:
+        self.on = ENABLED
+        self._work: Arrays | None = None
+
+    @property
+    def jumped(self) -> int:
+        """Cycles jumped over so far."""
+        return 0 if self._work is None else int(self._work.book[Book.JUMPED])
+
+    @property
+    def jumps(self) -> int:
+        """Jumps so far."""
+        return 0 if self._work is None else int(self._work.book[Book.JUMPS])
+
+    @property
+    def rings(self) -> int:
+        """Those of them over whole rounds of rings of BDs."""
+        return 0 if self._work is None else int(self._work.book[Book.RING_JUMPS])
+
+    def begin(self, st: State, until: int) -> bool:
+        """Get ready for a run; whether it is to look for periods."""
+        if (
+            not (self.on and _wanted.get())
+            or until - int(st.clock.now[0]) < _LEAST
+            or not len(st.channels.phase)
+        ):
+            return False
+        if self._work is None:
+            self._work = arrays(st)
+        machine.forget_periods(st, self._work)
+        return True
+
+    def run(self, st: State, until: int, budget: int) -> clock.Stop:
+        """Advance to cycle ``until``, stepping no more than ``budget`` cycles; why the clock stopped."""
+        assert self._work is not None
+        self._work.book[Book.BUDGET] = budget
+        return machine.run_forward(st, until, self._work)

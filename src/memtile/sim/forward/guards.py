@@ -1,0 +1,291 @@
+"""How often a period may repeat: the comparisons of what moves with what does not, each with its guard.
+
+Every guard answers with the most periods, of those that the others allow, after which its comparison still
+comes out as in the period that was stepped; 0 = none, or what happens is nothing that a jump knows.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.tiles import MM2S, S2MM
+from memtile.jit.decorators import jit
+from memtile.model.checking import notes
+from memtile.model.dma.access_log import CH, FLAGS, MANY, NEXT, PADDING, TARGET, WORDS
+from memtile.model.dma.registers import FOT_MASK, OUT_OF_ORDER_MASK
+from memtile.model.state.causes import Phase
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
+from memtile.sim.forward.places import (
+    AIMED,
+    AT,
+    BDS,
+    HEAD,
+    LATEST,
+    LATEST_WORDS,
+    LEFT,
+    MOVED,
+    OF_CHANNEL,
+    ONLY_PADDING,
+    PORT_AIMED,
+    POSITION,
+    ROW,
+    RUNS,
+    SHIFT,
+    SOURCED,
+    SUNK,
+    WORDS_OF,
+    Book,
+    listed,
+    scratch,
+)
+
+_DIMENSIONS = 4
+_INNER = 3  # dimensions that may end
+_BLOCK = 256  # entries compared at a time
+_BEAT = 2  # words that a sink has to have room for, or it is full
+
+
+@jit
+def before(limit: int, value: int, change: int, times: int) -> int:
+    """How often ``value`` may grow by ``change``, above 0, and stay below ``limit``."""
+    return min(times, max((limit - 1 - value) // change, 0))
+
+
+@jit
+def above(limit: int, value: int, change: int, times: int) -> int:
+    """How often ``value`` may fall by ``change``, above 0, and stay above ``limit``."""
+    return min(times, max((value - 1 - limit) // change, 0))
+
+
+@jit
+def quiet_elsewhere(st: State) -> bool:
+    """Whether only channels act: no core, event unit or scrubber, no port of a switch or of the host."""
+    busy = st.active_cores[0] + st.active_units[0] + st.in_flight[0] + st.active_controls[0]
+    busy += st.active_ports[0] + st.asking_axi[0] + st.guarding[0] + st.zeroising[0]
+    busy += st.cascading[0] + st.noting[notes.ON]
+    outside = st.clock.asking[0] + st.clock.full[0] + st.clock.columns_written[0]
+    return bool(busy + outside == 0)
+
+
+@jit
+def axis_of(st: State, kept: Ints, at: int, ch: int) -> int:
+    """The one dimension in which the channel's walk has moved; -1 = none, or more than one."""
+    axis = -1
+    for d in range(_DIMENSIONS):
+        if st.walks.position[ch, d] != kept[at + POSITION + d]:
+            if axis >= 0:
+                return -1
+            axis = d
+    return axis
+
+
+@jit
+def stood(st: State, kept: Ints, at: int, ch: int) -> bool:
+    """Whether the channel's walk is where it was."""
+    walks, g = st.walks, st.granules
+    for d in range(_DIMENSIONS):
+        if walks.position[ch, d] != kept[at + POSITION + d]:
+            return False
+    if walks.address[ch] != kept[at + AT] or walks.left[ch] != kept[at + LEFT]:
+        return False
+    if g.target[ch] != kept[at + AIMED] or g.port_target[ch] != kept[at + PORT_AIMED]:
+        return False
+    return bool(st.channels.moved[ch] == kept[at + MOVED])
+
+
+@jit
+def counter(st: State, ch: int, axis: int, was: int, times: int) -> int:
+    """Guard of a counter: its end, and the ends of the padding before and behind the data."""
+    if axis >= _INNER:
+        return times
+    walks = st.walks
+    value = walks.position[ch, axis]
+    first, wrap = walks.before[ch, axis], walks.wrap[ch, axis]
+    if was < first:
+        return before(first, value, value - was, times)
+    if wrap == 0:
+        return times
+    if was < first + wrap:
+        return before(first + wrap, value, value - was, times)
+    return before(first + wrap + walks.after[ch, axis], value, value - was, times)
+
+
+@jit
+def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int:
+    """Guards of a walk that has gone on within its BD; how far it went becomes the channel's shift."""
+    c, walks, g = st.channels, st.walks, st.granules
+    axis = axis_of(st, kept, at, ch)
+    if axis < 0 or c.bds_done[ch] != kept[at + BDS] or c.phase[ch] != Phase.RUN:
+        return 0
+    was = kept[at + POSITION + axis]
+    shift = walks.address[ch] - kept[at + AT]
+    if walks.position[ch, axis] <= was or shift != (walks.position[ch, axis] - was) * walks.step[ch, axis]:
+        return 0
+    if g.target[ch] == kept[at + AIMED] and c.direction[ch] == MM2S and g.is_pad[ch] == 1:
+        shift, book[scratch(ch, ONLY_PADDING)] = 0, 1
+    port = shift if c.direction[ch] == S2MM else 0
+    if g.target[ch] - kept[at + AIMED] != shift or g.port_target[ch] - kept[at + PORT_AIMED] != port:
+        return 0
+    moved, left = c.moved[ch] - kept[at + MOVED], kept[at + LEFT] - walks.left[ch]
+    if moved <= 0 or left <= 0:
+        return 0
+    book[scratch(ch, SHIFT)] = shift
+    times = before(c.length[ch], c.moved[ch], moved, times)
+    times = above(0, walks.left[ch], left, times)
+    return counter(st, ch, axis, was, times)
+
+
+@jit
+def last_flags(st: State, at: int, words: int, times: int) -> int:
+    """Guard of TLAST at a source: each period offers it with the same words."""
+    most = times * words
+    flags, first = st.source_last, 0
+    while first < most:
+        end, differ = min(first + _BLOCK, most), 0
+        for n in range(at + first, at + end):
+            differ |= flags[n] ^ flags[n - words]
+        if differ != 0:
+            break
+        first = end
+    while first < most and flags[at + first] == flags[at + first - words]:
+        first += 1
+    return first // words
+
+
+@jit
+def ends(st: State, kept: Ints, at: int, ch: int, times: int) -> int:
+    """Guards of the ends of the channel's task, its source and its sink."""
+    ports = st.ports
+    runs = kept[at + RUNS] - st.channels.runs_left[ch]
+    sourced = ports.source_position[ch] - kept[at + SOURCED]
+    sunk = ports.sink_taken[ch] + ports.sink_count[ch] - kept[at + SUNK]
+    if runs < 0 or sourced < 0 or sunk < 0:
+        return 0
+    if runs > 0:
+        times = above(0, st.channels.runs_left[ch], runs, times)
+    if sourced > 0:
+        times = before(ports.source_end[ch], ports.source_position[ch], sourced, times)
+        if ports.source_ends[ch] == 1:
+            times = last_flags(st, ports.source_position[ch], sourced, times)
+    if sunk > 0:
+        room = st.sink.shape[1] - _BEAT - st.fifos.held[ch]
+        times = before(room, ports.sink_count[ch], sunk, times)
+    return times
+
+
+@jit
+def block(first: int, shift: int, log2: int, mask: int, times: int) -> int:
+    """How often an address may move by ``shift`` within its bank, or group of banks."""
+    if mask == 0 or shift % ((mask + 1) << log2) == 0:
+        return times
+    within = first & ((1 << log2) - 1)
+    if shift > 0:
+        return before(1 << log2, within, shift, times)
+    return above(-1, within, -shift, times)
+
+
+@jit
+def aim(st: State, ch: int, target: int, words: int, shift: int, times: int) -> int:
+    """Guards of an access from a word of ``State.memory`` on: it stays in its bank, and in its window."""
+    owner, memory = st.granules.owner[ch], st.memories
+    size = st.spec.tiles.memory_words[owner]
+    first = target - st.spec.tiles.memory_base[owner]
+    if first < 0 or first + words > size:
+        return 0  # of another window than the one that the walk is in now
+    times = block(first, shift, memory.shift[owner], memory.mask[owner], times)
+    times = block(first, shift, memory.group_shift[owner], memory.group_mask[owner], times)
+    if shift > 0:
+        return before(size, first + words - 1, shift, times)
+    return above(-1, first, -shift, times)
+
+
+@jit
+def under_way(st: State, book: Ints, ch: int, times: int) -> int:
+    """Guards of the accesses that the channel has formed, and that were not granted yet."""
+    g, shift = st.granules, book[scratch(ch, SHIFT)]
+    if st.channels.direction[ch] == MM2S:
+        if g.closed[ch] == 1 and g.is_pad[ch] == 0:
+            times = aim(st, ch, g.target[ch], g.formed[ch], shift, times)
+        return times
+    if g.formed[ch] > 0:
+        times = aim(st, ch, g.target[ch], g.formed[ch], shift, times)
+    if g.port_count[ch] > 0:
+        if g.port_owner[ch] != g.owner[ch]:
+            return 0
+        times = aim(st, ch, g.port_target[ch], g.port_count[ch], shift, times)
+    return times
+
+
+@jit
+def note_latest(book: Ints, ch: int, words: int, offset: int) -> None:
+    """Note for each word of an access where in the period it was moved."""
+    for word in range(words):
+        book[scratch(ch, LATEST) + word] = offset
+
+
+@jit
+def survey(st: State, book: Ints, first: int, end: int, times: int) -> int:
+    """Go over the accesses of the period: guards of those that move, and how many words each channel has."""
+    log = st.access_log
+    for row in range(first, end):
+        ch, words = log[row, CH], log[row, WORDS]
+        so_far = book[scratch(ch, WORDS_OF)]
+        if so_far == 0:
+            book[listed(st.channels.phase.shape[0], book[Book.LISTED])] = ch
+            book[Book.LISTED] += 1
+        if log[row, FLAGS] & MANY == 0:
+            note_latest(book, ch, words, so_far)
+        book[scratch(ch, WORDS_OF)] = so_far + words
+        shift = book[scratch(ch, SHIFT)]
+        if log[row, TARGET] != PADDING and book[scratch(ch, ONLY_PADDING)] == 1:
+            return 0
+        if shift != 0 and log[row, TARGET] != PADDING:
+            if log[row, FLAGS] & MANY:
+                return 0
+            times = aim(st, ch, log[row, TARGET], words, shift, times)
+    return times
+
+
+@jit
+def plain_words(st: State, kept: Ints, book: Ints, at: int, ch: int) -> bool:
+    """Whether the channel moved its words between the test bench and data memory, as they are."""
+    c, words = st.channels, book[scratch(ch, WORDS_OF)]
+    sourced = st.ports.source_position[ch] - kept[at + SOURCED]
+    sunk = st.ports.sink_taken[ch] + st.ports.sink_count[ch] - kept[at + SUNK]
+    if words != (sunk if c.direction[ch] == MM2S else sourced):
+        return False
+    if words == 0:
+        return True
+    if c.external[ch] >= 0 or c.packed[ch] == 1 or c.control[ch] & (FOT_MASK | OUT_OF_ORDER_MASK) != 0:
+        return False
+    return bool(st.guards.inspected[st.granules.owner[ch]] == 0)
+
+
+@jit
+def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, times: int) -> int:
+    """Guards of all channels, but for where their accesses go."""
+    for ch in range(st.channels.phase.shape[0]):
+        at = start + HEAD + ch * OF_CHANNEL
+        book[scratch(ch, SHIFT)] = book[scratch(ch, WORDS_OF)] = book[scratch(ch, ONLY_PADDING)] = 0
+        note_latest(book, ch, LATEST_WORDS, -1)
+        length = st.ports.pattern_length[ch]
+        if length > 0 and period % length != 0:
+            return 0
+        if not stood(st, kept, at, ch):
+            times = walk(st, kept, book, at, ch, times)
+        times = ends(st, kept, at, ch, times)
+        if times == 0:
+            return 0
+    return times
+
+
+@jit
+def where_accesses_go(st: State, kept: Ints, book: Ints, start: int, times: int) -> int:
+    """Guards of the accesses, and of what the period does with their words."""
+    book[Book.LISTED] = 0
+    times = survey(st, book, kept[start + ROW], st.access_log[0, NEXT], times)
+    for ch in range(st.channels.phase.shape[0]):
+        if times == 0 or not plain_words(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch):
+            return 0
+        if book[scratch(ch, SHIFT)] != 0:
+            times = under_way(st, book, ch, times)
+    return times

@@ -1,0 +1,287 @@
+"""The clock loop that jumps: it steps, looks for periods, and brings the state as far on as the guards allow.
+
+Two kinds of periods are looked for. A *look* keeps the state and compares it with that of each of the next
+cycles: it finds short periods within BDs. *Rings* of BDs repeat as a whole: states are kept at ends of BDs of
+one channel, the anchor, and compared with each other. Looks that find nothing become rare.
+"""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import jit
+from memtile.model.dma.access_log import CH, FLAGS, MANY, NEXT, ON, PADDING, STEP, TARGET, WORDS, listen
+from memtile.model.dma.access_log import append as append_row
+from memtile.model.state.causes import Phase
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
+from memtile.sim import clock
+from memtile.sim.clock import Stop
+from memtile.sim.forward.guards import of_channels, quiet_elsewhere, where_accesses_go
+from memtile.sim.forward.period import DIFFERENT, compare, differs_again, keep, move_on
+from memtile.sim.forward.places import (
+    CYCLE,
+    LOOK_SLOT,
+    RING_SLOTS,
+    ROW,
+    SEGMENT,
+    SHIFT,
+    VALID,
+    Book,
+    scratch,
+    segments,
+)
+from memtile.sim.forward.segments import at_a_time, gather, prolong
+from memtile.sim.forward.streams import jump
+
+_FIRST_LOOK = 64  # cycles of a look; one that finds nothing makes the next ones longer
+_LONGER = 2  # log2 of how much
+_LONGEST_LOOK = 4096
+_AT_ONCE = 2  # looks in a row that follow each other at once
+_APART = 4  # later ones are so many times their length apart
+_SLOTS_COMPARED = 4  # as many words as so many slots have may be compared in a look
+_WORTH = 128  # cycles that a look has to gain; a longer period may gain more
+_AFTER_JUMP = 40  # cycles in which a BD ends, and the next one fills what has run empty
+_RING_PAUSE = 4  # a log that was full is begun again after so many times the cycles that it took
+_STALE = 1 << 15  # cycles after which another channel becomes the anchor, if this one ends no BD
+_WORDS_A_CYCLE = 16  # words that may be kept for each cycle that is stepped
+
+
+@jit
+def forget_rings(kept: Ints, book: Ints) -> None:
+    """No state that was kept counts any more."""
+    for slot in range(RING_SLOTS):
+        kept[slot * book[Book.SLOT_SIZE] + VALID] = 0
+
+
+@jit
+def forget(st: State, kept: Ints, book: Ints) -> None:
+    """Something else than the clock has changed the state."""
+    forget_rings(kept, book)
+    book[Book.RECORDING] = 0
+    st.access_log[0, ON] = 0
+    now = st.clock.now[0]
+    book[Book.NEXT_LOOK], book[Book.NEXT_RING] = max(book[Book.NEXT_LOOK], now), now
+    if book[Book.RING_GAP] == 0:
+        book[Book.RING_GAP] = book[Book.SLOT_SIZE] // _WORDS_A_CYCLE
+    choose_anchor(st, book)
+
+
+@jit
+def goes_on(st: State, ch: int) -> bool:
+    """Whether the channel has a task whose BDs come again."""
+    c = st.channels
+    return bool(c.phase[ch] != Phase.IDLE and (c.runs_left[ch] > 0 or c.next_bd[ch] >= 0))
+
+
+@jit
+def choose_anchor(st: State, book: Ints) -> None:
+    """Take the next channel with a task that goes on for the anchor."""
+    channels = st.channels.phase.shape[0]
+    book[Book.ANCHOR_SINCE] = st.clock.now[0]
+    for n in range(1, channels + 1):
+        ch = (book[Book.ANCHOR] + n) % channels
+        if goes_on(st, ch):
+            book[Book.ANCHOR] = ch
+            break
+    if channels > 0:
+        book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
+
+
+@jit
+def log_segments(st: State, book: Ints, done: int) -> None:
+    """Append the segments to the log, so many periods on."""
+    at = segments(st.channels.phase.shape[0])
+    for _ in range(book[Book.SEGMENTS]):
+        ch, target, flags = book[at + CH], book[at + TARGET], book[at + FLAGS] | MANY
+        if target != PADDING:
+            target += done * book[scratch(ch, SHIFT)]
+        append_row(st, ch, target, book[at + WORDS], book[at + STEP], flags)
+        at += SEGMENT
+
+
+@jit
+def log_jump(st: State, book: Ints, first: int, end: int, times: int) -> None:
+    """Append the accesses of a jump to the log, for a ring that it is part of.
+
+    All periods but the last one are appended as segments.
+    """
+    log, done, gathered = st.access_log, 0, 0
+    gather(st, book, first, end, 1)
+    if times > 1 and prolong(st, book, times - 1):
+        log_segments(st, book, 0)
+        done = times - 1
+    while done < times - 1:
+        periods = min(at_a_time(end - first), times - 1 - done)
+        if periods != gathered:
+            gather(st, book, first, end, periods)
+            gathered = periods
+        log_segments(st, book, done)
+        done += periods
+    for row in range(first, end):
+        ch, target = log[row, CH], log[row, TARGET]
+        if target != PADDING:
+            target += times * book[scratch(ch, SHIFT)]
+        append_row(st, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS])
+
+
+@jit
+def try_jump(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, until: int) -> bool:
+    """Jump if the state is that of the slot, moved, and the guards allow it; whether it did."""
+    start, now = slot * book[Book.SLOT_SIZE], st.clock.now[0]
+    period, first, end = now - kept[start + CYCLE], kept[start + ROW], st.access_log[0, NEXT]
+    if not quiet_elsewhere(st) or differs_again(st, plan, kept, book, slot):
+        return False
+    worth = _WORTH // period if slot == LOOK_SLOT else 0
+    times = of_channels(st, kept, book, start, period, (until - now) // period)
+    if times <= worth:
+        return False
+    bound = compare(st, plan, kept, book, slot)
+    if bound == DIFFERENT:
+        return False
+    times = where_accesses_go(st, kept, book, start, min(times, (bound - now) // period))
+    if times <= worth:
+        return False
+    jump(st, kept, book, start, first, end, times)
+    move_on(st, plan, kept, book, slot, times)
+    if book[Book.RECORDING] == 1 and slot == LOOK_SLOT:
+        log_jump(st, book, first, end, times)
+    book[Book.JUMPS] += 1
+    book[Book.JUMPED] += times * period
+    return True
+
+
+@jit
+def begin_recording(st: State, kept: Ints, book: Ints) -> None:
+    """Begin the log of a ring anew."""
+    forget_rings(kept, book)
+    if st.access_log[0, ON] == 0:  # a look may have begun it
+        listen(st)
+    book[Book.RECORDING], book[Book.RING_TRIES] = 1, 0
+
+
+@jit
+def lost_log(st: State, kept: Ints, book: Ints) -> None:
+    """The log is off: a ring that it is part of is longer than it can hold. Later, it may be shorter."""
+    oldest = st.clock.now[0]
+    for slot in range(RING_SLOTS):
+        start = slot * book[Book.SLOT_SIZE]
+        if kept[start + VALID] == 1:
+            oldest = min(oldest, kept[start + CYCLE])
+    forget_rings(kept, book)
+    pause = max(_RING_PAUSE * (st.clock.now[0] - oldest), 2 * book[Book.RING_PAUSE])
+    book[Book.RING_PAUSE], book[Book.RECORDING] = pause, 0
+    book[Book.NEXT_RING] = st.clock.now[0] + pause
+
+
+@jit
+def at_end_of_bd(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> None:
+    """The anchor has ended a BD: jump if the state was there before, else keep it."""
+    now = st.clock.now[0]
+    book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
+    book[Book.ANCHOR_SINCE] = now
+    if now < book[Book.NEXT_RING]:
+        return
+    if book[Book.RECORDING] == 1 and st.access_log[0, ON] == 0:
+        lost_log(st, kept, book)
+        return
+    if not quiet_elsewhere(st):
+        return
+    if book[Book.RECORDING] == 0:
+        begin_recording(st, kept, book)
+    for slot in range(RING_SLOTS):
+        if kept[slot * book[Book.SLOT_SIZE] + VALID] == 1 and try_jump(st, plan, kept, book, slot, until):
+            book[Book.RING_JUMPS] += 1
+            listen(st)
+            begin_recording(st, kept, book)
+            book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
+            book[Book.ANCHOR_SINCE] = st.clock.now[0]
+            book[Book.RING_PAUSE] = 0
+            break
+    keep(st, plan, kept, book, book[Book.RING_SLOT])
+    book[Book.RING_SLOT] = (book[Book.RING_SLOT] + 1) % RING_SLOTS
+    book[Book.RING_TRIES] += 1
+    if book[Book.RING_TRIES] > RING_SLOTS:
+        book[Book.RING_GAP] *= 2
+        book[Book.RING_TRIES] = 0
+    book[Book.NEXT_RING] = st.clock.now[0] + book[Book.RING_GAP]
+
+
+@jit
+def advance(st: State, plan: Ints, kept: Ints, book: Ints, target: int, until: int) -> int:
+    """Step up to cycle ``target`` at most; where the anchor ends a BD, it may jump up to ``until``."""
+    stop = clock.advance_to_end(st, target, book[Book.ANCHOR], book[Book.ANCHOR_BDS])
+    if stop == Stop.LIMIT and st.channels.bds_done[book[Book.ANCHOR]] != book[Book.ANCHOR_BDS]:
+        at_end_of_bd(st, plan, kept, book, until)
+    return stop
+
+
+@jit
+def found_nothing(st: State, book: Ints, length: int) -> None:
+    """Let the looks be longer and more seldom."""
+    book[Book.FAILED] += 1
+    wait = 0 if book[Book.FAILED] <= _AT_ONCE else max(_APART * length, book[Book.SLOT_SIZE])
+    book[Book.NEXT_LOOK] = st.clock.now[0] + wait
+
+
+@jit
+def ready_to_look(st: State, book: Ints) -> bool:
+    """Whether a look may find something; then accesses are noted."""
+    if not quiet_elsewhere(st):
+        return False
+    if not goes_on(st, book[Book.ANCHOR]) or st.clock.now[0] - book[Book.ANCHOR_SINCE] > _STALE:
+        choose_anchor(st, book)
+    if book[Book.RECORDING] == 0:
+        listen(st)
+    return bool(st.access_log[0, ON] == 1)
+
+
+@jit
+def look_each_cycle(st: State, plan: Ints, kept: Ints, book: Ints, end: int, until: int) -> int:
+    """Step up to cycle ``end``, or to where a period is found and jumped over; return a ``Stop`` code."""
+    jumps = book[Book.JUMPS]
+    stop: int = Stop.LIMIT
+    enough = book[Book.COMPARED] + _SLOTS_COMPARED * book[Book.SLOT_SIZE]
+    while st.clock.now[0] < end and st.access_log[0, ON] == 1 and book[Book.COMPARED] <= enough:
+        stop = advance(st, plan, kept, book, st.clock.now[0] + 1, until)
+        if stop != Stop.LIMIT or st.clock.columns_written[0] > 0 or book[Book.JUMPS] != jumps:
+            break
+        if try_jump(st, plan, kept, book, LOOK_SLOT, until):
+            book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + _AFTER_JUMP
+            break
+    return stop
+
+
+@jit
+def look(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> int:
+    """Look for a short period from this cycle on; return a ``Stop`` code."""
+    length = min(_FIRST_LOOK << _LONGER * min(book[Book.FAILED], 2 * _LONGER), _LONGEST_LOOK)
+    if not ready_to_look(st, book):
+        found_nothing(st, book, length)
+        return Stop.LIMIT
+    keep(st, plan, kept, book, LOOK_SLOT)
+    jumps, end = book[Book.JUMPS], min(st.clock.now[0] + length, until)
+    stop = look_each_cycle(st, plan, kept, book, end, until)
+    if book[Book.JUMPS] == jumps:
+        found_nothing(st, book, length)
+    if book[Book.RECORDING] == 0:
+        st.access_log[0, ON] = 0
+    return stop
+
+
+@jit
+def run(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> int:
+    """Advance to cycle ``until`` at most, stepping no more than the budget; return a ``Stop`` code."""
+    st.clock.locks_changed[0] = 1
+    jumped, began = book[Book.JUMPED], st.clock.now[0]
+    while st.clock.now[0] < until:
+        now = st.clock.now[0]
+        stepped = now - began - (book[Book.JUMPED] - jumped)
+        if stepped >= book[Book.BUDGET]:
+            return Stop.LIMIT
+        if now >= book[Book.NEXT_LOOK]:
+            stop = look(st, plan, kept, book, until)
+        else:
+            target = min(until, book[Book.NEXT_LOOK], now + book[Book.BUDGET] - stepped)
+            stop = advance(st, plan, kept, book, target, until)
+        if stop != Stop.LIMIT or st.clock.columns_written[0] > 0:
+            return stop
+    return Stop.LIMIT

@@ -1,0 +1,179 @@
+"""The state as it is and as it was: kept, compared span by span, and moved on by whole periods."""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import jit
+from memtile.jit.words import WORD, access
+from memtile.model.dma.access_log import NEXT
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
+from memtile.sim.forward.places import (
+    ADDRESS,
+    AIMED,
+    APART,
+    AT,
+    BDS,
+    CLASS,
+    COUNT_OF_ROWS,
+    COUNT_OF_WORDS,
+    CYCLE,
+    HEAD,
+    LEFT,
+    MOVED,
+    OF_CHANNEL,
+    PORT_AIMED,
+    POSITION,
+    ROW,
+    RUNS,
+    SOURCED,
+    SPAN,
+    SUNK,
+    VALID,
+    Book,
+    Compared,
+)
+
+UNBOUNDED = 1 << 62
+DIFFERENT = -1
+_DIMENSIONS = 4
+_MARGIN = 2  # cycles before one that is due, at which a jump ends
+
+_load, _store = access()
+
+
+@jit
+def keep_channel(st: State, kept: Ints, at: int, ch: int) -> None:
+    """Keep the columns of the channel that have guards of their own."""
+    kept[at + MOVED] = st.channels.moved[ch]
+    kept[at + LEFT] = st.walks.left[ch]
+    kept[at + AT] = st.walks.address[ch]
+    for d in range(_DIMENSIONS):
+        kept[at + POSITION + d] = st.walks.position[ch, d]
+    kept[at + AIMED] = st.granules.target[ch]
+    kept[at + PORT_AIMED] = st.granules.port_target[ch]
+    kept[at + BDS] = st.channels.bds_done[ch]
+    kept[at + RUNS] = st.channels.runs_left[ch]
+    kept[at + SOURCED] = st.ports.source_position[ch]
+    kept[at + SUNK] = st.ports.sink_taken[ch] + st.ports.sink_count[ch]
+
+
+@jit
+def keep(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> None:
+    """Keep the state in a slot."""
+    start = slot * book[Book.SLOT_SIZE]
+    kept[start + CYCLE], kept[start + ROW] = st.clock.now[0], st.access_log[0, NEXT]
+    kept[start + VALID] = 1
+    at = start + HEAD
+    for ch in range(st.channels.phase.shape[0]):
+        keep_channel(st, kept, at, ch)
+        at += OF_CHANNEL
+    for span in range(0, plan.shape[0], SPAN):
+        for row in range(plan[span + COUNT_OF_ROWS]):
+            first = plan[span + ADDRESS] + row * plan[span + APART]
+            for word in range(plan[span + COUNT_OF_WORDS]):
+                kept[at + word] = _load(first + word * WORD)
+            at += plan[span + COUNT_OF_WORDS]
+
+
+@jit
+def equal(kept: Ints, at: int, first: int, words: int) -> bool:
+    """Whether all words are what they were."""
+    for word in range(words):  # noqa: SIM110 - compiled code has no generators
+        if _load(first + word * WORD) != kept[at + word]:
+            return False
+    return True
+
+
+@jit
+def stamps_moved(kept: Ints, at: int, first: int, words: int, period: int, settled: int) -> bool:
+    """Whether each past cycle is by the period later, or as it was and then before cycle ``settled``."""
+    for word in range(words):
+        was = kept[at + word]
+        change = _load(first + word * WORD) - was
+        if change != period and (change != 0 or was >= settled):
+            return False
+    return True
+
+
+@jit
+def next_due(kept: Ints, at: int, first: int, words: int, began: int, period: int) -> int:
+    """The earliest cycle to come that does not move; ``DIFFERENT`` if one came within the period."""
+    earliest = UNBOUNDED
+    for word in range(words):
+        was = kept[at + word]
+        change = _load(first + word * WORD) - was
+        if change == 0:
+            if was >= began:
+                if was - _MARGIN < began + period:
+                    return DIFFERENT
+                earliest = min(earliest, was - _MARGIN)
+        elif change != period:
+            return DIFFERENT
+    return earliest
+
+
+@jit
+def compare_span(plan: Ints, kept: Ints, span: int, at: int, began: int, period: int, latency: int) -> int:
+    """The cycle at which a jump has to end for the words of a span, kept at ``at``; or ``DIFFERENT``."""
+    words, how, bound = plan[span + COUNT_OF_WORDS], plan[span + CLASS], UNBOUNDED
+    for row in range(plan[span + COUNT_OF_ROWS]):
+        first = plan[span + ADDRESS] + row * plan[span + APART]
+        if how == Compared.EQUAL:
+            if not equal(kept, at, first, words):
+                return DIFFERENT
+        elif how == Compared.STAMP:
+            if not stamps_moved(kept, at, first, words, period, began - latency):
+                return DIFFERENT
+        elif how == Compared.DUE:
+            due = next_due(kept, at, first, words, began, period)
+            if due == DIFFERENT:
+                return DIFFERENT
+            bound = min(bound, due)
+        at += words
+    return bound
+
+
+@jit
+def differs_again(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> bool:
+    """Whether the state differs from that of the slot where the last two differed that were compared."""
+    start, span = slot * book[Book.SLOT_SIZE], book[Book.DIFFERED]
+    if book[Book.DIFFERED_AT] == 0:
+        return False
+    began, latency = kept[start + CYCLE], st.spec.timing.neighbour_latency[0]
+    at, period = start + book[Book.DIFFERED_AT], st.clock.now[0] - began
+    return compare_span(plan, kept, span, at, began, period, latency) == DIFFERENT
+
+
+@jit
+def compare(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> int:
+    """The cycle at which a jump has to end if the state is that of the slot, moved; else ``DIFFERENT``."""
+    start, bound = slot * book[Book.SLOT_SIZE], UNBOUNDED
+    began, latency = kept[start + CYCLE], st.spec.timing.neighbour_latency[0]
+    period = st.clock.now[0] - began
+    at = start + HEAD + st.channels.phase.shape[0] * OF_CHANNEL
+    for span in range(0, plan.shape[0], SPAN):
+        words = plan[span + COUNT_OF_ROWS] * plan[span + COUNT_OF_WORDS]
+        book[Book.COMPARED] += words
+        due = compare_span(plan, kept, span, at, began, period, latency)
+        if due == DIFFERENT:
+            book[Book.DIFFERED], book[Book.DIFFERED_AT] = span, at - start
+            return DIFFERENT
+        bound = min(bound, due)
+        at += words
+    return bound
+
+
+@jit
+def move_on(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, times: int) -> None:
+    """Let the spans differ once more for each of ``times`` periods."""
+    at = slot * book[Book.SLOT_SIZE] + HEAD + st.channels.phase.shape[0] * OF_CHANNEL
+    for span in range(0, plan.shape[0], SPAN):
+        words, how = plan[span + COUNT_OF_WORDS], plan[span + CLASS]
+        for row in range(plan[span + COUNT_OF_ROWS]):
+            if how != Compared.EQUAL:
+                first = plan[span + ADDRESS] + row * plan[span + APART]
+                for word in range(words):
+                    place = first + word * WORD
+                    now = _load(place)
+                    _store(place, now + times * (now - kept[at + word]))
+            at += words

@@ -1,0 +1,182 @@
+"""A jump of the channels: their words, what they have under way, and the columns with guards of their own.
+
+The words that a channel has under way follow each other in one stream: of the source at its port, which lies
+in ``State.source`` with room before it for the words that have been taken; or of memory, which goes on into
+its sink. So what is under way after a jump is found in that stream.
+"""
+
+from __future__ import annotations
+
+from memtile.arch.tiles import MM2S
+from memtile.jit.decorators import jit
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
+from memtile.sim.forward.places import (
+    AIMED,
+    AT,
+    CURSOR,
+    HEAD,
+    LATEST,
+    LEFT,
+    MOVED,
+    OF_CHANNEL,
+    PORT_AIMED,
+    POSITION,
+    RUNS,
+    WORDS_OF,
+    Book,
+    listed,
+    scratch,
+)
+from memtile.sim.forward.segments import at_a_time, gather, play, prolong
+
+_DIMENSIONS = 4
+
+
+@jit
+def under_way(st: State, ch: int) -> int:
+    """Words that the S2MM channel has taken from its port and not yet written."""
+    g = st.granules
+    return int(st.fifos.held[ch] + g.formed[ch] + g.port_count[ch])
+
+
+@jit
+def lay_before_source(st: State, ch: int, at: int) -> None:
+    """Put the words under way into the source again, from ``at`` on: the oldest are at the memory port."""
+    g, fifos = st.granules, st.fifos
+    for n in range(g.port_count[ch]):
+        st.source[at + n] = g.port_words[ch, n]
+    at += g.port_count[ch]
+    for n in range(g.formed[ch]):
+        st.source[at + n] = g.words[ch, n]
+    at += g.formed[ch]
+    for n in range(fifos.held[ch]):
+        st.source[at + n] = fifos.words[ch, (fifos.head[ch] + n) & fifos.wrap[ch]]
+
+
+@jit
+def lay_into_sink(st: State, ch: int) -> int:
+    """Put the words under way into the sink; where the next one goes there."""
+    fifos, row, at = st.fifos, st.ports.sink_row[ch], st.ports.sink_count[ch]
+    for n in range(fifos.held[ch]):
+        slot = (fifos.head[ch] + n) & fifos.wrap[ch]
+        st.sink[row, at + n] = fifos.words[ch, slot]
+        st.sink_last[row, at + n] = fifos.last[ch, slot]
+    return int(at + fifos.held[ch])
+
+
+@jit
+def open_streams(st: State, book: Ints) -> None:
+    """Set for each channel of the period where its words come from, or go to."""
+    for n in range(book[Book.LISTED]):
+        ch = book[listed(st.channels.phase.shape[0], n)]
+        if st.channels.direction[ch] == MM2S:
+            book[scratch(ch, CURSOR)] = lay_into_sink(st, ch)
+        else:
+            at = st.ports.source_position[ch] - under_way(st, ch)
+            lay_before_source(st, ch, at)
+            book[scratch(ch, CURSOR)] = at
+
+
+@jit
+def move_words(st: State, book: Ints, first: int, end: int, times: int) -> None:
+    """Move the words of ``times`` periods, whose accesses are rows ``first`` to ``end`` of the log."""
+    gather(st, book, first, end, 1)
+    if prolong(st, book, times):
+        play(st, book, 0)
+        return
+    done, gathered = 0, 0
+    while done < times:
+        periods = min(at_a_time(end - first), times - done)
+        if periods != gathered:
+            gather(st, book, first, end, periods)
+            gathered = periods
+        play(st, book, done)
+        done += periods
+
+
+@jit
+def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> None:
+    """Let the columns with guards differ once more for each period."""
+    c, walks, g, ports, fifos = st.channels, st.walks, st.granules, st.ports, st.fifos
+    c.moved[ch] += times * (c.moved[ch] - kept[at + MOVED])
+    c.runs_left[ch] += times * (c.runs_left[ch] - kept[at + RUNS])
+    walks.left[ch] += times * (walks.left[ch] - kept[at + LEFT])
+    walks.address[ch] += times * (walks.address[ch] - kept[at + AT])
+    for d in range(_DIMENSIONS):
+        walks.position[ch, d] += times * (walks.position[ch, d] - kept[at + POSITION + d])
+    g.target[ch] += times * (g.target[ch] - kept[at + AIMED])
+    g.port_target[ch] += times * (g.port_target[ch] - kept[at + PORT_AIMED])
+    words = times * book[scratch(ch, WORDS_OF)]
+    fifos.head[ch] = (fifos.head[ch] + words) & fifos.wrap[ch]
+    if c.direction[ch] == MM2S:
+        ports.sink_count[ch] += words
+    else:
+        ports.source_position[ch] += words
+
+
+@jit
+def fill_egress(st: State, ch: int, words: int) -> None:
+    """Put the last ``words`` words of the sink's stream into the egress buffer, as far as it goes back."""
+    fifos, row = st.fifos, st.ports.sink_row[ch]
+    tail = fifos.head[ch] + fifos.held[ch]
+    end = st.ports.sink_count[ch] + fifos.held[ch]
+    for n in range(1, min(words, fifos.wrap[ch] + 1) + 1):
+        slot = (tail - n) & fifos.wrap[ch]
+        fifos.words[ch, slot] = st.sink[row, end - n]
+        fifos.last[ch, slot] = st.sink_last[row, end - n]
+
+
+@jit
+def fill_ingress(st: State, ch: int, words: int) -> None:
+    """Put the last ``words`` words of the source into the ingress buffer, as far as it goes back."""
+    fifos, end = st.fifos, st.ports.source_position[ch]
+    tail = fifos.head[ch] + fifos.held[ch]
+    for n in range(1, min(words, fifos.wrap[ch] + 1) + 1):
+        slot = (tail - n) & fifos.wrap[ch]
+        fifos.words[ch, slot] = st.source[end - n]
+        fifos.last[ch, slot] = st.source_last[end - n]
+
+
+@jit
+def fill_accesses(st: State, book: Ints, ch: int) -> None:
+    """Give the accesses that the S2MM channel forms, and has at its port, their words.
+
+    Behind those that wait are the words of accesses before.
+    """
+    g = st.granules
+    written = st.ports.source_position[ch] - under_way(st, ch)
+    period = written - book[scratch(ch, WORDS_OF)]
+    for n in range(g.port_words.shape[1]):
+        latest = book[scratch(ch, LATEST) + n]
+        if n < g.port_count[ch]:
+            g.port_words[ch, n] = st.source[written + n]
+        elif latest >= 0:
+            g.port_words[ch, n] = st.source[period + latest + n]
+        if n < g.formed[ch]:
+            g.words[ch, n] = st.source[written + g.port_count[ch] + n]
+        elif n < g.port_count[ch] or latest >= 0:
+            g.words[ch, n] = g.port_words[ch, n]
+
+
+@jit
+def close_streams(st: State, book: Ints, times: int) -> None:
+    """Fill what the channels have under way after the jump."""
+    for n in range(book[Book.LISTED]):
+        ch = book[listed(st.channels.phase.shape[0], n)]
+        words = times * book[scratch(ch, WORDS_OF)]
+        if st.channels.direction[ch] == MM2S:
+            fill_egress(st, ch, words)
+        else:
+            fill_ingress(st, ch, words)
+            fill_accesses(st, book, ch)
+
+
+@jit
+def jump(st: State, kept: Ints, book: Ints, start: int, first: int, end: int, times: int) -> None:
+    """Bring all channels ``times`` periods on; the slot at ``start`` has the state before the period."""
+    open_streams(st, book)
+    move_words(st, book, first, end, times)
+    for ch in range(st.channels.phase.shape[0]):
+        shift_channel(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch, times)
+    close_streams(st, book, times)

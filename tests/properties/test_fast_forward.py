@@ -1,0 +1,34 @@
+"""Does a run that jumps over time that repeats end in the very state of one that steps every cycle?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from repeating_designs import Design, build, designs, differences, rings
+
+
+def both(design: Design) -> int:
+    """Run the design both ways, and compare whole states wherever it stops; how many jumps there were."""
+    jumping, stepping = build(design, forward=True), build(design, forward=False)
+    for cycles in design.stops:
+        until = jumping.now + cycles
+        stops = [rig.engine.run(until) for rig in (jumping, stepping)]
+        assert stops[0] == stops[1]
+        assert not differences(jumping, stepping)
+    assert stepping.engine.forward.jumps == 0
+    return jumping.engine.forward.jumps
+
+
+@pytest.mark.slow
+@given(designs())
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_work_ends_in_the_same_state(design: Design) -> None:
+    both(design)
+
+
+@pytest.mark.slow
+@given(rings())
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+def test_buffers_between_producers_and_consumers_end_in_the_same_state(design: Design) -> None:
+    both(design)

@@ -1,0 +1,269 @@
+"""Is a jump over time that repeats exact at each of its guards: at the last period, and one after?
+
+Each case is a rig in which one guard ends the jumps. It is run, jumping, to many cycles around that end, and
+compared with a rig that steps there: the whole state, what was caught and what waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memtile.arch.tiles import MEMORY
+from memtile.arch.timing import Timing
+from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
+from memtile.bd.windows import EAST, OWN
+from memtile.model.state.columns import Kind, Owner, Reset
+from memtile.model.state.compare import columns
+from memtile.sim import fast_forward
+from memtile.sim.clock import Stop
+from memtile.sim.forward import guards, plan
+from memtile.sim.forward.places import Compared
+from memtile.testing.rig import Rig
+from repeating_designs import differences
+
+pytestmark = pytest.mark.compiled("thousands of cycles, many times")
+BANK = 8192  # words
+
+
+def one(receives: bool = False, runs: int = 1, words: int = 6000, every: int = 0, **bd: Any) -> Rig:
+    """One channel of the tile in the west of two, with a BD of ``bd``."""
+    rig = Rig(tiles=2, timing=Timing(neighbour_latency=2))
+    given: dict[str, Any] = {"length": 3000, "address": OWN.address(0), **bd}
+    ch = rig.s2mm() if receives else rig.mm2s()
+    rig.memory_control(interleaved=False)
+    rig.fill(0, np.arange(BANK))
+    rig.write_bd(0, Descriptor("memory", given.pop("length"), given.pop("address"), **given))
+    rig.issue(ch, 0, runs)
+    if receives:
+        last = np.zeros(words, np.uint8)
+        if every:
+            last[every - 1 :: every] = 1
+        rig.engine.feed(ch, np.arange(words, dtype=np.uint32), last)
+    else:
+        rig.catch(ch)
+    return rig
+
+
+def beside(rig: Rig, number: int, word: int, length: int = 4000) -> Rig:
+    """One more channel of the rig, that reads from ``word`` on again and again."""
+    rig.write_bd(2 * number, Descriptor("memory", length, OWN.address(word), next=2 * number))
+    rig.issue(rig.mm2s(2 * number), 2 * number)
+    rig.catch(rig.mm2s(2 * number))
+    return rig
+
+
+def paced(rig: Rig, *pattern: int) -> Rig:
+    rig.engine.pace(rig.mm2s(), np.array(pattern))
+    return rig
+
+
+def lane(buffers: int) -> Rig:
+    """A producer and a consumer with locks and ``buffers`` buffers."""
+    rig = Rig()
+    rig.set_lock(0, buffers)
+    for n in range(buffers):
+        at, following = OWN.address(n * 512), (n + 1) % buffers
+        taken = Acquire(OWN.lock(0), -1, True), Release(OWN.lock(1), 1)
+        given = Acquire(OWN.lock(1), -1, True), Release(OWN.lock(0), 1)
+        rig.write_bd(n, Descriptor("memory", 84, at, acquire=taken[0], release=taken[1], next=following))
+        back = Descriptor("memory", 84, at, dims=(Dim(2, 42), Dim(1, 2)), acquire=given[0], release=given[1])
+        rig.write_bd(8 + n, back.but(next=8 + following))
+    rig.issue(rig.s2mm(), 0)
+    rig.issue(rig.mm2s(), 8)
+    rig.feed(rig.s2mm(), 84 * 200 + 17)
+    rig.catch(rig.mm2s())
+    return rig
+
+
+THREE = (Dim(4, 16), Dim(64, 20), Dim(1, 4))
+BINDING: dict[str, Callable[[], Rig]] = {
+    "the length of a BD that sends": lambda: one(),
+    "the length of a BD that receives": lambda: one(receives=True),
+    "runs of a task": lambda: one(runs=40, length=100),
+    "a wrap of the first dimension": lambda: one(dims=(Dim(2, 700), Dim(1, 0))),
+    "a wrap of the second dimension": lambda: one(dims=THREE),
+    "padding before the data": lambda: one(
+        dims=(Dim(1, 16), Dim(16, 40), Dim(640, 4)), pad=(Pad(), Pad(30, 0)), length=4480
+    ),
+    "padding behind the data": lambda: one(
+        dims=(Dim(1, 16), Dim(16, 40), Dim(640, 4)), pad=(Pad(), Pad(0, 30)), length=4480
+    ),
+    "padding around the first dimension": lambda: one(
+        dims=(Dim(1, 400), Dim(400, 4), Dim(1600, 1)), pad=(Pad(60, 63),), length=2092
+    ),
+    "the end of a bank": lambda: beside(one(address=OWN.address(BANK - 1503)), 1, BANK),
+    "the end of a bank for what receives": lambda: beside(
+        one(receives=True, address=OWN.address(BANK - 1503)), 1, BANK
+    ),
+    "the end of a window": lambda: one(address=OWN.address(MEMORY.memory_words - 1502)),
+    "a neighbour": lambda: one(address=EAST.address(BANK - 1502)),
+    "the end of a source": lambda: one(receives=True, words=1700),
+    "TLAST of a source": lambda: one(receives=True, words=4000, every=1333),
+    "TLAST of a source now and then": lambda: one(receives=True, words=4000, every=48),
+    "a port that is seldom ready": lambda: paced(one(), 1, 0, 0, 1, 0, 1, 1),
+    "iterations": lambda: one(runs=60, length=64, iteration=Iteration(64, 7)),
+}
+_LAST = 4600  # cycles
+
+
+def compared(make: Callable[[], Rig], stops: range) -> Rig:
+    """Hold runs to each of ``stops`` against stepping; the last rig that jumped."""
+    stepping = make()
+    stepping.engine.forward.on = False
+    for until in stops:
+        jumping = make()
+        stops_here = [rig.engine.run(until) for rig in (jumping, stepping)]
+        assert stops_here[0] == stops_here[1]
+        assert not differences(jumping, stepping), until
+        if stops_here[0] is Stop.QUIET:  # a further run would begin with cycles in which nothing moves
+            break
+    return jumping
+
+
+@pytest.mark.parametrize("name", BINDING)
+def test_every_cycle_is_that_of_stepping(name: str) -> None:
+    rig = compared(BINDING[name], range(300, _LAST, 397))
+    assert rig.engine.forward.jumped > rig.now // 4, "nothing was jumped over"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BINDING)
+def test_so_is_every_cycle_around_the_end_of_a_jump(name: str) -> None:
+    """A limit of the run cuts a jump, so every cycle up to where a guard ended it is looked at."""
+    free = BINDING[name]()
+    free.engine.run(_LAST)
+    now = 300 + free.engine.forward.jumped % 7
+    compared(BINDING[name], range(now, now + 20))
+    compared(BINDING[name], range(1490, 1520))
+
+
+@pytest.mark.parametrize("buffers", [1, 2, 3])
+def test_rings_are_jumped_over_as_a_whole(buffers: int) -> None:
+    rig = compared(lambda: lane(buffers), range(6000, 17000, 613))
+    assert rig.engine.forward.rings > 0
+    assert rig.engine.forward.jumped > rig.now // 2
+
+
+def test_a_full_sink_ends_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtile.sim.engine.SINK_WORDS", 700)
+    rig = compared(lambda: one(length=4000), range(600, 4100, 97))
+    assert rig.engine.forward.jumps > 4
+
+
+def test_words_fed_between_two_runs_go_on_with_those_under_way() -> None:
+    rigs = [one(receives=True, words=900), one(receives=True, words=900)]
+    rigs[1].engine.forward.on = False
+    for rig in rigs:
+        rig.engine.run(700)
+        rig.engine.feed(rig.s2mm(), np.arange(5000, 7000, dtype=np.uint32))
+        rig.engine.run(2500)
+    assert rigs[0].engine.forward.jumps > 1
+    assert not differences(*rigs)
+
+
+def test_what_the_host_does_between_two_runs_ends_the_period() -> None:
+    """A lock that somebody takes away: what was found before says nothing any more."""
+    rigs = [lane(2), lane(2)]
+    rigs[1].engine.forward.on = False
+    for rig in rigs:
+        rig.engine.run(1500)
+        rig.set_lock(0, 0)
+        rig.engine.run(3000)
+        rig.set_lock(0, 2)
+        rig.engine.run(4500)
+    assert not differences(*rigs)
+
+
+def test_channels_that_race_read_what_stepping_reads() -> None:
+    def racing() -> Rig:
+        rig = one(receives=True, length=2900, runs=200, words=20000)
+        beside(rig, 1, 0, 2900)
+        return beside(rig, 2, 17, 3000)
+
+    rig = compared(racing, range(400, 9000, 977))
+    assert rig.engine.forward.jumped > rig.now // 4
+
+
+def test_two_channels_at_one_bank_repeat_with_their_turns() -> None:
+    def crowded() -> Rig:
+        rig = one(dims=(Dim(2, 0),))
+        beside(rig, 1, 4)
+        return beside(rig, 2, 8)
+
+    rig = compared(crowded, range(400, 3000, 211))
+    assert rig.engine.forward.jumped > rig.now // 4
+
+
+@pytest.mark.parametrize("words", [3, 4, 250])
+def test_a_value_stays_below_its_limit(words: int) -> None:
+    for limit in range(words + 1, words + 40):
+        times = guards.before(limit, words, 3, 1000)
+        assert words + 3 * times < limit <= words + 3 * (times + 1)
+
+
+@pytest.mark.parametrize("limit", [0, 7])
+def test_a_value_stays_above_its_limit(limit: int) -> None:
+    for value in range(limit + 1, limit + 40):
+        times = guards.above(limit, value, 3, 1000)
+        assert value - 3 * times > limit >= value - 3 * (times + 1)
+
+
+@pytest.mark.parametrize("shift", [4, 28, 32, 96, -4, -32])
+def test_a_bank_is_kept_by_whole_turns_and_within_a_block(shift: int) -> None:
+    for first in (0, 5, 31, 100, 127):
+        times = guards.block(first, shift, 2, 7, 10)
+        banks = {(first + n * shift) >> 2 & 7 for n in range(times + 1)}
+        assert len(banks) == 1
+        if shift % 32 == 0:
+            assert times == 10
+        elif times < 10:
+            assert (first + (times + 1) * shift) >> 2 != first >> 2
+
+
+def test_short_runs_and_runs_without_it_step() -> None:
+    rig = one()
+    with fast_forward.fast_forwarding(False):
+        rig.engine.run(2000)
+    assert rig.engine.forward.jumps == 0
+    rig.engine.run(2100)
+    assert rig.engine.forward.jumps == 0
+    rig.engine.run(2900)
+    assert rig.engine.forward.jumps > 0
+
+
+@pytest.mark.parametrize(("flags", "times"), [("000000000000", 3), ("001001001001", 3), ("001001001000", 2)])
+def test_tlast_comes_again_with_the_same_words(flags: str, times: int) -> None:
+    st: Any = SimpleNamespace(source_last=np.array([int(flag) for flag in flags], np.uint8))
+    assert guards.last_flags(st, 3, 3, 3) == times
+
+
+def test_what_counts_has_a_guard_or_is_an_account() -> None:
+    """A count that something may be compared with is not let through."""
+    st = Rig().engine.state
+    for name, _values, column, _owner in columns(st):
+        if column.kind is Kind.COUNT and name not in plan.GUARDED:
+            account = plan.how(name, column) is Compared.ACCOUNT
+            assert account == (column.reset is Reset.BOOKS), name
+
+
+def test_nothing_else_acts_while_time_is_jumped_over() -> None:
+    """Each list of what has something to do keeps jumps away, but those that fast-forward knows."""
+    lists = {"active_channels", "waiting_channels", "bidding", "releasing", "asked_interfaces"}
+    known = lists | {"packet_slaves", "gated", "registers", "regions", "pattern"}
+    rig = Rig()
+    found = {
+        name
+        for name, values, column, owner in columns(rig.engine.state)
+        if owner is Owner.MODEL and "." not in name and values.ndim == 1 and column.kind is Kind.EQUAL
+    }
+    assert lists < found
+    for name in sorted(found - known):
+        st = Rig().engine.state
+        assert guards.quiet_elsewhere(st)
+        getattr(st, name)[0] = 1
+        assert not guards.quiet_elsewhere(st), name
