@@ -109,9 +109,8 @@ def remainder(a: int, b: int, site: int = 0) -> int:
 
 def ceildiv(a: int, b: int, site: int = 0) -> int:
     """The quotient, rounded up."""
-    if b == 0:
-        raise BodyError(site, ZERO, a, 0)
-    return -a if b == -1 else -(-a // b)
+    quotient = floordiv(a, b, site)
+    return quotient if quotient * b == a else quotient + 1
 
 
 def over(a: Any, b: Any, site: int) -> Any:
