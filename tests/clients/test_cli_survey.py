@@ -96,7 +96,7 @@ def test_each_design_is_in_its_bucket(put: Put, tmp_path: Path) -> None:
     ]
     why = {each["design"].partition("/")[0]: each["why"] for each in found["designs"]}
     assert why["wrong"] == "argument 2: 1 of 64 elements differ, the first at [6]: 7 instead of 8"
-    assert why["stuck"].startswith("interface(0,0) S2MM 0, BD 1, word 32 of 64: no input word")
+    assert why["stuck"].startswith("memory(0,1) S2MM 0 waits for words at word 0 of 16 of BD 0; interf")
     assert why["exact"] == why["finished"] == ""
     for text in ("7 of 7 designs tried", "missing: function work (1), operation aie.teleport (1)"):
         assert text in done.stdout
@@ -296,3 +296,35 @@ def test_cores_of_a_build_in_a_folder_of_its_own_have_the_text_above(tmp_path: P
         "only": "exact",
         "only/aie.mlir.prj/input_physical.mlir": "exact",
     }
+
+
+def test_a_build_beside_its_text_is_a_row_of_its_own(put: Put, tmp_path: Path) -> None:
+    """It takes the cycles of its text, and what lies in its project is not tried once more."""
+    folder = put("one", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
+    write_build(folder, mlir_texts.PASSTHROUGH, named="")
+    write_build(folder / "design.mlir.prj", mlir_texts.PASSTHROUGH, named="")
+    write_build(put("two", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA) / "build", mlir_texts.PASSTHROUGH)
+    found = data(tmp_path / "designs")
+    assert {each["design"]: each["bucket"] for each in found["designs"]} == {
+        "one": "exact",
+        "one/design.mlir": "exact",
+        "two/build": "exact",
+        "two/build/aie.mlir": "exact",
+        "two/design.mlir": "exact",
+    }
+    assert len({each["cycles"] for each in found["designs"]}) == 1
+
+
+def test_half_a_build_beside_a_text_is_not_tried(put: Put, tmp_path: Path) -> None:
+    """Instructions without a configuration, a configuration without them, and files of two builds."""
+    names = ("final.xclbin", "insts.bin")
+    for name in names:
+        folder = put(f"without {name}", mlir_texts.PASSTHROUGH)
+        (write_build(folder, mlir_texts.PASSTHROUGH, named="") / name).unlink()
+    both = write_build(put("two", mlir_texts.PASSTHROUGH), mlir_texts.PASSTHROUGH, named="")
+    other = write_build(tmp_path / "other", mlir_texts.PASSTHROUGH.replace("64]", "32]"), named="")
+    (other / "insts.bin").rename(both / "other_insts.bin")
+    assert [each["design"] for each in data(tmp_path / "designs")["designs"]] == [
+        "two/design.mlir",
+        *(f"without {name}/design.mlir" for name in names),
+    ]

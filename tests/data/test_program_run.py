@@ -18,7 +18,16 @@ from memtile.bd.windows import OWN, DmaAddress
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.device import device_of
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
+from memtile.io.program.operations import (
+    BlockWrite,
+    MaskPoll,
+    MaskWrite,
+    Operation,
+    Other,
+    Write,
+    address_of,
+)
+from memtile.io.program.pdi_loads import LOAD, loaded
 from memtile.io.program.run import ProgramResult, run_program
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
@@ -387,3 +396,13 @@ def test_one_name_in_and_out_is_one_buffer() -> None:
     np.testing.assert_array_equal(out.ravel()[48:], data.ravel()[48:])
     np.testing.assert_array_equal(data[0], np.arange(8))  # the user's array stays as it is
     assert out is not data
+
+
+def test_the_first_load_of_a_second_program_resets_the_array() -> None:
+    """A new array is as after a reset; one that ran is not."""
+    array, locks = Array("npu1"), [address_of(0, 2, 0x1F000 + offset) for offset in (0, 16)]
+    run_program([Write(locks[0], 5)], array)
+    load = loaded(Other(LOAD, b"", (("id", 1),)), 1)
+    run_program([load, Write(locks[1], 3)], array)
+    door = array.compute_tile(0, 2).door
+    assert [door.read32(0x1F000 + offset) for offset in (0, 16)] == [0, 3]

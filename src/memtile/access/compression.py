@@ -23,7 +23,7 @@ Index = NDArray[np.int64]
 _GROUP_BYTES = COMPRESSED_GROUP_WORDS * WORD_BYTES
 LONGEST_GROUP = 1 + COMPRESSED_GROUP_WORDS  # stream words: the mask, and no byte of the group zero
 _WORD = np.dtype("<u4")
-_BITS_SET = np.array([bin(value).count("1") for value in range(1 << 16)], dtype=np.int64)
+_BITS_SET = np.bitwise_count(np.arange(1 << 16)).astype(np.int64)
 
 
 def compress(words: Words) -> Words:

@@ -15,6 +15,7 @@ from memtile.design.bench import MAX_CYCLES
 from memtile.design.checked import checked
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.external_runs import run_alone
+from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
@@ -98,9 +99,7 @@ class Loaded:
             return run_alone(self.configured, arrays, self.kernels, max_cycles, untimed=untimed)
         arguments = self.arguments
         if len(arrays) > len(arguments):
-            raise InputFileError(
-                design_problem("arguments", f"{len(arrays)} arrays", f"up to {len(arguments)}")
-            )
+            raise InputFileError(_too_many(arrays, arguments))
         scalars, made = _told_apart(arguments, arrays)
         uses = self._uses(scalars, parameters)
         written = [n for n in made if any(use.writes and use.argument == n for use in uses)]
@@ -137,7 +136,19 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: its steps hang on arguments that are numbers.
         """
-        return frozenset(use.argument for use in self._uses(NO_SCALARS) if use.argument is not None)
+        return self.arguments_used()
+
+    def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
+        """The same where the steps hang on arguments that are numbers.
+
+        Args:
+            scalars: their values, by position.
+
+        Raises:
+            DesignError: the text has no host sequence.
+            InputFileError: numbers that nobody gave.
+        """
+        return frozenset(use.argument for use in self._uses(scalars) if use.argument is not None)
 
     def run_with(
         self,
@@ -204,7 +215,10 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: an argument that must be known, or a step that the format cannot store.
         """
-        scalars = {n: int(np.asarray(each)) for n, each in enumerate(arguments) if each is not None}
+        kinds = self.arguments
+        if len(arguments) > len(kinds):
+            raise InputFileError(_too_many(arguments, kinds))
+        scalars = {n: host_number(n, kinds[n], each) for n, each in enumerate(arguments) if each is not None}
         steps = self._sequence(scalars).steps
         return instructions_of(steps, self.array.device, self.array.columns)
 
@@ -230,9 +244,9 @@ def _told_apart(
     """Numbers and arrays among what a host passes, by position; zeros for arrays that nobody gave."""
     given = dict(enumerate((*arrays, *[None] * (len(arguments) - len(arrays)))))
     scalars = {
-        n: int(np.asarray(given[n]))
+        n: host_number(n, kind, value)
         for n, kind in enumerate(arguments)
-        if is_scalar(kind) and given[n] is not None
+        if is_scalar(kind) and (value := given[n]) is not None
     }
     made = {
         n: np.asarray(given[n]) if given[n] is not None else _zeros(n, kind)
@@ -240,6 +254,10 @@ def _told_apart(
         if not is_scalar(kind) and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
     }
     return scalars, made
+
+
+def _too_many(given: Sequence[object], arguments: Sequence[Shaped]) -> Problem:
+    return design_problem("arguments", f"{len(given)} arrays", f"up to {len(arguments)}")
 
 
 def _zeros(number: int, kind: Shaped) -> npt.NDArray[Any]:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.errors import InputFileError, MemtileError, Problem
+from memtile.explain.findings import Severity
 from memtile.explain.results import Status
 from memtile.explore.survey.beside import LAST, Facts, facts_of
 from memtile.explore.survey.cases import Case
@@ -173,7 +174,8 @@ def _sentence(error: MemtileError) -> str:
 def _outcome(case: Case, done: ProgramResult, expected: Mapping[str, npt.NDArray[Any]]) -> Outcome:
     name, result = case.name, done.result
     if result.status is not Status.FINISHED:
-        roots = (*result.unsimulated, *result.errors, *result.waiting, done.stopped)
+        hangs = [finding.message for finding in result.findings if finding.severity is Severity.ERROR]
+        roots = (*result.unsimulated, *result.errors, *hangs, *result.waiting, done.stopped)
         root = next((line for line in roots if line), "").replace(f"{case.path.parent}{os.sep}", "")
         if result.status is Status.LIMIT:
             root = f"the limit of cycles is reached; {root}" if root else "the limit of cycles is reached"

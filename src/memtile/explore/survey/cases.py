@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from memtile.errors import InputFileError, Problem
 from memtile.explore.survey.beside import Beside, beside, is_test
+from memtile.io.program.containers.build_folder import build_files
 
 _DEVICE = re.compile(rb"\b(?:aie|AIE)\.device\b")
 _NAMED = re.compile(rb"\baie\.device\s*\([^)]*\)\s*@([\w.$-]+)")
 _TOGETHER = (b"aiex.configure", b"load_pdi")
 _BUILT = re.compile(r".*cdo.*\.bin|.*\.cdo|.*\.xclbin|.*\.pdi|insts\.(?:txt|bin)|.*insts.*\.(?:txt|bin)")
+_ELF = ".elf"
 _SKIPPED = (".git", ".venv", "node_modules", "__pycache__")
 
 
@@ -77,8 +79,9 @@ def find(folder: Path) -> Found:
     """The designs and builds below a folder.
 
     Each MLIR file with a device is a design, or several if it has several devices. Configuration and
-    instructions without such a file beside or above them are a build. Arrays in the folder of a design, or
-    in the one above, are its arguments and what must become of them, see :func:`beside`.
+    instructions are a build, a row of its own where such a file lies beside or above them; there, and in
+    an ELF, both must be. Arrays in the folder of a design, or in the one above, are its arguments and what
+    must become of them, see :func:`beside`.
 
     Raises:
         InputFileError: no such folder, or nothing to try in it.
@@ -97,8 +100,7 @@ def find(folder: Path) -> Found:
             cases += [replace(whole, name=f"{whole.name}:{part}", part=part) for part in names] or [whole]
         with_text |= {place} if designs else set()
         tests += [place] if any(is_test(file.name) for file in files) else []
-        built = any(_BUILT.fullmatch(file.name) for file in files)
-        if built and not {*with_text, *builds} & {place, place.parent}:
+        if place.parent not in builds and _is_build(place, files, with_text=with_text):
             builds.add(place)
             cases.append(_case(folder, _name(folder, place), place))
     if not cases:
@@ -107,6 +109,19 @@ def find(folder: Path) -> Found:
     with_designs = {above for place in (*with_text, *builds) for above in (place, *place.parents)}
     programs = sorted(_name(folder, place) for place in tests if place not in with_designs)
     return Found(tuple(sorted(cases, key=lambda case: case.name)), tuple(sorted(others)), tuple(programs))
+
+
+def _is_build(place: Path, files: Sequence[Path], *, with_text: set[Path]) -> bool:
+    """Whether the files of a folder are a build: beside or below a text only if nothing is missing."""
+    named = any(_BUILT.fullmatch(file.name) for file in files)
+    if named and not with_text & {place, place.parent}:
+        return True
+    if not named and not any(file.suffix == _ELF for file in files):
+        return False
+    try:
+        return build_files(place).whole
+    except InputFileError:  # several builds, or none; their texts are tried
+        return False
 
 
 def _folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:

@@ -8,23 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from memtile.arch.devices import device as find_device
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.bench import MAX_CYCLES
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
+from memtile.hosts.iron.arguments import Argument, Bytes, iron_problem, only_tensors, taken_by
 from memtile.importers.bodies.container import container
 from memtile.importers.bodies.texts import beside
 from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.external_uses import external_uses
 from memtile.io.program.formats import read_program
 from memtile.io.program.run import ProgramResult
 
-Bytes = npt.NDArray[np.uint8]
 _TEXTS = ("aie.mlir", "input_with_addresses.mlir", "input_physical.mlir")
-_SOURCE = "mlir-aie: what its compiler leaves in the cache of IRON"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,7 @@ class KernelFiles:
         elf: full ELF, configuration and instructions in one; None if there are the other two.
         kernel: its name; of a full ELF ``device:sequence``.
         arguments: how many arguments the host sequence takes; None = not known.
+        traced: the host adds a tensor for the trace.
     """
 
     xclbin: Path | None
@@ -44,6 +44,7 @@ class KernelFiles:
     elf: Path | None
     kernel: str
     arguments: int | None
+    traced: bool = False
 
     @classmethod
     def of(cls, kernel: Any) -> KernelFiles:
@@ -53,7 +54,8 @@ class KernelFiles:
             for path in (kernel.xclbin_path, kernel.insts_path, getattr(kernel, "elf_path", None))
         )
         arguments = getattr(kernel, "num_host_bos", None)
-        return cls(xclbin, insts, elf, str(kernel.kernel_name), arguments)
+        traced = getattr(kernel, "trace_config", None) is not None
+        return cls(xclbin, insts, elf, str(kernel.kernel_name), arguments, traced)
 
     @property
     def main(self) -> Path:
@@ -64,8 +66,15 @@ class KernelFiles:
         """
         found = self.elf or self.xclbin
         if found is None:
-            raise InputFileError(_problem("kernel", "no files", "an xclbin with instructions, or a full ELF"))
+            raise InputFileError(
+                iron_problem("kernel", "no files", "an xclbin with instructions, or a full ELF")
+            )
         return found
+
+    def stamp(self) -> tuple[tuple[Path, int], ...]:
+        """The files that are there, with when they were written: another stamp is another program."""
+        paths = [path for path in (self.xclbin, self.insts, self.elf) if path is not None and path.is_file()]
+        return tuple((path, path.stat().st_mtime_ns) for path in (*paths, *self.texts()))
 
     def texts(self) -> list[Path]:
         """The MLIR texts of the design that there are, the best one first.
@@ -107,14 +116,16 @@ class Ran:
     Attributes:
         done: its result.
         arrays: bytes of the arguments that were written, by number.
+        before: cycles that its array had run before; those of ``done`` count from its first run.
     """
 
     done: ProgramResult
     arrays: Mapping[int, Bytes]
+    before: int = 0
 
 
-Run = Callable[[Sequence[Bytes]], Ran]
-"""Runs a kernel with the bytes of its arguments."""
+Run = Callable[[Sequence[Argument]], Ran]
+"""Runs a kernel with its arguments; what it leaves in the array is there in the next run."""
 Runner = Callable[[KernelFiles, Options], Run | None]
 """Makes a run of the files of a kernel; None if it is for other files."""
 
@@ -131,16 +142,16 @@ def from_text(files: KernelFiles, options: Options) -> Run | None:
     device, _, sequence = files.kernel.partition(":")
     chosen = {"name": device, "sequence": sequence or None} if files.elf is not None and sequence else {}
     text = next((each for each in texts if _takes(each, files.arguments, chosen, options)), texts[0])
+    design = _loaded(text, chosen, options)  # what is wrong with it is said when it is loaded
+    ended = _Ended()
 
-    def run(arguments: Sequence[Bytes]) -> Ran:
-        design = _loaded(text, chosen, options)
-        if len(arguments) > len(design.arguments):
-            given_count, allowed = f"{len(arguments)} tensors", f"up to {len(design.arguments)}"
-            raise InputFileError(_problem("arguments", given_count, allowed, where=str(text)))
-        given, wanted = _arrays(arguments, design.used_arguments)
-        return _ran(design.run_with(given, wanted, max_cycles=options.max_cycles), arguments)
+    def run(arguments: Sequence[Argument]) -> Ran:
+        taken, notes = taken_by(design.arguments, arguments, str(text), traced=files.traced)
+        numbers = {n: each for n, each in enumerate(taken) if isinstance(each, int)}
+        given, wanted = _arrays(taken, design.arguments_used(numbers))
+        done = design.run_with(given, wanted, scalars=numbers, max_cycles=options.max_cycles)
+        return ended(replace(done, notes=(*done.notes, *notes)), taken)
 
-    _loaded(text, chosen, options)  # what is wrong with it is said when it is loaded
     return run
 
 
@@ -153,11 +164,14 @@ def from_containers(files: KernelFiles, options: Options) -> Run | None:
     paths = [path for path in (files.xclbin, files.insts, files.elf) if path is not None]
     programs = [read_program(path.read_bytes(), str(path)) for path in paths]
     found = container(programs, beside(paths), functions=options.functions)
+    used = {use.argument for use in external_uses(found.bodies.operations, found.shape)}
+    ended = _Ended()
 
-    def run(arguments: Sequence[Bytes]) -> Ran:
-        given, wanted = _arrays(arguments, range(len(arguments)))
-        fresh = replace(found)  # with an array of its own
-        return _ran(fresh.run(given, wanted, max_cycles=options.max_cycles), arguments)
+    def run(arguments: Sequence[Argument]) -> Ran:
+        taken = only_tensors(arguments, str(files.main))
+        given, wanted = _arrays(taken, used)
+        done = found.run(given, wanted, max_cycles=options.max_cycles, again=ended.runs > 0)
+        return ended(done, taken)
 
     return run
 
@@ -175,14 +189,14 @@ def runner(files: KernelFiles, options: Options) -> Run:
     for path in (files.main, files.insts):
         if path is not None and not path.is_file():
             raise InputFileError(
-                _problem("kernel", str(path), "files that exist", f"there is no file {path}")
+                iron_problem("kernel", str(path), "files that exist", f"there is no file {path}")
             )
     for make in RUNNERS:
         run = make(files, options)
         if run is not None:
             return run
     step = "Run it from IRON's cache, where the MLIR text lies beside it."
-    raise InputFileError(_problem("kernel", str(files.main), "MLIR text beside it", step=step))
+    raise InputFileError(iron_problem("kernel", str(files.main), "MLIR text beside it", step=step))
 
 
 def _takes(text: Path, arguments: int | None, chosen: Mapping[str, Any], options: Options) -> bool:
@@ -196,34 +210,34 @@ def _loaded(text: Path, chosen: Mapping[str, Any], options: Options) -> Loaded:
     if own.generation is not ours.generation:
         says = f"the design is for {own.name}, and the NPU is {ours.name}"
         step = "Choose it with install(device=...) or MEMTILE_IRON=npu1, npu2."
-        raise InputFileError(_problem("device", own.name, ours.name, says, where=str(text), step=step))
+        raise InputFileError(iron_problem("device", own.name, ours.name, says, where=str(text), step=step))
     return design
 
 
-def _arrays(arguments: Sequence[Bytes], used: Container[int]) -> tuple[list[Given], list[Wanted]]:
-    """Arguments for a run; their length is filled up to whole words."""
-    words = [np.pad(argument, (0, -argument.size % WORD_BYTES)) for argument in arguments]
-    named = [(str(n), each) for n, each in enumerate(words) if each.size and n in used]
+def _arrays(
+    arguments: Sequence[Bytes | int], used: Container[int | None]
+) -> tuple[list[Given], list[Wanted]]:
+    """Tensors among the arguments of a run; their length is filled up to whole words."""
+    tensors = [(n, each) for n, each in enumerate(arguments) if not isinstance(each, int)]
+    words = [(n, np.pad(each, (0, -each.size % WORD_BYTES))) for n, each in tensors if n in used]
+    named = [(str(n), each) for n, each in words if each.size]
     given = [Given(name, each) for name, each in named]
     return given, [Wanted(name, each.dtype, each.shape) for name, each in named]
 
 
-def _ran(done: ProgramResult, arguments: Sequence[Bytes]) -> Ran:
-    written = {buffer.region.argument for buffer in done.buffers if buffer.region.writes}
-    arrays = {n: done.arrays[str(n)][: argument.size] for n, argument in enumerate(arguments) if n in written}
-    return Ran(done, arrays)
+class _Ended:
+    """What runs leave, one after another on one array.
 
+    Attributes:
+        runs: how many there were.
+        cycles: that they took.
+    """
 
-def _problem(
-    field_name: str, given: str, allowed: str, says: str = "", *, where: str = "IRON kernel", step: str = ""
-) -> Problem:
-    return Problem(
-        reason=f"iron_{field_name}",
-        where=where,
-        field=field_name,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=step,
-        says=says,
-    )
+    def __init__(self) -> None:
+        self.runs, self.cycles = 0, 0
+
+    def __call__(self, done: ProgramResult, arguments: Sequence[Bytes | int]) -> Ran:
+        written = {buffer.region.argument for buffer in done.buffers if buffer.region.writes}
+        sizes = {n: np.size(each) for n, each in enumerate(arguments) if n in written}
+        before, self.cycles, self.runs = self.cycles, done.result.cycles, self.runs + 1
+        return Ran(done, {n: done.arrays[str(n)][:size] for n, size in sizes.items()}, before)

@@ -5,33 +5,57 @@ Its classes are mixed with those of mlir-aie once that is there; what they use o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from memtile.errors import MemtileError
 from memtile.explain.results import Status
-from memtile.hosts.iron.kernel_files import KernelFiles, Options, Run, runner
+from memtile.hosts.iron.arguments import Argument
+from memtile.hosts.iron.kernel_files import KernelFiles, Options, Ran, Run, runner
 from memtile.io.program.run import ProgramResult
 
+CONTEXTS = {"npu1": 6, "npu2": 32}
+"""Kernels that keep their arrays, by NPU, as mlir-aie's CachedXRTRuntime has it."""
 _NS = 1000  # nanoseconds of a cycle at 1 MHz
+_NUMBERS = (int, float, np.integer, np.floating)
 
 
-def npu_time(done: ProgramResult) -> int:
-    """Nanoseconds that the run took on the array, from its cycles."""
-    return round(done.result.cycles * _NS / done.result.clock_mhz)
+def npu_time(ran: Ran) -> int:
+    """Nanoseconds that a run took on the array, from its cycles."""
+    result = ran.done.result
+    return round((result.cycles - ran.before) * _NS / result.clock_mhz)
 
 
 class HandleParts:
-    """A kernel that is ready to run.
+    """A kernel that is ready to run, on an array of its own.
 
-    Attributes:
+    What it leaves in memory, locks and cores is there in its next run, until a run fails or the runtime
+    drops it; then the next one begins with a fresh array (DEV-HOST-4).
+
+    Args:
         files: of the kernel.
-        run: runs it; each run begins with a fresh array.
+        options: what all kernels have in common.
+
+    Raises:
+        MemtileError: the kernel cannot run.
     """
 
-    def __init__(self, files: KernelFiles, run: Run) -> None:
-        self.files, self.run = files, run
+    def __init__(self, files: KernelFiles, options: Options) -> None:
+        self.files, self.options, self.stamp = files, options, files.stamp()
+        self._run: Run | None = runner(files, options)
+
+    def run(self, arguments: Sequence[Argument]) -> Ran:
+        """Run it with the bytes of tensors, and numbers."""
+        self._run = self._run or runner(self.files, self.options)
+        return self._run(arguments)
+
+    def drop(self) -> None:
+        """Forget the array."""
+        self._run = None
 
 
 class ResultParts:
@@ -41,9 +65,9 @@ class ResultParts:
         done: memtile's result: cycles by cause, who waits for what.
     """
 
-    def __init__(self, done: ProgramResult, trace_config: Any) -> None:
-        super().__init__(npu_time(done), trace_config)  # type: ignore[call-arg]
-        self.done = done
+    def __init__(self, ran: Ran, trace_config: Any) -> None:
+        super().__init__(npu_time(ran), trace_config)  # type: ignore[call-arg]
+        self.done = ran.done
 
     def is_success(self) -> bool:
         """Whether the host sequence met all its waits, and no error bit is set."""
@@ -65,15 +89,25 @@ class RuntimeParts:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self._handles: dict[KernelFiles, Any] = {}  # the one that was loaded last is the last
 
     def load(self, npu_kernel: Any, **_: Any) -> Any:
-        """A kernel, read and checked; HostRuntimeError if it cannot run."""
+        """A kernel, read and checked; HostRuntimeError if it cannot run.
+
+        A kernel that is loaded already, and whose files are as they were, keeps its array.
+        """
         self.check_device_consistency()
         try:
             files = KernelFiles.of(npu_kernel)
-            return self._handle_class(files, runner(files, self.options))
+            handle = self._handles.pop(files, None)
+            if handle is None or handle.stamp != files.stamp():
+                handle = self._handle_class(files, self.options)
         except MemtileError as error:
             raise self._aie.HostRuntimeError(str(error)) from error
+        self._handles[files] = handle
+        while len(self._handles) > CONTEXTS[self.options.device]:
+            self._handles.pop(next(iter(self._handles))).drop()
+        return handle
 
     def run(
         self,
@@ -83,31 +117,48 @@ class RuntimeParts:
         fail_on_error: bool = True,
         **_: Any,
     ) -> Any:
-        """Run a kernel with tensors; HostRuntimeError if it cannot, or does not finish."""
-        tensors = self._tensors(args)
-        for each in tensors:
+        """Run a kernel with tensors and numbers; HostRuntimeError if it cannot, or does not finish."""
+        arguments = self._arguments(args)
+        tensors = {n: each for n, each in enumerate(arguments) if isinstance(each, self._tensor_class)}
+        for each in tensors.values():
             each.to("npu")
-        buffers = [each.buffer_object() for each in tensors]
+        buffers = {n: each.buffer_object() for n, each in tensors.items()}
         try:
-            ran = kernel_handle.run(buffers)
+            ran = kernel_handle.run([buffers.get(n, each) for n, each in enumerate(arguments)])
         except MemtileError as error:
             raise self._aie.HostRuntimeError(str(error)) from error
         for number, array in ran.arrays.items():
             buffers[number][:] = array
-        result = self._result_class(ran.done, trace_config)
-        if fail_on_error and not result.is_success():
-            raise self._aie.HostRuntimeError(_why(ran.done))
+        result = self._result_class(ran, trace_config)
+        if not result.is_success():
+            kernel_handle.drop()
+            if fail_on_error:
+                raise self._aie.HostRuntimeError(_why(ran.done))
         return result
 
-    def _tensors(self, args: Iterable[Any]) -> list[Any]:
-        """The tensors among the arguments; functions, which IRON passes on too, are none."""
-        tensors = [each for each in args if not callable(each)]
-        for each in tensors:
-            if not isinstance(each, self._tensor_class):
-                says = f"arguments are tensors of memtile; one is a {type(each).__name__}"
+    def cleanup(self) -> None:
+        """Forget the arrays of all kernels."""
+        for handle in self._handles.values():
+            handle.drop()
+        self._handles.clear()
+
+    def evict_context(self, xclbin_path: Path | str) -> None:
+        """Forget the arrays of the kernels of an xclbin or a full ELF."""
+        path = Path(xclbin_path).resolve()
+        for files in [files for files in self._handles if files.main == path]:
+            self._handles.pop(files).drop()
+
+    def _arguments(self, args: Iterable[Any]) -> list[Any]:
+        """Tensors and numbers among the arguments; functions, which IRON passes on too, are neither."""
+        found = [each for each in args if not callable(each)]
+        for each in found:
+            if not isinstance(each, (self._tensor_class, *_NUMBERS)):
+                says = f"arguments are tensors of memtile or numbers; one is a {type(each).__name__}"
                 step = "Install memtile before the first tensor is made."
+                if isinstance(each, np.ndarray | list | tuple):
+                    step = "Make a tensor of it, iron.tensor(...)."
                 raise self._aie.HostRuntimeError(f"{says}. {step}")
-        return tensors
+        return found
 
     def device(self) -> Any:
         """The NPU as IRON has it, with all its columns."""

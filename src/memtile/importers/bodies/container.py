@@ -67,6 +67,7 @@ class Container:
         untimed: bool = False,
         check: bool = False,
         progress: Progress | None = None,
+        again: bool = False,
     ) -> ProgramResult:
         """Run the program with arrays by name; see :func:`run_program`.
 
@@ -78,16 +79,20 @@ class Container:
             untimed: move data without a clock.
             check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
             progress: called now and then with the cycles done.
+            again: the array is as a run left it: the configuration before the instructions is not done
+                again, and cores go on; a program without such a configuration is done from its beginning.
         """
+        again = again and self.launch > 0
         more, _ = brought(self.programs, given)
         return run_program(
-            self.bodies.operations,
+            self.bodies.operations[self.launch if again else 0 :],
             self.array,
             [*given, *more],
             wanted,
-            kernels=self.bodies.kernels,
+            kernels=NO_KERNELS if again else self.bodies.kernels,
+            running=self.bodies.kernels if again else NO_KERNELS,
             programs=self.bodies.programs,
-            launch=self.launch,
+            launch=0 if again else self.launch,
             pad_arguments=pad_arguments,
             max_cycles=max_cycles,
             untimed=untimed,

@@ -98,7 +98,7 @@ class _Host:
         self._cores = cores
         self._door = OwnDoor(array)
         self._pace = Pace(array.engine.host, array.engine.timing, array.device)
-        self._untouched = True
+        self._untouched = array.engine.now == 0
         self.come_to_number = 0
         self.tokens: TokenHost | None = None
         self.stop = Stop.LIMIT

@@ -25,6 +25,8 @@ def tensor(*args: Any, **kwargs: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name == "DefaultNPURuntime":
         return _DefaultNPURuntime
+    if name in ("zeros", "ones", "full", "arange", "rand", "randint", "zeros_like"):
+        return getattr(DEFAULT_TENSOR_CLASS, name)
     raise AttributeError(name)
 
 
@@ -33,13 +35,15 @@ class NPUKernel:
         self,
         xclbin_path: Path | str | None = None,
         insts_path: Path | str | None = None,
+        device_index: int = 0,
         kernel_name: str = "MLIR_AIE",
+        trace_config: Any = None,
         num_host_bos: int | None = None,
         elf_path: Path | str | None = None,
     ) -> None:
+        self.device_index = device_index
         self.xclbin_path, self.insts_path, self.elf_path = xclbin_path, insts_path, elf_path
-        self.kernel_name, self.num_host_bos = kernel_name, num_host_bos
+        self.kernel_name, self.num_host_bos, self.trace_config = kernel_name, num_host_bos, trace_config
 
-    def __call__(self, *args: Any) -> Any:
-        handle = _DefaultNPURuntime.load(self)
-        return _DefaultNPURuntime.run(handle, list(args))
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _DefaultNPURuntime.load_and_run(self, list(args), **kwargs)

@@ -39,11 +39,13 @@ class Folder:
         files: in the order of a build.
         note: what was taken and what was left out.
         devices: whose CDO files were taken, where their names say so.
+        whole: there are a configuration and instructions, or a full ELF, which has both.
     """
 
     files: tuple[Path, ...]
     note: str
     devices: tuple[str, ...] = ()
+    whole: bool = False
 
 
 def build_files(folder: Path, kernel: str | None = None) -> Folder:
@@ -72,7 +74,8 @@ def build_files(folder: Path, kernel: str | None = None) -> Folder:
     if instructions and kinds[:1] != ["elf"]:
         taken.append(_only(folder, instructions, "instructions"))
     devices = {path.name.partition(_CDO_MARK)[0].rstrip("_") for path in taken if _CDO_MARK in path.name}
-    return Folder(tuple(taken), _note(folder, taken, found), tuple(sorted(devices - {""})))
+    whole = bool(kinds) and (bool(instructions) or kinds[0] == "elf")
+    return Folder(tuple(taken), _note(folder, taken, found), tuple(sorted(devices - {""})), whole)
 
 
 def _by_kind(folder: Path) -> dict[str, list[Path]]:
