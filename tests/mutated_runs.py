@@ -24,6 +24,7 @@ from memtile.importers.mlir.text import Text
 
 MAX_CYCLES = 20_000
 SECONDS = 60.0  # that one input may take
+_TELL = 20.0  # seconds between two lines about progress
 _MEMORY = 6 << 30  # bytes of address space of a process
 _SCALAR = 1
 BAD = ("traceback", "killed", "too slow")
@@ -57,14 +58,23 @@ class Everything(dict[str, Callable[..., Any]]):
         return lambda *_: 0
 
 
+def load_text(name: str, text: str) -> Loaded:
+    """Load a design.
+
+    Raises:
+        MemtileError: the design is refused.
+    """
+    device = "npu1" if "NPUDEVICE" in text else None
+    return loads(Text(name, text), device=device, functions=Everything())
+
+
 def run_text(name: str, text: str) -> str:
     """Load a design and run it on zeros; how the run ended.
 
     Raises:
         MemtileError: the design is refused.
     """
-    device = "npu1" if "NPUDEVICE" in text else None
-    design = loads(Text(name, text), device=device, functions=Everything())
+    design = load_text(name, text)
     if design.sequence is None:
         return "loaded"
     done = design.run(*_arguments(design), pad_arguments=True, max_cycles=MAX_CYCLES)
@@ -162,8 +172,33 @@ def _work(pipe: Connection, made: Callable[[int], Callable[[], str]], numbers: l
         pipe.send(ended(number, made(number)))
 
 
+def followed(found: Iterator[Ended], many: int, tell: Callable[[str], object]) -> list[Ended]:
+    """All of ``found``, told from time to time, and as a table at the end, also when a user ends it before.
+
+    Args:
+        found: how inputs end.
+        many: that there are.
+        tell: gets lines for a user.
+    """
+    ends: list[Ended] = []
+    last = time.monotonic()
+    try:
+        for each in found:
+            ends.append(each)
+            if each.kind in BAD:
+                tell(f"{each.number}: {each.says}")
+            if time.monotonic() - last > _TELL:
+                last = time.monotonic()
+                tell(f"{len(ends)} of {many}, {sum(one.kind in BAD for one in ends)} bad")
+    finally:
+        tell(table(ends))
+    return ends
+
+
 def table(found: Sequence[Ended]) -> str:
     """How many inputs ended how, the most frequent first, and an example of each."""
+    if not found:
+        return "0 inputs"
     counts = Counter((each.kind, each.says) for each in found)
     first = {(each.kind, each.says): each.number for each in reversed(found)}
     order = ("result", "error", *BAD)

@@ -87,16 +87,16 @@ def test_descriptors_that_a_channel_cannot_run(server: Server, client: Client) -
 
 
 def test_memory_and_locks_out_of_reach(server: Server, client: Client) -> None:
-    """There is nothing west of column 0."""
-    west = 1 << 20
-    words(client, west + BD, 16, 0, 0, 0, 0, 0, 0, VALID)
-    words(client, west + BD + 0x20, 16, 0x20000, 0, 0, 0, 0, 0, VALID | 1 << 15)  # lock 0 of the west
-    client.write32(west + MM2S_QUEUE, 0)
-    client.write32(west + MM2S_QUEUE + 16, 1)
+    """There is nothing east of the last column; west of the first one there is a memory tile."""
+    last = 3 << 25 | 1 << 20
+    words(client, last + BD, 16, 0x40000, 0, 0, 0, 0, 0, VALID)
+    words(client, last + BD + 0x20, 16, 0x20000, 0, 0, 0, 0, 0, VALID | 1 << 15 | 128)  # lock 0 of the east
+    client.write32(last + MM2S_QUEUE, 0)
+    client.write32(last + MM2S_QUEUE + 16, 1)
     lines = told(server, client)
     assert [line.partition(", status")[0] for line in lines] == [
-        "memory(0,1) MM2S 0, BD 0: halted by Error_DM_Access_to_Unavailable",
-        "memory(0,1) MM2S 2, BD 1: halted by Error_Lock_Access_to_Unavailable",
+        "memory(3,1) MM2S 0, BD 0: halted by Error_DM_Access_to_Unavailable",
+        "memory(3,1) MM2S 2, BD 1: halted by Error_Lock_Access_to_Unavailable",
     ]
     assert ": an address is in no memory that the channel reaches. To go on, reset the channel" in lines[0]
     assert ": a lock is none that the channel reaches. To go on, reset the channel" in lines[1]

@@ -79,6 +79,7 @@ def test_loops_without_end_end_in_compiled_code(loop: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("loop", [ENDLESS, "scf.for %y = %z to %far step %one { scf.yield }"])
 def test_loops_without_end_end(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DEV-BODY-2, with a limit that is sooner reached."""
     from memtile.importers.kernels import arithmetic
 
     monkeypatch.setitem(arithmetic.NAMES, "MOST_CYCLES", 5000)

@@ -18,7 +18,8 @@ from memtile.explain.deadlock.find import Open, hang
 from memtile.explain.deadlock.graph import Kind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.roots import circle, roots, strong_components
 from memtile.explain.deadlock.streams import Need, Party
-from memtile.importers.design import load
+from memtile.importers.design import load, loads
+from memtile.importers.mlir.text import Text
 from memtile.kernels import Action, Core, Kernel
 from paused_columns import clock, sending
 
@@ -231,6 +232,26 @@ def test_a_column_without_clock_is_the_root_of_what_waits_for_it() -> None:
     result = array.run()
     assert result.status is not Status.FINISHED
     assert {finding.code for finding in result.findings} == {"MT0316"}
+
+
+def test_a_channel_whose_column_alone_has_no_clock_is_named() -> None:
+    array = sending(2)
+    array.run(20)
+    clock(array, 0, on=False)
+    found = [finding.message for finding in array.run().findings if finding.code == "MT0316"]
+    assert found == [
+        "memory(0,1) MM2S 0 ('out') stands still: the clock of its tile is off, or its reset held."
+    ]
+
+
+def test_a_program_that_has_met_its_waits_has_no_findings_though_a_core_waits_for_more() -> None:
+    case = corpus.CORPUS / "core-releases-the-wrong-lock-fine.mlir"
+    five = case.read_text("utf-8").replace("%turns = arith.constant 4", "%turns = arith.constant 5")
+    done = loads(Text(case.name, five)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
+    assert done.result.status is Status.FINISHED
+    assert any("kernel 'kernel': waits until lock 1 'x_full'" in line for line in done.result.resting)
+    assert not done.result.findings
+    assert not done.result.waits
 
 
 def cascade(giver: Kernel) -> Array:

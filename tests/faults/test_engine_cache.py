@@ -24,6 +24,7 @@ from memtile.jit import decorators as jit
 from memtile.jit import progress
 from memtile.jit.progress import Progress
 from memtile.sim import machine
+from memtile.sim.races import reading
 from memtile.testing.rig import Rig
 
 SOURCES = ("model", "sim/clock.py")
@@ -236,7 +237,11 @@ def test_everything_compiled_counts_as_a_source() -> None:
         for path in package.rglob("*.py")
         if re.search(r"^@(jit|inlined|entry)\b", path.read_text("utf-8"), re.MULTILINE)
     }
-    counted = {path.relative_to(package).as_posix() for path in jit_cache.files_of(machine.COMPILED)}
+    entries = (machine.COMPILED, reading.COMPILED)
+    files = (path for sources in entries for path in jit_cache.files_of(sources))
+    counted = {path.relative_to(package).as_posix() for path in files}
+    source = "".join(map(Path.read_text, package.rglob("*.py")))
+    assert len(re.findall(r"^@entry\b", source, re.MULTILINE)) == len(entries)
     assert "arch/tiles.py" in counted
     assert len(marked) > 30
     assert marked - counted == set()

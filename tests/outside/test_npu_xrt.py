@@ -15,11 +15,11 @@ from outside_survey import survey, table
 def test_designs_give_what_their_host_programs_expect(
     request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = request.config.getoption("--designs", default=None)
-    if not folder:
+    folders = request.config.getoption("--designs", default=None)
+    if not folders:
         pytest.skip("no folder of designs is given: --designs PATH, test/npu-xrt of mlir-aie")
-    found = survey(Path(folder))
+    found = [each for folder in folders for each in survey(Path(folder))]
     with capsys.disabled():
         print(f"\n{table(found)}")
-    assert found, f"no MLIR file is below {folder}"
+    assert found, f"no MLIR file is below {', '.join(folders)}"
     assert [each.name for each in found if each.kind == "wrong"] == []

@@ -95,3 +95,19 @@ def test_each_bit_of_a_group_gates_one_event(module: ModuleName) -> None:
             assert group.event in pending(unit), name
             assert not (gated and pulses), name
         unit.door.write32(group.register, 0)
+
+
+@pytest.mark.parametrize("number", [161, 255])
+def test_numbers_above_the_last_event_are_never_asserted(number: int) -> None:
+    """The fields of a memory tile have 8 bits; AM025 has 161 events for them."""
+    rig = Rig("memory")
+    unit = EventUnit(rig.door, "memory_tile")
+    for name, shift in (("Performance_Control0", 0), ("Performance_Control1", 0), ("Trace_Control0", 16)):
+        unit.door.write32(unit.register(name).offset, number << shift)
+    unit.door.write32(unit.register("Combo_event_inputs").offset, number * 0x01010101)
+    unit.door.write32(unit.register("Edge_Detection_event_control").offset, number | 1 << 9)
+    unit.door.write32(unit.register("Event_Broadcast0").offset, number)
+    unit.generate(number)
+    rig.step(20)
+    assert unit.door.read32(unit.register("Performance_Counter0").offset) == 0
+    assert unit.door.read32(unit.register("Trace_Status").offset) & 0x300 == 0  # idle

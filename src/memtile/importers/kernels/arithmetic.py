@@ -22,7 +22,7 @@ _ROUND, _QUIET = (1 << (_HALF - 1)) - 1, 1 << 6
 OUTSIDE, ZERO, SHIFT, NUMBER, ENDLESS, STEP = range(6)
 """What a :class:`BodyError` is: an index, a division, a shift, a number that is none, a loop, its step."""
 MOST_CYCLES = 100_000_000
-"""Of a piece that neither waits nor synchronises; longer ones are said to have no end."""
+"""Of a piece that neither waits nor synchronises; longer ones are said to have no end (DEV-BODY-2)."""
 _INFINITY = float("inf")
 
 

@@ -93,8 +93,10 @@ def last(st: State, unit: int, event: int, cycle: int) -> int:
 
 @jit
 def asserted(st: State, unit: int, event: int) -> bool:
-    """Whether the event is asserted in this cycle; event 0 never is, event 1 always."""
+    """Whether the event is asserted in this cycle; 0 and numbers of no event never are, 1 always is."""
     now = st.clock.now[0]
+    if event > st.spec.event_modules.last[st.spec.event_units.module[unit]]:
+        return False
     if event <= EVENT_TRUE or st.stamps[unit, event] == now:
         return event > 0
     source = st.lines[unit, event, SOURCE]
