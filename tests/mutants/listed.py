@@ -514,6 +514,35 @@ MUTANTS = (
         "if has is wanted:",
         "tests/data/test_mlir_cascades.py::test_what_the_array_does_not_have_is_refused_at_its_place",
     ),
+    # Wrong and slow
+    Mutant(
+        "a transposed output is taken for any order",
+        "explain/mismatch.py",
+        "if np.array_equal(got, turned.ravel()):",
+        "if False:",
+        "tests/data/test_mismatch.py::test_a_mistake_is_named",
+    ),
+    Mutant(
+        "zeros beside other mistakes are taken for nothing written",
+        "explain/mismatch.py",
+        "if wrong.any() and not got[wrong].any()",
+        "if wrong.any()",
+        "tests/data/test_mismatch.py::test_what_one_word_more_or_less_does_not_explain_is_not_named",
+    ),
+    Mutant(
+        "turns need one to wait",
+        "explain/slow.py",
+        "each = all(use.spent",
+        "each = any(use.spent",
+        "tests/data/test_mismatch.py::test_turns_need_both_to_wait",
+    ),
+    Mutant(
+        "less than a tenth is told",
+        "explain/slow.py",
+        "_TENTH = 0.1",
+        "_TENTH = 0.099",
+        "tests/data/test_mismatch.py::test_a_tenth_of_the_run_is_told_and_less_is_not",
+    ),
     # Bounds, bands, records
     Mutant(
         "an end of the band is forgotten",

@@ -53,12 +53,15 @@ class Studies:
             files: that went in.
             ignored: operations that were read and change nothing.
         """
+        from memtile.explain.slow import slow_findings
         from memtile.explore.rerun import band, lifted
 
         if self.sensitivity:
             result = replace(result, band=band(result, again, partial(watched, text="constants")))
         if self.bottleneck:
-            result = replace(result, lifted=lifted(result, again, partial(watched, text="limits")))
+            slow = slow_findings(result)
+            without = lifted(result, again, partial(watched, text="limits"))
+            result = replace(result, lifted=without, findings=(*result.findings, *slow))
         if self.record is not None:
             from memtile.explain.record import record, text_of
 

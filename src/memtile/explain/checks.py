@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from memtile.explain.mismatch import Cause, cause_of
 
 Array = npt.NDArray[Any]
 _LONGEST = 40  # characters of a value in a sentence
@@ -29,6 +31,7 @@ class Check:
         got: its value; a text where JSON has no such number.
         expected: the value it should have; None = beyond the end.
         note: why the comparison may be another one than was meant; empty = nothing is odd.
+        cause: what explains all that is wrong, if anything that is known does.
     """
 
     port: str
@@ -40,6 +43,7 @@ class Check:
     got: int | float | str | None = None
     expected: int | float | str | None = None
     note: str = ""
+    cause: Cause | None = field(default=None, compare=False)
 
     @property
     def exact(self) -> bool:
@@ -56,7 +60,9 @@ class Check:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return asdict(self) | {"index": None if self.index is None else list(self.index), "exact": self.exact}
+        data = asdict(self) | {"index": None if self.index is None else list(self.index), "exact": self.exact}
+        del data["cause"]  # a finding says it
+        return data
 
     def _first(self) -> str:
         if self.first_wrong is None:
@@ -93,7 +99,8 @@ class Check:
             return cls(port, len(expected), missing, wrong, first, None, _value(got[first]), None, note)
         index = _index(first, shapes or (expected.shape,))
         values = _value(got[first]), _value(expected[first])
-        return cls(port, len(expected), missing, wrong, first, index, *values, note)
+        cause = None if missing else cause_of(got, expected)
+        return cls(port, len(expected), missing, wrong, first, index, *values, note, cause)
 
 
 def types_note(expected: np.dtype[Any], sent: Sequence[np.dtype[Any]]) -> str:

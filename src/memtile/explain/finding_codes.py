@@ -43,6 +43,17 @@ CODES: Mapping[str, str] = MappingProxyType(
         "MT0314": "a wait for something that is not there",
         "MT0315": "a channel or core that was halted while others wait for it",
         "MT0316": "a tile whose clock is off, or whose reset is held, while others wait for it",
+        "MT0401": "words come out in another order",
+        "MT0402": "words come out shifted",
+        "MT0403": "words that were never written come out",
+        "MT0404": "bytes come out in another order",
+        "MT0406": "the same block comes out again",
+        "MT0501": "bank conflicts cost time",
+        "MT0502": "short descriptors cost time",
+        "MT0503": "short tasks cost time",
+        "MT0504": "two take turns at one buffer",
+        "MT0505": "the host is slower than the array",
+        "MT0506": "external memory costs time",
     }
 )
 

@@ -18,6 +18,7 @@ from memtile.explain.circuit_errors import circuit_errors
 from memtile.explain.core_view import CoreView, core_views, unsimulated
 from memtile.explain.deadlock.find import Hang, Open, hang
 from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.good_waits import good_waits
 from memtile.explain.lock_waits import lock_errors
 from memtile.explain.names import called, channel_name
@@ -77,9 +78,18 @@ def outcome(
         timing=changed(engine.timing) if timed else {},
         host_cycles=engine.host.waited if timed else 0,
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
-        findings=stopped.findings,
+        findings=(*stopped.findings, *(_wrong(checks) if status is Status.FINISHED else ())),
         waits=stopped.graph,
     )
+
+
+def _wrong(checks: Sequence[Check]) -> Iterator[Finding]:
+    """What kind of mistake makes each output wrong, where one explains all of it."""
+    for check in checks:
+        if check.cause is not None:
+            code, text, fix = check.cause
+            side = Side(check.port, text)
+            yield Finding(code, Severity.ERROR, f"{check.port} {text}.", (side,), fix=fix)
 
 
 @dataclass(frozen=True, slots=True)

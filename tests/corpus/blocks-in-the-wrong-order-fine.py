@@ -1,0 +1,20 @@
+"""Blocks of four words, column by column."""
+
+import numpy as np
+
+from memtile import MemoryTile
+from memtile.bd.descriptor import Descriptor
+
+
+def design() -> MemoryTile:
+    """The whole design."""
+    tile = MemoryTile()
+    block, full = tile.buffer("block", 64, np.int32), tile.lock(0, "full")
+    data = np.arange(1, 65, dtype=np.int32)
+    tile.s2mm[0].start(tile.write(block).guarded(None, full.release()))
+    tile.s2mm[0].feed(data)
+    tile.mm2s[0].start(
+        Descriptor("memory", 64, block.dma_address, dims=((1, 4), (16, 4), (4, 0)), acquire=full.acquire())
+    )
+    tile.mm2s[0].expect(data.reshape(4, 4, 4).transpose(1, 0, 2).reshape(-1))
+    return tile

@@ -1,0 +1,19 @@
+"""An interface tile reads external memory word by word in order."""
+
+import numpy as np
+
+from memtile import Array
+from memtile.bd.descriptor import Descriptor
+
+
+def design() -> Array:
+    """The whole design."""
+    array = Array("npu1", 1)
+    shim, memory = array.interface_tile(0), array.memory_tile(0)
+    data = np.arange(2048, dtype=np.int32)
+    given, block = array.external("given", data), memory.buffer("block", 2048, np.int32)
+    shim.mm2s[0].start(Descriptor("interface", 2048, given.dma_address))
+    memory.s2mm[0].start(memory.write(block))
+    array.connect(shim.mm2s[0], memory.s2mm[0])
+    memory.expect(block, data)
+    return array

@@ -1,0 +1,27 @@
+"""The host starts a task for each row."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from memtile import MemoryTile
+from memtile.design.host import Host
+
+ROWS, WORDS = 32, 16
+
+
+def design() -> MemoryTile:
+    """The whole design."""
+    tile = MemoryTile()
+    data = np.arange(ROWS * WORDS, dtype=np.int32)
+    rows = [tile.buffer(f"row{n}", WORDS, np.int32, data=data[n * WORDS :][:WORDS]) for n in range(ROWS)]
+
+    def sequence(host: Host) -> Iterator[Any]:
+        for row in rows:
+            yield host.start(tile.mm2s[0], tile.read(row))
+        yield host.wait()
+
+    tile.bench.host(sequence)
+    tile.mm2s[0].expect(data)
+    return tile

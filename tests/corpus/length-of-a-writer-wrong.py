@@ -1,0 +1,18 @@
+"""The writer is 16 words too short."""
+
+import numpy as np
+
+from memtile import MemoryTile
+from memtile.bd.descriptor import Descriptor
+
+
+def design() -> MemoryTile:
+    """The whole design."""
+    tile = MemoryTile()
+    block, full = tile.buffer("block", 64, np.int32), tile.lock(0, "full")
+    data = np.arange(1, 65, dtype=np.int32)
+    tile.s2mm[0].start(Descriptor("memory", 48, block.dma_address, release=full.release()))
+    tile.s2mm[0].feed(data[:48])
+    tile.mm2s[0].start(tile.read(block).guarded(full.acquire()))
+    tile.mm2s[0].expect(data)
+    return tile

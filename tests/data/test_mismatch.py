@@ -1,0 +1,147 @@
+"""Is the mistake behind wrong words named where it explains all of them, and nothing where none does?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from memtile import MemoryTile
+from memtile.explain.checks import Check
+from memtile.explain.mismatch import cause_of
+from memtile.explain.results import ChannelUse, Result, Status
+from memtile.explain.slow import slow_findings
+from memtile.model.state.causes import Cause
+
+DATA = np.arange(1, 65, dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    ("got", "code", "text"),
+    [
+        (DATA.reshape(8, 8).T.ravel(), "MT0401", "the expected 8 x 8 elements came column by column"),
+        (DATA.reshape(4, 16).T.ravel(), "MT0401", "the expected 4 x 16 elements came column by column"),
+        (DATA[::-1], "MT0401", "came backwards"),
+        (np.roll(DATA, -5), "MT0402", "turned round by 5 elements"),
+        (np.concatenate([[7, 7, 7], DATA[:-3]]).astype(np.int32), "MT0402", "is late by 3 elements"),
+        (np.concatenate([DATA[3:], [7, 7, 7]]).astype(np.int32), "MT0402", "is early by 3 elements"),
+        (
+            np.where(DATA > 40, 0, DATA).astype(np.int32),
+            "MT0403",
+            "in all 24 elements that are wrong, from element 40",
+        ),
+        (DATA.byteswap(), "MT0404", "bytes of each element in the other order"),
+        (np.tile(DATA[:16], 4), "MT0406", "has its first 16 elements 4 times"),
+        (np.concatenate([DATA[1::2], DATA[::2]]), "MT0401", "the expected"),
+        (np.concatenate([DATA[3:9], DATA[:3], DATA[9:]]), "MT0401", "the expected elements in another order"),
+    ],
+)
+def test_a_mistake_is_named(got: np.ndarray, code: str, text: str) -> None:
+    found = cause_of(got, DATA)
+    assert found is not None
+    assert found.code == code
+    assert text in found.text
+
+
+def test_what_one_word_more_or_less_does_not_explain_is_not_named() -> None:
+    for wrong in (DATA.reshape(8, 8).T.ravel(), np.roll(DATA, 5), np.tile(DATA[:16], 4), DATA.byteswap()):
+        spoilt = wrong.copy()
+        spoilt[40] = -5
+        assert cause_of(spoilt, DATA) is None
+    assert cause_of(DATA + 1, DATA) is None or cause_of(DATA + 1, DATA).code == "MT0402"  # type: ignore[union-attr]
+
+
+@given(arrays(np.int16, st.integers(4, 40)), arrays(np.int16, st.integers(4, 40)))
+def test_random_words_are_not_explained_away(got: np.ndarray, expected: np.ndarray) -> None:
+    found = cause_of(got, expected)
+    if found is not None and found.code in ("MT0401", "MT0404"):
+        either = got.byteswap() if found.code == "MT0404" else got
+        assert sorted(either.tolist()) == sorted(expected.tolist())
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.float32, np.int64])
+def test_all_widths_are_looked_at(dtype: type) -> None:
+    data = np.arange(1, 17).astype(dtype)
+    found = cause_of(data[::-1].copy(), data)
+    assert found is not None
+    assert found.text == "came backwards"
+
+
+def test_a_comparison_carries_its_cause_and_its_data_do_not() -> None:
+    check = Check.compare("out", np.roll(DATA, -5), DATA)
+    assert check.cause is not None
+    assert "cause" not in check.as_json()
+    assert Check.compare("out", DATA, DATA).cause is None
+    assert Check.compare("out", DATA[:10], DATA).cause is None  # a hang says more
+
+
+def test_a_finished_run_names_it_as_an_error() -> None:
+    tile = MemoryTile()
+    tile.mm2s[0].start(tile.read(tile.buffer("a", 64, np.int32, data=np.roll(DATA, -5))))
+    tile.mm2s[0].expect(DATA)
+    result = tile.run()
+    (finding,) = result.findings
+    assert (finding.code, finding.severity) == ("MT0402", "error")
+    assert finding.message == "MM2S 0 is turned round by 5 elements: it begins with element 5."
+
+
+# time ----------------------------------------------------------------------------------------------------
+
+
+def result(*uses: ChannelUse, cycles: int = 1000, host: int = 0) -> Result:
+    return Result(Status.FINISHED, True, cycles, 1250, uses, {}, host_cycles=host)
+
+
+def use(name: str, direction: str, spent: dict[Cause, int], label: str = "", tasks: int = 1) -> ChannelUse:
+    return ChannelUse(f"{direction} {name}", direction, spent, tasks, 10, label=label)
+
+
+@pytest.mark.parametrize(
+    ("cause", "code"),
+    [
+        (Cause.BANK_CONFLICT, "MT0501"),
+        (Cause.BD_SWITCH, "MT0502"),
+        (Cause.EXTERNAL, "MT0506"),
+    ],
+)
+def test_a_tenth_of_the_run_is_told_and_less_is_not(cause: Cause, code: str) -> None:
+    much, less = ({Cause.MOVING: 1000 - lost, cause: lost} for lost in (100, 99))
+    (finding,) = slow_findings(result(use("0", "MM2S", much)))
+    assert (finding.code, finding.severity) == (code, "note")
+    assert "loses 100 of 1000 cycles" in finding.message
+    assert slow_findings(result(use("0", "MM2S", less))) == ()
+
+
+def test_short_tasks_are_told_of_the_channel_that_moves_longest() -> None:
+    idle = {Cause.MOVING: 400, Cause.IDLE: 600}
+    (finding,) = slow_findings(result(use("0", "MM2S", idle, tasks=8)))
+    assert finding.code == "MT0503"
+    assert "8 tasks of 50 words" in finding.message
+    assert slow_findings(result(use("0", "MM2S", idle, tasks=7))) == ()
+    busy = use("1", "MM2S", {Cause.MOVING: 1000})
+    assert slow_findings(result(use("0", "MM2S", idle, tasks=8), busy)) == ()
+
+
+def test_a_busy_host_is_told() -> None:
+    moving = use("0", "MM2S", {Cause.MOVING: 1000})
+    (finding,) = slow_findings(result(moving, host=500))
+    assert finding.code == "MT0505"
+    assert slow_findings(result(moving, host=499)) == ()
+
+
+def test_turns_need_both_to_wait() -> None:
+    turns = {Cause.MOVING: 500, Cause.LOCK_ACQUIRE: 480, Cause.BD_SWITCH: 20}
+    both = use("0", "S2MM", turns, "a"), use("0", "MM2S", turns, "a")
+    (finding,) = slow_findings(result(*both))
+    assert finding.code == "MT0504"
+    other = use("0", "MM2S", turns, "b")
+    assert slow_findings(result(both[0], other)) == ()
+    moving = use("0", "MM2S", {Cause.MOVING: 900, Cause.LOCK_ACQUIRE: 100}, "a")
+    assert slow_findings(result(both[0], moving)) == ()
+
+
+def test_without_time_and_of_a_few_cycles_nothing_is_said() -> None:
+    lost = use("0", "MM2S", {Cause.MOVING: 30, Cause.BD_SWITCH: 30})
+    assert slow_findings(result(lost, cycles=60)) == ()
