@@ -2077,8 +2077,8 @@ MUTANTS = (
     Mutant(
         "pixels are added before they are saturated",
         "corelib/convolutions.py",
-        "    return pixels.astype(np.int64).sum(axis=1)",
-        "    return half_even_shift(_sum1(a, w, *sizes), shift).sum(axis=1)",
+        "sums: Sums = pixels.astype(np.int64).sum(axis=1)",
+        "sums: Sums = half_even_shift(_sum1(a, w, *sizes), shift).sum(axis=1)",
         "tests/data/test_library_blocks.py::test_pooled_convolutions",
     ),
     Mutant(

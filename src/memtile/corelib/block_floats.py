@@ -114,7 +114,8 @@ def _product(left: Floats, right: Floats, old: Floats) -> npt.NDArray[np.float32
     blocks = (left.reshape(m, k, _SIDE, _SIDE), right.reshape(n, k, _SIDE, _SIDE))
     product = np.einsum("mkrs,nkts->mnrt", *blocks).reshape(-1, _SIDE, _SIDE)
     with np.errstate(over="ignore"):
-        return (old + product).astype(np.float32)
+        total: npt.NDArray[np.float32] = (old + product).astype(np.float32)
+    return total
 
 
 def _whole_blocks(values: Values, name: str) -> Floats:

@@ -234,7 +234,8 @@ def conv2dk3_depthwise_split(
 def _line_sums(a: Values, w: Values, sizes: tuple[int, int, int], shift: int) -> Sums:
     """For each output channel the sum of the line's pixels, each saturated to ui8."""
     pixels = saturated(half_even_shift(_sum1(a, w, *sizes), shift), np.uint8)
-    return pixels.astype(np.int64).sum(axis=1).reshape(-1)
+    sums: Sums = pixels.astype(np.int64).sum(axis=1).reshape(-1)
+    return sums
 
 
 def _sum1(a: Values, w: Values, width: int, inputs: int, outputs: int) -> Sums:
