@@ -44,6 +44,8 @@ BROKEN = {
     "bd decode, no file": (["bd", "decode", "none.json"], "input_file"),
     "bd encode, no file named": (["bd", "encode", "a", "b"], "usage"),
     "bd explain": (["bd", "explain", "--json", "1", "x"], "word"),
+    "explain, no file": (["explain", "--json", "none.bin"], "usage"),
+    "explain, no dump": (["explain", "--json", "empty.py"], "format"),
     "faults": (["faults", "--json", "none.py"], "input_file"),
     "trace": (["trace", "decode", "--json", "none.txt"], "input_file"),
     "trace, two outputs": (["trace", "decode", "--json", "--csv", "none.txt"], "usage"),

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import mlir_texts
 from core_program import write_files
+from dump_designs import RING
 from memtile import MemtileError, Outcome, Status, schema, schema_names
 from memtile.access.element_types import ELEMENT_BITS
 from memtile.access.tiling_cases import _KEYS as TILING_KEYS
@@ -339,6 +340,14 @@ def test_what_check_writes(design: Any, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text("from memtile import MemoryTile\n\ndef design():\n    return MemoryTile('npu9')\n")
     assert_says("check-output", output("check", "--json", wrong, code=1))
+
+
+def test_what_explain_writes(tmp_path: Path) -> None:
+    path, dump = tmp_path / "ring.py", tmp_path / "core.elf"
+    path.write_text(RING)
+    output("run", "--json", path, "--coredump", dump, code=1)
+    assert_says("explain-output", output("explain", "--json", dump, "--design", path, code=1))
+    assert problems("explain-output", output("explain", "--json", dump, code=1)) == []
 
 
 def test_what_run_writes_of_a_design_with_parameters(tmp_path: Path) -> None:

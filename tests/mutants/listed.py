@@ -98,7 +98,7 @@ MUTANTS = (
     Mutant(
         "nobody is at work at a limit",
         "explain/deadlock/build.py",
-        "        if self._quiet:\n            return set(self.needs) - self.moving",
+        "        if self._quiet and not self.of_registers:\n            return set(self.needs) - self.moving",
         "        if True:\n            return set(self.needs)",
         "tests/faults/test_deadlock.py::test_at_the_limit_only_what_nobody_can_help_is_named",
     ),
@@ -218,7 +218,7 @@ MUTANTS = (
     Mutant(
         "a channel that never had a task has sent all that it was asked for",
         "explain/deadlock/ends.py",
-        "        used = bool(c.bds_done[ch])",
+        "        used = self.words.used(ch)",
         "        used = True",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
         "[wait-for-the-wrong-channel-hangs]",
@@ -2045,49 +2045,6 @@ MUTANTS = (
         "        pass",
         "tests/clients/test_timing_option.py::test_they_are_gone_after_the_command",
     ),
-    # Functions of cores
-    Mutant(
-        "bfp16 is rounded to nearest",
-        "corelib/block_floats.py",
-        "scaled = np.floor(",
-        "scaled = np.rint(",
-        "tests/data/test_library_blocks.py::test_products_of_block_floats",
-    ),
-    Mutant(
-        "the second matrix of bfp16 is not transposed",
-        "corelib/block_floats.py",
-        '"mkrs,nkts->mnrt"',
-        '"mkrs,nkst->mnrt"',
-        "tests/data/test_library_blocks.py::test_products_of_block_floats",
-    ),
-    Mutant(
-        "bf16 is multiplied as it is",
-        "corelib/block_floats.py",
-        'left = unpacked(packed(_whole_blocks(a, "a"))).reshape',
-        'left = _whole_blocks(a, "a").reshape',
-        "tests/data/test_library_blocks.py::test_products_of_bf16_and_block_floats",
-    ),
-    Mutant(
-        "an average rounds halves and less up",
-        "corelib/convolutions.py",
-        "+ np.float32(0.5)).astype(np.uint16)",
-        "+ np.float32(0.9)).astype(np.uint16)",
-        "tests/data/test_library_blocks.py::test_pooled_convolutions",
-    ),
-    Mutant(
-        "pixels are added before they are saturated",
-        "corelib/convolutions.py",
-        "sums: Sums = pixels.astype(np.int64).sum(axis=1)",
-        "sums: Sums = half_even_shift(_sum1(a, w, *sizes), shift).sum(axis=1)",
-        "tests/data/test_library_blocks.py::test_pooled_convolutions",
-    ),
-    Mutant(
-        "a filter of patches rounds halves up",
-        "corelib/convolutions.py",
-        "_store(c, half_away_shift(total.astype(np.int64), shift))",
-        "_store(c, half_up_shift(total.astype(np.int64), shift))",
-        "tests/data/test_library_blocks.py::test_a_filter_of_patches",
-    ),
     # Surveys
     Mutant(
         "a survey takes other data as exact",
@@ -2706,5 +2663,54 @@ MUTANTS = (
         "if words is not None:",
         "if False:",
         "tests/data/test_schedules.py::test_words_that_hang_on_who_is_first_differ_between_schedules",
+    ),
+    Mutant(
+        "raw dumps of NPUs have a request",
+        "explain/dump/write.py",
+        '_REQUESTED = "AIE-ML v2"',
+        '_REQUESTED = "AIE2P"',
+        "tests/clients/test_cli_explain.py::test_a_raw_file_is_tile_after_tile_column_by_column",
+    ),
+    Mutant(
+        "tiles of a dump go row by row",
+        "explain/dump/capture.py",
+        "np.lexsort((tiles.row, tiles.column))",
+        "np.lexsort((tiles.column, tiles.row))",
+        "tests/clients/test_cli_explain.py::test_a_raw_file_is_tile_after_tile_column_by_column",
+    ),
+    Mutant(
+        "one of two packets is said to hold an arbiter",
+        "explain/dump/streams_seen.py",
+        "sure = all(len(asked[hold.arbiter]) == 1 for hold in way.holds)",
+        "sure = True",
+        "tests/clients/test_cli_explain.py::test_of_two_packets_at_an_arbiter_neither_is_said_to_hold_it",
+    ),
+    Mutant(
+        "the words of a packet without a slot are on their way",
+        "explain/dump/streams_seen.py",
+        "switch.unrouted[way.lost] = 1",
+        "pass",
+        "tests/clients/test_cli_explain.py::test_a_packet_that_nobody_takes_is_found_from_its_descriptor",
+    ),
+    Mutant(
+        "a lock that registers do not show is guessed",
+        "explain/dump/cores_seen.py",
+        "CoreCause.RUNNING, -1",
+        "CoreCause.RUNNING, 0",
+        "tests/clients/test_cli_explain.py::test_what_a_core_waits_for_is_open_without_the_design",
+    ),
+    Mutant(
+        "a run that ends otherwise explains the dump",
+        "explain/dump/twin.py",
+        "return not self.differences",
+        "return True",
+        "tests/clients/test_cli_explain.py::test_a_design_that_comes_elsewhere_is_told_apart_by_its_registers",
+    ),
+    Mutant(
+        "a dump acquires locks",
+        "explain/dump/capture.py",
+        "    Acts.CHANNEL_STATUS,\n",
+        "    Acts.CHANNEL_STATUS,\n    Acts.LOCK_REQUEST,\n",
+        "tests/clients/test_cli_explain.py::test_locks_are_not_acquired_by_looking_at_them",
     ),
 )

@@ -17,6 +17,7 @@ from memtile.cli import (
     check,
     disasm,
     exit_codes,
+    explain,
     faults,
     host_source,
     info,
@@ -68,6 +69,7 @@ app.add_typer(bd.app, name="bd")
 app.add_typer(trace.app, name="trace")
 app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("check", epilog=check.EXAMPLES)(check.check)
+app.command("explain", epilog=explain.EXAMPLES)(explain.explain)
 app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)

@@ -69,7 +69,12 @@ def run_mlir(
     done = checks.of_program(done, lambda: run_again(made(), check=True))
     inputs = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
     result = studies.of(
-        done.result, design.array.engine, lambda: run_again(made()).result, inputs, design.notes
+        done.result,
+        design.array.engine,
+        lambda: run_again(made()).result,
+        inputs,
+        design.notes,
+        device=design.array.device,
     )
     done = replace(done, result=result)
     finish(done, wanted, notes, design.array.device.name, as_json=as_json, draw=draw)

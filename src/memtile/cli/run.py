@@ -36,6 +36,7 @@ Examples:
   memtile run --timing external_latency=200 design.py
   memtile run --no-fast-forward design.py
   memtile run --picture cycles.png design.py
+  memtile run --coredump core.bin design.mlir
   memtile run --sensitivity --bottleneck design.py
   memtile run --record run.json design.py
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
@@ -75,6 +76,7 @@ def run(
     sensitivity: options.Sensitivity = False,
     bottleneck: options.Bottleneck = False,
     record: options.Record = None,
+    coredump: options.Coredump = None,
     fast_forward: options.FastForward = True,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
@@ -95,8 +97,7 @@ def run(
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
     dump = _waveform_file(vcd, signals, untimed)
-    studies = _studies(sensitivity, bottleneck, record, untimed)
-    draw = _drawing(picture, untimed)
+    studies, draw = _studies(sensitivity, bottleneck, record, coredump, untimed), _drawing(picture, untimed)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
     with with_timing(timing), stepping(not fast_forward):
@@ -111,10 +112,12 @@ def run(
     _leave(result)
 
 
-def _studies(sensitivity: bool, bottleneck: bool, record: Path | None, untimed: bool) -> Studies:
+def _studies(
+    sensitivity: bool, bottleneck: bool, record: Path | None, coredump: Path | None, untimed: bool
+) -> Studies:
     if untimed and (sensitivity or bottleneck):
         raise typer.BadParameter("an untimed run has no cycles for --sensitivity and --bottleneck.")
-    studies = Studies(sensitivity, bottleneck, record)
+    studies = Studies(sensitivity, bottleneck, record, coredump)
     studies.check()
     return studies
 
@@ -210,7 +213,7 @@ def _run_design(
         return found, result_arrays(other, found)
 
     result = checks.of_design(result, result_arrays(made, result), once)
-    result = studies.of(result, made.engine, again, [file])
+    result = studies.of(result, made.engine, again, [file], device=made.device)
     draw(result)
     show_result(result, as_json=as_json)
     return result

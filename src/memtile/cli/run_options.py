@@ -55,6 +55,12 @@ Record = Annotated[
     Path | None,
     typer.Option(metavar="FILE.json", help="Also write the record: verdict, evidence, bytes, provenance."),
 ]
+Coredump = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Also write what stands in the array at the end as XRT does: raw, or FILE.elf."
+    ),
+]
 In = Annotated[list[str] | None, typer.Option("--in", metavar="NAME=FILE.npy", help="Array for the program.")]
 Out = Annotated[
     list[str] | None,

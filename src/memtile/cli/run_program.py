@@ -69,13 +69,17 @@ def run_files(
             lambda: found.run(given, taken, pad_arguments=padded, max_cycles=max_cycles, **how),
         )
 
-    found = _container(read, options)
+    found = container_of(read, options)
     with run_progress(untimed=untimed) as progress, dump.recorded(found.array.engine):
         done = run_again(found, untimed=untimed, check=checks.check, progress=progress)
-    done = checks.of_program(done, lambda: run_again(_container(read, options), check=True))
+    done = checks.of_program(done, lambda: run_again(container_of(read, options), check=True))
     inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]
     result = studies.of(
-        done.result, found.array.engine, lambda: run_again(_container(read, options)).result, inputs
+        done.result,
+        found.array.engine,
+        lambda: run_again(container_of(read, options)).result,
+        inputs,
+        device=found.array.device,
     )
     given = [read_given(text) for text in options.given]
     said = [*read.notes, *found.notes, *brought(read.programs, given)[1]]
@@ -100,7 +104,7 @@ def finish(
     show_program(done, notes, paths, device, as_json=as_json)
 
 
-def _container(read: ProgramFiles, options: ProgramOptions) -> Container:
+def container_of(read: ProgramFiles, options: ProgramOptions) -> Container:
     """The files in order, with the kernels that the user gave, else with bodies of MLIR text."""
     from memtile.cli.kernels_file import KernelsFile, load_kernels
     from memtile.importers.bodies.container import container

@@ -13,6 +13,7 @@ from memtile.cli.output_file import check_writable
 from memtile.cli.progress import watched
 
 if TYPE_CHECKING:
+    from memtile.arch.devices import Device
     from memtile.explain.results import Result
     from memtile.sim.engine import Engine
 
@@ -25,16 +26,19 @@ class Studies:
         sensitivity: how far its cycles hang on assumed constants.
         bottleneck: what lifting each of its limits would save.
         record: file of its record; None = none.
+        coredump: file of what stands in the array at the end; None = none.
     """
 
     sensitivity: bool = False
     bottleneck: bool = False
     record: Path | None = None
+    coredump: Path | None = None
 
     def check(self) -> None:
         """Refuse a file that cannot be written, before the run."""
-        if self.record is not None:
-            check_writable(self.record)
+        for path in (self.record, self.coredump):
+            if path is not None:
+                check_writable(path)
 
     def of(
         self,
@@ -43,6 +47,8 @@ class Studies:
         again: Callable[[], Result],
         files: Iterable[str],
         ignored: Sequence[str] = (),
+        *,
+        device: Device,
     ) -> Result:
         """The result with the answers.
 
@@ -52,10 +58,18 @@ class Studies:
             again: makes everything anew and runs it.
             files: that went in.
             ignored: operations that were read and change nothing.
+            device: that the engine is.
+
+        Raises:
+            DesignError: a coredump of a memory tile alone.
         """
         from memtile.explain.slow import slow_findings
         from memtile.explore.rerun import band, lifted
 
+        if self.coredump is not None:
+            from memtile.explain.dump.write import write_coredump
+
+            write_coredump(engine, device, self.coredump)
         if self.sensitivity:
             result = replace(result, band=band(result, again, partial(watched, text="constants")))
         if self.bottleneck:

@@ -20,7 +20,6 @@ _MODULES = (
     "convolutions",
     "registers",
     "cascades",
-    "block_floats",
 )
 _NEAREST = 3
 

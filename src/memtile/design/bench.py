@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
 from memtile.design.values import exactly, whole_cycles
 from memtile.explain.checks import Check
+from memtile.explain.dump.write import write_coredump
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Array, Result
 from memtile.sim.clock import Stop
@@ -136,6 +138,19 @@ class Bench:
     def _read(self, address: int) -> int:
         """The word at a byte address of the tile, or of the array, in no time."""
         return self._members[0].door.at_once().read32(address)
+
+    def coredump(self, path: Path | str, *, elf: bool | None = None) -> None:
+        """Write what stands in an array as XRT does when a command times out; ``memtile explain`` reads it.
+
+        Args:
+            path: of the file.
+            elf: True = an ELF of type ET_CORE, False = raw, None = an ELF if the name ends in ``.elf``.
+
+        Raises:
+            DesignError: the design is a memory tile alone, of which the machine has no dump.
+            InputFileError: the file cannot be written.
+        """
+        write_coredump(self.engine, self.device, Path(path), elf=elf)
 
     def run(
         self,

@@ -121,6 +121,8 @@ class BdChains:
             running = tuple(bd for bd in running if bd in left)
         yield from ((bd, False) for bd in running)
         for word in c.queue[ch, : c.queue_count[ch]].tolist():
+            if word < 0:  # not known: no register shows it
+                continue
             queued = self._from(ch, word & QUEUE_START_BD_MASK)
             yield from ((bd, True) for bd in queued if bd not in running)
 

@@ -43,6 +43,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "MT0314": "a wait for something that is not there",
         "MT0315": "a channel or core that was halted while others wait for it",
         "MT0316": "a tile whose clock is off, or whose reset is held, while others wait for it",
+        "MT0317": "a core that is stalled at a lock which nobody can tell",
         "MT0401": "words come out in another order",
         "MT0402": "words come out shifted",
         "MT0403": "words that were never written come out",

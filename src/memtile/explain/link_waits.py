@@ -73,7 +73,7 @@ def _does(engine: Engine, there: int, core: int) -> str:
     if running is None:
         return "which has no kernel"
     phase = CorePhase(int(state.cores.phase[there]))
-    name = f"whose kernel {running.kernel!r}"
+    name = f"whose kernel {running.kernel!r}" if running.kernel else "whose program"
     if phase == CorePhase.DONE:
         return f"{name} has ended"
     if awaited(engine, there) == core:

@@ -34,6 +34,7 @@ class Waits:
         chains: of its channels.
         hosts: that have not ended.
         quiet: whether nothing can move any more; else what is at work may still help.
+        of_registers: whether the engine holds what registers show of a machine, and no history.
 
     Attributes:
         needs: of each party what it waits for; empty where a chain ends.
@@ -41,9 +42,16 @@ class Waits:
     """
 
     def __init__(
-        self, engine: Engine, chains: BdChains, hosts: Sequence[HostWaiting], *, quiet: bool
+        self,
+        engine: Engine,
+        chains: BdChains,
+        hosts: Sequence[HostWaiting],
+        *,
+        quiet: bool,
+        of_registers: bool = False,
     ) -> None:
         self.engine, self.chains, self.hosts, self._quiet = engine, chains, hosts, quiet
+        self.of_registers = of_registers
         self.givers = Givers(engine, chains)
         self.needs: dict[Party, list[Need]] = {}
         self.moving: set[Party] = set()
@@ -69,7 +77,7 @@ class Waits:
 
     def dead(self) -> set[Party]:
         """Those reached that nobody can help any more."""
-        if self._quiet:
+        if self._quiet and not self.of_registers:
             return set(self.needs) - self.moving
         alive, before = set(self.moving), -1
         while len(alive) > before:
@@ -178,7 +186,8 @@ class Waits:
         if cores.why[core] in (CoreCause.HALTED, CoreCause.CLOCK_OFF):
             return []
         if cores.phase[core] == CorePhase.ACQUIRE:
-            return [Need(Party(Kind.LOCK, self.lock_wanted(party)), Via.LOCK)]
+            lock = self.lock_wanted(party)
+            return [Need(Party(Kind.LOCK, lock), Via.LOCK)] if lock >= 0 else []
         if cores.why[core] in (CoreCause.CASCADE_STALL, CoreCause.STREAM_STALL):
             return self._at_link(party)
         self.moving.add(party)

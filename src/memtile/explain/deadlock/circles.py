@@ -83,6 +83,8 @@ def _holds(way: Sequence[Party], at: int, waits: Waits) -> bool:
 
 def _fresh(party: Party, waits: Waits) -> bool:
     """Whether a channel has done no descriptor, or a core has never had the lock that it waits for."""
+    if waits.of_registers:
+        return False  # nobody knows
     if party.kind is Kind.CORE:
         return waits.lock_wanted(party) not in waits.engine.cores.running[party.number].taken
     return party.kind is Kind.CHANNEL and not waits.engine.channels.bds_done[party.number]
@@ -90,6 +92,8 @@ def _fresh(party: Party, waits: Waits) -> bool:
 
 def _short(way: Sequence[Party], waits: Waits) -> tuple[Party, int] | None:
     """Who of a circle of locks waits for more than all the locks of it hold, and how much that is."""
+    if waits.of_registers and any(party.kind is Kind.CORE for party in way):
+        return None  # what a core has taken, no register shows
     most = most_possible(way, waits)
     if most is None:
         return None

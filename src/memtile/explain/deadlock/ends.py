@@ -90,11 +90,17 @@ class End:
         ended = self._ended_core()
         if ended is not None:
             core, side = self.words.name(ended), (self.words.side(ended),)
+            if self.waits.of_registers:
+                fix = "Let it take part as often as the others do."
+                return self._made("MT0309", f"{says}, and {core} has ended", fix, side)
             if not self.waits.engine.cores.running[ended.number].taken:
                 return self._made("MT0309", f"{says}, and {core} has ended before it did anything", "", side)
             fix = f"Let {core} release it."
             return self._made("MT0302", f"{says}; {core} has ended and never released it", fix, side)
         fix = f"Let who ends the use of what {self._name} guards release it, or do not wait for it."
+        if self.waits.of_registers and self.waits.engine.channels.queue_count.any():
+            says += ", and no task that runs releases it; what waits in queues, the registers do not say"
+            return self._made("MT0302", says, fix)
         return self._made("MT0302", f"{says}, and nobody releases it", fix)
 
     def _ended_core(self) -> Party | None:
@@ -116,6 +122,9 @@ class End:
             return self._made("MT0309", f"{who}, and {self._name} has ended", fix)
         if cores.why[core] == CoreCause.CLOCK_OFF:
             return self._without_clock()
+        if cores.phase[core] == CorePhase.ACQUIRE:
+            fix = "Give the design beside the dump: it says what the core waits for."
+            return self._made("MT0317", f"{who}; {self._name} {self.words.state(self.party)}", fix)
         if CorePhase(int(cores.phase[core])) in LINKS:
             return self._made("MT0312", f"{self._name} {link_text(self.waits.engine, core)}")
         return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
@@ -177,11 +186,16 @@ class End:
             f"{tasks} pushed to the full queue of {self._name} and dropped; {last} would have started BD {bd}"
         )
         depth = view.kind.queue_depth
+        if self.waits.of_registers:
+            says = (
+                f"a task was pushed to the full queue of {self._name} and dropped; how many, and which, the "
+                "registers do not say"
+            )
         return self._made("MT0308", says, f"Wait before a push until fewer than {depth} tasks wait there.")
 
     def _idle(self) -> Finding | None:
-        c, ch = self.waits.engine.channels, self.party.number
-        used = bool(c.bds_done[ch])
+        ch = self.party.number
+        used = self.words.used(ch)
         offered = self.offered.get(ch, "")
         if receives(self.waits, self.party) and (offered or self._wanted_by(Via.ROOM)):
             return self._not_taken(offered, used)
@@ -204,15 +218,16 @@ class End:
             p for p in self.waiting if any(n.of == self.party and n.via is via for n in self.waits.needs[p])
         ]
 
-    def _not_taken(self, offered: str, used: bool) -> Finding:
+    def _not_taken(self, offered: str, used: bool | None) -> Finding:
         words = offered or "words wait before it"
         if used:
             says = f"{self._name} has no task left for what was sent to it: {words}"
             return self._made("MT0304", says, "Receive as many words as are sent.")
-        says = f"words come to {self._name}, which never had a task: {words}"
+        no_task = "never had a task" if used is False else "has no task"
+        says = f"words come to {self._name}, which {no_task}: {words}"
         return self._made("MT0312", says, f"Start a task on {self._name}, or send them elsewhere.")
 
-    def _not_sent(self, used: bool) -> Finding:
+    def _not_sent(self, used: bool | None) -> Finding:
         first = self._wanted_by(Via.WORDS)[0]
         if first.kind is Kind.PACKET:
             says = f"{self.words.name(first)} waits for its rest"
@@ -221,14 +236,13 @@ class End:
         if used:
             fix = "Send as many words as are received."
             return self._made("MT0304", f"{says}; {self._name} has sent all that it was asked for", fix)
-        return self._made(
-            "MT0312", f"{says}; {self._name} never had a task", f"Start a task on {self._name}."
-        )
+        no_task = "never had a task" if used is False else "has no task"
+        return self._made("MT0312", f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
 
-    def _no_token(self, used: bool) -> Finding:
+    def _no_token(self, used: bool | None) -> Finding:
         host = (self._wanted_by(Via.TOKEN) or self._wanted_by(Via.END))[0]
         name = self.words.name(host)
-        if not used:
+        if used is False:
             says = f"{name} waits for a task of {self._name}, which never had one"
             return self._made("MT0314", says, "Wait for the channel that has the task.")
         if self._token_is_stuck():

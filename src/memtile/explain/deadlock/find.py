@@ -62,7 +62,16 @@ class Hang:
     graph: WaitGraph = field(default_factory=WaitGraph)
 
 
-def hang(engine: Engine, chains: BdChains, found: Open, moves: Moves, *, quiet: bool, timed: bool) -> Hang:
+def hang(
+    engine: Engine,
+    chains: BdChains,
+    found: Open,
+    moves: Moves,
+    *,
+    quiet: bool,
+    timed: bool,
+    of_registers: bool = False,
+) -> Hang:
     """Find out why a run does not go on.
 
     Args:
@@ -72,8 +81,9 @@ def hang(engine: Engine, chains: BdChains, found: Open, moves: Moves, *, quiet: 
         moves: by model index of a channel the buffers that it reads or writes.
         quiet: whether nothing can move any more.
         timed: whether the run had cycles.
+        of_registers: whether the engine holds what registers show of a machine, and no history.
     """
-    waits = Waits(engine, chains, found.hosts, quiet=quiet)
+    waits = Waits(engine, chains, found.hosts, quiet=quiet, of_registers=of_registers)
     waits.reach(found.parties())
     dead = waits.dead()
     words = Words(waits, moves, timed=timed)

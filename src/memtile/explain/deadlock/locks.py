@@ -64,7 +64,8 @@ class Givers:
     def _lost(self) -> dict[int, list[int]]:
         """Channels by the locks that the task of a dropped push would have released."""
         c, found = self._engine.channels, dict[int, list[int]]()
-        for ch in np.flatnonzero(c.pushes_lost).tolist():
+        known = (c.pushes_lost > 0) & (c.lost_push >= 0)
+        for ch in np.flatnonzero(known).tolist():
             for lock in self._chains.released_from(ch, int(c.lost_push[ch]) & QUEUE_START_BD_MASK):
                 found.setdefault(lock, []).append(ch)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memtile.arch.tiles import DIRECTIONS, S2MM
+from memtile.arch.tiles import COMPUTE, DIRECTIONS, S2MM
 from memtile.explain.deadlock.build import Waits
 from memtile.explain.deadlock.graph import Kind, Via
 from memtile.explain.deadlock.streams import Need, Party
@@ -38,7 +38,7 @@ class Words:
                 return self._channel(party.number)
             case Kind.CORE:
                 running = self._engine.cores.running.get(party.number)
-                kernel = f" (kernel {running.kernel!r})" if running else ""
+                kernel = f" (kernel {running.kernel!r})" if running and running.kernel else ""
                 return f"{core_name(self._engine, party.number)}{kernel}"
             case Kind.HOST:
                 return self._waits.hosts[party.number].name
@@ -78,6 +78,8 @@ class Words:
     def wanted(self, party: Party) -> str:
         """The wait of a channel or core for a lock, as the end of a sentence about it."""
         lock = self._waits.lock_wanted(party)
+        if lock < 0:
+            return f"is stalled at a lock{self._whose(party.number)}; which one, the registers do not say"
         operand = self._waits.operand(party)
         value = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
         return f"waits until {self.lock(lock)} is {value}; it is {self.value(lock)}"
@@ -122,9 +124,22 @@ class Words:
         return Side(self.name(party), does or self.state(party), where, self._cycle)
 
     def moved(self, ch: int) -> str:
-        """How far a channel has come in its descriptor."""
+        """How far a channel has come in its descriptor; what it has sent of it, no register shows."""
         c = self._engine.channels
+        if self._waits.of_registers and c.direction[ch] != S2MM:
+            return f"a word of BD {int(c.bd[ch])}"
         return f"word {max(int(c.moved[ch]), 0)} of {int(c.length[ch])} of BD {int(c.bd[ch])}"
+
+    def _whose(self, core: int) -> str:
+        """`` of tile (0, 2)``: behind which of its windows a core is stalled at a lock."""
+        cores, spec = self._engine.state.cores, self._engine.spec
+        tile = int(spec.tiles.core_reach[cores.tile[core]][int(cores.lock[core]) // COMPUTE.locks])
+        return f" of tile {place(spec, tile)}" if tile >= 0 else ""
+
+    def used(self, ch: int) -> bool | None:
+        """Whether a channel has ended a descriptor; None where registers alone are known and do not say."""
+        done = int(self._engine.channels.bds_done[ch])
+        return None if self._waits.of_registers and not done else bool(done)
 
     def _channel(self, ch: int) -> str:
         name = called(self._engine, ch)
@@ -136,6 +151,8 @@ class Words:
 
     def _channel_state(self, ch: int) -> str:
         c = self._engine.channels
+        if c.phase[ch] == Phase.IDLE and self._waits.of_registers:
+            return "has no task"
         if c.phase[ch] == Phase.IDLE:
             done = int(c.bds_done[ch])
             return (

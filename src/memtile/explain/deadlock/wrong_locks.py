@@ -21,6 +21,8 @@ def wrong_release(lock: Party, waiting: Party, waits: Waits, words: Words) -> Fi
         waits: of the run.
         words: for its sentences.
     """
+    if waits.of_registers:
+        return None  # who has taken a lock before, or will, no register shows
     for other, giver in _useless(lock.number, waits):
         if giver == waiting:
             continue

@@ -1,0 +1,116 @@
+"""``memtile explain``: what stands in a dead machine, and why it does not go on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memtile.cli import run_options as options
+from memtile.cli.exit_codes import ExitCode
+from memtile.cli.failure import UsageError
+
+if TYPE_CHECKING:
+    from memtile.cli.design_beside import DesignBeside
+    from memtile.explain.dump.report import DumpReport
+    from memtile.io.dumps import LoadedDump
+
+EXAMPLES = """\b
+Examples:
+  memtile explain core.bin --device npu2
+  memtile explain core.elf --design design.mlir
+  memtile explain core.bin --design build/ --kernels kernels.py --in 0=a.npy
+  memtile explain registers.txt --device npu1 --json
+  memtile explain --server localhost:5555 --device npu1
+"""
+
+
+def explain(
+    dump: Annotated[
+        str | None,
+        typer.Argument(metavar="DUMP", help="A coredump, raw or ELF, or a register dump as text or JSON."),
+    ] = None,
+    design: Annotated[
+        str | None,
+        typer.Option(metavar="DESIGN.py|DESIGN.mlir|BUILD", help="The design that ran: its names, its run."),
+    ] = None,
+    server: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Read the registers of a live server instead.")
+    ] = None,
+    device: Annotated[
+        str, typer.Option(metavar="NAME", help="Device, where neither the dump nor the design says it.")
+    ] = "",
+    settings: options.Settings = None,
+    given: options.In = None,
+    kernels: options.Kernels = None,
+    max_cycles: options.MaxCycles = 10_000_000,
+    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+) -> None:
+    """Say why an array does not go on, from a dump of its memories and registers.
+
+    Coredumps are those of XRT, raw or ELF (Runtime.aie_coredump_file in xrt.ini), and those of memtile run
+    --coredump. Registers show what channels, locks and cores do, not what is queued or which lock a core
+    waits for. With the design beside the dump it is run here too: where both stand in the same state, what
+    the run says holds for the machine, and where not, the registers that differ are listed.
+
+    Ends with exit code 1 if something is wrong.
+    """
+    if (dump is None) == (server is None):
+        raise UsageError("Give a dump or --server HOST:PORT, one of them.")
+    beside = None
+    if design is not None:
+        from memtile.cli.design_beside import load_beside
+
+        beside = load_beside(
+            design,
+            device=device,
+            settings=settings or (),
+            kernels=kernels,
+            given=given or (),
+            max_cycles=max_cycles,
+        )
+    elif settings or given or kernels:
+        raise UsageError("--set, --in and --kernels are for the design; give --design too.")
+    loaded = _served(server, device, beside) if server else _read(dump or "", device, beside)
+    report = _explained(loaded, beside)
+    typer.echo(json.dumps(report.as_json(), indent=2) if as_json else "\n".join(report.lines()))
+    if not report.good:
+        raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def _read(name: str, device: str, beside: DesignBeside | None) -> LoadedDump:
+    from memtile.cli.program_files import read_programs
+    from memtile.explain.dump.formats import looks_like_coredump, read_coredump
+    from memtile.io.dumps import load_coredump, load_registers
+
+    path, array = Path(name), beside.array if beside else None
+    if not path.is_file():
+        raise UsageError(f"{name}: there is no such file.")
+    if looks_like_coredump(path):
+        return load_coredump(read_coredump(path), name, device, array)
+    (program,), *_ = read_programs([name], None, 0)
+    return load_registers(program.operations, name, device or "npu1", array)
+
+
+def _served(where: str, device: str, beside: DesignBeside | None) -> LoadedDump:
+    from memtile.design.array import Array
+    from memtile.hosts.register_client import read_registers
+    from memtile.io.dumps import addresses_asked, load_registers
+
+    array = beside.array if beside else Array(device or "npu1")
+    writes = list(read_registers(where, addresses_asked(array)))
+    return load_registers(writes, f"server {where}", array.device.name, beside.array if beside else None)
+
+
+def _explained(loaded: LoadedDump, beside: DesignBeside | None) -> DumpReport:
+    from memtile.explain.dump.report import explained
+    from memtile.explain.dump.twin import ran, take_names
+
+    twin = None
+    if beside is not None:
+        twin = ran(beside.name, beside.array.engine, beside.run, loaded.words, loaded.known)
+        take_names(loaded.array.engine, beside.array.engine)
+    moves = beside.moves if beside is not None else {}
+    return explained(loaded.array.engine, loaded.source, moves=moves, twin=twin, notes=loaded.notes)

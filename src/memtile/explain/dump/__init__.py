@@ -1,0 +1,1 @@
+"""What stood in an array when it died: coredumps, written and read, and what they say."""
