@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
 from memtile.bd.windows import EAST, OWN, WEST, Window
+from memtile.jit.tables import plain
 from memtile.model.state.compare import columns
 from memtile.testing.rig import Rig
 
@@ -24,7 +25,10 @@ TIMINGS = (
     Timing(ingress_words=1, memory_egress_words=4, task_start=1, neighbour_latency=3),
     Timing(ingress_words=5, memory_egress_words=13, task_start=23, finished_bd_delay=7),
 )
-OUTSIDE = frozenset({"source", "source_last", "sink", "sink_last", "clock.quiet", "clock.activity"})
+OUTSIDE = frozenset(
+    {"source", "source_last", "sink", "sink_last", "clock.quiet", "clock.activity"}
+    | {f"ports.source_{what}" for what in ("position", "end", "ends", "more", "base")}
+)
 """Columns of the test bench's buffers, whose old words nobody sees, and of what the clock loop did last."""
 
 
@@ -191,6 +195,12 @@ def build(design: Design, *, forward: bool) -> Rig:
     return rig
 
 
+def taken(rig: Rig, ch: int) -> int:
+    """Words that the channel has taken from its source."""
+    ports = plain(rig.engine.state.ports)
+    return int(ports.source_base[ch] + ports.source_position[ch])
+
+
 def differences(one: Rig, other: Rig) -> set[str]:
     """Names of the columns of the state, and ``caught`` and ``pending``, in which two rigs differ."""
     found = {"now"} if one.now != other.now else set()
@@ -199,6 +209,8 @@ def differences(one: Rig, other: Rig) -> set[str]:
         if name not in OUTSIDE and not np.array_equal(mine, theirs):
             found.add(name)
     for ch in range(len(one.engine.channels.phase)):
+        if taken(one, ch) != taken(other, ch):
+            found.add("taken")
         if one.engine.pending(ch) != other.engine.pending(ch):
             found.add("pending")
         for what in ("caught", "tlasts"):

@@ -153,3 +153,10 @@ def test_a_traced_run_says_how_long_each_waited(tmp_path: Path, capsys: pytest.C
     assert "INSTR_EVENT_0                    4 times, 4 cycles" in shown
     assert "DMA_S2MM_0_STALLED_LOCK          3 times, 195 cycles" in shown
     assert "core_trace for tile2,0" in (tmp_path / "trace.json").read_text()
+
+
+def test_sixteen_cores_multiply_matrices_as_numpy_does() -> None:
+    done, exact = runpy.run_path(str(EXAMPLES / "matmul_16_cores.py"))["run"]()
+    assert done.result.status is Status.FINISHED
+    assert exact
+    assert len(done.result.cores) == 16

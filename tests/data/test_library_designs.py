@@ -56,6 +56,19 @@ def test_what_a_design_declares_comes_from_the_library_and_a_note_says_so(name: 
     assert f"functions of the library (memtile.kernels.aie): {name}(a, c, count)" in done.notes
 
 
+def test_blocks_of_numbers_that_share_an_exponent_are_elements_of_9_bytes() -> None:
+    name, block = "bfp16_passthrough_vectorized", '!aiex.bfp<"v8bfp16ebs8">'
+    text = DESIGN.replace("NAME", name).replace("DEVICE", "npu2_1col").replace("xi32>", f"x{block}>")
+    text = text.replace("(%x, %y, %w)", "(%x, %y)").replace(f"x{block}>, i32) -> ()", f"x{block}>) -> ()")
+    text = text.replace(f"x{block}>, i32)", f"x{block}>)")
+    data = np.arange(64 * 9).astype(np.uint8)
+    done = loads(Text("d", text)).run(data)
+    assert done.arrays["1"].dtype.names == ("exponent", "parts")
+    assert done.arrays["1"].tobytes() == data.tobytes()
+    with pytest.raises(InputFileError, match="v16bfp16ebs16"):
+        loads(Text("d", text.replace("v8bfp16ebs8", "v16bfp16ebs16")))
+
+
 def test_functions_of_the_user_come_first() -> None:
     def add_one(source: Any, target: Any, count: int) -> None:
         target[:count] = source[:count] + 100

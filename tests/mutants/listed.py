@@ -2045,6 +2045,49 @@ MUTANTS = (
         "        pass",
         "tests/clients/test_timing_option.py::test_they_are_gone_after_the_command",
     ),
+    # Functions of cores
+    Mutant(
+        "bfp16 is rounded to nearest",
+        "corelib/block_floats.py",
+        "scaled = np.floor(",
+        "scaled = np.rint(",
+        "tests/data/test_library_blocks.py::test_products_of_block_floats",
+    ),
+    Mutant(
+        "the second matrix of bfp16 is not transposed",
+        "corelib/block_floats.py",
+        '"mkrs,nkts->mnrt"',
+        '"mkrs,nkst->mnrt"',
+        "tests/data/test_library_blocks.py::test_products_of_block_floats",
+    ),
+    Mutant(
+        "bf16 is multiplied as it is",
+        "corelib/block_floats.py",
+        'left = unpacked(packed(_whole_blocks(a, "a"))).reshape',
+        'left = _whole_blocks(a, "a").reshape',
+        "tests/data/test_library_blocks.py::test_products_of_bf16_and_block_floats",
+    ),
+    Mutant(
+        "an average rounds halves and less up",
+        "corelib/convolutions.py",
+        "+ np.float32(0.5)).astype(np.uint16)",
+        "+ np.float32(0.9)).astype(np.uint16)",
+        "tests/data/test_library_blocks.py::test_pooled_convolutions",
+    ),
+    Mutant(
+        "pixels are added before they are saturated",
+        "corelib/convolutions.py",
+        "sums: Sums = pixels.astype(np.int64).sum(axis=1)",
+        "sums: Sums = half_even_shift(_sum1(a, w, *sizes), shift).sum(axis=1)",
+        "tests/data/test_library_blocks.py::test_pooled_convolutions",
+    ),
+    Mutant(
+        "a filter of patches rounds halves up",
+        "corelib/convolutions.py",
+        "_store(c, half_away_shift(total.astype(np.int64), shift))",
+        "_store(c, half_up_shift(total.astype(np.int64), shift))",
+        "tests/data/test_library_blocks.py::test_a_filter_of_patches",
+    ),
     # Surveys
     Mutant(
         "a survey takes other data as exact",

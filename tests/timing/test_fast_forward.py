@@ -150,7 +150,8 @@ def test_rings_are_jumped_over_as_a_whole(buffers: int) -> None:
 
 
 def test_a_full_sink_ends_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtile.sim.engine.SINK_WORDS", 700)
+    monkeypatch.setattr("memtile.sim.port_buffers.SINK_WORDS", 700)
+    monkeypatch.setattr("memtile.sim.port_buffers.MOST_SINK_WORDS", 700)
     rig = compared(lambda: one(length=4000), range(600, 4100, 97))
     assert rig.engine.forward.jumps > 4
 
@@ -267,3 +268,26 @@ def test_nothing_else_acts_while_time_is_jumped_over() -> None:
         assert guards.quiet_elsewhere(st)
         getattr(st, name)[0] = 1
         assert not guards.quiet_elsewhere(st), name
+
+
+def test_sources_are_laid_out_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words that wait behind the window are no end of the source, stepping or jumping."""
+    whole = lane(2)
+    whole.engine.forward.on = False
+    whole.engine.run(9000)
+    for words, on in ((300, False), (300, True), (3000, True)):
+        monkeypatch.setattr("memtile.sim.port_buffers.WINDOW", words)
+        rig = lane(2)
+        rig.engine.forward.on = on
+        rig.engine.run(9000)
+        assert not differences(rig, whole)
+    assert rig.engine.forward.jumped > 0
+
+
+def test_a_jump_that_a_sink_ended_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtile.sim.port_buffers.SINK_WORDS", 2048)
+    monkeypatch.setattr("memtile.sim.port_buffers.MOST_SINK_WORDS", 2048)
+    rig = compared(lambda: lane(2), range(9000, 17000, 997))
+    stepped = rig.now - rig.engine.forward.jumped
+    assert rig.engine.forward.rings > 3
+    assert stepped < rig.now // 2, "each jump looks for its period anew"

@@ -71,6 +71,15 @@ def silu(a: Values, c: Values, count: int | None = None) -> None:
     _computed(_silu, a, c, count)
 
 
+@answers("mm_activation_epilogue_row", types={"a": "f32", "c": "f32"})
+def epilogue(a: Values, c: Values, count: int, mode: int) -> None:
+    """What follows a matrix product, for ``count`` elements: ``mode`` 1 is silu, 2 is gelu, others copy.
+
+    Source: mlir-aie ``mm_activation_epilogue.cc``.
+    """
+    _computed({1: _silu, 2: _gelu}.get(mode, lambda x: x), a, c, count)
+
+
 @answers("swiglu_{TYPE}", kinds=_FLOATS, types={"a": "TYPE", "v": "TYPE", "w": "TYPE", "c": "TYPE"})
 def swiglu(a: Values, v: Values, w: Values, c: Values) -> None:
     """``c = (a * v) * silu(a * w)``. Source: mlir-aie ``swiglu.cc``."""

@@ -45,14 +45,59 @@ def conv2dk1(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: 
 @answers(
     "conv2dk1_relu_i8_ui8",
     "bn{block}_conv2dk1_relu_i8_ui8",
+    "post_L1_conv2dk1_relu_i8_ui8",
     types={"a": "i8", "w": "i8", "c": "ui8"},
     macs=_macs1,
 )
 @answers("conv2dk1_ui8_i8", "bn{block}_conv2dk1_ui8_i8",
          types={"a": "ui8", "w": "i8", "c": "i8"}, macs=_macs1)  # fmt: skip
+@answers("post_L2_conv2dk1_relu_i16_ui8", types={"a": "ui16", "w": "i8", "c": "ui8"}, macs=_macs1)
 def conv2dk1_even(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
     """1 x 1 with halves to even. Source: mlir-aie ``bn_conv2dk1_relu.cc``, ``bn_conv2dk1_i8.cc``."""
     _store(c, half_even_shift(_sum1(a, w, width, inputs, outputs), shift))
+
+
+@answers("conv2dk1_x_pool_fused_relu_i8_ui8", types={"a": "i8", "w": "i8", "c": "ui16"}, macs=_macs1)
+def conv2dk1_sum(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
+    """1 x 1 with halves to even, saturated to ui8, and the pixels of the line added: c has an element for
+    each output channel. Source: mlir-aie ``bn_conv2dk1_relu.cc``.
+    """
+    _store(c, _line_sums(a, w, (width, inputs, outputs), shift))
+
+
+@answers("conv2dk1_xy_pool_fused_relu_i8_ui8", types={"a": "i8", "w": "i8", "c": "ui16"}, macs=_macs1)
+def conv2dk1_average(
+    a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int, row: int
+) -> None:
+    """As ``conv2dk1_x_pool_fused_relu_i8_ui8``, added to c from the second row on; the row ``width - 1``
+    divides by 49, rounded in float32 to nearest, halves up. Sums wrap. Source: mlir-aie
+    ``bn_conv2dk1_relu.cc``.
+    """
+    sums = first(c, outputs, "c")
+    before = sums.astype(np.int64) if row else np.zeros(outputs, np.int64)
+    total = (before + _line_sums(a, w, (width, inputs, outputs), shift)).astype(np.uint16)
+    if row == width - 1:
+        total = (total.astype(np.float32) / np.float32(49) + np.float32(0.5)).astype(np.uint16)
+    sums[...] = total
+
+
+@answers("conv2dk14_i8", types={"a": "ui8", "w": "i8", "c": "i8"})
+def conv2dk14(
+    a: Values, w: Values, c: Values, width: int, _inputs: int, outputs: int, kernel_width: int, shift: int
+) -> None:
+    """A filter as large as its step, over patches of 4 bytes a pixel: a[patches / 8, pixels / 2, 8 patches,
+    2 pixels, 4], w[out / 8, pixels / 2, 2 pixels, 4, 8 out], c[out / 8, patches / 8, 8, 8]. There are
+    ``width / kernel_width`` patches. Halves away from 0. Source: mlir-aie ``conv2dk14.cc``.
+    """
+    if kernel_width < 1 or kernel_width % 2 or width % (kernel_width * _LANES):
+        allowed = f"an even kernel_width, width a multiple of {_LANES} kernel_width"
+        raise CallError("the size of the filter", f"{kernel_width} in {width}", allowed)
+    patches, pairs = width // kernel_width // _LANES, kernel_width * kernel_width // 2
+    groups = _groups(outputs, "output channels")
+    given = first(a, patches * pairs * _LANES**2, "a").reshape(patches, pairs, _LANES, _LANES)
+    weights = first(w, groups * pairs * _LANES**2, "w").reshape(groups, pairs, _LANES, _LANES)
+    total = np.einsum("npti,opic->ontc", given.astype(np.float64), weights.astype(np.float64), optimize=True)
+    _store(c, half_away_shift(total.astype(np.int64), shift))
 
 
 @answers("conv2dk1_skip_i8", types={"a": "ui8", "b": "ui8", "w": "i8", "c": "ui8", "skip": "i8"}, macs=_macs1)
@@ -143,6 +188,7 @@ def conv2dk3_stride2(
 
 @answers("conv2dk3_dw_stride1_relu_ui8_ui8", "bn{block}_conv2dk3_dw_stride1_relu_ui8_ui8",
          "conv2dk3_dw_stride2_relu_ui8_ui8", "bn{block}_conv2dk3_dw_stride2_relu_ui8_ui8",
+         "bn{block}_conv2dk3_ui8",
          types={**_LINES, "above": "ui8", "a": "ui8", "below": "ui8"})  # fmt: skip
 def conv2dk3_depthwise(
     above: Values, a: Values, below: Values, w: Values, c: Values,
@@ -163,6 +209,33 @@ def conv2dk3_depthwise(
             total += padded[:, column : column + width] * weights[:, row, column]
     step = 2 if "stride2" in spelling else 1
     _store(c, half_even_shift(total[:, ::step][:, : width // step], shift))
+
+
+@answers("bn{block}_conv2dk3_ui8_out_split", writes=("c", "d"),
+         types={**_LINES, "d": "ui8", "above": "ui8", "a": "ui8", "below": "ui8"})  # fmt: skip
+def conv2dk3_depthwise_split(
+    above: Values, a: Values, below: Values, w: Values, c: Values, d: Values,
+    width: int, inputs: int, outputs: int, kernel_width: int, kernel_height: int,
+    check: int, shift: int, channel_offset: int,
+) -> None:  # fmt: skip
+    """As ``conv2dk3_dw_stride1_relu_ui8_ui8``; the first half of the channels goes to c, the other to d.
+
+    Source: mlir-aie ``bn_conv2dk3_dw.cc``.
+    """
+    half = _groups(outputs // 2, "output channels in each half") * width * _LANES
+    both = np.zeros(2 * half, np.uint8)
+    conv2dk3_depthwise(
+        above, a, below, w, both,
+        width, inputs, outputs, kernel_width, kernel_height, check, shift, channel_offset, spelling="",
+    )  # fmt: skip
+    first(c, half, "c")[...], first(d, half, "d")[...] = both[:half], both[half:]
+
+
+def _line_sums(a: Values, w: Values, sizes: tuple[int, int, int], shift: int) -> Sums:
+    """For each output channel the sum of the line's pixels, each saturated to ui8."""
+    pixels = saturated(half_even_shift(_sum1(a, w, *sizes), shift), np.uint8)
+    sums: Sums = pixels.astype(np.int64).sum(axis=1).reshape(-1)
+    return sums
 
 
 def _sum1(a: Values, w: Values, width: int, inputs: int, outputs: int) -> Sums:

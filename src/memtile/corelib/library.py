@@ -20,6 +20,7 @@ _MODULES = (
     "convolutions",
     "registers",
     "cascades",
+    "block_floats",
 )
 _NEAREST = 3
 

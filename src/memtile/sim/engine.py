@@ -22,19 +22,18 @@ from memtile.errors import DesignError, Problem, raise_if
 from memtile.jit.tables import plain
 from memtile.model.build.model import build
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
-from memtile.sim import clock, machine
+from memtile.sim import clock, machine, port_buffers
 from memtile.sim.compression import refuse_unknown
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
-from memtile.sim.fast_forward import SINK_WORDS, SOURCE_ROOM, FastForward
-from memtile.sim.feed import AtPorts, Feed, Offer, Words, join, tlasts, whole
+from memtile.sim.fast_forward import FastForward
+from memtile.sim.feed import AtPorts, Feed, Offer, Words, join, no_tlast, tlasts, whole
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
 from memtile.sim.partition import open_partition, stop_clocks, unmodelled
@@ -93,6 +92,7 @@ class Engine:
         self.forward = FastForward()
         self.host = HostTime(self._state, self.pass_to)
         self._doors: dict[tuple[int, bool], Door] = {}
+        self._regions: port_buffers.Regions = {}
         self._new_at_ports = False  # what was fed, caught or paced has not been laid out
         self._caught: dict[int, list[Offer]] = {}
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
@@ -184,7 +184,7 @@ class Engine:
 
     def feed(self, ch: int, words: Words, tlast: npt.NDArray[np.uint8] | None = None) -> None:
         """Append words for the S2MM channel's stream port to offer; ``tlast``: 1 where a packet ends."""
-        last = np.zeros(len(words), np.uint8) if tlast is None else tlast.astype(np.uint8)
+        last = no_tlast(len(words)) if tlast is None else tlast.astype(np.uint8)
         self._new_at_ports = True
         self._feeds.setdefault(ch, Feed()).put(np.ascontiguousarray(words, np.uint32), last)
 
@@ -227,14 +227,14 @@ class Engine:
                 if stop is clock.Stop.KERNEL:
                     self.cores.serve()
                     continue
-                self._empty_sinks()
+                self._serve_ports(all_words=False)
                 if progress is not None:
                     progress(self.now)
                 if stop is clock.Stop.QUIET or (stop is clock.Stop.LIMIT and self.now >= until):
                     refuse_unknown(self._state)  # what control packets and kernels have set up
                     return stop
         finally:
-            self._empty_sinks()
+            self._serve_ports()
 
     def wait(self, cycles: int) -> None:
         """Let ``cycles`` cycles pass, whether or not anything can move; timers and counters go on.
@@ -262,7 +262,7 @@ class Engine:
                 return
             self._state = self.external.shown_to(self._state)
             there = machine.pass_time(self._state, cycle)
-            self._empty_sinks()
+            self._serve_ports()
             if there:
                 return
         before = self.now
@@ -289,7 +289,7 @@ class Engine:
             self._state, self._unsettled = self.external.shown_to(self._state), True
             words = tiles[first:end], offsets[first:end], values[first:end]
             first += machine.write_many(self._state, *words, done[first:end])
-            self._empty_sinks()
+            self._serve_ports()
         return done
 
     def _runs_alone(self, until: int) -> bool:
@@ -428,40 +428,16 @@ class Engine:
     def _attach(self) -> None:
         """Lay new feeds, sinks and patterns out as the clock loop wants them."""
         ports = self._ports
+        if self._new_at_ports and self._feeds:
+            self._state, self._regions = port_buffers.lay_out(self._state, self._feeds)
         self._new_at_ports = False
-        if self._feeds:
-            words, last = self._lay_out_sources()
-            self._state = self._state._replace(source=words, source_last=last)
         if any(ports.sink_row[ch] < 0 for ch in self._caught):
             for row, ch in enumerate(self._caught):
                 ports.sink_row[ch] = row
-            shape = (len(self._caught), SINK_WORDS if self.forward.on else self._state.sink.shape[1])
-            words, last = np.zeros(shape, np.uint32), np.zeros(shape, np.uint8)
-            self._state = self._state._replace(sink=words, sink_last=last)
+            many = len(self._caught), port_buffers.SINK_WORDS
+            self._state = port_buffers.with_sinks(self._state, *many)
         if self._patterns:
             self._state = self._state._replace(pattern=self._lay_out_patterns())
-
-    def _lay_out_sources(self) -> Offer:
-        """All words still to feed, concatenated by channel."""
-        ports = self._ports
-        chunks: list[Offer] = [(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8))]
-        total = 0
-        for ch in range(len(ports.source_end)):
-            rest = slice(ports.source_position[ch], ports.source_end[ch])
-            left = self._state.source[rest], self._state.source_last[rest]
-            mine = [left, *self._feeds.pop(ch, Feed()).offers()]
-            if len(left[0]) or len(mine) > 1:
-                chunks.append(SOURCE_ROOM)
-                total += len(SOURCE_ROOM[0])
-            ports.source_position[ch] = total
-            ports.source_ends[ch] = any(last.any() for _, last in mine)
-            total += sum(len(words) for words, _ in mine)
-            ports.source_end[ch] = total
-            if total > ports.source_position[ch]:
-                wake_channel(self._state, ch)
-            chunks += mine
-        words, last = zip(*chunks, strict=True)
-        return np.concatenate(words), np.concatenate(last)
 
     def _lay_out_patterns(self) -> npt.NDArray[np.int64]:
         ports = self._ports
@@ -471,17 +447,15 @@ class Engine:
             at += len(pattern)
         return np.concatenate(list(self._patterns.values()))
 
-    def _empty_sinks(self) -> None:
+    def _serve_ports(self, *, all_words: bool = True) -> None:
+        """Take what the sinks and the list of words for the host have, and lay out more of the sources."""
+        full = self._state.clock.full[0]
         self._state.clock.full[0] = 0
         self.checks.flush()
         listed = self._state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
             self._left.setdefault(port, []).append((word, end))
         listed[0, 0] = 0
-        ports, sink, last = self._ports, self._state.sink, self._state.sink_last
-        for ch, chunks in self._caught.items():
-            row, count = ports.sink_row[ch], ports.sink_count[ch]
-            if row >= 0 and count > 0:
-                chunks.append((sink[row, :count].copy(), last[row, :count].copy()))
-                ports.sink_taken[ch] += count
-                ports.sink_count[ch] = 0
+        self._state = port_buffers.take_from_sinks(self._state, self._caught, all_words=all_words)
+        if full:
+            port_buffers.refill(self._state, self._feeds, self._regions)

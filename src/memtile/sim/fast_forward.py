@@ -6,19 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-import numpy as np
-
 from memtile.jit.decorators import ENABLED
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
-from memtile.sim.feed import Offer
 from memtile.sim.forward.places import Book
 from memtile.sim.forward.plan import Arrays, arrays
 
-UNDER_WAY = 128  # words: at least what a channel can have taken from its port and not yet written
-SOURCE_ROOM: Offer = (np.zeros(UNDER_WAY, np.uint32), np.zeros(UNDER_WAY, np.uint8))
-"""Room before the words of a source, for those that its channel has under way."""
-SINK_WORDS = 1 << 17  # words of a sink, so that jumps are long
 _LEAST = 256  # cycles of a run that is worth the arrays
 
 _wanted: ContextVar[bool] = ContextVar("fast_forward", default=True)

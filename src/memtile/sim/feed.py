@@ -13,6 +13,11 @@ Words = npt.NDArray[np.uint32]
 Offer = tuple[Words, npt.NDArray[np.uint8]]  # words and the TLAST of each
 
 
+def no_tlast(words: int) -> npt.NDArray[np.uint8]:
+    """TLAST of words that no packet ends with; one byte for all of them, read-only."""
+    return np.broadcast_to(np.zeros(1, np.uint8), (words,))
+
+
 class Feed:
     """A queue of words, each with its TLAST."""
 
@@ -44,6 +49,20 @@ class Feed:
                 del self._pieces[0]
                 self._at = 0
         return join(parts)
+
+    def take_offers(self, count: int) -> list[Offer]:
+        """The next words with their TLAST, ``count`` at most, which are gone then."""
+        parts: list[Offer] = []
+        while count and self._pieces:
+            words, last = self._pieces[0]
+            part = words[self._at :][:count], last[self._at :][:count]
+            parts.append(part)
+            count -= len(part[0])
+            self._at += len(part[0])
+            if self._at == len(words):
+                del self._pieces[0]
+                self._at = 0
+        return parts
 
     def peek(self, count: int) -> Words:
         """The next words, ``count`` at most, which stay there."""

@@ -18,6 +18,8 @@ _SHAPED = re.compile(
 )
 _INTEGER = re.compile(r"(s|u)?i([0-9]{1,18})")
 _FLOATS = {"f16": "float16", "f32": "float32", "f64": "float64"}
+_BLOCKS = {"v8bfp16ebs8": [("exponent", "u1"), ("parts", "i1", 8)]}
+_BLOCK = re.compile(r'!aiex\.bfp<"(\w+)">')
 _INDEX_BITS = 64
 _SIZES = (8, 16, 32, 64)  # bits that NumPy has integers of
 
@@ -63,6 +65,8 @@ def shaped(kind: str) -> Shaped | None:
 def dtype_of(kind: str) -> np.dtype[np.generic] | None:
     """NumPy's type of a number, ``bf16`` as ``ml_dtypes.bfloat16``; None if it has none.
 
+    A block of bfp16 is an ``exponent`` and eight ``parts``, 9 bytes.
+
     Integers of few bits have the smallest type that holds them, ``i1`` is a boolean; those without sign in
     their names are signed.
     """
@@ -75,6 +79,9 @@ def dtype_of(kind: str) -> np.dtype[np.generic] | None:
         return np.dtype(_FLOATS[kind])
     if kind == "index":
         return np.dtype(f"int{_INDEX_BITS}")
+    block = _BLOCK.fullmatch(kind)
+    if block is not None:
+        return np.dtype(_BLOCKS[block[1]]) if block[1] in _BLOCKS else None
     integer = _INTEGER.fullmatch(kind)
     if integer is None:
         return None

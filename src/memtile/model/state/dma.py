@@ -178,6 +178,9 @@ class Ports(NamedTuple):
     source_position: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # next word in State.source
     source_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
     source_ends: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = TLAST comes with some of its words
+    source_more: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = the host has words that follow these
+    # what makes of a position in State.source, once that is laid out anew, how many words were taken
+    source_base: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]
     sink_row: Annotated[Ints, Column(EQUAL, NONE, OUTSIDE, STAYS)]  # row in State.sink, -1 = none
     sink_count: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]
     sink_taken: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # words that the host has taken from there

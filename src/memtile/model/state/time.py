@@ -26,7 +26,7 @@ class Clock(NamedTuple):
     quiet: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # cycles without changes up to now
     asking: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS)]  # cores that need an action
     booked: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = this cycle's causes are booked
-    full: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = the host must take words
+    full: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = the host must take or give words
     columns_written: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = a register of column clocks was
     locks_changed: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = who waits for a lock asks again
     passing: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = time passes even when nothing can move

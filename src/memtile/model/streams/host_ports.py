@@ -9,6 +9,7 @@ from memtile.model.state.events import ChannelEvent
 from memtile.model.state.state import State
 from memtile.model.streams.switch_ports import has_room, push
 
+LOW = 8  # words of a source that has more with which the host is asked for them: more than a beat
 _MOST_WORDS = max(kind.stream_words for kind in TILE_KINDS.values())  # of a beat
 
 
@@ -46,6 +47,8 @@ def offer(st: State, ch: int) -> None:
         ports.source_position[ch] = at + 1
         if st.walks.stream_words[ch] > 1:
             offer_rest(st, ch)
+        if low(st, ch, LOW):
+            st.clock.full[0] = 1
 
 
 @jit
@@ -58,6 +61,13 @@ def offer_rest(st: State, ch: int) -> None:
             return
         put(st.fifos, ch, st.source[at], st.source_last[at])
         ports.source_position[ch] = at + 1
+
+
+@inlined
+def low(st: State, ch: int, words: int) -> bool:
+    """Whether the host has to lay out more words of a source before so many are taken."""
+    ports = st.ports
+    return bool(ports.source_more[ch] == 1 and ports.source_end[ch] - ports.source_position[ch] <= words)
 
 
 @inlined

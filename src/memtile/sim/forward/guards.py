@@ -9,7 +9,7 @@ from __future__ import annotations
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.jit.decorators import jit
 from memtile.model.checking import notes
-from memtile.model.dma.access_log import CH, FLAGS, MANY, NEXT, PADDING, TARGET, WORDS
+from memtile.model.dma.access_log import CH, FLAGS, MANY, PADDING, TARGET, WORDS
 from memtile.model.dma.registers import FOT_MASK, OUT_OF_ORDER_MASK
 from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
@@ -156,7 +156,7 @@ def ends(st: State, kept: Ints, at: int, ch: int, times: int) -> int:
     """Guards of the ends of the channel's task, its source and its sink."""
     ports = st.ports
     runs = kept[at + RUNS] - st.channels.runs_left[ch]
-    sourced = ports.source_position[ch] - kept[at + SOURCED]
+    sourced = ports.source_base[ch] + ports.source_position[ch] - kept[at + SOURCED]
     sunk = ports.sink_taken[ch] + ports.sink_count[ch] - kept[at + SUNK]
     if runs < 0 or sourced < 0 or sunk < 0:
         return 0
@@ -249,7 +249,7 @@ def survey(st: State, book: Ints, first: int, end: int, times: int) -> int:
 def plain_words(st: State, kept: Ints, book: Ints, at: int, ch: int) -> bool:
     """Whether the channel moved its words between the test bench and data memory, as they are."""
     c, words = st.channels, book[scratch(ch, WORDS_OF)]
-    sourced = st.ports.source_position[ch] - kept[at + SOURCED]
+    sourced = st.ports.source_base[ch] + st.ports.source_position[ch] - kept[at + SOURCED]
     sunk = st.ports.sink_taken[ch] + st.ports.sink_count[ch] - kept[at + SUNK]
     if words != (sunk if c.direction[ch] == MM2S else sourced):
         return False
@@ -262,11 +262,16 @@ def plain_words(st: State, kept: Ints, book: Ints, at: int, ch: int) -> bool:
 
 @jit
 def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, times: int) -> int:
-    """Guards of all channels, but for where their accesses go."""
+    """Guards of all channels, but for where their accesses go.
+
+    When a jump goes on (``GATHERED``), what is known of its period's accesses still holds.
+    """
     for ch in range(st.channels.phase.shape[0]):
         at = start + HEAD + ch * OF_CHANNEL
-        book[scratch(ch, SHIFT)] = book[scratch(ch, WORDS_OF)] = book[scratch(ch, ONLY_PADDING)] = 0
-        note_latest(book, ch, LATEST_WORDS, -1)
+        book[scratch(ch, SHIFT)] = book[scratch(ch, ONLY_PADDING)] = 0
+        if book[Book.GATHERED] == 0:
+            book[scratch(ch, WORDS_OF)] = 0
+            note_latest(book, ch, LATEST_WORDS, -1)
         length = st.ports.pattern_length[ch]
         if length > 0 and period % length != 0:
             return 0
@@ -279,10 +284,11 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
 
 
 @jit
-def where_accesses_go(st: State, kept: Ints, book: Ints, start: int, times: int) -> int:
-    """Guards of the accesses, and of what the period does with their words."""
-    book[Book.LISTED] = 0
-    times = survey(st, book, kept[start + ROW], st.access_log[0, NEXT], times)
+def where_accesses_go(st: State, kept: Ints, book: Ints, start: int, end: int, times: int) -> int:
+    """Guards of the accesses, up to row ``end`` of the log, and of what the period does with their words."""
+    if book[Book.GATHERED] == 0:
+        book[Book.LISTED] = 0
+        times = survey(st, book, kept[start + ROW], end, times)
     for ch in range(st.channels.phase.shape[0]):
         if times == 0 or not plain_words(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch):
             return 0

@@ -29,7 +29,7 @@ from memtile.sim.forward.places import (
     scratch,
     segments,
 )
-from memtile.sim.forward.segments import at_a_time, gather, prolong
+from memtile.sim.forward.segments import at_a_time, gather, prolong, unshifted
 from memtile.sim.forward.streams import jump
 
 _FIRST_LOOK = 64  # cycles of a look; one that finds nothing makes the next ones longer
@@ -56,7 +56,7 @@ def forget_rings(kept: Ints, book: Ints) -> None:
 def forget(st: State, kept: Ints, book: Ints) -> None:
     """Something else than the clock has changed the state."""
     forget_rings(kept, book)
-    book[Book.RECORDING] = 0
+    book[Book.RECORDING] = book[Book.RESUME] = 0
     st.access_log[0, ON] = 0
     now = st.clock.now[0]
     book[Book.NEXT_LOOK], book[Book.NEXT_RING] = max(book[Book.NEXT_LOOK], now), now
@@ -124,10 +124,22 @@ def log_jump(st: State, book: Ints, first: int, end: int, times: int) -> None:
 
 
 @jit
-def try_jump(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, until: int) -> bool:
-    """Jump if the state is that of the slot, moved, and the guards allow it; whether it did."""
+def try_jump(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, end: int, until: int) -> bool:
+    """Jump if the state is that of the slot, moved, and the guards allow it; whether it did.
+
+    The slot then has the state of one period before.
+
+    Args:
+        st: state.
+        plan: see ``places``.
+        kept: see there.
+        book: see there.
+        slot: of ``kept``.
+        end: of the period's accesses in the log.
+        until: cycle at which a jump ends at the latest.
+    """
     start, now = slot * book[Book.SLOT_SIZE], st.clock.now[0]
-    period, first, end = now - kept[start + CYCLE], kept[start + ROW], st.access_log[0, NEXT]
+    period, first = now - kept[start + CYCLE], kept[start + ROW]
     if not quiet_elsewhere(st) or differs_again(st, plan, kept, book, slot):
         return False
     worth = _WORTH // period if slot == LOOK_SLOT else 0
@@ -137,7 +149,7 @@ def try_jump(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, until: in
     bound = compare(st, plan, kept, book, slot)
     if bound == DIFFERENT:
         return False
-    times = where_accesses_go(st, kept, book, start, min(times, (bound - now) // period))
+    times = where_accesses_go(st, kept, book, start, end, min(times, (bound - now) // period))
     if times <= worth:
         return False
     jump(st, kept, book, start, first, end, times)
@@ -146,6 +158,9 @@ def try_jump(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, until: in
         log_jump(st, book, first, end, times)
     book[Book.JUMPS] += 1
     book[Book.JUMPED] += times * period
+    kept[start + CYCLE] += times * period
+    book[Book.RESUME] = 1 + slot if st.clock.full[0] == 1 else 0
+    book[Book.RESUME_AT], book[Book.RESUME_ROW] = st.clock.now[0], end
     return True
 
 
@@ -173,6 +188,36 @@ def lost_log(st: State, kept: Ints, book: Ints) -> None:
 
 
 @jit
+def jumped_rings(st: State, kept: Ints, book: Ints) -> None:
+    """A jump over rings is done: all begins anew, unless it goes on when the host has served its ports."""
+    book[Book.RING_JUMPS] += 1
+    if book[Book.RESUME] == 0:
+        listen(st)
+        begin_recording(st, kept, book)
+    book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
+    book[Book.ANCHOR_SINCE] = st.clock.now[0]
+    book[Book.RING_PAUSE] = 0
+    book[Book.NEXT_LOOK] = max(book[Book.NEXT_LOOK], st.clock.now[0] + book[Book.RING_GAP])
+
+
+@jit
+def resume(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> None:
+    """Go on with a jump that the host's ports ended."""
+    slot, book[Book.RESUME] = book[Book.RESUME] - 1, 0
+    same = st.clock.now[0] == book[Book.RESUME_AT]
+    book[Book.GATHERED] = 1 if slot != LOOK_SLOT and unshifted(st, book) else 0
+    jumped = same and try_jump(st, plan, kept, book, slot, book[Book.RESUME_ROW], until)
+    book[Book.GATHERED] = 0
+    if slot == LOOK_SLOT:
+        return
+    if jumped:
+        jumped_rings(st, kept, book)
+    else:
+        listen(st)
+        begin_recording(st, kept, book)
+
+
+@jit
 def at_end_of_bd(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> None:
     """The anchor has ended a BD: jump if the state was there before, else keep it."""
     now = st.clock.now[0]
@@ -188,14 +233,10 @@ def at_end_of_bd(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> N
     if book[Book.RECORDING] == 0:
         begin_recording(st, kept, book)
     for slot in range(RING_SLOTS):
-        if kept[slot * book[Book.SLOT_SIZE] + VALID] == 1 and try_jump(st, plan, kept, book, slot, until):
-            book[Book.RING_JUMPS] += 1
-            listen(st)
-            begin_recording(st, kept, book)
-            book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
-            book[Book.ANCHOR_SINCE] = st.clock.now[0]
-            book[Book.RING_PAUSE] = 0
-            break
+        valid, end = kept[slot * book[Book.SLOT_SIZE] + VALID], st.access_log[0, NEXT]
+        if valid == 1 and try_jump(st, plan, kept, book, slot, end, until):
+            jumped_rings(st, kept, book)
+            return
     keep(st, plan, kept, book, book[Book.RING_SLOT])
     book[Book.RING_SLOT] = (book[Book.RING_SLOT] + 1) % RING_SLOTS
     book[Book.RING_TRIES] += 1
@@ -244,7 +285,7 @@ def look_each_cycle(st: State, plan: Ints, kept: Ints, book: Ints, end: int, unt
         stop = advance(st, plan, kept, book, st.clock.now[0] + 1, until)
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0 or book[Book.JUMPS] != jumps:
             break
-        if try_jump(st, plan, kept, book, LOOK_SLOT, until):
+        if try_jump(st, plan, kept, book, LOOK_SLOT, st.access_log[0, NEXT], until):
             book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + _AFTER_JUMP
             break
     return stop
@@ -272,7 +313,11 @@ def run(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> int:
     """Advance to cycle ``until`` at most, stepping no more than the budget; return a ``Stop`` code."""
     st.clock.locks_changed[0] = 1
     jumped, began = book[Book.JUMPED], st.clock.now[0]
+    if book[Book.RESUME] > 0:
+        resume(st, plan, kept, book, until)
     while st.clock.now[0] < until:
+        if st.clock.full[0] > 0:
+            return Stop.SINK_FULL
         now = st.clock.now[0]
         stepped = now - began - (book[Book.JUMPED] - jumped)
         if stepped >= book[Book.BUDGET]:

@@ -53,7 +53,7 @@ def keep_channel(st: State, kept: Ints, at: int, ch: int) -> None:
     kept[at + PORT_AIMED] = st.granules.port_target[ch]
     kept[at + BDS] = st.channels.bds_done[ch]
     kept[at + RUNS] = st.channels.runs_left[ch]
-    kept[at + SOURCED] = st.ports.source_position[ch]
+    kept[at + SOURCED] = st.ports.source_base[ch] + st.ports.source_position[ch]
     kept[at + SUNK] = st.ports.sink_taken[ch] + st.ports.sink_count[ch]
 
 
@@ -165,7 +165,7 @@ def compare(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> int:
 
 @jit
 def move_on(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, times: int) -> None:
-    """Let the spans differ once more for each of ``times`` periods."""
+    """Let the spans differ once more for each of ``times`` periods, here and in the slot."""
     at = slot * book[Book.SLOT_SIZE] + HEAD + st.channels.phase.shape[0] * OF_CHANNEL
     for span in range(0, plan.shape[0], SPAN):
         words, how = plan[span + COUNT_OF_WORDS], plan[span + CLASS]
@@ -174,6 +174,7 @@ def move_on(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, times: int
                 first = plan[span + ADDRESS] + row * plan[span + APART]
                 for word in range(words):
                     place = first + word * WORD
-                    now = _load(place)
-                    _store(place, now + times * (now - kept[at + word]))
+                    change = times * (_load(place) - kept[at + word])
+                    _store(place, _load(place) + change)
+                    kept[at + word] += change
             at += words

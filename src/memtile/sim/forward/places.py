@@ -73,7 +73,13 @@ class Book(IntEnum):
     DIFFERED = 18  # span of the plan in which the last two states differed that were compared
     DIFFERED_AT = 19  # where it is in a slot, 0 = none yet
     COMPARED = 20  # words
-    FIRST = 21
+    RESUME = 21  # 1 + slot of a jump that the host's ports ended, 0 = none
+    RESUME_AT = 22  # cycle
+    RESUME_ROW = 23  # end of its period's accesses in the log
+    GATHERED = (
+        24  # 1 = the segments and counts are those of the period, without shifts, that is repeated again
+    )
+    FIRST = 25
 
 
 (SHIFT, WORDS_OF, CURSOR, OPEN_TARGET, OPEN_STEP, OPEN_WORDS, OPEN_LAST, ONLY_PADDING, LATEST) = range(9)

@@ -42,6 +42,10 @@ GUARDED = frozenset(
         "granules.port_target",
         "fifos.head",
         "ports.source_position",
+        "ports.source_base",
+        "ports.source_end",
+        "ports.source_ends",
+        "ports.source_more",
         "ports.sink_count",
         "ports.sink_taken",
     }

@@ -124,6 +124,15 @@ def apart(st: State, book: Ints, one: int, other: int, periods: int) -> bool:
 
 
 @jit
+def unshifted(st: State, book: Ints) -> bool:
+    """Whether no channel's accesses move from one period to the next."""
+    for n in range(book[Book.LISTED]):
+        if book[scratch(book[listed(st.channels.phase.shape[0], n)], SHIFT)] != 0:
+            return False
+    return True
+
+
+@jit
 def prolong(st: State, book: Ints, periods: int) -> bool:
     """Let the segments of one period be those of many; False where that is not one segment a channel."""
     first, count = segments(st.channels.phase.shape[0]), book[Book.SEGMENTS]

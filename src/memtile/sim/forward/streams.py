@@ -8,12 +8,14 @@ its sink. So what is under way after a jump is found in that stream.
 from __future__ import annotations
 
 from memtile.arch.tiles import MM2S
-from memtile.jit.decorators import jit
+from memtile.jit.decorators import inlined, jit
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
+from memtile.model.streams.host_ports import LOW, low
 from memtile.sim.forward.places import (
     AIMED,
     AT,
+    BDS,
     CURSOR,
     HEAD,
     LATEST,
@@ -23,6 +25,8 @@ from memtile.sim.forward.places import (
     PORT_AIMED,
     POSITION,
     RUNS,
+    SOURCED,
+    SUNK,
     WORDS_OF,
     Book,
     listed,
@@ -81,11 +85,12 @@ def open_streams(st: State, book: Ints) -> None:
 @jit
 def move_words(st: State, book: Ints, first: int, end: int, times: int) -> None:
     """Move the words of ``times`` periods, whose accesses are rows ``first`` to ``end`` of the log."""
-    gather(st, book, first, end, 1)
-    if prolong(st, book, times):
-        play(st, book, 0)
-        return
-    done, gathered = 0, 0
+    if book[Book.GATHERED] == 0 or at_a_time(end - first) > 1:
+        gather(st, book, first, end, 1)
+        if prolong(st, book, times):
+            play(st, book, 0)
+            return
+    done, gathered = 0, 1
     while done < times:
         periods = min(at_a_time(end - first), times - done)
         if periods != gathered:
@@ -95,18 +100,29 @@ def move_words(st: State, book: Ints, first: int, end: int, times: int) -> None:
         done += periods
 
 
+@inlined
+def further(kept: Ints, place: int, value: int, times: int) -> int:
+    """A value that changes by as much in each period; what was kept of it then is as old as before."""
+    change = times * (value - kept[place])
+    kept[place] += change
+    return int(value + change)
+
+
 @jit
 def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> None:
-    """Let the columns with guards differ once more for each period."""
+    """Let the columns with guards differ once more for each period, here and in the slot."""
     c, walks, g, ports, fifos = st.channels, st.walks, st.granules, st.ports, st.fifos
-    c.moved[ch] += times * (c.moved[ch] - kept[at + MOVED])
-    c.runs_left[ch] += times * (c.runs_left[ch] - kept[at + RUNS])
-    walks.left[ch] += times * (walks.left[ch] - kept[at + LEFT])
-    walks.address[ch] += times * (walks.address[ch] - kept[at + AT])
+    further(kept, at + BDS, c.bds_done[ch], times)
+    further(kept, at + SOURCED, ports.source_base[ch] + ports.source_position[ch], times)
+    further(kept, at + SUNK, ports.sink_taken[ch] + ports.sink_count[ch], times)
+    c.moved[ch] = further(kept, at + MOVED, c.moved[ch], times)
+    c.runs_left[ch] = further(kept, at + RUNS, c.runs_left[ch], times)
+    walks.left[ch] = further(kept, at + LEFT, walks.left[ch], times)
+    walks.address[ch] = further(kept, at + AT, walks.address[ch], times)
     for d in range(_DIMENSIONS):
-        walks.position[ch, d] += times * (walks.position[ch, d] - kept[at + POSITION + d])
-    g.target[ch] += times * (g.target[ch] - kept[at + AIMED])
-    g.port_target[ch] += times * (g.port_target[ch] - kept[at + PORT_AIMED])
+        walks.position[ch, d] = further(kept, at + POSITION + d, walks.position[ch, d], times)
+    g.target[ch] = further(kept, at + AIMED, g.target[ch], times)
+    g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
     words = times * book[scratch(ch, WORDS_OF)]
     fifos.head[ch] = (fifos.head[ch] + words) & fifos.wrap[ch]
     if c.direction[ch] == MM2S:
@@ -161,15 +177,19 @@ def fill_accesses(st: State, book: Ints, ch: int) -> None:
 
 @jit
 def close_streams(st: State, book: Ints, times: int) -> None:
-    """Fill what the channels have under way after the jump."""
+    """Fill what the channels have under way after the jump; the host serves ports that ended it."""
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
-        words = times * book[scratch(ch, WORDS_OF)]
+        period = book[scratch(ch, WORDS_OF)]
         if st.channels.direction[ch] == MM2S:
-            fill_egress(st, ch, words)
+            fill_egress(st, ch, times * period)
+            free = st.sink.shape[1] - st.ports.sink_count[ch] - st.fifos.held[ch] - LOW
         else:
-            fill_ingress(st, ch, words)
+            fill_ingress(st, ch, times * period)
             fill_accesses(st, book, ch)
+            free = 0 if low(st, ch, period + LOW) else period
+        if free < period:
+            st.clock.full[0] = 1
 
 
 @jit
