@@ -20,6 +20,8 @@ def design(free=0):
     buffer, empty, full = tile.buffer("a", 16), tile.lock(free, "empty"), tile.lock(0, "full")
     tile.s2mm[0].start(tile.write(buffer).guarded(empty.acquire(), full.release()))
     tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), empty.release()))
+    tile.s2mm[0].feed(range(16))
+    tile.mm2s[0].collect()
     return tile
 """
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memtile import Array, MemoryTile
-from memtile.bd.descriptor import NO_ACQUIRE, NO_RELEASE, Descriptor
+from memtile.bd.descriptor import NO_ACQUIRE, NO_RELEASE, Descriptor, Packet
 from memtile.check.check import check
 from memtile.check.core_locks import released_by_cores
 from memtile.check.result import CheckResult
@@ -44,6 +44,8 @@ def ring(free: int, wanted: int = 1, released: bool = True) -> MemoryTile:
     write = tile.write(buffer).guarded(empty.acquire(wanted), full.release() if released else None)
     tile.s2mm[0].start(write)
     tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), empty.release()))
+    tile.s2mm[0].feed(np.arange(16))
+    tile.mm2s[0].collect()
     return tile
 
 
@@ -114,6 +116,8 @@ def shared(*, overlap: int, wait: bool = False, lock: bool = False) -> MemoryTil
         yield host.start(tile.mm2s[0], read)
 
     tile.bench.host(sequence)
+    tile.s2mm[0].feed(np.arange(32))
+    tile.mm2s[0].collect()
     return tile
 
 
@@ -156,6 +160,76 @@ def test_ends_of_a_circuit_that_differ_in_length() -> None:
 def test_streams_that_lead_nowhere() -> None:
     result = found(lambda: lane(16, 16, connect=False))
     assert codes(result) == ["MT0109", "MT0109"]
+
+
+@pytest.mark.parametrize(
+    ("fed", "expected", "codes_"),
+    [(16, 16, []), (15, 16, ["MT0108"]), (17, 16, ["MT0108"]), (16, 17, ["MT0108"]), (None, 16, ["MT0109"])],
+)
+def test_what_the_bench_offers_and_expects(fed: int | None, expected: int, codes_: list[str]) -> None:
+    def design() -> MemoryTile:
+        tile = MemoryTile()
+        block, full = tile.buffer("a", 16), tile.lock(0, "full")
+        tile.s2mm[0].start(tile.write(block).guarded(None, full.release()))
+        tile.mm2s[0].start(tile.read(block).guarded(full.acquire()))
+        if fed is not None:
+            tile.s2mm[0].feed(np.arange(fed))
+        tile.mm2s[0].expect(np.arange(expected, dtype=np.int32))
+        return tile
+
+    assert codes(found(design)) == codes_
+
+
+def test_output_that_nobody_takes() -> None:
+    def design() -> MemoryTile:
+        tile = MemoryTile()
+        tile.mm2s[0].start(tile.read(tile.buffer("a", 16)))
+        return tile
+
+    result = found(design)
+    assert codes(result) == ["MT0109"]
+    assert "nobody takes its words" in result.findings[0].message
+
+
+def test_a_receiver_without_a_task() -> None:
+    def design() -> Array:
+        array = Array("npu1", 2)
+        one, two = array.memory_tile(0), array.memory_tile(1)
+        one.mm2s[0].start(one.read(one.buffer("a", 16)))
+        array.connect(one.mm2s[0], two.s2mm[0])
+        return array
+
+    result = found(design)
+    assert codes(result) == ["MT0110"]
+    assert "memory(1,1) S2MM 0, which has no task" in result.findings[0].message
+
+
+def packets(sent: int, taken: int) -> Array:
+    """A packet of an id from one memory tile to the next, whose slots take another id if they differ."""
+    array = Array("npu1", 2)
+    one, two = array.memory_tile(0), array.memory_tile(1)
+    array.packet_bus("bus", (one.mm2s[0], [two.s2mm[0]]), ids=[taken])
+    array.route()
+    block = one.buffer("a", 16)
+    one.mm2s[0].start(Descriptor("memory", 16, block.dma_address, packet=Packet(taken)))
+    if sent != taken:
+        one.write_bd(0, Descriptor("memory", 16, block.dma_address, packet=Packet(sent)))
+    two.s2mm[0].start(two.write(two.buffer("b", 16)))
+    return array
+
+
+@pytest.mark.parametrize(("sent", "expected"), [(3, []), (4, ["MT0111"])])
+def test_packets_of_an_id_that_no_slot_takes(sent: int, expected: list[str]) -> None:
+    assert codes(found(lambda: packets(sent, 3))) == expected
+
+
+def test_waits_for_tokens_are_counted(tmp_path: Path) -> None:
+    assert codes(mlir(tmp_path, PASSTHROUGH)) == []
+    once = "      aiex.npu.dma_wait {symbol = @out}\n"
+    assert once in PASSTHROUGH
+    result = mlir(tmp_path, PASSTHROUGH.replace(once, 2 * once))
+    assert codes(result) == ["MT0112"]
+    assert "waits for token 2" in result.findings[0].message
 
 
 # rows and refusals -----------------------------------------------------------------------------------------

@@ -574,6 +574,34 @@ MUTANTS = (
     ),
     # Checks before a run
     Mutant(
+        "a host may wait for one token more than tasks send",
+        "check/tokens.py",
+        "wait.wanted <= wait.sent:",
+        "wait.wanted <= wait.sent + 1:",
+        "tests/faults/test_check.py::test_waits_for_tokens_are_counted",
+    ),
+    Mutant(
+        "packets go where any slot leads",
+        "explain/switch_ways.py",
+        "if (packet ^ _ID.get(slot)) & _MASK.get(slot) == 0:",
+        "if True:",
+        "tests/faults/test_check.py::test_packets_of_an_id_that_no_slot_takes",
+    ),
+    Mutant(
+        "tasks are done while they are written down",
+        "check/tasks.py",
+        "self.engine.host.stopped = True",
+        "self.engine.host.stopped = False",
+        "tests/faults/test_check.py::test_memory_that_two_use_without_an_order",
+    ),
+    Mutant(
+        "a receiver without a task takes what comes",
+        "check/streams.py",
+        "if task.endless or subject.log.of(receiver) or receiver in subject.fed:",
+        "if True:",
+        "tests/faults/test_check.py::test_a_receiver_without_a_task",
+    ),
+    Mutant(
         "a lock may lack one of what a BD waits for",
         "check/waits.py",
         "_wanted(bd) > most[bd.acquire.lock]",

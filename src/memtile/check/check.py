@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from memtile.check.bench import bench_findings
 from memtile.check.places import file_place
 from memtile.check.result import CheckResult, in_order
 from memtile.check.rows import row_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import stream_findings
 from memtile.check.subject import Subject
+from memtile.check.tokens import token_findings
 from memtile.check.waits import wait_findings
 from memtile.errors import MemtileError
 from memtile.explain.findings import Finding, Severity, Side
 
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     stream_findings,
+    token_findings,
     wait_findings,
     sharing_findings,
     row_findings,
+    bench_findings,
 )
 _CODES: Mapping[str, str] = {
     **dict.fromkeys(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from memtile.arch.tiles import S2MM
 from memtile.check.subject import Subject
-from memtile.check.tasks import Task
+from memtile.check.tasks import Task, each_bd
 from memtile.explain.circuit_errors import barred_text
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.names import called
-from memtile.explain.switch_ways import configured_ways, reached
+from memtile.explain.names import called, port_name
+from memtile.explain.switch_ways import configured_ways, packet_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.streams.switch_config import OFF, PACKET
 
@@ -28,6 +29,8 @@ def stream_findings(subject: Subject) -> Iterator[Finding]:
     ends = {ch: _ends(subject, ch) for ch in channels if not _receives(subject, ch)}
     yield from _loose(subject, channels)
     yield from _lengths(subject, ends)
+    yield from _idle_ends(subject, ends)
+    yield from _packets(subject)
 
 
 def _barred(subject: Subject) -> Iterator[Finding]:
@@ -89,20 +92,62 @@ def _ends(subject: Subject, ch: int) -> list[int] | None:
 def _lengths(subject: Subject, ends: dict[int, list[int] | None]) -> Iterator[Finding]:
     """Both ends of a circuit have tasks that end, and they do not move equally many words."""
     for sender, receivers in ends.items():
-        sent = _words(subject, sender)
+        sent = words_of(subject, sender)
         for receiver in receivers or ():
-            taken = _words(subject, receiver)
-            if sent is None or taken is None or sent == taken or not taken:
+            taken = words_of(subject, receiver)
+            by_hand = sender in subject.fed or receiver in subject.fed
+            if by_hand or sent is None or taken is None or sent == taken or not taken:
                 continue
             yield _differ(subject, sender, receiver, sent, taken)
 
 
-def _words(subject: Subject, ch: int) -> int | None:
+def words_of(subject: Subject, ch: int) -> int | None:
     """Stream words of all tasks of a channel; None if nobody can say how many."""
     tasks = subject.log.of(ch)
-    if any(_open(task) for task in tasks) or ch in subject.fed or ch in subject.log.reset:
+    if any(_open(task) for task in tasks) or ch in subject.log.reset:
         return None
     return sum(task.words or 0 for task in tasks)
+
+
+def _idle_ends(subject: Subject, ends: dict[int, list[int] | None]) -> Iterator[Finding]:
+    """A circuit whose sender has work that is to end, and a receiver that has none at all."""
+    for sender, receivers in ends.items():
+        task = subject.log.of(sender)[0]
+        for receiver in receivers or ():
+            if task.endless or subject.log.of(receiver) or receiver in subject.fed:
+                continue
+            first, second = called(subject.engine, sender), called(subject.engine, receiver)
+            sides = (Side(second, "has no task"), Side(first, "sends to it", task.place))
+            message = f"{first} sends to {second}, which has no task."
+            severity = Severity.ERROR if subject.hosted else Severity.WARNING
+            yield Finding("MT0110", severity, message, sides, fix="Start a task there, or send elsewhere.")
+
+
+def _packets(subject: Subject) -> Iterator[Finding]:
+    """Packets whose id no slot takes on their way."""
+    told: set[tuple[int, int]] = set()
+    for task, bd in each_bd(subject.log.tasks):
+        packet, port = bd.descriptor.packet, int(subject.engine.channels.switch_port[task.ch])
+        if packet is None or port < 0 or _receives(subject, task.ch) or (task.ch, packet.id) in told:
+            continue
+        told.add((task.ch, packet.id))
+        for stop in reached([port], partial(packet_ways, subject.engine, packet.id)):
+            if _stops(subject, stop, packet.id):
+                who = called(subject.engine, task.ch)
+                where = port_name(subject.engine, stop)
+                text = f"sends packets of id {packet.id}, and no slot of {where} takes them"
+                side = Side(who, text, task.place)
+                severity = Severity.ERROR if subject.hosted else Severity.WARNING
+                fix = "Give the slave port a slot for the id, or the BD another id."
+                yield Finding("MT0111", severity, f"{who} {text}.", (side,), fix=fix)
+
+
+def _stops(subject: Subject, port: int, packet: int) -> bool:
+    """Whether packets of an id end at a slave port in packet mode."""
+    switch = plain(subject.engine.state.switch)
+    if switch.is_master[port] or switch.mode[port] != PACKET:
+        return False
+    return not packet_ways(subject.engine, packet, port)
 
 
 def _open(task: Task) -> bool:

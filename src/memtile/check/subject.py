@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from memtile.check.core_locks import released_by_cores
 from memtile.check.tasks import TaskLog
@@ -17,8 +19,9 @@ from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pdi_loads import LOAD
 from memtile.io.program.pointer_patches import PATCH
+from memtile.io.program.register_updates import UPDATE
 from memtile.io.program.register_writes import Advance, apply
-from memtile.io.program.token_waits import WAIT
+from memtile.io.program.token_waits import WAIT, places_of
 from memtile.sim.core_control import enabled_cores
 from memtile.sim.engine import Engine
 
@@ -148,7 +151,7 @@ class _Host:
     """Register accesses of a program that never waits."""
 
     def __init__(self, array: Array, log: TaskLog) -> None:
-        self._door, self._log = array.door.at_once(), log
+        self._array, self._door, self._log = array, array.door.at_once(), log
         self.place = ""
 
     def write32(self, address: int, value: int) -> None:
@@ -171,9 +174,20 @@ class _Host:
         self.wait()
         return True
 
-    def wait(self, _operation: Other | None = None) -> None:
+    def wait(self, operation: Other | None = None) -> None:
         """A wait that is met."""
         self._log.epoch += 1
+        if operation is not None and operation.name == WAIT:
+            for ch in self._channels(dict(operation.details)):
+                self._log.waited(ch, self.place)
+
+    def _channels(self, said: Mapping[str, int]) -> Iterator[int]:
+        """Model indices of the channels that a wait names."""
+        channels = self._log.engine.channels
+        for column, row in places_of(said):
+            there = channels.tile == self._array.tile(column, row).index
+            same = (channels.direction == said["direction"]) & (channels.number == said["channel"])
+            yield from np.flatnonzero(there & same).tolist()
 
     def come_to(self, operation: Operation) -> None:
         """The operation that comes next."""
@@ -185,7 +199,12 @@ class _Host:
 
 def _replay(operations: Sequence[Operation], array: Array, log: TaskLog) -> None:
     host = _Host(array, log)
-    handlers = {PATCH: host.nothing, WAIT: host.wait, LOAD: host.wait}
+    handlers: dict[str, Callable[[Other], None]] = {
+        PATCH: host.nothing,
+        WAIT: host.wait,
+        LOAD: host.wait,
+        UPDATE: host.nothing,
+    }
     apply(
         operations,
         host,

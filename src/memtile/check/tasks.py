@@ -87,6 +87,23 @@ class Task:
         return None if self.endless else self.runs * sum(bd.descriptor.length for bd in self.bds)
 
 
+@dataclass(frozen=True, slots=True)
+class TokenWait:
+    """A wait of a host for a token.
+
+    Attributes:
+        ch: model index of the channel that is to send it.
+        wanted: how many tokens of the channel the host has taken then, this one among them.
+        sent: how many of its tasks before ask for a token.
+        place: where the wait is said.
+    """
+
+    ch: int
+    wanted: int
+    sent: int
+    place: str
+
+
 @dataclass(slots=True)
 class TaskLog:
     """Takes tasks out of the queues of an engine whose clock does not run.
@@ -98,6 +115,7 @@ class TaskLog:
         tasks: in the order in which they were pushed, of each channel.
         locks: the largest value that software gave each lock.
         dropped: channels whose queues had no room, and how many tasks that cost.
+        waits: of the host for tokens, in order.
         reset: channels that software has reset, whose work may have ended in its middle.
         epoch: how often the host has waited so far.
     """
@@ -107,9 +125,11 @@ class TaskLog:
     locks: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
     dropped: dict[int, int] = field(default_factory=dict)
     reset: set[int] = field(default_factory=set)
+    waits: list[TokenWait] = field(default_factory=list)
     epoch: int = 0
 
     def __post_init__(self) -> None:
+        self.engine.host.stopped = True  # its accesses take no time, in which the array would work
         self.locks = np.array(self.engine.state.locks.value, dtype=np.int64)
 
     def take(self, place: str = "") -> int:
@@ -132,6 +152,12 @@ class TaskLog:
         masks: np.ndarray[tuple[int], np.dtype[np.int64]]
         masks = kinds.reset_mask[tiles.kind[self.engine.channels.tile]]
         return masks
+
+    def waited(self, ch: int, place: str) -> None:
+        """The host waits for a token of a channel."""
+        wanted = 1 + sum(wait.ch == ch for wait in self.waits)
+        sent = sum(task.ch == ch and task.token for task in self.tasks)
+        self.waits.append(TokenWait(ch, wanted, sent, place))
 
     def of(self, ch: int) -> list[Task]:
         """The tasks of a channel."""

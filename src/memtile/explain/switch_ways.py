@@ -11,7 +11,9 @@ from memtile.jit.tables import plain
 from memtile.model.streams.switch_config import CIRCUIT, PACKET
 from memtile.sim.engine import Engine
 
-_ENABLE, _ARBITER, _MSEL = (field_of(SLOT, name) for name in ("enable", "arbit", "msel"))
+_ENABLE, _ID, _MASK, _MSEL, _ARBITER = (
+    field_of(SLOT, name) for name in ("enable", "id", "mask", "msel", "arbit")
+)
 
 
 def reached(ports: Iterable[int], following: Callable[[int], list[int]]) -> list[int]:
@@ -28,19 +30,40 @@ def reached(ports: Iterable[int], following: Callable[[int], list[int]]) -> list
 
 def configured_ways(engine: Engine, port: int) -> list[int]:
     """Where any word may go from a port."""
-    state, spec = engine.state, engine.spec
-    switch, tiles = plain(state.switch), plain(spec.tiles)
+    switch = plain(engine.state.switch)
     if switch.is_master[port] or switch.mode[port] != PACKET:
         return wired(engine, port)
-    tile = int(switch.tile[port])
-    first = tiles.register_base[tile] + plain(spec.kinds).slot_config[tiles.kind[tile]]
-    first += switch.number[port] * SLOTS_PER_SLAVE
     targets = 0
-    for slot in state.registers[first : first + SLOTS_PER_SLAVE].tolist():
-        if _ENABLE.get(slot):
-            arbiter = tile * ARBITERS + _ARBITER.get(slot)
-            targets |= int(state.arbiters.masters[arbiter, _MSEL.get(slot)])
+    for slot in slots(engine, port):
+        targets |= _targets(engine, port, slot)
     return masters_among(engine, port, targets)
+
+
+def packet_ways(engine: Engine, packet: int, port: int) -> list[int]:
+    """Where packets of an id may go from a port: the first slot that matches decides (AM020 chapter 2)."""
+    switch = plain(engine.state.switch)
+    if switch.is_master[port] or switch.mode[port] != PACKET:
+        return wired(engine, port)
+    for slot in slots(engine, port):
+        if (packet ^ _ID.get(slot)) & _MASK.get(slot) == 0:
+            return masters_among(engine, port, _targets(engine, port, slot))
+    return []
+
+
+def slots(engine: Engine, port: int) -> list[int]:
+    """The enabled slots of a slave port in packet mode, as their registers have them."""
+    tiles, switch = plain(engine.spec.tiles), plain(engine.state.switch)
+    tile = int(switch.tile[port])
+    first = tiles.register_base[tile] + plain(engine.spec.kinds).slot_config[tiles.kind[tile]]
+    first += switch.number[port] * SLOTS_PER_SLAVE
+    found = engine.state.registers[first : first + SLOTS_PER_SLAVE].tolist()
+    return [slot for slot in found if _ENABLE.get(slot)]
+
+
+def _targets(engine: Engine, port: int, slot: int) -> int:
+    """Bits of the masters to which a slot of a port sends."""
+    arbiter = int(plain(engine.state.switch).tile[port]) * ARBITERS + _ARBITER.get(slot)
+    return int(engine.state.arbiters.masters[arbiter, _MSEL.get(slot)])
 
 
 def masters_among(engine: Engine, port: int, targets: int) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from memtile.arch.address_map import FIRMWARE_PORT
 from memtile.arch.packets import TOKEN, token
@@ -36,7 +36,7 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
             says=f"the {WAIT} says {given or 'nothing that is known'}; it must say {allowed}",
         )
         return
-    for column, row in _places(said):
+    for column, row in places_of(said):
         kind = shape.tile(column, row)
         channels = TILE_KINDS[kind].channels if kind and shape.has_dma(column, row) else 0
         if said["channel"] >= channels:
@@ -105,12 +105,12 @@ class TokenHost:
 
     def _see(self, said: dict[str, int]) -> None:
         """Know that the channels have ended their tasks."""
-        for column, row in _places(said):
+        for column, row in places_of(said):
             tile = self._array.tile(column, row)
             tile.engine.checks.saw_end((tile.s2mm, tile.mm2s)[said["direction"]][said["channel"]].index)
 
     def _wanted(self, said: dict[str, int]) -> Iterator[int]:
-        for column, row in _places(said):
+        for column, row in places_of(said):
             kind = self._array.device.tile(column, row)
             channel = said["direction"] * TILE_KINDS[kind].channels + said["channel"]
             yield token(kind, channel, 0, column, row) & _SENDER
@@ -131,10 +131,10 @@ class TokenHost:
 
 def _channels(said: dict[str, int]) -> Iterator[tuple[int, int, int, int]]:
     """Column, row, direction and number of every channel that is waited for."""
-    return ((column, row, said["direction"], said["channel"]) for column, row in _places(said))
+    return ((column, row, said["direction"], said["channel"]) for column, row in places_of(said))
 
 
-def _places(said: dict[str, int]) -> Iterator[tuple[int, int]]:
+def places_of(said: Mapping[str, int]) -> Iterator[tuple[int, int]]:
     """Column and row of every tile that is waited for."""
     for column in range(said["column"], said["column"] + said["columns"]):
         yield from ((column, row) for row in range(said["row"], said["row"] + said["rows"]))
