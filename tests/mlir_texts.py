@@ -67,3 +67,19 @@ TWO = "".join(
     ["module {\n", *(_BODY.replace("npu1_1col)", f"npu1_1col) @{name}") for name in ("one", "other")), "}\n"]
 )
 """Two devices that have nothing to do with each other."""
+
+EXTERNAL = """module {
+  aie.device(npu1_1col) {
+    %s = aie.tile(0, 0)
+    %m = aie.tile(0, 1)
+    %in = aie.external_buffer {sym_name = "in"} : memref<64xi32>
+    %out = aie.external_buffer {sym_name = "out"} : memref<64xi32>
+    aie.objectfifo @a(%s, {%m}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo @b(%m, {%s}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo.link [@a] -> [@b]([] [])
+    aie.objectfifo.register_external_buffers @a (%s, {%in}) : (memref<64xi32>)
+    aie.objectfifo.register_external_buffers @b (%s, {%out}) : (memref<64xi32>)
+  }
+}
+"""
+"""64 words from one external buffer to another, without a host sequence."""

@@ -175,3 +175,47 @@ def test_numbers_of_the_host_that_nobody_gave_are_told() -> None:
     with pytest.raises(memtile.InputFileError, match="is a number that nobody gave"):
         design.run_with([], [])
     assert design.run(DATA[:64], 5).result.status == "finished"
+
+
+@pytest.mark.parametrize("names", [("in", "out"), ("0", "1")])
+def test_external_buffers_by_name_and_by_number(tmp_path: Path, names: tuple[str, str]) -> None:
+    (text := tmp_path / "design.mlir").write_text(mlir_texts.EXTERNAL)
+    np.save(tmp_path / "a.npy", DATA[:64])
+    given = ["--in", f"{names[0]}={tmp_path / 'a.npy'}"]
+    for form, dtype in (("", np.int32), (":uint8", np.uint8), (":int16:8x4", np.int16)):
+        done = run(text, *given, "--out", f"{names[1]}{form}={tmp_path / 'b.npy'}")
+        assert done.exit_code == 0, done.output
+        found, whole = np.load(tmp_path / "b.npy"), DATA[:64].view(dtype)
+        np.testing.assert_array_equal(found.reshape(-1), whole[: found.size])
+        assert found.shape == ((8, 4) if "x" in form else whole.shape)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--in", "x=FILE"], "array is x; it must be in, out"),
+        (["--in", "in=FILE", "--out", "y=OUT"], "array is y; it must be in, out"),
+        (["--in", "in=SHORT"], "external buffer in is 4 bytes; it must be 256 bytes"),
+        (["--in", "in=FILE", "--out", "out:int32:65=OUT"], "external buffer out is 260 bytes wanted"),
+    ],
+)
+def test_external_buffers_that_do_not_fit(tmp_path: Path, arguments: list[str], says: str) -> None:
+    (text := tmp_path / "design.mlir").write_text(mlir_texts.EXTERNAL)
+    np.save(tmp_path / "a.npy", DATA[:64])
+    np.save(tmp_path / "short.npy", DATA[:1])
+    files = {"FILE": "a.npy", "SHORT": "short.npy", "OUT": "b.npy"}
+    for word, file in files.items():
+        arguments = [each.replace(word, str(tmp_path / file)) for each in arguments]
+    done = run(text, *arguments)
+    assert done.exit_code != 0
+    assert says in " ".join(done.output.split())
+
+
+def test_external_buffers_beside_a_host_sequence(tmp_path: Path) -> None:
+    host = "aie.runtime_sequence(%x: memref<64xi32>) { }\n"
+    head, tail = mlir_texts.EXTERNAL[:-6], mlir_texts.EXTERNAL[-6:]
+    (text := tmp_path / "design.mlir").write_text(head + host + tail)
+    np.save(tmp_path / "a.npy", DATA[:64])
+    done = run(text, "--in", f"in={tmp_path / 'a.npy'}", "--out", f"out={tmp_path / 'b.npy'}")
+    assert done.exit_code == 0, done.output
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), DATA[:64])

@@ -1,4 +1,4 @@
-"""Do block floats, filters of patches and pooled convolutions do what plain loops of their definition do?"""
+"""Do block floats (DEV-KERNEL-6), filters of patches and pooled convolutions do what plain loops do?"""
 
 from __future__ import annotations
 

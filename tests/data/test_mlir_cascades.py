@@ -107,6 +107,7 @@ PASSED_GENERIC = core(
     "%b",
     '%w = "aie.get_cascade"() : () -> vector<16xi32>\n "aie.put_cascade"(%w) : (vector<16xi32>) -> ()',
 )
+PASSED_OLD = core("%b", "%w = aie.getCascade() : i512\n aie.putCascade(%w : i512)")
 FLOWS = "aie.cascade_flow(%a, %b)\n aie.cascade_flow(%b, %c)"
 SIDES = "aie.configure_cascade(%a, North, East)\n aie.configure_cascade(%b, West, South)"
 GENERIC = (
@@ -123,8 +124,8 @@ def test_functions_of_the_user_use_the_cascade(sides: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "middle",
-    [PASSED, PASSED_WIDE, PASSED_BF16, PASSED_GENERIC],
-    ids=["vector", "integer", "bf16", "generic"],
+    [PASSED, PASSED_WIDE, PASSED_BF16, PASSED_GENERIC, PASSED_OLD],
+    ids=["vector", "integer", "bf16", "generic", "old names"],
 )
 def test_operations_of_the_body_use_the_cascade(middle: str, tmp_path: Path) -> None:
     text = design(FLOWS, DECLARED, fifos("%a", "%c"), CALLS[0], middle, CALLS[2])

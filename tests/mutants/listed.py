@@ -629,6 +629,20 @@ MUTANTS = (
         'if operation.name.startswith("aie.objectfifo."):',
         "tests/faults/test_check.py::test_a_core_that_only_acquires_releases_nothing",
     ),
+    Mutant(
+        "external buffers have no numbers",
+        "importers/external_runs.py",
+        "    if alone:\n        names |=",
+        "    if False:\n        names |=",
+        "tests/clients/test_cli_mlir.py::test_external_buffers_by_name_and_by_number",
+    ),
+    Mutant(
+        "names that no external buffer has do nothing",
+        "importers/external_runs.py",
+        "if alone and name not in names:",
+        "if False:",
+        "tests/clients/test_cli_mlir.py::test_external_buffers_that_do_not_fit",
+    ),
     # Functions of cores
     Mutant(
         "blocks of a product lie column by column",

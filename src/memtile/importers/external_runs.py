@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import LAUNCH_CYCLES
+from memtile.design.checked import checked
 from memtile.errors import InputFileError, Problem
 from memtile.importers.mlir.configure import Configured
+from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.core_kernels import Kernels
 from memtile.io.program.operations import MaskPoll, address_of
 from memtile.io.program.run import ProgramResult, run_program
+from memtile.sim.engine import Progress
 from memtile.sim.settling import settle
 
 _WORD = (1 << 32) - 1
@@ -26,6 +30,8 @@ def run_alone(
     max_cycles: int,
     *,
     untimed: bool,
+    check: bool = False,
+    progress: Progress | None = None,
 ) -> ProgramResult:
     """Fill external buffers, wait until those that object FIFOs fill are full, and take all of them.
 
@@ -35,6 +41,8 @@ def run_alone(
         running: kernels of its cores.
         max_cycles: limit in cycles.
         untimed: move data without a clock.
+        check: look for accesses to memory that nothing orders.
+        progress: called now and then with the cycles done.
 
     Returns:
         The result; ``arrays`` has the external buffers by name.
@@ -47,11 +55,72 @@ def run_alone(
     for (name, own), array in zip(made.external.items(), arrays, strict=False):
         if array is not None:
             _fill(name, own, np.asarray(array))
-    if not untimed:
-        settle(made.array.engine, LAUNCH_CYCLES)
     waits = [_full(made, lock, many) for lock, many in made.fifos.outside.items()]
-    done = run_program(waits, made.array, running=running, max_cycles=max_cycles, untimed=untimed)
-    return replace(done, arrays=dict(made.external))
+    with checked(made.array, check, untimed=untimed) as races:
+        if not untimed:
+            settle(made.array.engine, LAUNCH_CYCLES)
+        done = run_program(
+            waits, made.array, running=running, max_cycles=max_cycles, untimed=untimed, progress=progress
+        )
+    result = replace(done.result, findings=(*done.result.findings, *races))
+    return replace(done, result=result, arrays=dict(made.external))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the command line says of external buffers and of other arrays, told apart.
+
+    Attributes:
+        given: arrays of others.
+        wanted: of others.
+        own: of the external buffers, to take at the end.
+    """
+
+    given: list[Given]
+    wanted: list[Wanted]
+    own: list[Wanted]
+
+
+def filled(made: Configured, given: Sequence[Given], wanted: Sequence[Wanted], *, alone: bool) -> Named:
+    """Fill the external buffers that arrays are given for, by name; by number too if there are no arguments.
+
+    Raises:
+        InputFileError: an array of another size; without a host sequence, a name that no buffer has.
+    """
+    names = {name: name for name in made.external}
+    if alone:
+        names |= {str(n): name for n, name in enumerate(made.external)}
+    said = [*(each.name for each in given), *(each.name for each in wanted)]
+    for name in said:
+        if alone and name not in names:
+            raise _error("array", name, ", ".join(made.external))
+    for each in given:
+        if each.name in names:
+            _fill(names[each.name], made.external[names[each.name]], each.array)
+    return Named(
+        [each for each in given if each.name not in names],
+        [each for each in wanted if each.name not in names],
+        [each for each in wanted if each.name in names],
+    )
+
+
+def taken(made: Configured, wanted: Sequence[Wanted]) -> dict[str, np.ndarray]:
+    """External buffers at the end, of the types and shapes that are wanted.
+
+    Raises:
+        InputFileError: a type or shape of more bytes than the buffer has, or that it is not a multiple of.
+    """
+    found = {}
+    for each in wanted:
+        own = made.external.get(each.name)
+        own = list(made.external.values())[int(each.name)] if own is None else own
+        data, kind = own.reshape(-1).view(np.uint8), each.dtype or own.dtype
+        shape = each.shape or (own.shape if each.dtype is None else (own.nbytes // kind.itemsize,))
+        size = prod(shape) * kind.itemsize
+        if size > own.nbytes or (each.shape is None and size != own.nbytes):
+            raise _error(f"external buffer {each.name}", f"{size} bytes wanted", f"{own.nbytes} bytes")
+        found[each.name] = data[:size].view(kind).reshape(shape).copy()
+    return found
 
 
 def _fill(name: str, own: np.ndarray, array: np.ndarray) -> None:

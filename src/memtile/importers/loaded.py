@@ -14,7 +14,7 @@ from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
 from memtile.design.checked import checked
 from memtile.errors import DesignError, InputFileError, Problem
-from memtile.importers.external_runs import run_alone
+from memtile.importers.external_runs import Named, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
 from memtile.importers.mlir.configure import Configured
@@ -96,7 +96,10 @@ class Loaded:
             InputFileError: more arrays than arguments, or arrays that are too short.
         """
         if self.sequence is None and self.configured.external:
-            return run_alone(self.configured, arrays, self.kernels, max_cycles, untimed=untimed)
+            return run_alone(
+                self.configured, arrays, self.kernels, max_cycles,
+                untimed=untimed, check=check, progress=progress,
+            )  # fmt: skip
         arguments = self.arguments
         if len(arrays) > len(arguments):
             raise InputFileError(_too_many(arrays, arguments))
@@ -166,7 +169,8 @@ class Loaded:
         """Run the host sequence with arrays by name, as ``memtile run`` does.
 
         Args:
-            given: arrays in, by name: the number of an argument, or another place of a program.
+            given: arrays in, by name: the number of an argument, an external buffer of the text, or another
+                place of a program. Of a text without host sequence external buffers, by name or number.
             wanted: arrays to take at the end.
             scalars: values of the arguments that are numbers, by position.
             parameters: of the scratchpad for this run, by name; the others are as they were loaded.
@@ -180,7 +184,23 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: arrays that do not fit.
         """
-        sequence = self._sequence(scalars, parameters)
+        alone = self.sequence is None and bool(self.configured.external)
+        named = filled(self.configured, given, wanted, alone=alone)
+        how: dict[str, Any] = {"untimed": untimed, "progress": progress}
+        if alone:
+            done = run_alone(self.configured, (), self.kernels, max_cycles, check=check, **how)
+            done = replace(done, arrays={})
+        else:
+            how |= {"max_cycles": max_cycles, "pad_arguments": pad_arguments}
+            done = self._sequence_run(named, self._sequence(scalars, parameters), check=check, **how)
+        arrays = {**done.arrays, **taken(self.configured, named.own)}
+        return replace(done, arrays=arrays, notes=(*self.notes, *_costs(done), *done.notes))
+
+    def _sequence_run(
+        self, named: Named, sequence: SequenceProgram, *, check: bool, untimed: bool, **how: Any
+    ) -> ProgramResult:
+        """The result of the steps of the host sequence."""
+        given = named.given
         packets = str(len(sequence.arguments))  # behind the others, if nobody gave it
         if sequence.packets and all(each.name != packets for each in given):
             given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
@@ -191,16 +211,13 @@ class Loaded:
                 sequence.steps,
                 self.array,
                 given,
-                wanted,
+                named.wanted,
                 running=self.kernels,
                 programs=[NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads],
-                max_cycles=max_cycles,
                 untimed=untimed,
-                pad_arguments=pad_arguments,
-                progress=progress,
+                **how,
             )
-        result = replace(done.result, findings=(*done.result.findings, *found))
-        return replace(done, result=result, notes=(*self.notes, *_costs(done), *done.notes))
+        return replace(done, result=replace(done.result, findings=(*done.result.findings, *found)))
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.

@@ -257,6 +257,8 @@ def get_stream(writer: Writer, form: Form) -> None:
 HANDLERS: Mapping[str, Callable[[Writer, Form], None]] = {
     "aie.put_cascade": put_cascade,
     "aie.get_cascade": get_cascade,
+    "aie.putCascade": put_cascade,
+    "aie.getCascade": get_cascade,
     "aie.put_stream": put_stream,
     "aie.get_stream": get_stream,
     "aie.use_lock": use_lock,
