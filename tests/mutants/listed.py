@@ -298,8 +298,8 @@ MUTANTS = (
     Mutant(
         "cascades do not keep jumps away",
         "sim/forward/guards.py",
-        "busy += st.cascading[0]",
-        "busy += 0",
+        "bit(KeptOff.CORE, st.active_cores[0] + st.cascading[0])",
+        "bit(KeptOff.CORE, st.active_cores[0])",
         "tests/timing/test_fast_forward.py::test_nothing_else_acts_while_time_is_jumped_over",
     ),
     Mutant(

@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import MEMORY
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
 from memtile.bd.windows import EAST, OWN
+from memtile.design.memory_tile import MemoryTile
+from memtile.explain.results import Result
 from memtile.model.state.columns import Kind, Owner, Reset
 from memtile.model.state.compare import columns
 from memtile.sim import fast_forward
@@ -26,13 +29,13 @@ from memtile.sim.forward.places import Compared
 from memtile.testing.rig import Rig
 from repeating_designs import differences
 
-pytestmark = pytest.mark.compiled("thousands of cycles, many times")
 BANK = 8192  # words
 
 
 def one(receives: bool = False, runs: int = 1, words: int = 6000, every: int = 0, **bd: Any) -> Rig:
     """One channel of the tile in the west of two, with a BD of ``bd``."""
     rig = Rig(tiles=2, timing=Timing(neighbour_latency=2))
+    rig.engine.forward.on = True  # also in the interpreter
     given: dict[str, Any] = {"length": 3000, "address": OWN.address(0), **bd}
     ch = rig.s2mm() if receives else rig.mm2s()
     rig.memory_control(interleaved=False)
@@ -65,6 +68,7 @@ def paced(rig: Rig, *pattern: int) -> Rig:
 def lane(buffers: int) -> Rig:
     """A producer and a consumer with locks and ``buffers`` buffers."""
     rig = Rig()
+    rig.engine.forward.on = True
     rig.set_lock(0, buffers)
     for n in range(buffers):
         at, following = OWN.address(n * 512), (n + 1) % buffers
@@ -131,6 +135,7 @@ def test_every_cycle_is_that_of_stepping(name: str) -> None:
     assert rig.engine.forward.jumped > rig.now // 4, "nothing was jumped over"
 
 
+@pytest.mark.compiled("fifty runs of each case")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BINDING)
 def test_so_is_every_cycle_around_the_end_of_a_jump(name: str) -> None:
@@ -142,6 +147,7 @@ def test_so_is_every_cycle_around_the_end_of_a_jump(name: str) -> None:
     compared(BINDING[name], range(1490, 1520))
 
 
+@pytest.mark.compiled("runs of many rounds")
 @pytest.mark.parametrize("buffers", [1, 2, 3])
 def test_rings_are_jumped_over_as_a_whole(buffers: int) -> None:
     rig = compared(lambda: lane(buffers), range(6000, 17000, 613))
@@ -284,6 +290,7 @@ def test_sources_are_laid_out_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch
     assert rig.engine.forward.jumped > 0
 
 
+@pytest.mark.compiled("runs of many rounds")
 def test_a_jump_that_a_sink_ended_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memtile.sim.port_buffers.SINK_WORDS", 2048)
     monkeypatch.setattr("memtile.sim.port_buffers.MOST_SINK_WORDS", 2048)
@@ -291,3 +298,26 @@ def test_a_jump_that_a_sink_ended_goes_on(monkeypatch: pytest.MonkeyPatch) -> No
     stepped = rig.now - rig.engine.forward.jumped
     assert rig.engine.forward.rings > 3
     assert stepped < rig.now // 2, "each jump looks for its period anew"
+
+
+def test_a_result_says_how_far_it_jumped_and_what_kept_it_off() -> None:
+    def of(design: Callable[[MemoryTile], None], **options: bool) -> Result:
+        tile = MemoryTile()
+        tile.engine.forward.on = True
+        tile.mm2s[0].start(tile.read(tile.buffer("b", 3000, data=np.arange(3000))))
+        tile.mm2s[0].collect()
+        design(tile)
+        return tile.run(**options)
+
+    def counting(tile: MemoryTile) -> None:
+        tile.own_door.write32(tile_register("memory", "Performance_Control0").offset, 1)
+
+    plain_run = of(lambda _tile: None)
+    assert plain_run.jumped > 2000
+    assert plain_run.kept_off == ()
+    stepped = of(lambda _tile: None, fast_forward=False)
+    assert (stepped.jumped, stepped.cycles) == (0, plain_run.cycles)
+    assert stepped.as_json()["fast_forward"] == {"jumped": 0, "kept_off": []}
+    counted = of(counting)
+    assert (counted.jumped, counted.cycles) == (0, plain_run.cycles)
+    assert counted.kept_off == ("an event unit counts, traces or combines events",)

@@ -77,6 +77,8 @@ def outcome(
         before=before,
         timing=changed(engine.timing) if timed else {},
         host_cycles=engine.host.waited if timed else 0,
+        jumped=engine.forward.jumped if timed else 0,
+        kept_off=engine.forward.kept_off if timed else (),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
         findings=(*stopped.findings, *(_wrong(checks) if status is Status.FINISHED else ())),
         waits=stopped.graph,

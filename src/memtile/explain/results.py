@@ -110,6 +110,8 @@ class Result:
         parameters: of the design function, with the values that this run had; see ``memtile.run``.
         timing: timing constants that had not their default, by name.
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
+        jumped: cycles that fast-forward jumped over; part of ``cycles``. Nothing else tells of them.
+        kept_off: what kept time from being jumped over, at least for a while.
         findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
         waits: who waits for whom after a run that did not come to its end; empty of a finished one.
         band: the cycles at both ends of assumed constants, if they were asked for.
@@ -136,6 +138,8 @@ class Result:
     unsimulated: tuple[str, ...] = ()
     timing: Mapping[str, int] = field(default_factory=dict)
     host_cycles: int = 0
+    jumped: int = field(default=0, compare=False)
+    kept_off: tuple[str, ...] = field(default=(), compare=False)
     findings: tuple[Finding, ...] = ()
     band: Band | None = None
     lifted: tuple[Lifted, ...] = ()
@@ -231,6 +235,7 @@ class Result:
             "assumed": list(self.assumed),
             "timing": chosen_timing.as_json(self.timing),
             "host_cycles": self.host_cycles if self.timed else None,
+            "fast_forward": {"jumped": self.jumped, "kept_off": list(self.kept_off)},
             "parameters": [
                 {"name": name, "value": plain_value(value)} for name, value in self.parameters.items()
             ],

@@ -9,10 +9,20 @@ from contextvars import ContextVar
 from memtile.jit.decorators import ENABLED
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
-from memtile.sim.forward.places import Book
+from memtile.sim.forward.places import Book, KeptOff
 from memtile.sim.forward.plan import Arrays, arrays
 
 _LEAST = 256  # cycles of a run that is worth the arrays
+
+_KEPT_OFF = {
+    KeptOff.CORE: "a core runs a kernel",
+    KeptOff.UNIT: "an event unit counts, traces or combines events",
+    KeptOff.SWITCH: "words are in stream switches",
+    KeptOff.CONTROL: "tokens or control packets are on their way",
+    KeptOff.MEMORY: "a scrubber, a zeroisation or memory-mapped accesses use the banks",
+    KeptOff.CHECK: "accesses are noted for --check",
+    KeptOff.WORDS: "words are compressed, in packets, or not of a test bench",
+}
 
 _wanted: ContextVar[bool] = ContextVar("fast_forward", default=True)
 
@@ -53,6 +63,12 @@ class FastForward:
     def rings(self) -> int:
         """Those of them over whole rounds of rings of BDs."""
         return 0 if self._work is None else int(self._work.book[Book.RING_JUMPS])
+
+    @property
+    def kept_off(self) -> tuple[str, ...]:
+        """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
+        bits = 0 if self._work is None else int(self._work.book[Book.KEPT_OFF])
+        return tuple(text for what, text in _KEPT_OFF.items() if bits >> what & 1)
 
     def begin(self, st: State, until: int) -> bool:
         """Get ready for a run; whether it is to look for periods."""

@@ -34,6 +34,7 @@ from memtile.sim.forward.places import (
     SUNK,
     WORDS_OF,
     Book,
+    KeptOff,
     listed,
     scratch,
 )
@@ -57,13 +58,27 @@ def above(limit: int, value: int, change: int, times: int) -> int:
 
 
 @jit
+def bit(what: int, count: int) -> int:
+    """The bit of something that keeps off, if there is any of it."""
+    return 1 << what if count > 0 else 0
+
+
+@jit
+def others_at_work(st: State) -> int:
+    """What acts beside the channels: a bit for each ``KeptOff``."""
+    found = bit(KeptOff.CORE, st.active_cores[0] + st.cascading[0])
+    found |= bit(KeptOff.UNIT, st.active_units[0] + st.in_flight[0])
+    found |= bit(KeptOff.SWITCH, st.active_ports[0])
+    found |= bit(KeptOff.CONTROL, st.active_controls[0])
+    found |= bit(KeptOff.MEMORY, st.asking_axi[0] + st.guarding[0] + st.zeroising[0])
+    return found | bit(KeptOff.CHECK, st.noting[notes.ON])
+
+
+@jit
 def quiet_elsewhere(st: State) -> bool:
-    """Whether only channels act: no core, event unit or scrubber, no port of a switch or of the host."""
-    busy = st.active_cores[0] + st.active_units[0] + st.in_flight[0] + st.active_controls[0]
-    busy += st.active_ports[0] + st.asking_axi[0] + st.guarding[0] + st.zeroising[0]
-    busy += st.cascading[0] + st.noting[notes.ON]
+    """Whether only channels act, and nobody outside is to do anything."""
     outside = st.clock.asking[0] + st.clock.full[0] + st.clock.columns_written[0]
-    return bool(busy + outside == 0)
+    return bool(others_at_work(st) + outside == 0)
 
 
 @jit
@@ -290,7 +305,10 @@ def where_accesses_go(st: State, kept: Ints, book: Ints, start: int, end: int, t
         book[Book.LISTED] = 0
         times = survey(st, book, kept[start + ROW], end, times)
     for ch in range(st.channels.phase.shape[0]):
-        if times == 0 or not plain_words(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch):
+        if not plain_words(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch):
+            book[Book.KEPT_OFF] |= 1 << KeptOff.WORDS
+            times = 0
+        if times == 0:
             return 0
         if book[scratch(ch, SHIFT)] != 0:
             times = under_way(st, book, ch, times)

@@ -15,7 +15,7 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock
 from memtile.sim.clock import Stop
-from memtile.sim.forward.guards import of_channels, quiet_elsewhere, where_accesses_go
+from memtile.sim.forward.guards import of_channels, others_at_work, quiet_elsewhere, where_accesses_go
 from memtile.sim.forward.period import DIFFERENT, compare, differs_again, keep, move_on
 from memtile.sim.forward.places import (
     CYCLE,
@@ -266,6 +266,7 @@ def found_nothing(st: State, book: Ints, length: int) -> None:
 @jit
 def ready_to_look(st: State, book: Ints) -> bool:
     """Whether a look may find something; then accesses are noted."""
+    book[Book.KEPT_OFF] |= others_at_work(st)
     if not quiet_elsewhere(st):
         return False
     if not goes_on(st, book[Book.ANCHOR]) or st.clock.now[0] - book[Book.ANCHOR_SINCE] > _STALE:

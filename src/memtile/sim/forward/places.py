@@ -26,6 +26,18 @@ class Compared(IntEnum):
     ACCOUNT = 3  # by anything, which comes again in each period
 
 
+class KeptOff(IntEnum):
+    """What keeps time from being jumped over: bits of ``Book.KEPT_OFF``."""
+
+    CORE = 0
+    UNIT = 1
+    SWITCH = 2
+    CONTROL = 3
+    MEMORY = 4
+    CHECK = 5
+    WORDS = 6
+
+
 CYCLE, ROW, VALID, HEAD = range(4)  # of a slot; HEAD: entries before those of the channels
 (
     MOVED,
@@ -79,7 +91,8 @@ class Book(IntEnum):
     GATHERED = (
         24  # 1 = the segments and counts are those of the period, without shifts, that is repeated again
     )
-    FIRST = 25
+    KEPT_OFF = 25  # bits: each KeptOff that there was when a period was looked for
+    FIRST = 26
 
 
 (SHIFT, WORDS_OF, CURSOR, OPEN_TARGET, OPEN_STEP, OPEN_WORDS, OPEN_LAST, ONLY_PADDING, LATEST) = range(9)
