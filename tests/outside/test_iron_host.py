@@ -26,7 +26,8 @@ def aie(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     designs = request.config.getoption("--designs", default=None)
     if not designs:
         pytest.skip("no folder of designs is given: --designs PATH, test/npu-xrt of mlir-aie")
-    folders = [each / "python" for each in Path(designs).resolve().parents]
+    given = designs if isinstance(designs, list) else [designs]
+    folders = [above / "python" for each in given for above in Path(each).resolve().parents]
     python = next((each for each in folders if (each / "utils" / "hostruntime").is_dir()), None)
     if python is None:
         pytest.skip("no Python sources of mlir-aie above the designs")

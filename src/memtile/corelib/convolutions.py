@@ -37,9 +37,9 @@ def conv2dk1(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: 
 
     Source: mlir-aie ``conv2dk1.cc``, ``conv2dk1_i8.cc``.
     """
-    total = _sum1(a, w, width, inputs, outputs)
+    total = sums_of_pixels(a, w, width, inputs, outputs)
     rounded = half_away_shift(total, shift) if c.dtype == np.int8 else half_up_shift(total, shift)
-    _store(c, rounded)
+    store(c, rounded)
 
 
 @answers(
@@ -54,7 +54,7 @@ def conv2dk1(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: 
 @answers("post_L2_conv2dk1_relu_i16_ui8", types={"a": "ui16", "w": "i8", "c": "ui8"}, macs=_macs1)
 def conv2dk1_even(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
     """1 x 1 with halves to even. Source: mlir-aie ``bn_conv2dk1_relu.cc``, ``bn_conv2dk1_i8.cc``."""
-    _store(c, half_even_shift(_sum1(a, w, width, inputs, outputs), shift))
+    store(c, half_even_shift(sums_of_pixels(a, w, width, inputs, outputs), shift))
 
 
 @answers("conv2dk1_x_pool_fused_relu_i8_ui8", types={"a": "i8", "w": "i8", "c": "ui16"}, macs=_macs1)
@@ -62,7 +62,7 @@ def conv2dk1_sum(a: Values, w: Values, c: Values, width: int, inputs: int, outpu
     """1 x 1 with halves to even, saturated to ui8, and the pixels of the line added: c has an element for
     each output channel. Source: mlir-aie ``bn_conv2dk1_relu.cc``.
     """
-    _store(c, _line_sums(a, w, (width, inputs, outputs), shift))
+    store(c, line_sums(a, w, (width, inputs, outputs), shift))
 
 
 @answers("conv2dk1_xy_pool_fused_relu_i8_ui8", types={"a": "i8", "w": "i8", "c": "ui16"}, macs=_macs1)
@@ -75,7 +75,7 @@ def conv2dk1_average(
     """
     sums = first(c, outputs, "c")
     before = sums.astype(np.int64) if row else np.zeros(outputs, np.int64)
-    total = (before + _line_sums(a, w, (width, inputs, outputs), shift)).astype(np.uint16)
+    total = (before + line_sums(a, w, (width, inputs, outputs), shift)).astype(np.uint16)
     if row == width - 1:
         total = (total.astype(np.float32) / np.float32(49) + np.float32(0.5)).astype(np.uint16)
     sums[...] = total
@@ -93,11 +93,11 @@ def conv2dk14(
         allowed = f"an even kernel_width, width a multiple of {_LANES} kernel_width"
         raise CallError("the size of the filter", f"{kernel_width} in {width}", allowed)
     patches, pairs = width // kernel_width // _LANES, kernel_width * kernel_width // 2
-    groups = _groups(outputs, "output channels")
+    groups = eights(outputs, "output channels")
     given = first(a, patches * pairs * _LANES**2, "a").reshape(patches, pairs, _LANES, _LANES)
     weights = first(w, groups * pairs * _LANES**2, "w").reshape(groups, pairs, _LANES, _LANES)
     total = np.einsum("npti,opic->ontc", given.astype(np.float64), weights.astype(np.float64), optimize=True)
-    _store(c, half_away_shift(total.astype(np.int64), shift))
+    store(c, half_away_shift(total.astype(np.int64), shift))
 
 
 @answers("conv2dk1_skip_i8", types={"a": "ui8", "b": "ui8", "w": "i8", "c": "ui8", "skip": "i8"}, macs=_macs1)
@@ -113,7 +113,7 @@ def conv2dk1_skip(
     """
     total = _sum1_of_two(a, b, w, width, inputs, outputs)
     part = saturated(half_up_shift(total, shift), np.int8).astype(np.int64)
-    _store(c, half_up_shift(part + _line(skip, width, outputs, "skip"), skip_shift))
+    store(c, half_up_shift(part + _line(skip, width, outputs, "skip"), skip_shift))
 
 
 @answers(
@@ -135,8 +135,8 @@ def conv2dk1_skip_init(
     total = _sum1_of_two(a, b, w, width, inputs, outputs)
     part = saturated(half_up_shift(total, shift), np.int8).astype(np.int64)
     behind = first(w, inputs * outputs + skip_inputs * outputs, "w")[inputs * outputs :]
-    own = half_up_shift(_sum1(skip, behind, width, skip_inputs, outputs), own_shift)
-    _store(c, half_up_shift(part + saturated(own, np.int8).astype(np.int64), skip_shift))
+    own = half_up_shift(sums_of_pixels(skip, behind, width, skip_inputs, outputs), own_shift)
+    store(c, half_up_shift(part + saturated(own, np.int8).astype(np.int64), skip_shift))
 
 
 @answers("conv2dk1_skip_ui8_i8_i8", "bn{block}_conv2dk1_skip_ui8_i8_i8",
@@ -151,9 +151,9 @@ def conv2dk1_skip_even(
 
     Source: mlir-aie ``bn_conv2dk1_skip.cc``.
     """
-    total = half_even_shift(_sum1(a, w, width, inputs, outputs), shift)
+    total = half_even_shift(sums_of_pixels(a, w, width, inputs, outputs), shift)
     part = saturated(total, np.int8).astype(np.int64)
-    _store(c, half_even_shift(part + _line(skip, width, outputs, "skip"), skip_shift))
+    store(c, half_even_shift(part + _line(skip, width, outputs, "skip"), skip_shift))
 
 
 @answers("conv2dk3_i8", types={**_LINES, "above": "i8", "a": "i8", "below": "i8"}, macs=_macs3)
@@ -170,7 +170,7 @@ def conv2dk3(
     """
     _check_kernel(kernel_width, kernel_height)
     total = _sum3((above, a, below), w, (width, inputs, outputs), check, channel_offset)
-    _store(c, half_up_shift(total, shift))
+    store(c, half_up_shift(total, shift))
 
 
 @answers("conv2dk3_stride2_i8", "bn{block}_conv2dk3_stride2_i8",
@@ -183,7 +183,7 @@ def conv2dk3_stride2(
     """As ``conv2dk3``, every second pixel, halves to even. Source: mlir-aie ``bn_conv2dk3.cc``."""
     _check_kernel(kernel_width, kernel_height)
     total = _sum3((above, a, below), w, (width, inputs, outputs), check, channel_offset)
-    _store(c, half_even_shift(total[:, ::2][:, : width // 2], shift))
+    store(c, half_even_shift(total[:, ::2][:, : width // 2], shift))
 
 
 @answers("conv2dk3_dw_stride1_relu_ui8_ui8", "bn{block}_conv2dk3_dw_stride1_relu_ui8_ui8",
@@ -201,14 +201,14 @@ def conv2dk3_depthwise(
     """
     _check_kernel(kernel_width, kernel_height)
     del inputs, channel_offset  # AMD's function does not look at them
-    groups = _groups(outputs, "output channels")
+    groups = eights(outputs, "output channels")
     weights = first(w, groups * 9 * _LANES, "w").reshape(groups, 3, 3, 1, _LANES).astype(np.int64)
     total = np.zeros((groups, width, _LANES), np.int64)
     for row, padded in _rows((above, a, below), width, outputs, check):
         for column in range(3):
             total += padded[:, column : column + width] * weights[:, row, column]
     step = 2 if "stride2" in spelling else 1
-    _store(c, half_even_shift(total[:, ::step][:, : width // step], shift))
+    store(c, half_even_shift(total[:, ::step][:, : width // step], shift))
 
 
 @answers("bn{block}_conv2dk3_ui8_out_split", writes=("c", "d"),
@@ -222,7 +222,7 @@ def conv2dk3_depthwise_split(
 
     Source: mlir-aie ``bn_conv2dk3_dw.cc``.
     """
-    half = _groups(outputs // 2, "output channels in each half") * width * _LANES
+    half = eights(outputs // 2, "output channels in each half") * width * _LANES
     both = np.zeros(2 * half, np.uint8)
     conv2dk3_depthwise(
         above, a, below, w, both,
@@ -231,16 +231,16 @@ def conv2dk3_depthwise_split(
     first(c, half, "c")[...], first(d, half, "d")[...] = both[:half], both[half:]
 
 
-def _line_sums(a: Values, w: Values, sizes: tuple[int, int, int], shift: int) -> Sums:
+def line_sums(a: Values, w: Values, sizes: tuple[int, int, int], shift: int) -> Sums:
     """For each output channel the sum of the line's pixels, each saturated to ui8."""
-    pixels = saturated(half_even_shift(_sum1(a, w, *sizes), shift), np.uint8)
+    pixels = saturated(half_even_shift(sums_of_pixels(a, w, *sizes), shift), np.uint8)
     sums: Sums = pixels.astype(np.int64).sum(axis=1).reshape(-1)
     return sums
 
 
-def _sum1(a: Values, w: Values, width: int, inputs: int, outputs: int) -> Sums:
+def sums_of_pixels(a: Values, w: Values, width: int, inputs: int, outputs: int) -> Sums:
     """[out / 8, width, 8]; float64 holds such sums exactly, and multiplies fast."""
-    into, out = _groups(inputs, "input channels"), _groups(outputs, "output channels")
+    into, out = eights(inputs, "input channels"), eights(outputs, "output channels")
     line = _line(a, width, inputs, "a").transpose(1, 0, 2).reshape(width, inputs)
     weights = first(w, inputs * outputs, "w").reshape(out, into, _LANES, _LANES)
     matrix = weights.transpose(1, 2, 0, 3).reshape(inputs, outputs)
@@ -252,15 +252,15 @@ def _sum1_of_two(a: Values, b: Values, w: Values, width: int, inputs: int, outpu
     if inputs % (2 * _LANES):
         raise CallError("the number of input channels", str(inputs), f"a multiple of {2 * _LANES}")
     halves = [_line(part, width, inputs // 2, name) for part, name in ((a, "a"), (b, "b"))]
-    return _sum1(np.concatenate(halves), w, width, inputs, outputs)
+    return sums_of_pixels(np.concatenate(halves), w, width, inputs, outputs)
 
 
 def _sum3(
     lines: tuple[Values, ...], w: Values, sizes: tuple[int, int, int], check: int, channel_offset: int
 ) -> Sums:
     width, inputs, outputs = sizes
-    into, out = _groups(inputs, "input channels"), _groups(outputs, "output channels")
-    start = _groups(channel_offset, "channels before the first")
+    into, out = eights(inputs, "input channels"), eights(outputs, "output channels")
+    start = eights(channel_offset, "channels before the first")
     size = into * 9 * _LANES * _LANES  # weights of eight output channels
     weights = first(w, (start + out) * size, "w")[start * size :].reshape(out, into, 3, 3, _LANES, _LANES)
     total = np.zeros((width, outputs))
@@ -283,15 +283,21 @@ def _rows(lines: tuple[Values, ...], width: int, channels: int, check: int) -> l
 
 
 def _line(values: Values, width: int, channels: int, name: str) -> Sums:
-    groups = _groups(channels, "channels")
+    groups = eights(channels, "channels")
     return first(values, width * channels, name).reshape(groups, width, _LANES).astype(np.int64)
 
 
-def _store(c: Values, sums: Sums) -> None:
+def store(c: Values, sums: Sums) -> None:
+    """Put sums where they belong, saturated to the type of c."""
     first(c, sums.size, "c")[...] = saturated(sums, c.dtype).reshape(-1)
 
 
-def _groups(channels: int, name: str) -> int:
+def eights(channels: int, name: str) -> int:
+    """How many groups of eight channels there are.
+
+    Raises:
+        CallError: there are others.
+    """
     if channels % _LANES:
         raise CallError(f"the number of {name}", str(channels), f"a multiple of {_LANES}")
     return channels // _LANES

@@ -21,6 +21,7 @@ _MODULES = (
     "registers",
     "cascades",
     "block_floats",
+    "partial_convolutions",
 )
 _NEAREST = 3
 

@@ -162,7 +162,7 @@ class External:
                 bound[name] = packed
         actions = self._run(bound, core)
         if actions is not None:
-            return _followed(actions, written)
+            return self._followed(actions, written)
         _unpack(written)
         return None
 
@@ -216,6 +216,16 @@ class External:
             return self.entry.function(*by_place, **by_name)
         except CallError as error:
             raise self._refusal(error.field, error.given, error.allowed) from None
+
+    def _followed(
+        self, actions: Generator[Any, Any, None], written: Sequence[tuple[Values, Values]]
+    ) -> Generator[Any, Any, None]:
+        """The actions of a function, and what it wrote in its place at the end."""
+        try:
+            yield from actions
+        except CallError as error:
+            raise self._refusal(error.field, error.given, error.allowed) from None
+        _unpack(written)
 
     def _fixed(self, parameter: inspect.Parameter) -> Any:
         name = parameter.name
@@ -274,14 +284,6 @@ def _unpack(written: Sequence[tuple[Values, Values]]) -> None:
     """Bring what was written into copies to where it belongs."""
     for target, packed in written:
         target[...] = packed
-
-
-def _followed(
-    actions: Generator[Any, Any, None], written: Sequence[tuple[Values, Values]]
-) -> Generator[Any, Any, None]:
-    """The actions of a function, and what it wrote in its place at the end."""
-    yield from actions
-    _unpack(written)
 
 
 class CallError(Exception):
