@@ -30,6 +30,11 @@ def _constant(
 class Timing:
     """Every latency and buffer depth that the cycle engine uses.
 
+    Some measurements no constant explains: a relay's first word (DEV-SILICON-1), where a receiving port
+    pauses (DEV-SILICON-2), how often two sides meet in a bank (DEV-SILICON-3), releases after FINISHED_BD
+    (DEV-SILICON-4), descriptors that transactions use twice (DEV-SILICON-5), and the time around a stream
+    (DEV-SILICON-6).
+
     Raises:
         DesignError: a value is outside the range in which the model is meaningful.
     """
@@ -171,7 +176,7 @@ class Timing:
         13, 0, 1 << 12, "cycles", "GT-20: each word of a block write of a transaction", Grade.SILICON
     )
     firmware_push: int = _constant(
-        2750, 0, 1 << 20, "cycles", "GT-21: from one queue push of a transaction to the next", Grade.SILICON
+        3050, 0, 1 << 20, "cycles", "GT-21: from one queue push of a transaction to the next", Grade.SILICON
     )
 
     def __post_init__(self) -> None:

@@ -174,7 +174,7 @@ class External:
         """
         bound = self._bound(arguments)
         core, rate = CORES[self.generation], THROUGHPUT[self.generation]
-        scalar = "scalar" in self.name
+        scalar = "scalar" in self.name.replace("vector_scalar_", "")  # the operands, not the way
         loaded = stored = 0.0
         count = self._count(bound)
         for name, value in bound.items():

@@ -1,0 +1,81 @@
+"""Are the public measurements in order, is their page current, and does the model still give what it says?"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from silicon_report import page
+from silicon_rig import FOLDER, SETUPS, Case, cases, error, files, recorded
+
+ROOT = Path(__file__).parents[2]
+CASES = cases()
+BUILT = [case for case in CASES if case.built]
+LONG = {"chain", "single", "rate", "rate_of_channels", "core_beside_dma", "paired_loads", "all_channels"}
+DEVIATIONS = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.stem)
+def test_files_are_what_the_schema_says(path: Path) -> None:
+    schema = json.loads((FOLDER / "case.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    wrong = Draft202012Validator(schema).iter_errors(json.loads(path.read_text(encoding="utf-8")))
+    assert [found.message for found in wrong] == []
+
+
+def test_there_are_many_cases_of_many_sources() -> None:
+    assert len(CASES) >= 60
+    assert len({case.source for case in CASES}) >= 8
+    assert [name for name, times in Counter(case.id for case in CASES).items() if times > 1] == []
+
+
+def test_half_calibrate_and_half_validate() -> None:
+    for chosen in (CASES, BUILT):
+        share = sum(case.calibrates for case in chosen) / len(chosen)
+        assert 0.35 < share < 0.65
+    assert Case({"id": "a"}, "", "", "").calibrates  # SHA-256 begins with ca
+    assert not Case({"id": "e"}, "", "", "").calibrates  # with 3f
+
+
+def test_each_rig_is_used_and_each_case_names_one() -> None:
+    assert {case.data["rig"]["name"] for case in BUILT} == set(SETUPS)
+
+
+def test_rows_that_explain_are_on_the_page_of_deviations() -> None:
+    named = {name for case in CASES for name in case.data.get("see", [])}
+    assert [name for name in sorted(named) if f"| {name} |" not in DEVIATIONS] == []
+
+
+def test_every_outlier_names_what_explains_it() -> None:
+    numbers = recorded()
+    far = [case for case in BUILT if error(case.measured, numbers[case.id]) > 0.05]
+    assert [case.id for case in far if not case.data.get("see")] == []
+
+
+def test_no_number_is_from_a_vendor_s_model() -> None:
+    text = "".join(path.read_text(encoding="utf-8").lower() for path in files())
+    assert [word for word in ("decrypt", "aiesim", "vc2802", "device model") if word in text] == []
+
+
+def test_the_page_is_current() -> None:
+    assert (ROOT / "docs" / "silicon.md").read_text(encoding="utf-8") == page()
+    assert list(recorded()) == [case.id for case in BUILT]
+
+
+def holds(case: Case) -> None:
+    assert case.simulated() == recorded()[case.id]
+
+
+@pytest.mark.parametrize("case", [c for c in BUILT if c.data["rig"]["name"] not in LONG], ids=lambda c: c.id)
+def test_the_model_gives_what_the_page_says(case: Case) -> None:
+    holds(case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [c for c in BUILT if c.data["rig"]["name"] in LONG], ids=lambda c: c.id)
+def test_the_model_gives_what_the_page_says_of_long_runs(case: Case) -> None:
+    holds(case)

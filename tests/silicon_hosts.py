@@ -1,0 +1,189 @@
+"""Set-ups of measured cases that a host begins: interface tiles, transactions, queues, broadcasts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from interface_bench import Column
+from memtile import Array, Timing
+from memtile.arch.register_map import event_modules, register_named
+from memtile.arch.tiles import MEMORY, MM2S, S2MM
+from memtile.bd.descriptor import Acquire, Descriptor, Release
+from memtile.bd.windows import OWN, DmaAddress
+from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program.operations import BlockWrite, MaskWrite, Operation, Write, address_of
+from memtile.io.program.run import ProgramResult, run_program
+from memtile.sim.event_unit import EventUnit
+from programs import Program
+
+Measured = dict[str, float]
+TILE = address_of(0, 1)
+SCRATCH = TILE + 0x100
+BDS = 16  # of an interface tile
+# External memory of a Phoenix laptop, fitted to cases that calibrate: the warm tasks, and a rate of a word a
+# cycle, which takes as many words on their way as the latency has cycles.
+PHOENIX = Timing(external_latency=249, external_write_latency=176, external_egress_words=256)
+DIRECTIONS = {"MM2S": MM2S, "S2MM": S2MM}
+
+
+def by_firmware(operations: list[Operation]) -> list[Operation]:
+    return [replace(operation, firmware=True) for operation in operations]
+
+
+def marked(between: list[Operation], event: int) -> list[Operation]:
+    """Operations between two user events of the memory tile."""
+    generate = TILE + register_named("memory_tile", "Event_Generate").offset
+    return [Write(generate, event), *between, Write(generate, event + 1), Write(SCRATCH, 0)]
+
+
+def operation(kind: str, count: int = 16) -> Measured:
+    """Cycles that each of ``count`` equal operations of a transaction adds between two of its events."""
+    made: dict[str, Operation] = {
+        "write": Write(SCRATCH, 1),
+        "block of 8": BlockWrite(SCRATCH, tuple(range(8))),
+        "masked write": MaskWrite(SCRATCH, 1, 1),
+    }
+    took = []
+    for number in (0, count):
+        array = Array("npu1", 1)
+        unit = EventUnit(array.memory_tile(0).own_door)
+        unit.count(0, "USER_EVENT_0", "USER_EVENT_1")
+        run_program(by_firmware(marked([made[kind]] * number, unit.number("USER_EVENT_0"))), array)
+        took.append(unit.counted(0))
+    return {"cycles": (took[1] - took[0]) / count}
+
+
+def loop_back(count: int, words: int) -> list[Operation]:
+    """A memory tile with one buffer and its two locks, between the two directions of the interface tile."""
+    program = Program()
+    program.route_tokens(0)
+    program.up(0, 0, 0)
+    program.down(0, 0, 0)
+    program.circuit(0, 1, "SOUTH0", "DMA0")
+    program.circuit(0, 1, "DMA0", "SOUTH0")
+    free, full = OWN.lock(0), OWN.lock(1)
+    program.add(Write(TILE + MEMORY.lock_value_base, count))
+    for bd, take, give in ((0, free, full), (1, full, free)):
+        guards: dict[str, Any] = {"acquire": Acquire(take, -1, True), "release": Release(give, 1)}
+        program.bd(0, bd, Descriptor("memory", words, OWN.address(0), next=bd, **guards))
+    program.push(0, 1, S2MM, 0, 0)
+    program.push(0, 1, MM2S, 0, 1)
+    return program.operations
+
+
+def transfers(count: int, words: int) -> list[Operation]:
+    """``count`` tasks in, a wait for the last one's token, as many out, a wait; ids as mlir-aie's."""
+    program = Program()
+    for direction, argument, first in ((MM2S, 0, count), (S2MM, 1, 0)):
+        for n in range(count):
+            bd = (first + n) % BDS
+            program.bd(0, bd, Descriptor("interface", words, DmaAddress(0)))
+            program.patch(0, bd, argument, 4 * words * n)
+            program.push(0, 0, direction, 0, bd, token=n == count - 1)
+        program.wait_token(0, 0, direction, 0)
+    return by_firmware(program.operations)
+
+
+def run_chain(count: int, words: int, direction: str, stop: str) -> tuple[ProgramResult, int, int]:
+    """The tasks with two counters: from START_TASK on, and from ``stop`` (or the last end) on."""
+    array = Array("npu1", 1, PHOENIX)
+    unit = EventUnit(array.interface_tile(0).own_door, "pl")
+    begin, end = (f"DMA_{direction}_0_{name}" for name in ("START_TASK", "FINISHED_TASK"))
+    unit.count(0, begin, end if stop == "end" else "USER_EVENT_0")
+    unit.count(1, end, "USER_EVENT_0", reset=end)
+    setup = loop_back(count, words)
+    generate = address_of(0, 0) + register_named("pl", "Event_Generate").offset
+    last: list[Operation] = [Write(generate, unit.number("USER_EVENT_0")), Write(address_of(0, 1) + 0x200, 0)]
+    given = [Given("arg0", np.arange(count * words, dtype=np.uint32))]
+    done = run_program(
+        [*setup, *transfers(count, words), *by_firmware(last)],
+        array,
+        given,
+        [Wanted("arg1", np.dtype(np.uint32), (count * words,))],
+        launch=len(setup),
+    )
+    return done, unit.counted(0), unit.counted(1)
+
+
+def chain(count: int, words: int, direction: str) -> Measured:
+    """``count`` tasks of ``words`` words one after another: the whole, each, and the gap between them."""
+    done, whole, after = run_chain(count, words, direction, "last")
+    _, busy, _ = run_chain(count, words, direction, "end")
+    span = whole - after
+    gap = (span - busy) / (count - 1) if count > 1 else 0.0
+    completed = float(done.stopped == "")
+    return {"span": span, "duration": busy / count, "gap": gap, "completed": completed}
+
+
+def single(words: int, direction: str) -> Measured:
+    """One task of ``words`` words, from START_TASK to FINISHED_TASK."""
+    return {"duration": chain(1, words, direction)["duration"]}
+
+
+def rate(words: tuple[int, int], direction: str) -> Measured:
+    """Cycles a word between two lengths of a task."""
+    first, second = (single(n, direction)["duration"] for n in words)
+    return {"cycles_a_word": (second - first) / (words[1] - words[0])}
+
+
+def absorbed(buffers: int, words: int = 64) -> Measured:
+    """Tasks that an interface tile's MM2S takes without a loss into buffers that nobody reads."""
+    column = Column()
+    column.up()
+    for bd in range(buffers):
+        following = (bd + 1) % buffers
+        acquire = Acquire(OWN.lock(0), -1, True)
+        column.put(
+            1, bd, Descriptor("memory", words, OWN.address(bd * words), next=following, acquire=acquire)
+        )
+    column.doors[1].write32(MEMORY.lock_value_base, buffers)
+    column.issue(1, S2MM, 0, 0)
+    buffer = column.engine.external.add("in", np.zeros(words, np.uint32))
+    column.put(0, 0, Descriptor("interface", words, buffer.at()))
+    for pushed in range(20):
+        column.issue(0, MM2S, 0, 0)
+        column.engine.run(column.engine.now + PHOENIX.firmware_push)
+        if column.status(MM2S, 0, "Task_Queue_Overflow"):
+            return {"tasks": pushed}
+    return {"tasks": 20}
+
+
+def rate_of_channels(columns: int, channels: int, words: int) -> Measured:
+    """External memory through memory tiles and back: bytes a cycle each way, of all channels together."""
+    array = Array("npu1", columns, PHOENIX)
+    for c in range(columns):
+        door, tile = array.interface_tile(c), array.memory_tile(c)
+        for n in range(channels):
+            come = array.external(f"in {c} {n}", np.arange(words, dtype=np.int32))
+            go = array.external(f"out {c} {n}", np.zeros(words, np.int32))
+            fifo = array.object_fifo(f"come {c} {n}", door, tile, shape=1024)
+            back = fifo.forward(f"go {c} {n}", door)
+            fifo.producer.channel.start(door.read(come))
+            back.consumers[0].channel.start(door.write(go))
+    result = array.run()
+    return {"bytes_a_cycle": 4 * words * columns * channels / result.cycles}
+
+
+def broadcast(columns: int, rows: int, module: str) -> Measured:
+    """Cycles from a user event of a core to its broadcast in a module ``columns`` and ``rows`` away."""
+    array = Array("npu1", columns=4)
+    source = EventUnit(array.tile(0, 2).door, "core")
+    tile = array.tile(columns, 2 + rows)
+    modules = [name for name, _ in event_modules(tile.kind.name)]
+    assert module in modules
+    heard = EventUnit(tile.door, module)  # type: ignore[arg-type]
+    source.write("Event_Broadcast0", Event="USER_EVENT_0")
+    source.generate("USER_EVENT_0")
+    for cycle in range(60):
+        array.engine.run(array.engine.now + 1)
+        if heard.status("BROADCAST_0"):
+            return {"cycles": cycle}
+    raise AssertionError("the broadcast did not come")
+
+
+SETUPS = {
+    each.__name__: each for each in (operation, chain, single, rate, absorbed, rate_of_channels, broadcast)
+}

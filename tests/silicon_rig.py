@@ -1,0 +1,101 @@
+"""Measured cases of silicon: read, built with the model, measured there the same way, and compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import silicon_hosts
+import silicon_streams
+import silicon_tiles
+
+FOLDER = Path(__file__).parent / "silicon"
+RECORD = FOLDER / "simulated.json"
+SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS
+OUTLIER = 0.05
+
+
+@dataclass(frozen=True)
+class Case:
+    """One measured quantity.
+
+    Attributes:
+        data: as its file has it.
+        source: name of its source.
+        kind: "silicon" or "manual".
+        address: of the page that has it.
+    """
+
+    data: dict[str, Any]
+    source: str
+    kind: str
+    address: str
+
+    @property
+    def id(self) -> str:
+        """Unique name."""
+        return str(self.data["id"])
+
+    @property
+    def measured(self) -> float:
+        """What was measured, or stated by a manual."""
+        return float(self.data["measured"]["value"])
+
+    @property
+    def built(self) -> bool:
+        """The rig can build its set-up."""
+        return "rig" in self.data
+
+    @property
+    def calibrates(self) -> bool:
+        """Of the half on which constants are fitted, by the SHA-256 of its id; the other half validates."""
+        return hashlib.sha256(self.id.encode()).digest()[0] % 2 == 0
+
+    def simulated(self) -> float:
+        """The same quantity of the model."""
+        rig = self.data["rig"]
+        return round(float(_run(rig["name"], json.dumps(rig["arguments"]))[rig["reads"]]), 3)
+
+
+@cache
+def _run(name: str, arguments: str) -> dict[str, float]:
+    return SETUPS[name](**json.loads(arguments))  # type: ignore[operator]
+
+
+def files() -> list[Path]:
+    """The files of the cases, one a source."""
+    return sorted((FOLDER / "cases").glob("*.json"))
+
+
+def cases() -> list[Case]:
+    """All cases, in the order of their files."""
+    found = []
+    for path in files():
+        text = json.loads(path.read_text(encoding="utf-8"))
+        source = text["source"]
+        for data in text["cases"]:
+            found.append(Case(data, source["name"], source["kind"], data.get("address", source["address"])))
+    return found
+
+
+def error(measured: float, simulated: float) -> float:
+    """The difference as a part of what was measured; of a measured 0 the difference itself."""
+    return abs(simulated - measured) / (abs(measured) or 1.0)
+
+
+def recorded() -> dict[str, float]:
+    """What the model gave for each case when the page was made."""
+    return dict(json.loads(RECORD.read_text(encoding="utf-8")))
+
+
+def summary(errors: Iterable[float]) -> tuple[int, float, float]:
+    """How many, their median and their 90th percentile."""
+    found = list(errors)
+    return len(found), float(np.median(found)), float(np.percentile(found, 90))
