@@ -11,9 +11,11 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtile.errors import MemtileError
@@ -84,6 +86,18 @@ def run_text(name: str, text: str) -> str:
 
 def _arguments(design: Loaded) -> list[int | None]:
     return [_SCALAR if is_scalar(kind) else None for kind in design.arguments]
+
+
+@contextmanager
+def limited(more: int) -> Iterator[None]:
+    """A process that gets no more than so many bytes of memory beyond what it has."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def ended(number: int, run: Callable[[], str]) -> Ended:

@@ -128,6 +128,27 @@ def test_what_is_wrong_in_a_body_is_told_when_it_is_read(lines: str, says: str) 
     assert says in caught.value.problems[0].message
 
 
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("cf.br %z\n^bb1:\naie.end", "cf.br: it names 0 blocks where it must name 1"),
+        ("cf.br ^bb1\n^bb1:\ncf.cond_br %b, ^bb1\n^bb2:\naie.end", "it names 1 blocks where it must name 2"),
+        ("cf.switch %i : i32, [\n]\n^bb1:\naie.end", "cf.switch: it names 0 blocks"),
+        ("cf.br ^bb1\n^bb1:\n^bb2:\naie.end", "block ^bb1 has no operation that ends it"),
+        ("cf.br ^bb1\n^bb1:\ncf.br ^bb1\n^bb1:\naie.end", "it is in the second block with the label ^bb1"),
+        (
+            "cf.br ^bb1\n^bb1:\n%v = arith.addi %i, %i : i32\n^bb2:\naie.end",
+            "of block ^bb1 and does not end it",
+        ),
+    ],
+)
+def test_blocks_that_nothing_ends_are_told(lines: str, says: str) -> None:
+    text = body(f"%b = arith.constant true\n{lines}").replace("aie.end\naie.end", "aie.end")
+    with pytest.raises(MemtileError) as caught:
+        loaded(text)
+    assert says in caught.value.problems[0].message
+
+
 def test_functions_that_call_themselves_are_told() -> None:
     function = "func.func @f() {\nfunc.call @f() : () -> ()\nreturn\n}"
     with pytest.raises(MemtileError, match="f calls itself"):

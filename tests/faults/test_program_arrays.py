@@ -222,6 +222,7 @@ def test_problems_of_program_and_arrays_come_together() -> None:
     made.add(Other("DDR_PATCH", bytes(8), (), place="f, byte 0x0050"))
     made.wait_token(3, 5, 1, 2)
     made.wait_token(3, 1, 2, 0)
+    made.wait_token(0, 0, 1, 3, columns=255, rows=255)
     with pytest.raises(InputFileError) as caught:
         run_program(made.operations, Array(), [Given("x", WORDS[:3])])
     assert [line.partition(" (")[0] for line in str(caught.value).splitlines()] == [
@@ -233,6 +234,8 @@ def test_problems_of_program_and_arrays_come_together() -> None:
         "program: the TOKEN_WAIT names channel 2 of the tile at column 3, row 5, which has 2 channels",
         "program: the TOKEN_WAIT says direction 2, row 1, column 3, rows 1, columns 1, channel 0; it must "
         "say 1 or more columns and rows, and direction 0 or 1",
+        "program: the TOKEN_WAIT names channel 3 of the tile at column 0, row 0, which has 2 channels; of "
+        "65020 more tiles too",
         (
             "array x: size is 12 bytes; the buffer needs at least 64: 0x100000000, 64 bytes, read by "
             "interface(2,0) MM2S 0, BD 0"

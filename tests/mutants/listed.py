@@ -251,6 +251,28 @@ MUTANTS = (
         "        if False:",
         "tests/faults/test_deadlock.py::test_a_channel_whose_column_alone_has_no_clock_is_named",
     ),
+    # Designs and files with mistakes
+    Mutant(
+        "a block needs nothing in it",
+        "importers/kernels/blocks.py",
+        "        if owner is not None and not block.operations:",
+        "        if False:",
+        "tests/faults/test_body_faults.py::test_blocks_that_nothing_ends_are_told",
+    ),
+    Mutant(
+        "a branch goes wherever it likes",
+        "importers/kernels/blocks.py",
+        "    if len(targets) != wanted:",
+        "    if False:",
+        "tests/faults/test_body_faults.py::test_blocks_that_nothing_ends_are_told",
+    ),
+    Mutant(
+        "a part of a file may be anywhere",
+        "io/formats/byte_reader.py",
+        "        if not (at >= 0 and size >= 0 and at + size <= len(self.data)):",
+        "        if False:",
+        "tests/properties/test_mutated_files.py::test_mistakes_are_told[full.elf]",
+    ),
     # Events
     Mutant(
         "every number is an event",

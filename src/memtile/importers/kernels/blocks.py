@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtile.importers.kernels.expressions import bits_of
 from memtile.importers.mlir.attributes import Compound
-from memtile.importers.mlir.forms.faults import reading
+from memtile.importers.mlir.forms.faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import Form, constant
 from memtile.importers.mlir.tree import Block, Operation, Region
 from memtile.importers.mlir.types import shaped
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NAMES = frozenset(("cf.br", "cf.cond_br", "cf.switch", "br", "cond_br", "cf.assert"))
 RETURNS = ("return", "func.return")
+_BRANCHES = {"cf.br": 1, "br": 1, "cf.cond_br": 2, "cond_br": 2}  # and how many blocks they name
+_LAST = frozenset((*_BRANCHES, "cf.switch", *RETURNS, "aie.end"))
 Leave = Callable[[Operation], None]
 _UNKNOWN_TURNS = 16
 _MOST_TURNS = 1 << 20
@@ -34,6 +36,7 @@ def machine(writer: Writer, region: Region, leave: Leave | None = None) -> None:
         region: of a core, or of a function that is written in the place of its call.
         leave: writes what a function answers; None for a core.
     """
+    _check(region)
     numbers, around = {block.label: n for n, block in enumerate(region.blocks)}, writer.labels
     known = set(writer.defined)
     writer.labels = {block.label: block for block in region.blocks}
@@ -71,6 +74,21 @@ def machine(writer: Writer, region: Region, leave: Leave | None = None) -> None:
     writer.labels = around
 
 
+def _check(region: Region) -> None:
+    """Each block has a label of its own and something in it."""
+    found: set[str] = set()
+    for block in region.blocks:
+        first = next((each for other in (block, *region.blocks) for each in other.operations), None)
+        owner = first if block.operations else region.operation or first
+        if owner is not None and not block.operations:
+            says = f"block {block.label} has no operation that ends it"
+            raise operation_error(owner, says, "blocks that end in a branch or a return", reason="mlir_block")
+        if owner is not None and block.label in found:
+            says = f"it is in the second block with the label {block.label}"
+            raise operation_error(owner, says, "a label for each block", reason="mlir_block")
+        found.add(block.label)
+
+
 def _block(writer: Writer, block: Block, numbers: dict[str, int], leave: Leave | None = None) -> None:
     for operation in block.operations:
         if leave is not None and operation.name in RETURNS:
@@ -84,12 +102,20 @@ def _block(writer: Writer, block: Block, numbers: dict[str, int], leave: Leave |
                 _leave(writer, operation, numbers)
         else:
             writer.operation(operation)
+    last = block.operations[-1]
+    if last.name not in _LAST:
+        says = f"it is the last operation of block {block.label or 'one'} and does not end it"
+        raise operation_error(last, says, "a branch or a return", reason="mlir_block")
 
 
 def _leave(writer: Writer, operation: Operation, numbers: dict[str, int]) -> None:
     targets = _targets(operation)
     if operation.name == "cf.assert":
         return
+    wanted = _BRANCHES.get(operation.name, len(targets) or 1)
+    if len(targets) != wanted:
+        says = f"it names {len(targets)} blocks where it must name {wanted}"
+        raise operation_error(operation, says, f"{wanted} of them", reason="mlir_block")
     if len(targets) == 1:
         _goto(writer, Form(operation), targets[0], numbers)
         return

@@ -36,20 +36,27 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
             says=f"the {WAIT} says {given or 'nothing that is known'}; it must say {allowed}",
         )
         return
-    for column, row in places_of(said):
-        kind = shape.tile(column, row)
-        channels = TILE_KINDS[kind].channels if kind and shape.has_dma(column, row) else 0
-        if said["channel"] >= channels:
-            yield Problem(
-                reason="token",
-                where=operation.place or "program",
-                field=WAIT,
-                given=f"channel {said['channel']} of the tile at column {column}, row {row}",
-                allowed="channels of the array",
-                source=_SOURCE,
-                says=f"the {WAIT} names channel {said['channel']} of the tile at column {column}, row {row}, "
-                f"which has {channels or 'no'} channels",
-            )
+    there = ((place, _directed(shape, *place)) for place in places_of(said))
+    wrong = [(place, channels) for place, channels in there if said["channel"] >= channels]
+    if wrong:
+        ((column, row), channels), more = wrong[0], len(wrong) - 1
+        named = f"channel {said['channel']} of the tile at column {column}, row {row}"
+        rest = f"; of {more} more tiles too" if more else ""
+        yield Problem(
+            reason="token",
+            where=operation.place or "program",
+            field=WAIT,
+            given=named,
+            allowed="channels of the array",
+            source=_SOURCE,
+            says=f"the {WAIT} names {named}, which has {channels or 'no'} channels{rest}",
+        )
+
+
+def _directed(shape: ArrayShape, column: int, row: int) -> int:
+    """How many channels of a direction a tile has; 0 where no tile or no DMA is."""
+    kind = shape.tile(column, row)
+    return TILE_KINDS[kind].channels if kind and shape.has_dma(column, row) else 0
 
 
 class TokenHost:
