@@ -311,6 +311,11 @@ def test_a_runner_of_ones_own(aie: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(given[2].numpy().view(np.uint8), DATA.view(np.uint8) + 1)
 
 
+def python_path() -> str:
+    """The stand-in before what is there already."""
+    return os.pathsep.join(filter(None, [str(STAND_IN), os.environ.get("PYTHONPATH", "")]))
+
+
 PROGRAM = """
 import sys
 import numpy as np
@@ -326,10 +331,41 @@ print(c.numpy()[:4], result.npu_time > 0)
 def test_a_program_as_it_is(tmp_path: Path) -> None:
     cache(tmp_path / "cache", aie=mlir_texts.PASSTHROUGH)
     (tmp_path / "program.py").write_text(PROGRAM)
-    environment = {**os.environ, "PYTHONPATH": str(STAND_IN)}
+    environment = {**os.environ, "PYTHONPATH": python_path()}
     command = [sys.executable, "-m", "memtile.hosts.iron", "program.py", str(tmp_path / "cache")]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.stdout == "[0 1 2 3] True\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "says"),
+    [
+        ("(a, b, c)", 0, ""),
+        ("(a, b, c, c)", 1, "arguments is 4 tensors; it must be up to 3"),
+        ("(a, 5, c)", 1, "argument 1 is memory, and the number 5 was given"),
+        ("(a, sys.argv, c)", 1, "one is a list. Make a tensor of it"),
+        ("(a, b[99], c)", 1, "IndexError"),
+    ],
+)
+def test_what_a_program_has_wrong_is_told_with_its_line(
+    tmp_path: Path, call: str, code: int, says: str
+) -> None:
+    cache(tmp_path / "cache", aie=mlir_texts.PASSTHROUGH)
+    (tmp_path / "program.py").write_text(PROGRAM.replace("(a, b, c)\n", f"{call}\n"))
+    environment = {**os.environ, "PYTHONPATH": python_path()}
+    command = [sys.executable, "-m", "memtile.hosts.iron", "program.py", str(tmp_path / "cache")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
+    assert ("Traceback" in done.stderr) == (says == "IndexError")
+    if "argument" in says:
+        assert done.stderr.startswith("program.py:8: ")
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "memtile.hosts.iron", "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "memtile.hosts.iron: there is no file 'program.py'.\n")
 
 
 @pytest.mark.parametrize(
@@ -348,7 +384,7 @@ def test_the_variable_alone(tmp_path: Path, variables: dict[str, str], says: str
     (tmp_path / "program.py").write_text(PROGRAM)
     begin = f"import site; site.addpackage({str(STAND_IN.parents[1])!r}, 'memtile_iron.pth', set())\n"
     command = [sys.executable, "-c", begin + PROGRAM, str(tmp_path / "cache")]
-    environment = {**os.environ, "PYTHONPATH": str(STAND_IN), **variables}
+    environment = {**os.environ, "PYTHONPATH": python_path(), **variables}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert says in done.stdout + done.stderr
 
@@ -358,7 +394,7 @@ def test_functions_by_a_variable(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("def work(x, y):\n    y[...] = x + 2\n")
     program = PROGRAM.replace("(a, b, c)", "(a, c)")
     (tmp_path / "program.py").write_text(program)
-    environment = {**os.environ, "PYTHONPATH": str(STAND_IN), "MEMTILE_IRON_FUNCTIONS": "f.py"}
+    environment = {**os.environ, "PYTHONPATH": python_path(), "MEMTILE_IRON_FUNCTIONS": "f.py"}
     command = [sys.executable, "-m", "memtile.hosts.iron", "program.py", str(tmp_path / "cache")]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.stdout == "[2 3 4 5] True\n", done.stderr
@@ -366,7 +402,7 @@ def test_functions_by_a_variable(tmp_path: Path) -> None:
 
 def test_nothing_of_aie_is_imported_before_it_is_needed() -> None:
     code = "import memtile.hosts.iron, memtile.hosts.iron.switch as s, sys; s.arm(); print([*sys.modules])"
-    environment = {**os.environ, "PYTHONPATH": str(STAND_IN)}
+    environment = {**os.environ, "PYTHONPATH": python_path()}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert not {"aie", "numpy", "numba"} & {name.strip("' ") for name in done.stdout.strip("[]\n").split(",")}

@@ -2288,6 +2288,20 @@ MUTANTS = (
         "tests/data/test_program_run.py::test_the_first_load_of_a_second_program_resets_the_array",
     ),
     Mutant(
+        "what a program has wrong is told without its line",
+        "hosts/iron/__main__.py",
+        'return f"{program}:{lines[-1]}" if lines else program',
+        "return program",
+        "tests/clients/test_iron.py::test_what_a_program_has_wrong_is_told_with_its_line",
+    ),
+    Mutant(
+        "errors of the program itself lose their traceback",
+        "hosts/iron/__main__.py",
+        "            raise\n",
+        "            pass\n",
+        "tests/clients/test_iron.py::test_what_a_program_has_wrong_is_told_with_its_line",
+    ),
+    Mutant(
         "fractions of numbers are cut off",
         "importers/host_numbers.py",
         " or number != int(number):",

@@ -103,7 +103,7 @@ class RuntimeParts:
             if handle is None or handle.stamp != files.stamp():
                 handle = self._handle_class(files, self.options)
         except MemtileError as error:
-            raise self._aie.HostRuntimeError(str(error)) from error
+            raise self._aie.HostRuntimeError(str(error)) from None
         self._handles[files] = handle
         while len(self._handles) > CONTEXTS[self.options.device]:
             self._handles.pop(next(iter(self._handles))).drop()
@@ -126,7 +126,7 @@ class RuntimeParts:
         try:
             ran = kernel_handle.run([buffers.get(n, each) for n, each in enumerate(arguments)])
         except MemtileError as error:
-            raise self._aie.HostRuntimeError(str(error)) from error
+            raise self._aie.HostRuntimeError(str(error)) from None
         for number, array in ran.arrays.items():
             buffers[number][:] = array
         result = self._result_class(ran, trace_config)

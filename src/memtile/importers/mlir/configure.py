@@ -197,16 +197,14 @@ def _chain(made: Configured, chain: ChainDescription) -> None:
     tile = made.tiles[chain.tile]
     if not chain.bds:
         raise Form(chain.operation).error("its chain has no BD", "aie.dma_bd in its block", reason="mlir_bds")
+    locks = dma_locks(made, tile)
     for bd in chain.bds:
         following = None if bd.next is None else chain.bds[bd.next].number
         assert bd.number is not None
         tokens = bd.operation.tokens
         place = tokens.text.where(tokens.offset(bd.operation.at))
         tile.engine.bd_places[tile.index, bd.number] = place
-        words = encode(
-            descriptor(bd, tile.kind, memory_of(made, tile, bd), dma_locks(made, tile), following),
-            bd.number,
-        )
+        words = encode(descriptor(bd, tile.kind, memory_of(made, tile, bd), locks, following), bd.number)
         tile.post_block(tile.kind.bd_base + bd.number * tile.kind.bd_stride, words)
     first = chain.bds[0].number
     if first is None:
