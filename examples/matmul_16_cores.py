@@ -53,13 +53,13 @@ def wires() -> Iterator[str]:
         for row in range(SIDE):
             yield f"%core{column}{row} = aie.tile({column}, {row + 2})"
     for n in range(SIDE):
-        row = ", ".join(f"%core{column}{n}" for column in range(SIDE))
-        column = ", ".join(f"%core{n}{row}" for row in range(SIDE))
+        across = ", ".join(f"%core{column}{n}" for column in range(SIDE))
+        down = ", ".join(f"%core{n}{row}" for row in range(SIDE))
         yield fifo(f"a{n}_in", f"%shim{n}", f"%mem{n}", 2, TYPE_IN)
-        yield fifo(f"a{n}", f"%mem{n}", row, 2, TYPE_IN, blocked())
+        yield fifo(f"a{n}", f"%mem{n}", across, 2, TYPE_IN, blocked())
         yield f"aie.objectfifo.link [@a{n}_in] -> [@a{n}]([] [])"
         yield fifo(f"b{n}_in", f"%shim{n}", f"%mem{n}", 2, TYPE_IN)
-        yield fifo(f"b{n}", f"%mem{n}", column, 2, TYPE_IN, blocked())
+        yield fifo(f"b{n}", f"%mem{n}", down, 2, TYPE_IN, blocked())
         yield f"aie.objectfifo.link [@b{n}_in] -> [@b{n}]([] [])"
         for m in range(SIDE):
             yield fifo(f"c{n}{m}", f"%core{n}{m}", f"%mem{n}", 1, TYPE_OUT)
