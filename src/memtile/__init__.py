@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from memtile.arch.register_map import register_named
     from memtile.arch.timing import Timing
     from memtile.bd.descriptor import Descriptor
+    from memtile.check.check import check_design
+    from memtile.check.result import CheckResult
     from memtile.design.array import Array
     from memtile.design.buffers import Buffer
     from memtile.design.channels import Channel
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         TransferError,
     )
     from memtile.explain.checks import Check
+    from memtile.explain.findings import Finding
     from memtile.explain.results import ChannelUse, CoreUse, Result, Status
     from memtile.explore.campaign import campaign
     from memtile.explore.campaign_result import CampaignResult, Outcome
@@ -70,6 +73,7 @@ _HOMES = {
     "Channel": "memtile.design.channels",
     "ChannelUse": "memtile.explain.results",
     "Check": "memtile.explain.checks",
+    "CheckResult": "memtile.check.result",
     "ComputeTile": "memtile.design.other_tiles",
     "CoreCause": "memtile.model.state.causes",
     "CoreUse": "memtile.explain.results",
@@ -82,6 +86,7 @@ _HOMES = {
     "End": "memtile.design.object_fifo",
     "Event": "memtile.design.events",
     "EventUnit": "memtile.sim.event_unit",
+    "Finding": "memtile.explain.findings",
     "Guarded": "memtile.design.protocols",
     "Host": "memtile.design.host",
     "HostAction": "memtile.design.host",
@@ -107,6 +112,7 @@ _HOMES = {
     "Upset": "memtile.sim.upsets",
     "View": "memtile.access.views",
     "campaign": "memtile.explore.campaign",
+    "check_design": "memtile.check.check",
     "device": "memtile.arch.devices",
     "dma_dimensions": "memtile.access.notation",
     "hand_over": "memtile.design.protocols",
@@ -138,6 +144,7 @@ __all__ = [
     "Channel",
     "ChannelUse",
     "Check",
+    "CheckResult",
     "ComputeTile",
     "CoreCause",
     "CoreUse",
@@ -150,6 +157,7 @@ __all__ = [
     "End",
     "Event",
     "EventUnit",
+    "Finding",
     "Guarded",
     "Host",
     "HostAction",
@@ -175,6 +183,7 @@ __all__ = [
     "Upset",
     "View",
     "campaign",
+    "check_design",
     "device",
     "dma_dimensions",
     "hand_over",

@@ -10,9 +10,11 @@ from memtile.check.result import CheckResult, in_order
 from memtile.check.rows import row_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import stream_findings
-from memtile.check.subject import Subject
+from memtile.check.subject import Subject, of_design
 from memtile.check.tokens import token_findings
 from memtile.check.waits import wait_findings
+from memtile.design.array import Array
+from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
 from memtile.explain.findings import Finding, Severity, Side
 
@@ -48,6 +50,19 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         return CheckResult(name, tuple(_refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
     return CheckResult(name, in_order(findings), len(subject.log.tasks), tuple(subject.notes))
+
+
+def check_design(design: Callable[[], MemoryTile | Array], name: str = "design") -> CheckResult:
+    """What is wrong with a design in Python before it runs; ``memtile check`` does the same.
+
+    Args:
+        design: makes the design; what it refuses is a finding.
+        name: for the places of findings that have none of their own.
+
+    Returns:
+        The findings, errors first; ``good`` if there is no error.
+    """
+    return check(name, lambda: of_design(design(), name))
 
 
 def _refused(name: str, error: MemtileError) -> Iterator[Finding]:

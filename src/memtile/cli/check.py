@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  memtile check examples/halo_tiling.py
+  memtile check design.py --set m=32
   memtile check design.mlir --device npu1
   memtile check build/ --sarif > findings.sarif
   memtile check *.mlir --junit > findings.xml

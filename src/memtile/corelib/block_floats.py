@@ -2,7 +2,7 @@
 
 A block is 9 bytes: the exponent, biased by 127, and eight signed bytes in 64ths, each ``byte / 64 *
 2**(exponent - 127)``. Matrices are in 8 x 8 blocks; each row of such a block is a block of the format.
-Source of the format and of its rounding, down: mlir-aie ``programming_examples/ml/block_datatypes/helper.h``.
+Source of the format and of its rounding, down: mlir-aie ``block_datatypes, helper.h``.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def matmul_mixed(a: Values, b: Values, c: Values) -> None:
 
 @answers("bfp16_passthrough_vectorized")
 def passthrough(a: Values, c: Values) -> None:
-    """``c = a``, byte for byte. Source: mlir-aie ``programming_examples/ml/block_datatypes``."""
+    """``c = a``, byte for byte. Source: mlir-aie ``block_datatypes``."""
     source, target = (_bytes(values) for values in (a, c))
     if source.size != target.size:
         raise CallError("the number of bytes", f"{source.size} in a, {target.size} in c", "the same")
