@@ -57,3 +57,22 @@ def design():
     tile.s2mm[0].start(tile.write(target))
     return array
 """
+
+TWO_BUFFERS = """import numpy as np
+
+from memtile import MemoryTile
+
+
+def design(rows=4, free=2, add=0):
+    tile = MemoryTile()
+    blocks = [tile.buffer(name, 16, np.int32) for name in ("ping", "pong")]
+    empty, full = tile.lock(free, "empty"), tile.lock(0, "full")
+    data = np.arange(32 * rows, dtype=np.int32) + add * (np.arange(32 * rows) == 7)
+    writes = [tile.write(block).guarded(empty.acquire(), full.release()) for block in blocks]
+    reads = [tile.read(block).guarded(full.acquire(), empty.release()) for block in blocks]
+    tile.s2mm[0].start(*writes, repeat=rows)
+    tile.mm2s[0].start(*reads, repeat=rows)
+    tile.s2mm[0].feed(data)
+    tile.mm2s[0].expect(data)
+    return tile
+"""

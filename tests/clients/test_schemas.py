@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import mlir_texts
 from core_program import write_files
-from dump_designs import RING
+from dump_designs import RING, TWO_BUFFERS
 from memtile import MemtileError, Outcome, Status, schema, schema_names
 from memtile.access.element_types import ELEMENT_BITS
 from memtile.access.tiling_cases import _KEYS as TILING_KEYS
@@ -348,6 +348,15 @@ def test_what_explain_writes(tmp_path: Path) -> None:
     output("run", "--json", path, "--coredump", dump, code=1)
     assert_says("explain-output", output("explain", "--json", dump, "--design", path, code=1))
     assert problems("explain-output", output("explain", "--json", dump, code=1)) == []
+
+
+def test_what_diff_writes(tmp_path: Path) -> None:
+    path, record = tmp_path / "ring.py", tmp_path / "record.json"
+    path.write_text(TWO_BUFFERS)
+    output("run", "--json", path, "--record", record)
+    changed = output("diff", "--json", path, path, "--second-set", "free=1", "--second-set", "rows=3", code=1)
+    assert_says("diff-output", changed)
+    assert problems("diff-output", output("diff", "--json", record, record)) == []
 
 
 def test_what_run_writes_of_a_design_with_parameters(tmp_path: Path) -> None:

@@ -5,14 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtile.cli.mlir_file import SUFFIX
 from memtile.errors import InputFileError
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from memtile.design.array import Array
+    from memtile.design.memory_tile import MemoryTile
     from memtile.explain.results import Result
+    from memtile.importers.loaded import Loaded
+    from memtile.io.program.array_names import Given
+    from memtile.io.program.run import ProgramResult
+    from memtile.sim.engine import Engine
+
+
+class Ran(NamedTuple):
+    """A run of a design.
+
+    Attributes:
+        result: of it.
+        arrays: words that it left, by name: outputs of channels, and buffers outside that it writes.
+        notes: what is to be said about it.
+    """
+
+    result: Result
+    arrays: Mapping[str, npt.NDArray[Any]]
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +42,31 @@ class DesignBeside:
 
     Attributes:
         name: as it was given.
-        array: that it is in.
+        design: what it is in.
         run: runs it.
     """
 
     name: str
-    array: Array
-    run: Callable[[], Result]
+    design: Array | MemoryTile
+    run: Callable[[], Ran]
+
+    @property
+    def engine(self) -> Engine:
+        """The model that it is in."""
+        return self.design.engine
+
+    @property
+    def array(self) -> Array:
+        """The array that it is in.
+
+        Raises:
+            InputFileError: it is a memory tile alone.
+        """
+        from memtile.design.array import Array
+
+        if not isinstance(self.design, Array):
+            raise InputFileError(f"{self.name}: the design is a memory tile alone; it must be an array.")
+        return self.design
 
     @property
     def moves(self) -> Mapping[int, Sequence[str]]:
@@ -56,7 +95,7 @@ def load_beside(
         max_cycles: limit of its run.
 
     Raises:
-        MemtileError: as loading it raises; a memory tile alone.
+        MemtileError: as loading it raises.
     """
     path = Path(name)
     if not path.exists():
@@ -70,12 +109,15 @@ def load_beside(
 
 def _python(name: str, settings: Sequence[str], max_cycles: int) -> DesignBeside:
     from memtile.cli.design_file import guarded, load_design
-    from memtile.design.array import Array
 
     made = load_design(name, settings)
-    if not isinstance(made, Array):
-        raise InputFileError(f"{name}: the design is a memory tile alone; it must be an array.")
-    return DesignBeside(name, made, lambda: guarded(name, lambda: made.run(max_cycles)))
+
+    def run() -> Ran:
+        result = guarded(name, lambda: made.run(max_cycles))
+        buffers = made.engine.external.buffers.items()
+        return Ran(result, {**result.outputs, **{each: b.array for each, b in buffers if b.writable}})
+
+    return DesignBeside(name, made, run)
 
 
 def _mlir(name: str, device: str, kernels: str | None, given: Sequence[str], max_cycles: int) -> DesignBeside:
@@ -88,14 +130,19 @@ def _mlir(name: str, device: str, kernels: str | None, given: Sequence[str], max
     design = load(name, device=device or None, functions=functions)
     arrays = [read_given(text) for text in given]
 
-    def run() -> Result:
-        done = guarded(
-            kernels or "",
-            lambda: design.run_with(arrays, [], pad_arguments=True, max_cycles=max_cycles),
-        )
-        return done.result
+    def run() -> Ran:
+        return _ran(guarded(kernels or "", lambda: _run_mlir(design, arrays, max_cycles)))
 
     return DesignBeside(name, design.array, run)
+
+
+def _run_mlir(design: Loaded, given: Sequence[Given], max_cycles: int) -> ProgramResult:
+    """Run the host sequence; its arguments that nobody gave are zeros."""
+    if design.sequence is None or not all(each.name.isdecimal() for each in given):
+        return design.run_with(given, [], pad_arguments=True, max_cycles=max_cycles)
+    arrays = {int(each.name): each.array for each in given}
+    positions = range(1 + max(arrays, default=-1))
+    return design.run(*map(arrays.get, positions), pad_arguments=True, max_cycles=max_cycles)
 
 
 def _program(
@@ -110,10 +157,15 @@ def _program(
     found = container_of(read, ProgramOptions(device=device or None, kernels=kernels))
     arrays = [read_given(text) for text in given]
 
-    def run() -> Result:
+    def run() -> Ran:
         done = guarded(
             kernels or "", lambda: found.run(arrays, [], pad_arguments=True, max_cycles=max_cycles)
         )
-        return done.result
+        return _ran(done)
 
     return DesignBeside(name, found.array, run)
+
+
+def _ran(done: ProgramResult) -> Ran:
+    written = {buffer.name: buffer.words for buffer in done.buffers if buffer.region.writes}
+    return Ran(done.result, written)

@@ -110,7 +110,7 @@ def _explained(loaded: LoadedDump, beside: DesignBeside | None) -> DumpReport:
 
     twin = None
     if beside is not None:
-        twin = ran(beside.name, beside.array.engine, beside.run, loaded.words, loaded.known)
+        twin = ran(beside.name, beside.engine, lambda: beside.run().result, loaded.words, loaded.known)
         take_names(loaded.array.engine, beside.array.engine)
     moves = beside.moves if beside is not None else {}
     return explained(loaded.array.engine, loaded.source, moves=moves, twin=twin, notes=loaded.notes)

@@ -15,6 +15,7 @@ from memtile import __version__
 from memtile.cli import (
     bd,
     check,
+    diff,
     disasm,
     exit_codes,
     explain,
@@ -73,6 +74,7 @@ app.command("explain", epilog=explain.EXAMPLES)(explain.explain)
 app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
+app.command("diff", epilog=diff.EXAMPLES)(diff.diff)
 app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 app.command("serve", epilog=serve.EXAMPLES)(serve.serve)

@@ -1,0 +1,140 @@
+"""Two designs, records or sets of registers held against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memtile.errors import InputFileError, Problem
+from memtile.explain.compare.cycles import RunChanges, run_changes
+from memtile.explain.compare.outputs import Array, ArrayChange, array_changes
+from memtile.explain.compare.registers import RegisterChanges, Tiles, register_changes
+
+DESIGN = "design"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One side of a comparison; what it does not have is None.
+
+    Attributes:
+        name: as the user gave it.
+        kind: what it is, in a word.
+        record: of its run.
+        outputs: words that its run left, by name.
+        tiles: its registers and memories as they were set up.
+        notes: what is to be said about it.
+    """
+
+    name: str
+    kind: str
+    record: Mapping[str, Any] | None = None
+    outputs: Mapping[str, Array] | None = None
+    tiles: Tiles | None = None
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two of them have in common and where they differ.
+
+    Attributes:
+        first: the one.
+        second: the other one.
+        run: cycles and how the runs ended; None where one of them has no run.
+        words: arrays that differ; None likewise.
+        registers: that differ; None where one of them has none.
+    """
+
+    first: Compared
+    second: Compared
+    run: RunChanges | None = None
+    words: Sequence[ArrayChange] | None = None
+    registers: RegisterChanges | None = None
+    left_out: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs of what both have."""
+        return not (self.run or self.words or self.registers)
+
+    def lines(self) -> Iterator[str]:
+        """Text: a heading for each part that differs."""
+        for side in (self.first, self.second):
+            yield from (f"note: {side.name}: {note}" for note in side.notes)
+        if self.left_out:
+            yield f"not compared: {', '.join(self.left_out)}; only one of the two has them"
+        if self.same:
+            parts = {"cycles": self.run, "words": self.words, "registers": self.registers}
+            yield f"{self.first.name} and {self.second.name} are the same in {_listed(parts)}"
+        if self.run:
+            yield "cycles:"
+            yield from (f"  {line}" for line in self.run.lines())
+        if self.words:
+            yield "words:"
+            yield from (f"  {change.text}" for change in self.words)
+        if self.registers:
+            yield "registers:"
+            yield from (f"  {line}" for line in self.registers.lines())
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "first": {"name": self.first.name, "kind": self.first.kind},
+            "second": {"name": self.second.name, "kind": self.second.kind},
+            "same": self.same,
+            "cycles": None if self.run is None else self.run.as_json(),
+            "words": None if self.words is None else [change.as_json() for change in self.words],
+            "registers": None if self.registers is None else self.registers.as_json(),
+            "not_compared": list(self.left_out),
+            "notes": [f"{side.name}: {note}" for side in (self.first, self.second) for note in side.notes],
+        }
+
+
+def compared(first: Compared, second: Compared) -> Comparison:
+    """Hold two against each other in all that both have.
+
+    Raises:
+        InputFileError: they have nothing in common, such as a record and a file of registers.
+    """
+    parts = {
+        "cycles": (first.record, second.record),
+        "words": (first.outputs, second.outputs),
+        "registers": (first.tiles, second.tiles),
+    }
+    both = [name for name, pair in parts.items() if None not in [_none(each) for each in pair]]
+    if not both:
+        raise InputFileError(_nothing(first, second))
+    run = words = registers = None
+    if first.record is not None and second.record is not None:
+        run = run_changes(first.record, second.record)
+    if first.outputs is not None and second.outputs is not None:
+        words = tuple(array_changes(first.outputs, second.outputs))
+    if first.tiles is not None and second.tiles is not None:
+        run_before = DESIGN in (first.kind, second.kind)  # whose memory a run has changed
+        registers = register_changes(first.tiles, second.tiles, memory=not run_before)
+    one_only = [n for n, pair in parts.items() if n not in both and any(p is not None for p in pair)]
+    return Comparison(first, second, run, words, registers, tuple(one_only))
+
+
+def _none(value: object) -> object:
+    """None, or anything else that is not."""
+    return None if value is None else True
+
+
+def _listed(parts: Mapping[str, object]) -> str:
+    return ", ".join(name for name, part in parts.items() if part is not None)
+
+
+def _nothing(first: Compared, second: Compared) -> Problem:
+    return Problem(
+        reason="diff",
+        where=f"{first.name} and {second.name}",
+        field="kinds",
+        given=f"a {first.kind} and a {second.kind}",
+        allowed="two that both have cycles, words or registers",
+        source="memtile diff",
+        says=f"a {first.kind} and a {second.kind} have nothing in common that could be compared",
+        next_step="Compare designs or records with each other, and designs or files of registers.",
+    )
