@@ -30,7 +30,7 @@ def invoke(*args: object, code: int | None = None) -> str:
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert code is None or done.exit_code == code, done.output
-    return done.stdout if "--json" in args else done.output
+    return done.stdout if "--json" in args else done.stdout + done.stderr
 
 
 def explain(*args: object, code: int | None = 1) -> dict[str, Any]:
