@@ -113,7 +113,9 @@ def test_a_survey_of_designs_with_mistakes_sorts_them_all(tmp_path: Path) -> Non
         folder.mkdir(parents=True)
         (folder / "design.mlir").write_text(mutated(TEXTS[number % 2], number), encoding="utf-8")
     with alarm(10 * SECONDS):
-        done = CliRunner().invoke(app, ["survey", "--json", "--max-cycles", "3000", str(tmp_path / "designs")])
+        done = CliRunner().invoke(
+            app, ["survey", "--json", "--max-cycles", "3000", str(tmp_path / "designs")]
+        )
     assert isinstance(done.exception, (SystemExit, type(None))), repr(done.exception)
     assert done.exit_code == 1, done.output
     found = json.loads(done.stdout)

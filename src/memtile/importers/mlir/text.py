@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from memtile.errors import InputFileError, Problem
 
 _SHOWN = 100  # characters of a line that a message shows
+_LONGEST = 1000  # characters of a sentence, which may name something of any length
 _SOURCE = "MLIR language reference"
 
 
@@ -68,10 +69,14 @@ class Text:
             reason=reason,
             where=self.where(offset),
             field="MLIR",
-            given=given or self.content[offset : offset + 20].split("\n")[0] or "the end",
+            given=_short(given) or self.content[offset : offset + 20].split("\n")[0] or "the end",
             allowed=allowed,
             source=_SOURCE,
             next_step=step,
-            says=f"{says}\n{self.caret(offset)}\n",
+            says=f"{_short(says)}\n{self.caret(offset)}\n",
         )
         return InputFileError(problem)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_SHOWN]}..{text[-_SHOWN:]}"

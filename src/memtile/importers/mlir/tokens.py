@@ -7,6 +7,7 @@ tokens alone are found three times as fast.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from memtile.importers.mlir.text import Text
 
@@ -14,11 +15,11 @@ _NAME = r"[A-Za-z_][\w$.]*"
 _SKIPPED = r"(?:[\s\ufeff]+|//[^\n]*|\{-\#.*?\#-\})*"
 _TOKEN = "|".join(
     (
-        r"[%@^\#!]?\"(?:[^\"\\\n]|\\.)*\"",  # strings, and names in quotes
+        r"[%@^\#!]?\"[^\"\\\n]*+(?:\\.[^\"\\\n]*+)*+\"",  # strings, and names in quotes
         r"%[ \t]*[\w$.\-]+(?:\#\d+)?",  # values, one of several results among them
         r"[@^\#!][\w$.\-]+",  # symbols, labels, attributes, types
         _NAME,
-        r"-?[0-9](?:[\w.]|(?<=[eE])[+\-](?=[0-9]))*",  # numbers, and shapes: 4x8xi32
+        r"-?[0-9](?:[\w.]++|(?<=[eE])[+\-](?=[0-9]))*+",  # numbers, and shapes: 4x8xi32
         r"->|::|[<>=]=|[^\s]",
     )
 )
@@ -27,6 +28,8 @@ _OPENS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _CLOSES = {close: opening for opening, close in _OPENS.items()}
 _BRACKETS = frozenset(_OPENS) | frozenset(_CLOSES)
 NAME = re.compile(_NAME)
+MOST_WORDS = 10_000_000
+"""Of a text; they take about a gigabyte."""
 
 
 class Tokens:
@@ -47,6 +50,8 @@ class Tokens:
     def __init__(self, text: Text) -> None:
         self.text = text
         self._offsets: list[int] | None = None
+        if len(text.content) > MOST_WORDS:
+            self._check_size()
         self.words: list[str] = _CUT.findall(text.content)
         while self.words and not self.words[-1]:
             self.words.pop()
@@ -54,6 +59,14 @@ class Tokens:
         if "% " in text.content or "%\t" in text.content:
             self.words = [re.sub("^%[ \t]+", "%", word) for word in self.words]
         self.close = self._matched()
+
+    def _check_size(self) -> None:
+        """A text of too many words is refused before they are kept."""
+        beyond = next(islice(_CUT.finditer(self.text.content), MOST_WORDS, None), None)
+        if beyond is not None and beyond[1]:
+            says = f"the text goes on here after {MOST_WORDS} words and signs"
+            allowed = f"texts of up to {MOST_WORDS} words and signs"
+            raise self.text.error(beyond.start(1), says, reason="mlir_size", allowed=allowed)
 
     def offset(self, number: int) -> int:
         """Character at which a token begins; behind the last one the end of the text."""

@@ -19,6 +19,7 @@ from memtile.io.program.operations import WORD_MAX, BlockWrite, Operation, Write
 _SOURCE = "register dump format"
 _SEPARATORS = re.compile(r"[\s:=,]+")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32}")
+_LONGEST = 10_000  # characters of a line that a message shows
 _LARGEST_ADDRESS = (1 << 64) - 1  # what an operation of a transaction can hold
 
 
@@ -106,16 +107,17 @@ def _add(operations: list[Operation], problems: list[Problem], items: list[Any],
     numbers = [_number(item) for item in items]
     address, *values = [n for n in numbers if n is not None] or [0]
     if None in numbers or not values or max(values) > WORD_MAX or address > _LARGEST_ADDRESS:
+        given = " ".join(map(str, items)) or "nothing"
+        given = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}.."
         problems.append(
             Problem(
                 reason="dump",
                 where=place,
                 field="register",
-                given=" ".join(map(str, items)) or "nothing",
+                given=given,
                 allowed=f"an address and values of 0x0..{WORD_MAX:#x}",
                 source=_SOURCE,
-                says=f"{' '.join(map(str, items)) or 'nothing'!r} is not a register; "
-                f"it must be an address and values of 0x0..{WORD_MAX:#x}",
+                says=f"{given!r} is not a register; it must be an address and values of 0x0..{WORD_MAX:#x}",
             )
         )
     elif len(values) == 1:
