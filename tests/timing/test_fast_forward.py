@@ -20,12 +20,13 @@ from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Rele
 from memtile.bd.windows import EAST, OWN
 from memtile.design.memory_tile import MemoryTile
 from memtile.explain.results import Result
+from memtile.jit.words import WORD
 from memtile.model.state.columns import Kind, Owner, Reset
 from memtile.model.state.compare import columns
 from memtile.sim import fast_forward
 from memtile.sim.clock import Stop
 from memtile.sim.forward import guards, plan
-from memtile.sim.forward.places import Compared
+from memtile.sim.forward.places import SPAN, Compared
 from memtile.testing.rig import Rig
 from repeating_designs import differences
 
@@ -321,3 +322,21 @@ def test_a_result_says_how_far_it_jumped_and_what_kept_it_off() -> None:
     counted = of(counting)
     assert (counted.jumped, counted.cycles) == (0, plain_run.cycles)
     assert counted.kept_off == ("an event unit counts, traces or combines events",)
+
+
+def test_every_word_of_the_state_is_compared_as_its_column_says() -> None:
+    """The spans of the plan have each word of the columns that are compared once, and no other."""
+    st = Rig(tiles=2).engine.state
+    planned: dict[int, int] = {}
+    for first, rows, apart, words, compared in plan.arrays(st).plan.reshape(-1, SPAN).tolist():
+        for place in (first + row * apart + WORD * n for row in range(rows) for n in range(words)):
+            assert place not in planned
+            planned[place] = compared
+    declared: dict[int, int] = {}
+    for name, values, column, _owner in columns(st):
+        how = plan.how(name, column)
+        if how is not None and not ("." not in name and column.reset is Reset.OUTSIDE):
+            places = np.indices(values.shape).reshape(values.ndim, -1).T @ np.array(values.strides)
+            base = values.__array_interface__["data"][0]
+            declared |= dict.fromkeys((places + base).tolist(), int(how))
+    assert planned == declared

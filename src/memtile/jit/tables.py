@@ -41,6 +41,12 @@ def _shape(hint: Any) -> tuple[int, ...]:
     return next((note for note in notes if isinstance(note, tuple)), ())
 
 
+@cache
+def words_of(columns: type[Any], name: str) -> int:
+    """Numbers that a column has in a row; the columns of a row follow each other."""
+    return int(_records(columns)[name].itemsize) // 8
+
+
 def plain(records: T) -> T:
     """The same table with plain arrays as columns, quick to index from the interpreter."""
     if isinstance(records, (tuple, SimpleNamespace)):

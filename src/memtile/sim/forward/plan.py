@@ -7,17 +7,17 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from memtile.jit.tables import words_of
 from memtile.jit.words import WORD
-from memtile.model.state.columns import Column, Ints, Kind, Reset
-from memtile.model.state.compare import columns
-from memtile.model.state.state import State
+from memtile.model.state.columns import Column, Ints, Kind, Reset, columns_of, fields_of
+from memtile.model.state.state import State, StateTables
 from memtile.sim.forward.places import (
-    CLASS,
     COUNT_OF_ROWS,
     COUNT_OF_WORDS,
     HEAD,
@@ -26,7 +26,6 @@ from memtile.sim.forward.places import (
     SCRATCH,
     SEGMENT,
     SLOTS,
-    SPAN,
     Book,
     Compared,
 )
@@ -77,39 +76,47 @@ def how(name: str, column: Column) -> Compared | None:
     return Compared.EQUAL
 
 
-def _spans(st: State) -> Iterator[tuple[str, list[int]]]:
-    """Name and entries of each span, a column each."""
-    for name, values, column, _owner in columns(st):
-        compared = how(name, column)
-        host = "." not in name and column.reset is Reset.OUTSIDE  # laid out anew, not written by cycles
-        if compared is not None and not host and values.size:
-            yield name, _entries(values, compared)
+def _spans(st: State) -> Iterator[tuple[str, list[list[int]]]]:
+    """Name and spans of each table and array."""
+    for field, (what, _owner) in fields_of(StateTables).items():
+        values = getattr(st, field)
+        if isinstance(what, Column):
+            host = what.reset is Reset.OUTSIDE  # laid out anew, and not written by cycles
+            compared = None if host else how(field, what)
+            if compared is not None and values.size:
+                yield field, [[_address(values), 1, 0, values.size, compared]]
+            continue
+        compiled = isinstance(values, np.ndarray)
+        first = np.asarray(values) if compiled else getattr(values, values._fields[0])
+        rows, apart = len(first), first.strides[0]
+        if rows:
+            layout = _spans_of(field, what)
+            yield field, [[_address(first) + at, rows, apart, n, compared] for at, n, compared in layout]
 
 
-def _entries(values: npt.NDArray[np.int64], compared: Compared) -> list[int]:
-    address = values.__array_interface__["data"][0]
-    if values.flags.c_contiguous:
-        return [address, 1, 0, values.size, compared]
-    return [address, len(values), values.strides[0], values[0].size, compared]
+def _address(values: npt.NDArray[Any]) -> int:
+    return int(values.ctypes.data)
 
 
-def _joined(spans: list[list[int]]) -> list[list[int]]:
-    """Spans that continue each other in every row as one."""
-    joined: list[list[int]] = []
-    for span in spans:
-        before = joined[-1] if joined else [0] * SPAN
-        same = before[COUNT_OF_ROWS : COUNT_OF_ROWS + 2] == span[COUNT_OF_ROWS : COUNT_OF_ROWS + 2]
-        adjacent = before[0] + before[COUNT_OF_WORDS] * WORD == span[0] and before[CLASS] == span[CLASS]
-        if same and adjacent and span[COUNT_OF_ROWS] > 1:
-            before[COUNT_OF_WORDS] += span[COUNT_OF_WORDS]
-        else:
-            joined.append(list(span))
-    return joined
+@cache
+def _spans_of(field: str, columns: type) -> list[tuple[int, int, Compared]]:
+    """Spans of a row of a table: byte in it, words and how they are compared; neighbours are one span."""
+    found: list[tuple[int, int, Compared]] = []
+    at = 0
+    for name, column in columns_of(columns).items():
+        words, compared = words_of(columns, name), how(f"{field}.{name}", column)
+        if compared is not None:
+            last = found[-1] if found else (0, 0, compared)
+            if last[0] + last[1] * WORD == at and last[2] is compared and found:
+                found[-1] = (last[0], last[1] + words, compared)
+            else:
+                found.append((at, words, compared))
+        at += words * WORD
+    return found
 
 
-def _rank(name: str) -> int:
-    """Where a column's table comes: what differs most often first."""
-    table = name.partition(".")[0]
+def _rank(table: str) -> int:
+    """Where a table comes: what differs most often first."""
     if table in _FIRST:
         return _FIRST.index(table)
     return len(_FIRST) + (1 + _LAST.index(table) if table in _LAST else 0)
@@ -118,7 +125,7 @@ def _rank(name: str) -> int:
 def arrays(st: State) -> Arrays:
     """The arrays for fast-forward of a state; valid as long as its tables."""
     ranked = sorted(_spans(st), key=lambda found: _rank(found[0]))
-    spans = _joined([span for _, span in ranked])
+    spans = [span for _, of_table in ranked for span in of_table]
     channels = len(st.channels.phase)
     words = sum(span[COUNT_OF_ROWS] * span[COUNT_OF_WORDS] for span in spans)
     size = HEAD + channels * OF_CHANNEL + words
