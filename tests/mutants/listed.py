@@ -332,6 +332,14 @@ MUTANTS = (
         "tests/timing/test_fast_forward.py::test_channels_that_race_read_what_stepping_reads",
     ),
     Mutant(
+        "accesses that move differently are taken to move together",
+        "sim/forward/streams.py",
+        "if periods != gathered or not together:",
+        "if periods != gathered:",
+        "tests/timing/test_fast_forward.py"
+        "::test_channels_that_move_differently_meet_later_than_in_the_period",
+    ),
+    Mutant(
         "a jump does not know the border of padding",
         "sim/forward/guards.py",
         "return before(first, value, value - was, times)",

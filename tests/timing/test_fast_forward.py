@@ -197,6 +197,20 @@ def test_channels_that_race_read_what_stepping_reads() -> None:
     assert rig.engine.forward.jumped > rig.now // 4
 
 
+def test_channels_that_move_differently_meet_later_than_in_the_period() -> None:
+    """A reader that overtakes a writer: apart in the period that was stepped, not in those that follow."""
+
+    def overtaking() -> Rig:
+        rig = one(receives=True, length=6000, words=9000, address=OWN.address(1500))
+        rig.write_bd(2, Descriptor("memory", 1500, OWN.address(0), dims=(Dim(4, 0),)))
+        rig.issue(rig.mm2s(2), 2)
+        rig.catch(rig.mm2s(2))
+        return rig
+
+    rig = compared(overtaking, range(400, 1700, 233))
+    assert rig.engine.forward.jumped > rig.now // 4
+
+
 def test_two_channels_at_one_bank_repeat_with_their_turns() -> None:
     def crowded() -> Rig:
         rig = one(dims=(Dim(2, 0),))

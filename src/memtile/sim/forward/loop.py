@@ -29,7 +29,7 @@ from memtile.sim.forward.places import (
     scratch,
     segments,
 )
-from memtile.sim.forward.segments import at_a_time, gather, prolong, unshifted
+from memtile.sim.forward.segments import at_a_time, gather, moving_together, prolong, unshifted
 from memtile.sim.forward.streams import jump
 
 _FIRST_LOOK = 64  # cycles of a look; one that finds nothing makes the next ones longer
@@ -104,17 +104,18 @@ def log_jump(st: State, book: Ints, first: int, end: int, times: int) -> None:
 
     All periods but the last one are appended as segments.
     """
-    log, done, gathered = st.access_log, 0, 0
-    gather(st, book, first, end, 1)
+    log, done, gathered, made = st.access_log, 0, 0, 0
+    together = moving_together(st, book)
+    gather(st, book, first, end, 0, 1)
     if times > 1 and prolong(st, book, times - 1):
         log_segments(st, book, 0)
         done = times - 1
     while done < times - 1:
         periods = min(at_a_time(end - first), times - 1 - done)
-        if periods != gathered:
-            gather(st, book, first, end, periods)
-            gathered = periods
-        log_segments(st, book, done)
+        if periods != gathered or not together:
+            gather(st, book, first, end, done, periods)
+            gathered, made = periods, done
+        log_segments(st, book, done - made)
         done += periods
     for row in range(first, end):
         ch, target = log[row, CH], log[row, TARGET]

@@ -97,11 +97,14 @@ def add(st: State, book: Ints, ch: int, target: int, words: int, step: int, last
 
 
 @jit
-def gather(st: State, book: Ints, first: int, end: int, periods: int) -> None:
-    """Make the segments of the accesses in rows ``first`` to ``end`` of the log, so many periods on."""
+def gather(st: State, book: Ints, first: int, end: int, done: int, periods: int) -> None:
+    """Make the segments of the accesses in rows ``first`` to ``end`` of the log, again for so many periods.
+
+    What comes after what is that of periods ``done`` + 1 and on: channels that move differently meet later.
+    """
     log = st.access_log
     book[Book.SEGMENTS] = 0
-    for n in range(1, periods + 1):
+    for n in range(done + 1, done + periods + 1):
         for row in range(first, end):
             ch, target = log[row, CH], log[row, TARGET]
             if target != PADDING:
@@ -121,6 +124,17 @@ def apart(st: State, book: Ints, one: int, other: int, periods: int) -> bool:
     end = book[one + TARGET] + (periods * book[one + WORDS] - 1) * book[one + STEP]
     other_end = book[other + TARGET] + (periods * book[other + WORDS] - 1) * book[other + STEP]
     return bool(end < book[other + TARGET] or other_end < book[one + TARGET])
+
+
+@jit
+def moving_together(st: State, book: Ints) -> bool:
+    """Whether the accesses of all channels move alike: what meets in a period then meets in all of them."""
+    channels = st.channels.phase.shape[0]
+    for n in range(1, book[Book.LISTED]):
+        one, other = book[listed(channels, 0)], book[listed(channels, n)]
+        if book[scratch(one, SHIFT)] != book[scratch(other, SHIFT)]:
+            return False
+    return True
 
 
 @jit

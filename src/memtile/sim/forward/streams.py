@@ -32,7 +32,7 @@ from memtile.sim.forward.places import (
     listed,
     scratch,
 )
-from memtile.sim.forward.segments import at_a_time, gather, play, prolong
+from memtile.sim.forward.segments import at_a_time, gather, moving_together, play, prolong
 
 _DIMENSIONS = 4
 
@@ -86,17 +86,18 @@ def open_streams(st: State, book: Ints) -> None:
 def move_words(st: State, book: Ints, first: int, end: int, times: int) -> None:
     """Move the words of ``times`` periods, whose accesses are rows ``first`` to ``end`` of the log."""
     if book[Book.GATHERED] == 0 or at_a_time(end - first) > 1:
-        gather(st, book, first, end, 1)
+        gather(st, book, first, end, 0, 1)
         if prolong(st, book, times):
             play(st, book, 0)
             return
-    done, gathered = 0, 1
+    done, gathered, made = 0, 1, 0
+    together = moving_together(st, book)
     while done < times:
         periods = min(at_a_time(end - first), times - done)
-        if periods != gathered:
-            gather(st, book, first, end, periods)
-            gathered = periods
-        play(st, book, done)
+        if periods != gathered or not together:
+            gather(st, book, first, end, done, periods)
+            gathered, made = periods, done
+        play(st, book, done - made)
         done += periods
 
 
