@@ -44,7 +44,7 @@ def _shape(hint: Any) -> tuple[int, ...]:
 @cache
 def words_of(columns: type[Any], name: str) -> int:
     """Numbers that a column has in a row; the columns of a row follow each other."""
-    return int(_records(columns)[name].itemsize) // 8
+    return int(_records(cast(Any, columns))[name].itemsize) // 8
 
 
 def plain(records: T) -> T:
