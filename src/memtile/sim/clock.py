@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from memtile.arch.tiles import MM2S
 from memtile.jit.decorators import inlined, jit
+from memtile.model.checking import history
 from memtile.model.cores import cascade, core
 from memtile.model.dma import external_read, external_write, mm2s, s2mm, unpack
 from memtile.model.dma.task_queue import wake
@@ -158,6 +159,8 @@ def step(st: State) -> None:
     if st.active_cores[0] > 0:
         core.account(st, 1)
     st.clock.booked[0] = 1
+    if history.logging(st):
+        history.log_cycle(st)
     if st.active_units[0] + st.in_flight[0] > 0:
         event_units.step(st)
     if st.active_controls[0] > 0:
@@ -241,5 +244,7 @@ def advance_to_end(st: State, until: int, anchor: int, bds: int) -> int:
 @jit
 def run(st: State, until: int) -> int:
     """Advance to cycle ``until`` at most, without :func:`settle`; return a ``Stop`` code."""
+    if history.logging(st):
+        history.look_at_locks(st)
     st.clock.locks_changed[0] = 1  # whatever the host has done since the last run
     return advance_to_end(st, until, -1, 0)

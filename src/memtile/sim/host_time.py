@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memtile.jit.tables import plain
+from memtile.model.checking.history import ON
 from memtile.model.memory import axi_port
 from memtile.model.state.state import State
 
@@ -79,7 +80,7 @@ class HostTime:
 
     def jump(self, cycle: int) -> bool:
         """Move the clock to ``cycle`` if nothing acts, as ``passing`` does; False if something does."""
-        if any(roster[0] for roster in self._acting):
+        if any(roster[0] for roster in self._acting) or self._state.logging[ON]:
             return False
         self._clock.host_waited[0] += cycle - self._clock.now[0]
         self._clock.now[0] = cycle

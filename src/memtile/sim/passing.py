@@ -12,6 +12,7 @@ import numpy.typing as npt
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model import axi
+from memtile.model.checking import history
 from memtile.model.memory import axi_port
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
@@ -36,6 +37,8 @@ def pass_time(st: State, until: int) -> bool:
     if began >= until:
         return True
     if idle(st):
+        if history.logging(st):
+            history.log_causes(st)
         axi_port.serve_alone(st, until)
         st.clock.now[0] = until
     else:

@@ -31,6 +31,7 @@ from memtile.model.build.protection import protections
 from memtile.model.build.rest import arrays_at_rest, at_rest
 from memtile.model.build.watches import watches
 from memtile.model.build.wiring import Site, circuits, feeding_ports, switch_ports
+from memtile.model.checking.history import BINS, LOG_FIELDS, LOG_ROWS, LOGGING
 from memtile.model.checking.notes import LABEL_FIELDS, NOTE_FIELDS, NOTES, NOTING
 from memtile.model.dma import access_log
 from memtile.model.dma.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
@@ -289,6 +290,11 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "noting": NOTING,
         "notes": (NOTES, NOTE_FIELDS),
         "labels": (counts.channels + counts.cores, LABEL_FIELDS),
+        "logging": LOGGING,
+        "log": (LOG_ROWS, LOG_FIELDS),
+        "logged": counts.channels + counts.cores + counts.ports + int(tiles.locks.sum()),
+        "logged_ports": counts.ports + 1,
+        "heat": (int(tiles.banks.sum()), 2 * BINS),
     }
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.jit.decorators import inlined, jit
+from memtile.model.checking import history
 from memtile.model.state.columns import FIFO_SLOTS
 from memtile.model.state.state import State
 
@@ -166,6 +167,7 @@ def host_accesses(st: State, first: int, words: int, writes: bool) -> None:
 @jit
 def acquired(st: State, agent: int, lock: int, operand: int) -> None:
     """An acquire was granted."""
+    history.lock_act(st, history.LockAct.ACQUIRE, agent, lock)
     if st.noting[ON] > 0:
         note(st, Note.ACQUIRE, agent, 0, lock, operand)
 
@@ -173,6 +175,7 @@ def acquired(st: State, agent: int, lock: int, operand: int) -> None:
 @jit
 def released(st: State, agent: int, lock: int, change: int) -> None:
     """A release was made."""
+    history.lock_act(st, history.LockAct.RELEASE, agent, lock)
     if st.noting[ON] > 0:
         note(st, Note.RELEASE, agent, 0, lock, change)
 
@@ -180,6 +183,7 @@ def released(st: State, agent: int, lock: int, change: int) -> None:
 @jit
 def lock_set(st: State, lock: int, value: int) -> None:
     """The host gives a lock a value."""
+    history.lock_act(st, history.LockAct.SET, HOST, lock)
     if st.noting[ON] > 0:
         note(st, Note.SET, HOST, 0, lock, value)
 

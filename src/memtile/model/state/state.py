@@ -187,6 +187,15 @@ class StateTables(NamedTuple):
     noting: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     notes: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     labels: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]  # by channel, then by core
+    # the history of the run, see checking.history; of no meaning to the model
+    logging: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
+    log: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
+    # last value of each channel, core, port and lock
+    logged: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
+    # [0] how many; then the ports whose last value is not EMPTY
+    logged_ports: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
+    # (bank, [accesses, conflicts] by stretch)
+    heat: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
 
 
 class State(StateTables, Struct):

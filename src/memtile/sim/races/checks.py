@@ -1,4 +1,4 @@
-"""The checks of an engine: whether what runs is watched, and what a host has written."""
+"""What looks over an engine: whether what runs is watched or recorded, and what a host has written."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from memtile.model.checking.luck import draw
 from memtile.model.state.state import State
 from memtile.sim.cores import Cores
+from memtile.sim.history import History, Recorder
 from memtile.sim.races.watch import Found, RaceWatch, prepare
 from memtile.sim.schedules import present
 
@@ -24,12 +25,14 @@ class Checks:
     Attributes:
         filled: bool by word of ``State.memory``: what a host has written by a door.
         watch: of the run; None = nobody asked for it.
+        recorder: of its history; None = nobody asked for one.
     """
 
     def __init__(self, state: Callable[[], State], cores: Cores) -> None:
         self._state, self._cores = state, cores
         self.filled = np.zeros(len(state().memory), np.bool_)
         self.watch: RaceWatch | None = None
+        self.recorder: Recorder | None = None
         self._schedule = present()
 
     @contextmanager
@@ -52,8 +55,27 @@ class Checks:
             self._cores.watched_by(None)
             found += watch.end()
 
+    @contextmanager
+    def recorded(self) -> Iterator[list[History]]:
+        """Context in which the history of all that runs is noted.
+
+        The list that it gives has the history, once the context is left.
+
+        Raises:
+            SimulationError: more happens in a cycle than can be noted.
+        """
+        found: list[History] = []
+        self.recorder = recorder = Recorder(self._state)
+        try:
+            yield found
+        finally:
+            self.recorder = None
+            found.append(recorder.end())
+
     def flush(self) -> None:
         """Go through what was noted, so that there is room for more."""
+        if self.recorder is not None:
+            self.recorder.flush()
         if self.watch is not None:
             self.watch.flush()
 
