@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import runpy
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +14,15 @@ import numpy as np
 from memtile import save_cycles, tiles_figure
 
 HERE = Path(__file__).parent
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--virtual-time-budget=9000")
+LOOK = "track=memory(0,1)%20MM2S%201&cycle=66500&from=52000&to=80000&top"
 TILINGS = ("halo", "t1", "border")
 
 
 def draw(directory: Path) -> list[Path]:
     """Draw all pictures; the files written."""
-    return [*draw_run(directory), *(draw_tiling(name, directory) for name in TILINGS)]
+    tilings = [draw_tiling(name, directory) for name in TILINGS]
+    return [*draw_run(directory), *tilings, *draw_report(directory)]
 
 
 def draw_tiling(name: str, directory: Path) -> Path:
@@ -26,6 +31,22 @@ def draw_tiling(name: str, directory: Path) -> Path:
     example = HERE.parent / "examples" / "tilings" / f"{name}.json"
     subprocess.run([memtile, "lower", example, "--picture", picture], check=True, stdout=subprocess.DEVNULL)
     return picture
+
+
+def draw_report(directory: Path) -> list[Path]:
+    """The report of the matrix product as a browser shows it; none without Chromium."""
+    browser, memtile = shutil.which("chromium"), Path(sys.executable).with_name("memtile")
+    if browser is None:
+        return []
+    picture = directory / "report.png"
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "gemm.html"
+        run = [memtile, "run", "examples/gemm.py", "--set", "columns=4", "--report", page]
+        subprocess.run(run, check=True, stdout=subprocess.DEVNULL, cwd=HERE.parent)
+        shot = [f"--screenshot={picture}", "--window-size=1280,1330", f"--user-data-dir={folder}/profile"]
+        place = f"{page.as_uri()}#{LOOK}"
+        subprocess.run([browser, *FLAGS, *shot, place], check=True, stderr=subprocess.DEVNULL)
+    return [picture]
 
 
 def draw_run(directory: Path) -> list[Path]:

@@ -42,6 +42,7 @@ TILINGS = sorted((ROOT / "examples" / "tilings").glob("*.json"))
 CAPTURES = load("trace_captures")
 OPEN = {  # objects in which other keys may be, and are ignored
     "record": {"/properties/result"},
+    "report": {"/properties/record"},
     "bd-encode-input": {"/anyOf/2"},
     "bd-decode-input": {"/anyOf/2", "/$defs/case"},
     "lower-input": {
@@ -321,6 +322,18 @@ def test_what_run_writes_of_a_design(design: Any, options: list[str]) -> None:
     stuck = output("run", "--json", *options, design(words=32), code=1)
     assert stuck["waiting"]
     assert_says("run-output", stuck)
+
+
+def test_what_a_report_has(design: Any, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    output("run", "--json", "--report", file, design())
+    found = re.search(r'<script type="application/json" id="data">(.*)</script>', file.read_text("utf-8"))
+    assert found is not None
+    written = json.loads(found[1])
+    assert problems("report", written) == []
+    assert problems("record", written["record"]) == []
+    assert problems("report", written | {"tracks": written["tracks"] + [{"kind": "host"}]})
+    assert problems("report", written | {"more": 1})
 
 
 def test_what_a_record_has(design: Any, tmp_path: Path) -> None:

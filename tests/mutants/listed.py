@@ -37,6 +37,49 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # History of a run
+    Mutant(
+        "a history is a cycle late",
+        "model/checking/history.py",
+        "    st.log[at, 0] = st.clock.now[0]\n",
+        "    st.log[at, 0] = st.clock.now[0] + 1\n",
+        "tests/timing/test_history.py::test_who_waits_for_a_lock_and_who_gives_it",
+    ),
+    Mutant(
+        "a history has no idle cycles of a host",
+        "sim/passing.py",
+        "            history.log_causes(st)\n",
+        "            pass\n",
+        "tests/timing/test_history.py::test_what_a_host_does_between_idle_cycles",
+    ),
+    Mutant(
+        "a port whose last word has left moves on",
+        "model/checking/history.py",
+        "        if st.logged[first + port] != PortDoes.EMPTY and st.switch.active[port] != 1:\n",
+        "        if st.switch.active[port] > 1:\n",
+        "tests/timing/test_history.py::test_words_over_the_ports_are_words_moved",
+    ),
+    Mutant(
+        "a bank is hot wherever somebody asks twice",
+        "model/checking/history.py",
+        "        st.heat[bank, at] += st.banks.stamp[bank] == now\n",
+        "        st.heat[bank, at] += st.banks.conflict[bank] == now\n",
+        "tests/timing/test_history.py::test_banks_are_hot_where_words_go",
+    ),
+    Mutant(
+        "time of which there is a history is jumped over",
+        "sim/fast_forward.py",
+        "            or st.logging[history.ON]\n",
+        "",
+        "tests/timing/test_history.py::test_no_cycle_is_jumped_over",
+    ),
+    Mutant(
+        "a lock that nobody has given was given",
+        "explain/timeline.py",
+        "                if len(rows) > 1 or index in self.waited_for:\n",
+        "                if len(rows) > 1:\n",
+        "tests/clients/test_report.py::test_a_stuck_run_shows_its_findings",
+    ),
     Mutant(
         "names of the first device outlive a load",
         "io/program/core_kernels.py",

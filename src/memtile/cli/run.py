@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from memtile.cli.check_options import CheckOptions
 from memtile.cli.mlir_file import SUFFIX, run_mlir
 from memtile.cli.numbers import number
 from memtile.cli.output_file import check_writable
+from memtile.cli.report_files import ReportFiles
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_program import ProgramOptions, run_files
 from memtile.cli.studies import Studies
@@ -39,6 +41,7 @@ Examples:
   memtile run --coredump core.bin design.mlir
   memtile run --sensitivity --bottleneck design.py
   memtile run --record run.json design.py
+  memtile run --report run.html --perfetto run.json design.py
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
   memtile run design.mlir --in 0=a.npy --out 2:int32:256x256=c.npy --kernels functions.py
@@ -77,6 +80,8 @@ def run(
     bottleneck: options.Bottleneck = False,
     record: options.Record = None,
     coredump: options.Coredump = None,
+    report: options.ReportFile = None,
+    perfetto: options.Perfetto = None,
     fast_forward: options.FastForward = True,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
@@ -96,8 +101,10 @@ def run(
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
-    dump = _waveform_file(vcd, signals, untimed)
-    studies, draw = _studies(sensitivity, bottleneck, record, coredump, untimed), _drawing(picture, untimed)
+    written = _report_files(report, perfetto, untimed)
+    dump = replace(_waveform_file(vcd, signals, untimed), report=written)
+    studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
+    draw = _drawing(picture, untimed)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
     with with_timing(timing), stepping(not fast_forward):
@@ -110,6 +117,14 @@ def run(
             untimed=untimed, checks=checks, as_json=as_json, max_cycles=max_cycles, draw=draw, studies=studies
         )
     _leave(result)
+
+
+def _report_files(report: Path | None, perfetto: Path | None, untimed: bool) -> ReportFiles:
+    if untimed and (report or perfetto):
+        raise typer.BadParameter("an untimed run has no cycles for --report and --perfetto.")
+    files = ReportFiles(report, perfetto)
+    files.check()
+    return files
 
 
 def _studies(

@@ -94,6 +94,18 @@ Against = Annotated[
 Costs = Annotated[
     Path | None, typer.Option("--cost", metavar="FILE.json", help="Cycles of operations of MLIR cores.")
 ]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE", help="Also write a report: a page (.html) that needs no network, or .txt."
+    ),
+]
+Perfetto = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Also write the timeline for ui.perfetto.dev: .json, else Perfetto's own format."
+    ),
+]
 FOR_PROGRAMS = (
     "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, "
     "--pad-arguments and --keep-order."

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.cli.output_file import check_writable
 from memtile.cli.progress import watched
+from memtile.cli.report_files import ReportFiles
 
 if TYPE_CHECKING:
     from memtile.arch.devices import Device
@@ -27,12 +28,14 @@ class Studies:
         bottleneck: what lifting each of its limits would save.
         record: file of its record; None = none.
         coredump: file of what stands in the array at the end; None = none.
+        report: files of its history.
     """
 
     sensitivity: bool = False
     bottleneck: bool = False
     record: Path | None = None
     coredump: Path | None = None
+    report: ReportFiles = field(default_factory=ReportFiles)
 
     def check(self) -> None:
         """Refuse a file that cannot be written, before the run."""
@@ -45,7 +48,7 @@ class Studies:
         result: Result,
         engine: Engine,
         again: Callable[[], Result],
-        files: Iterable[str],
+        files: Sequence[str],
         ignored: Sequence[str] = (),
         *,
         device: Device,
@@ -76,10 +79,13 @@ class Studies:
             slow = slow_findings(result)
             without = lifted(result, again, partial(watched, text="limits"))
             result = replace(result, lifted=without, findings=(*result.findings, *slow))
+        if self.record is None and not self.report.wanted:
+            return result
+        inputs = {file: _digest(Path(file)) for file in files if Path(file).is_file()}
+        self.report.write(result, engine, Path(files[0]).name, inputs, ignored)
         if self.record is not None:
             from memtile.explain.record import record, text_of
 
-            inputs = {file: _digest(Path(file)) for file in files if Path(file).is_file()}
             found = record(result, engine, inputs=inputs, ignored=ignored)
             self.record.write_text(text_of(found), encoding="utf-8")
         return result

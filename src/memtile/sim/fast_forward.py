@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from memtile.jit.decorators import ENABLED
+from memtile.model.checking import history
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
 from memtile.sim.forward.places import Book, KeptOff
@@ -74,6 +75,7 @@ class FastForward:
         """Get ready for a run; whether it is to look for periods."""
         if (
             not (self.on and _wanted.get())
+            or st.logging[history.ON]
             or until - int(st.clock.now[0]) < _LEAST
             or not len(st.channels.phase)
         ):

@@ -26,7 +26,7 @@ def perfetto_bytes(units: Sequence[NamedUnit], clock_mhz: float) -> bytes:
     Raises:
         MemtileError: the ``perfetto`` package is not installed.
     """
-    messages = _messages()
+    messages = messages_of()
     trace = messages.Trace()
     for number, unit in enumerate(units):
         process = 1 + number * (1 + len(unit.events))  # ids of Perfetto are unique and not 0
@@ -65,7 +65,12 @@ def _describe(trace: Any, process: int, unit: NamedUnit) -> None:
         descriptor.thread.thread_name = name
 
 
-def _messages() -> Any:
+def messages_of() -> Any:
+    """The message classes of the ``perfetto`` package.
+
+    Raises:
+        MemtileError: it is not installed.
+    """
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
     except ModuleNotFoundError:

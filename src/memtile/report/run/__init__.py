@@ -1,0 +1,1 @@
+"""The report of a run: one page that needs nothing else, the same as text and for Perfetto."""

@@ -1,0 +1,199 @@
+"""All that a report of a run shows, as plain data: ``schemas/report.json`` says what is where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
+from memtile.explain.bd_chains import BdChains
+from memtile.explain.record import record
+from memtile.explain.results import Result
+from memtile.explain.timeline import Timeline, Track, level
+from memtile.jit.tables import plain
+from memtile.model.checking.history import AGENT_LSB, Thing
+from memtile.model.checking.notes import FIRST_CHANNEL
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.columns import Ints
+from memtile.report.run.colours import causes
+from memtile.report.run.descriptors import UsedDescriptor, used_descriptors
+from memtile.report.run.packing import packed, steps
+from memtile.report.run.ways import ways
+from memtile.sim.engine import Engine
+
+FORMAT, VERSION = "memtile-report", 1
+_LEVEL_LSB, _LEVEL_BIAS, _AGENT_LSB = 2, 64, 10  # of the value of a lock in a page
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run and what is known of it.
+
+    Attributes:
+        engine: that it ran on, as it is at the end.
+        result: of the run.
+        timeline: its history.
+        title: of the design: the name of its file.
+        inputs: SHA-256 of the files that went in, by name.
+        ignored: operations that were read and change nothing, a line each.
+        command: that made it; empty if none did.
+    """
+
+    engine: Engine
+    result: Result
+    timeline: Timeline
+    title: str
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    ignored: Sequence[str] = ()
+    command: str = ""
+
+
+def report_data(report: Report) -> dict[str, Any]:
+    """The report as plain data; the long lists are in ``packed``, see ``docs/report.md``."""
+    timeline, history = report.timeline, report.timeline.history
+    tracks, descriptors = timeline.tracks, list(used_descriptors(report.engine, timeline))
+    used = sorted(set(np.flatnonzero(history.heat.sum(axis=(1, 2))).tolist()))
+    bins = -(-max(history.ended - history.began, 1) // history.stretch)
+    lists = [
+        *(steps(track.rows[:, 0] - history.began) for track in tracks),
+        *(_values(track) for track in tracks),
+        *(history.heat[bank, kind, :bins] for bank in used for kind in (0, 1)),
+        *(descriptor.order + 1 for descriptor in descriptors),
+    ]
+    known = record(report.result, report.engine, inputs=report.inputs, ignored=report.ignored)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": report.title,
+        "command": report.command,
+        "text": str(report.result),
+        "record": known,
+        "began": history.began,
+        "ended": history.ended,
+        "causes": causes(),
+        "tiles": list(_tiles(report.engine, timeline)),
+        "tracks": [_track(track, report) for track in tracks],
+        "agents": _agents(report, tracks),
+        "locks": _locks(report, tracks),
+        "ways": _ways(report, tracks),
+        "banks": {
+            "stretch": history.stretch,
+            "bins": bins,
+            "list": [_bank(report.engine, bank) for bank in used],
+        },
+        "descriptors": [_descriptor(each, tracks) for each in descriptors],
+        "packed": packed(lists),
+    }
+
+
+def _tiles(engine: Engine, timeline: Timeline) -> Iterator[dict[str, Any]]:
+    tiles = plain(engine.spec.tiles)
+    for tile, kind in enumerate(tiles.kind.tolist()):
+        yield {
+            "name": timeline.tile_name(tile),
+            "role": TILE_KINDS[KIND_NAMES[kind]].role,
+            "column": int(tiles.column[tile]),
+            "row": int(tiles.row[tile]),
+        }
+
+
+def _track(track: Track, report: Report) -> dict[str, Any]:
+    channels = report.engine.channels
+    receives = track.kind is Thing.CHANNEL and DIRECTIONS[channels.direction[track.index]] == "S2MM"
+    return {
+        "kind": track.kind.name.lower(),
+        "name": track.name,
+        "label": track.label,
+        "tile": track.tile,
+        "receives": receives,
+        "changes": len(track.rows),
+    }
+
+
+def _values(track: Track) -> Ints:
+    """The values of a track; of a lock in fewer bits: what was done, its value, who did it."""
+    values = track.rows[:, 1]
+    if track.kind is not Thing.LOCK:
+        return values
+    acts, levels = values & ((1 << _LEVEL_LSB) - 1), np.array([level(v) for v in values.tolist()], np.int64)
+    return acts | (levels + _LEVEL_BIAS) << _LEVEL_LSB | (values >> AGENT_LSB) << _AGENT_LSB
+
+
+def _agents(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]]:
+    """Who did something to a lock: name, and number of the track or -1."""
+    found: set[int] = set()
+    for track in tracks:
+        if track.kind is Thing.LOCK:
+            found |= set((track.rows[:, 1] >> AGENT_LSB).tolist())
+    at = {(track.kind, track.index): n for n, track in enumerate(tracks)}
+    channels = len(report.engine.channels.tile)
+
+    def track_of(agent: int) -> int:
+        if agent < FIRST_CHANNEL + channels:
+            return at.get((Thing.CHANNEL, agent - FIRST_CHANNEL), -1)
+        return at.get((Thing.CORE, agent - FIRST_CHANNEL - channels), -1)
+
+    return {str(a): {"name": report.timeline.agent_name(a), "track": track_of(a)} for a in sorted(found)}
+
+
+def _locks(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]]:
+    """Locks by their index in the model: name, number of the track, and the tracks of who can release it."""
+    at = {(track.kind, track.index): n for n, track in enumerate(tracks)}
+    names, chains = report.engine.lock_names, BdChains(report.engine)
+    found = {}
+    for lock in sorted(track.index for track in tracks if track.kind is Thing.LOCK):
+        givers = (at.get((Thing.CHANNEL, ch), -1) for ch in chains.ever_released.get(lock, ()))
+        found[str(lock)] = {
+            "name": report.timeline.lock_name(lock),
+            "label": names.get(lock, ""),
+            "track": at[Thing.LOCK, lock],
+            "givers": [giver for giver in givers if giver >= 0],
+        }
+    return found
+
+
+def _ways(report: Report, tracks: Sequence[Track]) -> list[dict[str, Any]]:
+    """Streams by numbers of tracks, and the tiles that they go through."""
+    at = {(track.kind, track.index): n for n, track in enumerate(tracks)}
+    found = []
+    for way in ways(report.engine):
+        source = (Thing.CHANNEL, way.source) if way.core < 0 else (Thing.CORE, way.core)
+        ends = [(Thing.CHANNEL, ch) for ch in way.ends] + [(Thing.CORE, core) for core in way.cores]
+        ports = [at[Thing.PORT, port] for port in way.ports if (Thing.PORT, port) in at]
+        if source in at:
+            found.append(
+                {
+                    "from": at[source],
+                    "to": [at[end] for end in ends if end in at],
+                    "ports": ports,
+                    "steps": [list(step) for step in way.steps],
+                }
+            )
+    return found
+
+
+def _bank(engine: Engine, bank: int) -> dict[str, Any]:
+    tile = int(plain(engine.state.banks).tile[bank])
+    tiles = plain(engine.spec.tiles)
+    local, kind = bank - int(tiles.bank_base[tile]), TILE_KINDS[KIND_NAMES[tiles.kind[tile]]]
+    return {
+        "tile": tile,
+        "name": f"bank {local}" if local < kind.banks else f"AXI master {local - kind.banks}",
+    }
+
+
+def _descriptor(used: UsedDescriptor, tracks: Sequence[Track]) -> dict[str, Any]:
+    at = {id(track): n for n, track in enumerate(tracks)}
+    return {
+        "tile": used.tile,
+        "bd": used.bd,
+        "users": [at[id(track)] for track in used.users],
+        "place": used.place,
+        "lines": [list(line) for line in used.lines],
+        "length": used.length,
+        "pitch": used.pitch,
+        "drawn": len(used.order),
+    }
