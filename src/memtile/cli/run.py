@@ -101,22 +101,27 @@ def run(
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted.
     """
-    written = _report_files(report, perfetto, untimed)
+    written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
     dump = replace(_waveform_file(vcd, signals, untimed), report=written)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
-    draw = _drawing(picture, untimed)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
     with with_timing(timing), stepping(not fast_forward):
-        kinds: dict[str, Callable[..., Callable[..., Result]]]
-        kinds = {SUFFIX: partial(_mlir, partial(run_mlir, against=against, costs=costs)), ".py": _design}
-        named = (kinds[kind] for kind in kinds if any(Path(file).suffix == kind for file in files))
-        run_it = next(named, _program)(files, of_program, settings, dump)
+        of_mlir = partial(_mlir, partial(run_mlir, against=against, costs=costs))
+        run_it = _kind_of(files, of_mlir)(files, of_program, settings, dump)
+        how = {"untimed": untimed, "as_json": as_json, "max_cycles": max_cycles}
         checks = CheckOptions(check or schedules > 0, schedules)
-        result = run_it(
-            untimed=untimed, checks=checks, as_json=as_json, max_cycles=max_cycles, draw=draw, studies=studies
-        )
+        result = run_it(**how, checks=checks, draw=draw, studies=studies)
     _leave(result)
+
+
+def _kind_of(
+    files: Sequence[str], of_mlir: Callable[..., Callable[..., Result]]
+) -> Callable[..., Callable[..., Result]]:
+    """What takes the files: designs of MLIR or of Python, else a program."""
+    kinds = {SUFFIX: of_mlir, ".py": _design}
+    named = (kinds[kind] for kind in kinds if any(Path(file).suffix == kind for file in files))
+    return next(named, _program)
 
 
 def _report_files(report: Path | None, perfetto: Path | None, untimed: bool) -> ReportFiles:
