@@ -1044,6 +1044,14 @@ MUTANTS = (
         "tests/data/test_program_run.py::test_what_is_started_after_the_last_wait_has_to_end_by_itself",
     ),
     Mutant(
+        "a function of vectors and a number takes the cycles of a loop",
+        "corelib/registry.py",
+        'scalar = "scalar" in self.name.replace("vector_scalar_", "")',
+        'scalar = "scalar" in self.name',
+        "tests/data/test_library_elements.py::"
+        "test_a_vector_times_a_number_is_no_loop_because_its_name_has_the_word",
+    ),
+    Mutant(
         "a core with a kernel is said to have no program",
         "sim/core_control.py",
         "if core not in engine.cores.running]",
