@@ -93,7 +93,10 @@ def test_records_are_compared_without_running_anything() -> None:
 def test_findings_that_only_one_has() -> None:
     others = diff("hold.py", "hold.py", "--set", "value=1", "--second-set", "value=0", code=2)
     assert "twice" in others["error"]["message"]
-    others = diff("hold.py", "hold.py", "--second-set", "value=1")["cycles"]["others"]
+    found = diff("hold.py", "hold.py", "--second-set", "value=1")
+    locks = {each["register"]: each["fields"] for each in found["registers"]["registers"]}
+    assert locks["Lock9_value"] == [{"name": "Lock_value", "first": 0, "second": 1}]  # as they begin
+    others = found["cycles"]["others"]
     assert [(each["what"], each["second"]) for each in others if each["where"] == "findings"] == [
         ("MT0302", None)
     ]

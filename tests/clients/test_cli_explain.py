@@ -223,6 +223,12 @@ def elf_of(tiles: bytes, device: bytes, system: int = 0x45, status: int = 3) -> 
     return (head + notes).ljust(load, b"\0") + tiles
 
 
+def test_interface_tiles_without_a_dma_are_read_and_loaded() -> None:
+    Array("xcve2802", 3).coredump("core.elf")  # of which only column 2 has one
+    lines = invoke("explain", "core.elf", code=0).splitlines()
+    assert lines[0] == "core.elf: coredump, ELF of type ET_CORE, 33 tiles, xcve2802"
+
+
 def test_an_elf_of_the_driver_says_of_which_device_it_is(files: Path) -> None:
     (files / "core.elf").write_bytes(elf_of(bytes(48 * TILE_BYTES), b"RyzenAI-npu4"))
     lines = invoke("explain", "core.elf", code=0).splitlines()

@@ -57,7 +57,7 @@ def put_tile(engine: Engine, tile: int, words: Words) -> None:
     for number, register in enumerate(registers):
         if there[register.offset // WORD_BYTES]:
             state.registers[base + number] = int(words[register.offset // WORD_BYTES])
-    _look_again(engine, tile, registers, words)
+    _look_again(engine, tile, [each for each in registers if there[each.offset // WORD_BYTES]], words)
     _put_locks(engine, tile, registers, words)
     for register in registers:
         if register.acts is Acts.CHANNEL_STATUS and there[register.offset // WORD_BYTES]:
