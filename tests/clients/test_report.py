@@ -433,6 +433,21 @@ def test_a_stuck_run_shows_its_findings(stuck: Path, tmp_path: Path) -> None:
         assert page.said == []
 
 
+def test_a_circle_of_waits_is_followed_to_its_begin(tmp_path: Path) -> None:
+    """Through locks that cores would give, streams and descriptors."""
+    page_file = tmp_path / "circle.html"
+    run(CORPUS / "fifos-in-another-order-hangs.py", "--report", page_file, code=1)
+    with opened(page_file, tmp_path / "profile") as page:
+        number = page.evaluate("tracks.findIndex(track => track.called === \"compute(0,2) MM2S 1 'q'\")")
+        page.evaluate(f"choose({number}, run.ended - 1)")
+        assert "A circle: back at compute(0,2) MM2S 1 'q'." in told(page)
+        steps = page.evaluate(f"chain({number}, run.ended - 1).steps.map(step => tracks[step.number].name)")
+        assert len(steps) == len(set(steps)) == 6
+        links = page.evaluate("document.querySelectorAll('#list .finding button').length")
+        assert links == 6
+        assert page.said == []
+
+
 def test_banks_are_as_long_as_the_run(small: Page) -> None:
     banks = small.evaluate("[run.banks.bins, run.banks.stretch, run.banks.list.length]")
     assert banks[0] <= BINS

@@ -143,14 +143,17 @@ def _locks(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]]
     """Locks by their index in the model: name, number of the track, and the tracks of who can release it."""
     at = {(track.kind, track.index): n for n, track in enumerate(tracks)}
     names, chains = report.engine.lock_names, BdChains(report.engine)
+    by_id = {f"{track.kind.name.lower()} {track.index}": n for n, track in enumerate(tracks)}
     found = {}
     for lock in sorted(track.index for track in tracks if track.kind is Thing.LOCK):
-        givers = (at.get((Thing.CHANNEL, ch), -1) for ch in chains.ever_released.get(lock, ()))
+        known = [f"channel {ch}" for ch in chains.ever_released.get(lock, ())]
+        named = [edge.gives for edge in report.result.waits.edges if edge.waits == f"lock {lock}"]
+        givers = dict.fromkeys(by_id[each] for each in (*known, *named) if each in by_id)
         found[str(lock)] = {
             "name": report.timeline.lock_name(lock),
             "label": names.get(lock, ""),
             "track": at[Thing.LOCK, lock],
-            "givers": [giver for giver in givers if giver >= 0],
+            "givers": list(givers),
         }
     return found
 

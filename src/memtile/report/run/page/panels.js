@@ -288,7 +288,8 @@ function drawFindings() {
 const nodeName = id => (result.waits.nodes.find(node => node.id === id) ?? {name: id}).name;
 
 function sideText(side) {
-  const number = tracks.findIndex(track => track.called === side.who || track.name === side.who);
+  const number = tracks.findIndex(track => track.called === side.who || track.name === side.who
+    || side.who.startsWith(`${track.name} (kernel`));
   const where = [side.place, side.cycle === null ? "" : `cycle ${grouped(side.cycle)}`].filter(Boolean).join(", ");
   const who = number >= 0 ? goTo(number, side.cycle ?? run.ended - 1, side.who) : element("span", {}, side.who);
   const text = element("span", {}, who, ` ${side.does}${where ? ` (${where})` : ""}`);
