@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memtile.design.other_tiles import ComputeTile, InterfaceTile
     from memtile.design.placement import place_buffers
     from memtile.design.protocols import Guarded, hand_over, one_reader, one_writer
+    from memtile.design.ranges import Choices, Range
     from memtile.design.run import run
     from memtile.design.tile import Tile
     from memtile.design.transfers import Transfer
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from memtile.explain.results import ChannelUse, CoreUse, Result, Status
     from memtile.explore.campaign import campaign
     from memtile.explore.campaign_result import CampaignResult, Outcome
+    from memtile.explore.sweep.result import SweepResult
+    from memtile.explore.sweep.sweep import SweepPlan, sweep
     from memtile.importers.design import load
     from memtile.importers.loaded import Loaded
     from memtile.io.formats.schemas import schema, schema_names
@@ -74,6 +77,7 @@ _HOMES = {
     "ChannelUse": "memtile.explain.results",
     "Check": "memtile.explain.checks",
     "CheckResult": "memtile.check.result",
+    "Choices": "memtile.design.ranges",
     "ComputeTile": "memtile.design.other_tiles",
     "CoreCause": "memtile.model.state.causes",
     "CoreUse": "memtile.explain.results",
@@ -99,10 +103,13 @@ _HOMES = {
     "ObjectFifo": "memtile.design.object_fifo",
     "Outcome": "memtile.explore.campaign_result",
     "Problem": "memtile.errors",
+    "Range": "memtile.design.ranges",
     "RegisterError": "memtile.errors",
     "Result": "memtile.explain.results",
     "SimulationError": "memtile.errors",
     "Status": "memtile.explain.results",
+    "SweepPlan": "memtile.explore.sweep.sweep",
+    "SweepResult": "memtile.explore.sweep.result",
     "Tile": "memtile.design.tile",
     "TilingParameters": "memtile.access.tiling",
     "Timing": "memtile.arch.timing",
@@ -131,6 +138,7 @@ _HOMES = {
     "schema": "memtile.io.formats.schemas",
     "schema_names": "memtile.io.formats.schemas",
     "sliding_window_view": "memtile.access.numpy_functions",
+    "sweep": "memtile.explore.sweep.sweep",
     "tensor_access_pattern": "memtile.access.notation",
     "tiles_figure": "memtile.report.tiles_picture",
     "view": "memtile.access.views",
@@ -145,6 +153,7 @@ __all__ = [
     "ChannelUse",
     "Check",
     "CheckResult",
+    "Choices",
     "ComputeTile",
     "CoreCause",
     "CoreUse",
@@ -170,10 +179,13 @@ __all__ = [
     "ObjectFifo",
     "Outcome",
     "Problem",
+    "Range",
     "RegisterError",
     "Result",
     "SimulationError",
     "Status",
+    "SweepPlan",
+    "SweepResult",
     "Tile",
     "TilingParameters",
     "Timing",
@@ -202,6 +214,7 @@ __all__ = [
     "schema",
     "schema_names",
     "sliding_window_view",
+    "sweep",
     "tensor_access_pattern",
     "tiles_figure",
     "view",

@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 import mlir_texts
+import sweep_designs
 from core_program import write_files
 from dump_designs import RING, TWO_BUFFERS
 from memtile import MemtileError, Outcome, Status, schema, schema_names
@@ -30,6 +31,9 @@ from memtile.bd.cases import ORACLE_KEYS
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.main import app
 from memtile.explore.survey.outcome import Bucket
+from memtile.explore.sweep.attempt import BOUND
+from memtile.explore.sweep.figures import FIGURES
+from memtile.explore.sweep.row import State
 from memtile.io.trace.decoder import Origin
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.programs import BlockWrite, Write, dump_json
@@ -419,6 +423,19 @@ def test_what_survey_writes(tmp_path: Path) -> None:
     assert_says("survey-output", output("survey", "--json", tmp_path, code=1))
     buckets = schema("survey-output")["properties"]["designs"]["items"]["properties"]["bucket"]["enum"]
     assert buckets == [bucket.value for bucket in Bucket]
+
+
+def test_what_sweep_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow", reason="logs are Parquet files: pip install pyarrow")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file, log = sweep_designs.small(tmp_path), tmp_path / "log.parquet"
+    found = output("sweep", "--json", "--workers", 0, "--log", log, file)
+    assert_says("sweep-output", found)
+    assert_says("sweep-output", output("sweep", "show", "--json", log))
+    assert_says("sweep-replay-output", output("sweep", "replay", "--json", log))
+    row = schema("sweep-output")["properties"]["rows"]["items"]["properties"]
+    assert row["state"]["enum"] == [state.value for state in State]
+    assert {*row["figures"]["properties"]} == {*FIGURES, BOUND}
 
 
 def test_what_warmup_writes() -> None:

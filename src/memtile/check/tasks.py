@@ -146,6 +146,12 @@ class TaskLog:
             self._empty(ch)
         return len(self.tasks) - before
 
+    def queued(self) -> Iterator[Task]:
+        """The tasks that are in the queues, which stay there."""
+        c = self.engine.channels
+        for ch in np.flatnonzero((c.queue_count > 0) | (c.phase != Phase.IDLE)).tolist():
+            yield from (self._task(ch, word, "") for word in self._words(ch))
+
     def _reset_masks(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """The reset bit of each channel's control register; 0 where it has none."""
         kinds, tiles = plain(self.engine.spec.kinds), plain(self.engine.spec.tiles)

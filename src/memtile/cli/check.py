@@ -89,7 +89,8 @@ def _parts(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
 
 def _python(name: str, settings: Sequence[str]) -> Subject:
     from memtile.check.subject import of_design
-    from memtile.cli.design_file import guarded, load_design
+    from memtile.cli.design_file import load_design
+    from memtile.importers.design_file import guarded
 
     made = load_design(name, settings)
     subject: Subject = guarded(name, lambda: of_design(made, name))

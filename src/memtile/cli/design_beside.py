@@ -108,7 +108,8 @@ def load_beside(
 
 
 def _python(name: str, settings: Sequence[str], max_cycles: int) -> DesignBeside:
-    from memtile.cli.design_file import guarded, load_design
+    from memtile.cli.design_file import load_design
+    from memtile.importers.design_file import guarded
 
     made = load_design(name, settings)
 
@@ -122,9 +123,9 @@ def _python(name: str, settings: Sequence[str], max_cycles: int) -> DesignBeside
 
 def _mlir(name: str, device: str, kernels: str | None, given: Sequence[str], max_cycles: int) -> DesignBeside:
     from memtile.cli.array_file import read_given
-    from memtile.cli.design_file import guarded
     from memtile.cli.kernels_file import load_functions
     from memtile.importers.design import load
+    from memtile.importers.design_file import guarded
 
     functions = load_functions(kernels) if kernels else {}
     design = load(name, device=device or None, functions=functions)
@@ -149,9 +150,9 @@ def _program(
     name: str, device: str, kernels: str | None, given: Sequence[str], max_cycles: int
 ) -> DesignBeside:
     from memtile.cli.array_file import read_given
-    from memtile.cli.design_file import guarded
     from memtile.cli.program_files import read_programs
     from memtile.cli.run_program import ProgramOptions, container_of
+    from memtile.importers.design_file import guarded
 
     read = read_programs([name], None, 0)
     found = container_of(read, ProgramOptions(device=device or None, kernels=kernels))

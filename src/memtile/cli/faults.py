@@ -82,9 +82,9 @@ def _campaign(
     area: Area,
     max_cycles: int,
 ) -> CampaignResult:
-    from memtile.cli.design_file import guarded
     from memtile.cli.progress import run_progress
     from memtile.explore.campaign import campaign
+    from memtile.importers.design_file import guarded
 
     try:
         with run_progress() as progress:

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtile.cli.design_file import load_module
 from memtile.errors import InputFileError, Problem, raise_if
+from memtile.importers.design_file import load_module
 
 if TYPE_CHECKING:
     from memtile.sim.kernels import Kernel

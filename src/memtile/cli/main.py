@@ -27,6 +27,7 @@ from memtile.cli import (
     schema,
     serve,
     survey,
+    sweep,
     trace,
     warmup,
 )
@@ -68,6 +69,7 @@ app = typer.Typer(
 )
 app.add_typer(bd.app, name="bd")
 app.add_typer(trace.app, name="trace")
+app.add_typer(sweep.app, name="sweep")
 app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("explain", epilog=explain.EXAMPLES)(explain.explain)

@@ -44,8 +44,8 @@ def run_mlir(
     Raises:
         InputFileError: the text, the functions, the costs or the build.
     """
-    from memtile.cli.design_file import guarded
     from memtile.cli.progress import run_progress
+    from memtile.importers.design_file import guarded
 
     wanted = [parse_wanted(text) for text in options.wanted]
     made = _maker(file, options, settings, costs)

@@ -214,9 +214,10 @@ def _run_design(
     draw: Callable[[Result], None],
     studies: Studies,
 ) -> Result:
-    from memtile.cli.design_file import guarded, load_design
+    from memtile.cli.design_file import load_design
     from memtile.cli.progress import run_progress
     from memtile.design.run import result_arrays
+    from memtile.importers.design_file import guarded
 
     def again() -> Result:
         return guarded(file, lambda: load_design(file, settings).run(max_cycles))

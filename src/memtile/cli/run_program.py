@@ -53,8 +53,8 @@ def run_files(
     studies: Studies,
 ) -> Result:
     """Run files one after another as one program, save the wanted arrays, draw, and show what happened."""
-    from memtile.cli.design_file import guarded
     from memtile.cli.progress import run_progress
+    from memtile.importers.design_file import guarded
     from memtile.io.program.brought import brought
 
     wanted = [parse_wanted(text) for text in options.wanted]

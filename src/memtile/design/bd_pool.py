@@ -22,6 +22,11 @@ class BdPool:
         self._kind, self._title = kind, title or kind.title
         self._taken: dict[int, str] = {}
 
+    @property
+    def used(self) -> int:
+        """How many BDs somebody has."""
+        return len(self._taken)
+
     def free(self, channel: int) -> int:
         """How many BDs channel ``channel`` of either direction can still get."""
         return len(self._numbers(channel))

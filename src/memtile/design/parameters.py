@@ -1,7 +1,8 @@
 """Parameters of a design: the arguments of its function, set by name with values or with texts of them.
 
 The type of a parameter is that of its annotation, or else that of its default. A text becomes a value of the
-type: ``32`` or ``0x20`` an int, ``yes`` a bool, ``(8, 8)`` a tuple, ``int8`` a NumPy type.
+type: ``32`` or ``0x20`` an int, ``yes`` a bool, ``(8, 8)`` a tuple, ``int8`` a NumPy type. An annotation may
+say more than a type: ``Annotated[int, Range(1, 8)]`` and ``Annotated[tuple, Choices((8, 8), (4, 16))]``.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
+from memtile.design.ranges import Choices, Range
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.results import plain_value
 
@@ -64,7 +66,8 @@ class Parameter:
     @property
     def type_name(self) -> str:
         """Its type as Python writes it."""
-        return self.kind.__name__ if isinstance(self.kind, type) else str(self.kind).removeprefix("typing.")
+        kind = get_args(self.kind)[0] if get_origin(self.kind) is Annotated else self.kind
+        return kind.__name__ if isinstance(kind, type) else str(kind).removeprefix("typing.")
 
 
 def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
@@ -113,6 +116,8 @@ def value_of(kind: Any, given: object) -> Any:
     Raises:
         ValueError: it is none.
     """
+    if get_origin(kind) is Annotated:
+        return _limited(kind, given)
     if get_origin(kind) in (Union, UnionType):
         return _first(get_args(kind), given)
     if get_origin(kind) is Literal:
@@ -124,6 +129,18 @@ def value_of(kind: Any, given: object) -> Any:
     if isinstance(given, str) and plain is not str:
         return _parsed(plain, given)
     return _checked(plain, given)
+
+
+def limits_of(kind: Any) -> Iterator[Range | Choices]:
+    """What an ``Annotated`` type says of its values."""
+    yield from (each for each in getattr(kind, "__metadata__", ()) if isinstance(each, Range | Choices))
+
+
+def _limited(kind: Any, given: object) -> Any:
+    value = value_of(get_args(kind)[0], given)
+    if not all(limit.holds(value) for limit in limits_of(kind)):
+        raise ValueError(given)
+    return value
 
 
 def _kind(parameter: inspect.Parameter) -> Any:
@@ -190,6 +207,14 @@ def _is_element_type(kind: Any) -> bool:
 
 
 def _allowed(kind: Any) -> str:
+    if get_origin(kind) is Annotated:
+        limits = [str(limit) for limit in limits_of(kind)]
+        plain = _allowed(get_args(kind)[0])
+        return (
+            f"{plain} of {limits[0]}"
+            if isinstance(next(limits_of(kind), None), Range)
+            else (*limits, plain)[0]
+        )
     if get_origin(kind) is Literal:
         return f"one of {', '.join(map(str, get_args(kind)))}"
     if isinstance(kind, type) and issubclass(kind, Enum):

@@ -1,0 +1,267 @@
+"""``memtile sweep``: variants of a design tried and compared, and what the log of a sweep says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from memtile.cli import sweep_options as options
+from memtile.cli.output_file import check_writable
+from memtile.cli.result_output import leave, show_result
+from memtile.cli.timing_option import TimingConstants, parse_timing
+
+if TYPE_CHECKING:
+    from memtile.explore.sweep.result import SweepResult
+    from memtile.explore.sweep.row import Row
+    from memtile.explore.sweep.sweep import Sweep, SweepPlan, Watch
+
+EXAMPLES = """\b
+Examples:
+  memtile sweep gemm.py
+  memtile sweep --vary tall=32,64,128 --vary depth=1..3 --set columns=4 gemm.py
+  memtile sweep --vary timing.external_latency=50..400:50 gemm.py
+  memtile sweep --random 500 --seed 7 --by cycles,l2 gemm.py
+  memtile sweep --optimise cycles,l2,bds --budget 300s gemm.py
+  memtile sweep --scheduler tcp://10.0.0.1:8786 gemm.py
+  memtile sweep show gemm.sweep.parquet --picture gemm.html
+  memtile sweep replay gemm.sweep.parquet
+"""
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_LIVE = 5  # variants of the table that moves
+
+
+class _Sweeps(TyperGroup):
+    """``memtile sweep DESIGN.py`` is ``memtile sweep run DESIGN.py``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        first = args[0] if args else "--help"
+        if first not in self.commands and first not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Sweeps,
+    help="Try variants of a design, and compare them. What is no command is a design, for run.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    epilog=EXAMPLES,
+)
+LogFile = Annotated[Path, typer.Argument(metavar="LOG.parquet", help="Log of a sweep.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
+Top = Annotated[int, typer.Option(min=1, help="Rows of the table, beside those of the front.")]
+
+
+@app.command("run", epilog=EXAMPLES)
+def run(
+    file: options.DesignFile,
+    grid: options.Grid = False,
+    random: options.Random = None,
+    optimise: options.Optimise = None,
+    by: options.By = "cycles",
+    vary: options.Vary = None,
+    settings: options.Settings = None,
+    timing: TimingConstants = None,
+    budget: options.Budget = None,
+    trials: options.Trials = None,
+    sampler: options.SamplerName = options.Sampler.TPE,
+    seed: options.Seed = 0,
+    prune: options.Prune = None,
+    check: options.Check = False,
+    max_cycles: options.MaxCycles = 10_000_000,
+    workers: options.Workers = None,
+    seconds: options.Seconds = 120.0,
+    scheduler: options.Scheduler = None,
+    log: options.LogOption = None,
+    no_log: options.NoLog = False,
+    restart: options.Restart = False,
+    top: Top = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Try variants of a design, and compare them.
+
+    Varied are the arguments of design() whose annotations say which values they have: Range, Literal, an
+    Enum, bool or Choices; memtile info DESIGN.py lists them. --vary gives them values, timing constants too.
+
+    What is refused, hangs, comes out wrong or has a finding that is an error is infeasible, and the table
+    says why. Every variant goes into the log as soon as it is done; the same command goes on where it was
+    ended, by Ctrl-C or otherwise.
+
+    Ends with exit code 1 if no variant is good, or the scheduler was lost.
+    """
+    _one_of(grid, random, optimise)
+    if no_log and (log is not None or restart):
+        raise typer.BadParameter("--no-log keeps nothing; leave --log and --restart out.")
+    from memtile.explore.sweep.sweep import SweepPlan
+
+    plan = SweepPlan(
+        strategy="random" if random is not None else "grid" if optimise is None else "optimise",
+        count=trials if optimise is not None else random,
+        objectives=optimise or by,
+        vary=_varied(vary or ()),
+        set=_settings(settings or ()),
+        timing=parse_timing(timing or ()),
+        sampler=sampler.value,
+        seed=seed,
+        budget=None if budget is None else _seconds(budget),
+        prune=prune,
+        max_cycles=max_cycles,
+        check=check,
+        workers=workers,
+        seconds=seconds,
+        scheduler=scheduler or "",
+    )
+    path = None if no_log else log or Path(f"{Path(file).stem}.sweep.parquet")
+    _finish(_run(file, plan, path, restart=restart), top, as_json=as_json)
+
+
+@app.command("show", epilog=EXAMPLES)
+def show(
+    log: LogFile,
+    by: Annotated[
+        str | None, typer.Option(metavar="FIGURES", help="What they are ranked by; as in the sweep.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Also draw parallel coordinates and the front: .svg or .html.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Also write table and picture as a page.")
+    ] = None,
+    top: Top = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a log has of a sweep: the best, the Pareto front, why others are infeasible.
+
+    Ends with exit code 1 if no variant is good.
+    """
+    from memtile.explore.sweep.figures import objectives_of
+    from memtile.explore.sweep.result import read_result
+
+    result = read_result(log, objectives_of(by) if by else ())
+    if picture is not None:
+        check_writable(picture)
+        result.picture(picture)
+    if page is not None:
+        check_writable(page)
+        result.page(page)
+    _finish(result, top, as_json=as_json)
+
+
+@app.command("replay", epilog=EXAMPLES)
+def replay(
+    log: LogFile,
+    key: Annotated[
+        str | None, typer.Argument(metavar="KEY", help="Of a variant, or how it begins; the best.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a variant of a log again, from the sources that the log has, and compare.
+
+    Ends with exit code 1 if something else comes out.
+    """
+    from memtile.explore.sweep.replay import replay as again
+
+    result = again(log, key or "")
+    show_result(result, as_json=as_json)
+    leave(interrupted=False, good=result.same)
+
+
+def _one_of(grid: bool, random: int | None, optimise: str | None) -> None:
+    if grid + (random is not None) + (optimise is not None) > 1:
+        raise typer.BadParameter("--grid, --random and --optimise exclude each other. Give one of them.")
+
+
+def _varied(texts: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not name or (equals and not values):
+            raise typer.BadParameter(f"--vary is {text!r}; it must be NAME or NAME=VALUES.")
+        if name in found:
+            raise typer.BadParameter(f"--vary names {name} twice. Put its values into one: {name}=A,B,C.")
+        found[name] = values
+    return found
+
+
+def _settings(texts: Sequence[str]) -> dict[str, str]:
+    from memtile.cli.design_file import settings_of
+
+    return settings_of(texts)
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", text.strip())
+    if found is None or not float(found[1]):
+        raise typer.BadParameter(f"--budget is {text!r}; it must be a time such as 90s, 5m or 2h.")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _run(file: str, plan: SweepPlan, path: Path | None, *, restart: bool) -> SweepResult:
+    from memtile.explore.sweep.sweep import Sweep
+
+    made = Sweep(file, plan)
+    if path is not None:
+        check_writable(path)
+        if restart:
+            _forget(path)
+    with _live(made) as watch:
+        return made.run(path, watch)
+
+
+def _forget(path: Path) -> None:
+    from memtile.explore.sweep.log import Log
+
+    known = Log(path)  # what is no log is not removed
+    for each in (known.path, known.journal):
+        each.unlink(missing_ok=True)
+
+
+def _finish(result: SweepResult, top: int, *, as_json: bool) -> None:
+    from dataclasses import replace
+
+    show_result(replace(result, shown=top), as_json=as_json)
+    leave(interrupted=result.interrupted, good=result.good)
+
+
+@contextmanager
+def _live(made: Sweep) -> Iterator[Watch]:
+    """A bar and a table of the best so far, on a terminal."""
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    from memtile.explore.sweep.front import costs_of
+
+    console = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    bar = Progress(*columns, console=console)
+    task, best = bar.add_task("", total=made.total), list[tuple[tuple[float, ...], int, str]]()
+    bad = 0
+
+    def view() -> Group:
+        return Group(bar, *(Text(line, no_wrap=True) for *_, line in best))
+
+    if not console.is_terminal:
+        yield lambda *_: None
+        return
+    with Live(view(), console=console, transient=True, refresh_per_second=4) as live:
+
+        def watch(row: Row, done: int, total: int | None) -> None:
+            nonlocal bad
+            bad += row.state.value == "infeasible"
+            if row.state.value == "good":
+                costs = costs_of(row.figures, made.objectives)
+                values = {**row.figures, **row.point}
+                line = "  ".join(f"{name} {value}" for name, value in values.items())
+                best[:] = sorted([*best, (costs, row.number, line)])[:_LIVE]
+            bar.update(task, completed=done, total=total, description=f"{bad} infeasible")
+            live.update(view())
+
+        yield watch

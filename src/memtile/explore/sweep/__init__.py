@@ -1,0 +1,1 @@
+"""Sweeps: a design with other values for its parameters, again and again."""

@@ -1,0 +1,191 @@
+"""Variants tried on the workers of a Dask cluster that somebody else has started.
+
+A worker gets the sources with each task, so that it needs the same memtile and nothing else of ours. What it
+has found it writes down in its own cache before it answers: an answer that is lost on its way, with a worker,
+the scheduler or us, is found there by the next one who asks, and nothing runs twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import queue
+import shutil
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from memtile.errors import DesignError, MemtileError, Problem, SimulationError
+from memtile.explore.sweep.attempt import attempt
+from memtile.explore.sweep.extras import extra
+from memtile.explore.sweep.processes import Request, request_of
+from memtile.explore.sweep.row import Row, State, Task
+from memtile.explore.sweep.sources import Sources
+
+_AHEAD = 3  # tasks for each thread of the cluster, so that none waits for us
+_SECONDS = 10.0  # for the scheduler to answer
+_LOOK = 1.0  # seconds between two looks whether it is still there
+_RUNNING = "running"  # how Dask calls a client with a scheduler
+
+
+class ClusterRunner:
+    """Tries variants on a Dask cluster.
+
+    Args:
+        address: of its scheduler, ``tcp://HOST:PORT``.
+        file: of the design, where a worker sees the same files.
+        sources: of the design, for others.
+
+    Raises:
+        InputFileError: ``distributed`` is not installed.
+        SimulationError: nobody answers at the address.
+    """
+
+    def __init__(self, address: str, file: str, sources: Sources) -> None:
+        self._address = address
+        self._common = {"path": str(Path(file).resolve()), "sources": sources.as_json()}
+        self._hash = sources.hash
+        distributed = extra("distributed")
+        self._threads, self._seen = 0, 0.0
+        try:
+            self._client = distributed.Client(address, timeout=_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise SimulationError(self._problem("nobody answers", str(error) or "no answer")) from None
+
+    def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
+        """The row of each request, as they come.
+
+        Raises:
+            SimulationError: the scheduler is lost.
+            DesignError: a worker has another memtile.
+        """
+        waiting, running = iter(requests), dict[Any, Task]()
+        session, done = uuid.uuid4().hex, queue.Queue[Any]()
+        while True:
+            for request in itertools.islice(waiting, max(self._room() - len(running), 0)):
+                future = self._submit(request, session)
+                running[future] = request[0]
+                future.add_done_callback(done.put)
+            if not running:
+                return
+            try:
+                future = done.get(timeout=_LOOK)
+            except queue.Empty:
+                if self._client.status != _RUNNING:
+                    raise self._lost() from None
+                continue
+            yield self._row(future, running.pop(future))
+
+    def _room(self) -> int:
+        """How many tasks may be under way; workers come and go."""
+        now = time.monotonic()
+        if now > self._seen + _LOOK or not self._threads:
+            self._threads = sum(self._client.nthreads().values()) if self._client.status == _RUNNING else 0
+            self._seen = now
+        return _AHEAD * max(self._threads, 1)
+
+    def _submit(self, request: Request, session: str) -> Any:
+        task, rivals = request
+        asked = {**self._common, "task": asdict(task), "rivals": asdict(rivals)}
+        return self._client.submit(attempt_there, asked, key=f"memtile-{task.key}-{session}", pure=False)
+
+    def _row(self, future: Any, task: Task) -> Row:
+        try:
+            error = future.exception(timeout=_SECONDS)
+            if error is None:
+                return Row.of(future.result(timeout=_SECONDS))
+        except Exception:
+            if future.status == "cancelled" or self._client.status != _RUNNING:
+                raise self._lost() from None
+            raise
+        if isinstance(error, MemtileError):
+            raise error
+        killed = isinstance(error, extra("distributed").KilledWorker)
+        why = "the worker process ended" if killed else f"{type(error).__name__}: {error}"
+        return Row(task.key, task.sources, task.point, State.INFEASIBLE, why, "crashed")
+
+    def _lost(self) -> SimulationError:
+        return SimulationError(self._problem("it is lost", "no connection"))
+
+    def _problem(self, what: str, given: str) -> Problem:
+        return Problem(
+            reason="scheduler",
+            where=f"scheduler {self._address}",
+            field="--scheduler",
+            given=given,
+            allowed="a Dask scheduler that runs",
+            source="what is done is in the log",
+            next_step="Start the scheduler and its workers, then give the same command again.",
+            says=f"scheduler {self._address}: {what} ({given})",
+        )
+
+    def forget(self) -> None:
+        """Have the workers remove what they wrote down: it is in the log."""
+        self._client.run(forget_there, self._hash)
+
+    def close(self) -> None:
+        """Leave the cluster; it goes on."""
+        self._client.close(timeout=1)
+
+
+def attempt_there(asked: dict[str, Any]) -> dict[str, Any]:
+    """On a worker: the row of a request, as data; what is known there is not run again.
+
+    Raises:
+        DesignError: this memtile is not that of the one who asks.
+    """
+    task, rivals = request_of(asked)
+    sources = Sources(**asked["sources"])
+    if sources.hash != task.sources:
+        raise DesignError(_OTHER)
+    folder = _kept(task.sources)
+    answer = folder / f"{task.key}.json"
+    if answer.is_file():
+        row = Row.of(json.loads(answer.read_text(encoding="utf-8")))
+        if rivals.spare(row):
+            return row.as_json()
+    found = attempt(_file(asked["path"], sources, folder), task, rivals).as_json()
+    made = answer.with_suffix(f".{uuid.uuid4().hex}")
+    made.write_text(json.dumps(found), encoding="utf-8")
+    os.replace(made, answer)
+    return found
+
+
+def forget_there(sources: str) -> None:
+    """On a worker: remove what was written down for a sweep."""
+    shutil.rmtree(_kept(sources), ignore_errors=True)
+
+
+def _file(path: str, sources: Sources, folder: Path) -> str:
+    """The design here: where it was, if its sources are the same, else what was sent."""
+    if all(_same(Path(path).parent / name, text) for name, text in sources.files.items()):
+        return path
+    return sources.put(folder)
+
+
+def _same(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
+def _kept(sources: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where a worker writes down what it has found, made if it is not there."""
+    caches = Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "memtile"
+    folder = Path(environment.get("MEMTILE_CACHE") or caches) / "sweeps" / sources
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+_OTHER = Problem(
+    reason="other_memtile",
+    where="worker of the cluster",
+    field="memtile",
+    given="other sources",
+    allowed="the sources that the sweep has here",
+    source="another memtile may count other cycles",
+    next_step="Install the same memtile on all workers, and start them again.",
+    says="a worker of the cluster has another memtile than the sweep",
+)

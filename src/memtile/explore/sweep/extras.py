@@ -1,0 +1,39 @@
+"""Packages that sweeps use and memtile does not need: imported when they are, and missed in one sentence."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from memtile.errors import InputFileError, Problem
+
+_WHAT = {
+    "pyarrow": ("pyarrow", "logs of sweeps are Parquet files"),
+    "pandas": ("pandas", "a data frame is asked for"),
+    "optuna": ("optuna", "it chooses what --optimise tries next"),
+    "distributed": ("distributed", "it talks to the --scheduler"),
+}
+
+
+def extra(module: str) -> Any:
+    """A module of an optional package.
+
+    Raises:
+        InputFileError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package, what = _WHAT[module.split(".")[0]]
+        raise InputFileError(
+            Problem(
+                reason="missing_package",
+                where="sweep",
+                field=package,
+                given="not installed",
+                allowed="the package",
+                source=what,
+                next_step=f"Install it: pip install {package}, or memtile with its extra explore.",
+                says=f"the package {package} cannot be imported ({error}): {what}",
+            )
+        ) from None

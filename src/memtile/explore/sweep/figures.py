@@ -1,0 +1,124 @@
+"""What a variant of a design is judged by: cycles, bytes of memory, descriptors, how near its bound it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memtile.check.tasks import TaskLog
+from memtile.design.array import Array
+from memtile.design.memory_tile import MemoryTile
+from memtile.design.tile import Tile
+from memtile.errors import DesignError, Problem
+from memtile.explain.results import Result
+from memtile.model.dma.registers import FOT_MASK
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number by which variants are compared.
+
+    Attributes:
+        name: as objectives have it.
+        text: what it is, with its unit.
+        most: more is better.
+    """
+
+    name: str
+    text: str
+    most: bool = False
+
+    def cost(self, value: float) -> float:
+        """The value, so that less is better."""
+        return -value if self.most else value
+
+
+FIGURES = {
+    each.name: each
+    for each in (
+        Figure("cycles", "cycles of the run"),
+        Figure("l2", "bytes of buffers in memory tiles"),
+        Figure("l1", "bytes of buffers in compute tiles"),
+        Figure("bds", "buffer descriptors in use, of all tiles"),
+        Figure("share", "bound of the run as a part of its cycles, 0 to 1", most=True),
+    )
+}
+
+
+def objectives_of(text: str) -> tuple[str, ...]:
+    """The objectives that a text names, ``cycles,l2``.
+
+    Raises:
+        DesignError: names that are no figures, or one twice.
+    """
+    names = tuple(part.strip() for part in text.split(","))
+    wrong = [name for name in names if name not in FIGURES]
+    if not wrong and len(set(names)) == len(names):
+        return names
+    listed = "; ".join(f"{each.name}: {each.text}" for each in FIGURES.values())
+    says = f"there is no objective {wrong[0]!r}; there are {listed}" if wrong else f"{text!r} names one twice"
+    raise DesignError(
+        Problem(
+            reason="objectives",
+            where="sweep",
+            field="objectives",
+            given=repr(text),
+            allowed=", ".join(FIGURES),
+            source="docs/sweep.md",
+            says=says,
+        )
+    )
+
+
+def tiles_of(made: MemoryTile | Array) -> Sequence[Tile]:
+    """The tiles of a design."""
+    return made.tiles if isinstance(made, Array) else (made,)
+
+
+def before_run(made: MemoryTile | Array) -> dict[str, float]:
+    """The figures that are known before the run."""
+    tiles = tiles_of(made)
+    return {
+        "l2": _nbytes(tiles, "memory"),
+        "l1": _nbytes(tiles, "compute"),
+        "bds": sum(tile.bd_pool.used for tile in tiles),
+    }
+
+
+def after_run(made: MemoryTile | Array, before: Values, result: Result) -> dict[str, float]:
+    """The figures of a run; its host may have used more descriptors than were used before."""
+    share = 0.0 if result.bound is None else round(result.bound.share, 6)
+    bds = max(before["bds"], sum(tile.bd_pool.used for tile in tiles_of(made)))
+    return {**before, "cycles": result.cycles, "bds": bds, "share": share}
+
+
+def _nbytes(tiles: Sequence[Tile], kind: str) -> int:
+    return sum(buffer.nbytes for tile in tiles if tile.kind.name == kind for buffer in tile.buffers)
+
+
+def static_bound(made: MemoryTile | Array) -> int:
+    """Cycles that no run of a design can be shorter than: what its busiest channel has to move.
+
+    Tasks that are queued before the run and have an end count, one beat a cycle; not those with compression
+    or of channels that may end them before (finish on TLAST), nor what a host starts later.
+    """
+    bench = made if isinstance(made, Array) else made.bench
+    words: dict[int, int] = {}
+    log = TaskLog(bench.engine)
+    for task in log.queued():
+        if not any(bd.descriptor.compression for bd in task.bds):
+            words[task.ch] = words.get(task.ch, 0) + (task.words or 0)
+    beat = {
+        channel.index: tile.kind.stream_words
+        for tile in tiles_of(made)
+        for channel in (*tile.s2mm, *tile.mm2s)
+    }
+    beats = (
+        math.ceil(count / beat[ch])
+        for ch, count in words.items()
+        if ch in beat and not bench.engine.channels.control[ch] & FOT_MASK
+    )
+    return max(beats, default=0)

@@ -1,0 +1,159 @@
+"""The log of a sweep: a Parquet file, and beside it a journal while the sweep runs.
+
+Every row goes into the journal, a line of JSON, as soon as it is known: whatever ends the sweep, nothing that
+was done is lost. When the sweep ends, by itself or by Ctrl-C, all rows go into the Parquet file and the
+journal is gone. Reading takes both.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from memtile.errors import InputFileError, cannot_write
+from memtile.explore.sweep.extras import extra
+from memtile.explore.sweep.frames import ROW, table_of
+from memtile.explore.sweep.row import Row, State
+
+FORMAT, VERSION = "memtile-sweep", 1
+_HEAD = b"memtile.sweep"
+
+
+class Log:
+    """Rows of a sweep in a file.
+
+    Args:
+        path: of the Parquet file, which need not be there.
+
+    Attributes:
+        rows: by key, in the order in which they came.
+        head: what the sweep was, of the last one that wrote here; empty of a new log.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows: dict[str, Row] = {}
+        self.head: dict[str, Any] = {}
+        self._journal: IO[str] | None = None
+        if path.exists():
+            self._read_table()
+        if self.journal.exists():
+            self._read_journal()
+
+    @property
+    def journal(self) -> Path:
+        """The file of rows that are not yet in the Parquet file."""
+        return self.path.with_name(f"{self.path.name}.journal")
+
+    @property
+    def found(self) -> bool:
+        """Whether there is anything of a sweep."""
+        return bool(self.head)
+
+    def _read_table(self) -> None:
+        arrow, parquet = extra("pyarrow"), extra("pyarrow.parquet")
+        try:
+            table = parquet.read_table(self.path)
+        except (arrow.ArrowException, OSError) as error:
+            why = str(error).splitlines()[0]
+            raise InputFileError(f"{self.path}: this is no Parquet file that can be read: {why}.") from None
+        kept = (table.schema.metadata or {}).get(_HEAD)
+        if kept is None:
+            raise InputFileError(f"{self.path}: this is not the log of a sweep. Give another --log.")
+        self._take_head(json.loads(kept))
+        for text in table.column(ROW).to_pylist():
+            self._take(json.loads(text))
+
+    def _read_journal(self) -> None:
+        """Rows of a sweep that was killed; its last line may be half a line."""
+        for number, line in enumerate(self.journal.read_text(encoding="utf-8").split("\n"), 1):
+            try:
+                data = json.loads(line)
+            except json.JSONDecodeError:
+                if line and number == 1:
+                    raise InputFileError(f"{self.journal}: this is not the journal of a sweep.") from None
+                continue
+            if "format" in data:
+                self._take_head(data)
+            else:
+                self._take(data)
+
+    def _take_head(self, head: Mapping[str, Any]) -> None:
+        if (head.get("format"), head.get("version")) != (FORMAT, VERSION):
+            raise InputFileError(f"{self.path}: the log is of another memtile. Give another --log.")
+        known = self.head.get("sources", {})
+        self.head = {**head, "sources": {**known, **head["sources"]}}
+
+    def _take(self, data: Mapping[str, Any]) -> None:
+        self._keep(Row.of(data))
+
+    def _keep(self, row: Row) -> bool:
+        """Have a row, unless more is known already: of one that was stopped early the last one counts."""
+        known = self.rows.get(row.key)
+        if known is not None and known.state is not State.BEATEN:
+            return False
+        self.rows[row.key] = row
+        return True
+
+    def open(self, head: Mapping[str, Any]) -> Log:
+        """Begin to write; the log is ours until it is closed.
+
+        Raises:
+            InputFileError: it cannot be written, or another sweep writes it.
+        """
+        extra("pyarrow.parquet")  # what is missing is told before the first run
+        try:
+            self._journal = self.journal.open("a", encoding="utf-8")
+            fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._close()
+            raise InputFileError(f"{self.path}: another sweep writes this log. Give another --log.") from None
+        except OSError as error:
+            raise cannot_write(self.journal, error) from None
+        self._journal.write("\n")  # behind half a line, if one is there
+        self._take_head({"format": FORMAT, "version": VERSION, **head})
+        self._line(self.head)
+        return self
+
+    def add(self, row: Row) -> None:
+        """Keep a row; one that is there stays as it is."""
+        if self._keep(row):
+            self._line(row.as_json())
+
+    def _line(self, data: Mapping[str, Any]) -> None:
+        assert self._journal is not None
+        self._journal.write(json.dumps(data) + "\n")
+        self._journal.flush()
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write the Parquet file, then remove the journal."""
+        made = self.path.with_name(f"{self.path.name}.new")
+        try:
+            self._write(made, self.rows.values())
+            os.replace(made, self.path)
+            self.journal.unlink()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def _write(self, path: Path, rows: Iterable[Row]) -> None:
+        table = table_of(list(rows), keep=True)
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _HEAD: json.dumps(self.head)})
+        try:
+            extra("pyarrow.parquet").write_table(table, path)
+        except OSError as error:
+            raise cannot_write(path, error) from None

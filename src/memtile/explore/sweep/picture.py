@@ -1,0 +1,131 @@
+"""Pictures of a sweep: variants as lines over their values and figures, and the front of two figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from memtile.access.drawing import Drawing, drawing, text
+from memtile.explore.sweep.figures import FIGURES
+from memtile.explore.sweep.row import Row
+from memtile.explore.sweep.space import Axis, Space
+
+_TALL, _STEP, _EDGE, _HEAD = 260, 120, 60, 60  # pixels
+_LINES = 1000  # variants that are drawn, the best
+_FRONT, _OTHER = "#D55E00", "#0072B2"  # Okabe and Ito's colours
+_LABELS = 10  # ticks of an axis
+_NARROW = 14  # letters of a tick
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """One vertical axis: where a value is on it, 0 (bottom) to 1 (top), and its ticks."""
+
+    name: str
+    values: tuple[Any, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+
+    def at(self, value: Any) -> float | None:
+        if self.values:
+            return self.values.index(value) / max(len(self.values) - 1, 1) if value in self.values else None
+        if value is None:
+            return None
+        return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+
+    def ticks(self) -> Iterator[tuple[float, str]]:
+        if not self.values:
+            yield from {0.0: f"{self.low:.6g}", 1.0: f"{self.high:.6g}"}.items()
+            return
+        every = -(-len(self.values) // _LABELS)
+        for place in range(0, len(self.values), every):
+            yield place / max(len(self.values) - 1, 1), str(self.values[place])[:_NARROW]
+
+
+def sweep_picture(
+    space: Space, objectives: Sequence[str], ranked: Sequence[Row], front: Sequence[Row]
+) -> Drawing:
+    """Parallel coordinates, and below them the first two objectives over each other.
+
+    Args:
+        space: what was varied; one axis for each.
+        objectives: figures; one axis for each.
+        ranked: good variants, best first.
+        front: those that none is better than.
+    """
+    on_front = {row.key for row in front}
+    scales = [_of_axis(axis) for axis in space.axes]
+    scales += [_of_figure(name, ranked) for name in objectives]
+    parts = [text(16, 20, f"{len(ranked)} good variants; orange: the front of {', '.join(objectives)}", 13)]
+    parts += _axes(scales)
+    shown = [*ranked[:_LINES], *(row for row in front if row not in ranked[:_LINES])]
+    for row in sorted(shown, key=lambda row: row.key in on_front):
+        parts += _line(row, scales, len(space.axes), row.key in on_front)
+    bottom = _HEAD + _TALL + 40
+    if len(ranked) > len(shown):
+        parts.append(text(16, bottom - 8, f"{len(ranked) - len(shown)} more are not drawn", 11, fill="#555"))
+    width = max(2 * _EDGE + _STEP * (len(scales) - 1) + _EDGE, 480)
+    if len(objectives) > 1 and ranked:
+        parts += _scatter(objectives[:2], shown, on_front, bottom)
+        bottom += _TALL + 60
+    return drawing(parts, width, bottom)
+
+
+def _of_axis(axis: Axis) -> _Scale:
+    if axis.values:
+        return _Scale(axis.name, axis.values)
+    return _Scale(axis.name, (), *axis.span)
+
+
+def _of_figure(name: str, rows: Sequence[Row]) -> _Scale:
+    values = [row.figures[name] for row in rows]
+    return _Scale(name, (), min(values, default=0), max(values, default=1))
+
+
+def _y(at: float, top: float = _HEAD) -> float:
+    return top + (1 - at) * _TALL
+
+
+def _axes(scales: Sequence[_Scale]) -> Iterator[str]:
+    for n, scale in enumerate(scales):
+        x = _EDGE + n * _STEP
+        yield f"<line x1='{x}' x2='{x}' y1='{_HEAD}' y2='{_HEAD + _TALL}' stroke='#777'/>"
+        yield text(x, _HEAD - 14, scale.name, 12, "middle")
+        for at, label in scale.ticks():
+            yield text(x - 6, _y(at) + 4, label, 10, "end", "#333")
+
+
+def _line(row: Row, scales: Sequence[_Scale], axes: int, on_front: bool) -> Iterator[str]:
+    values = [
+        row.point.get(scale.name) if n < axes else row.figures[scale.name] for n, scale in enumerate(scales)
+    ]
+    places = [scale.at(value) for scale, value in zip(scales, values, strict=True)]
+    points = " ".join(f"{_EDGE + n * _STEP},{_y(at):.1f}" for n, at in enumerate(places) if at is not None)
+    colour, width, opacity = (_FRONT, 2, 1) if on_front else (_OTHER, 1, 0.35)
+    title = ", ".join(f"{scale.name} = {value}" for scale, value in zip(scales, values, strict=True))
+    style = f"fill='none' stroke='{colour}' stroke-width='{width}' stroke-opacity='{opacity}'"
+    yield f"<polyline points='{points}' {style}><title>{escape(title)}</title></polyline>"
+
+
+def _scatter(names: Sequence[str], rows: Sequence[Row], on_front: set[str], top: float) -> Iterator[str]:
+    across, up = (_of_figure(name, rows) for name in names)
+    left, wide = _EDGE + 20, 2 * _TALL
+    top += 20
+    yield f"<rect x='{left}' y='{top}' width='{wide}' height='{_TALL}' fill='none' stroke='#777'/>"
+    yield text(left + wide / 2, top + _TALL + 30, FIGURES[across.name].text, 12, "middle")
+    yield text(left, top - 6, FIGURES[up.name].text, 12)
+    for at, label in across.ticks():
+        yield text(left + at * wide, top + _TALL + 14, label, 10, "middle", "#333")
+    for at, label in up.ticks():
+        yield text(left - 6, _y(at, top) + 4, label, 10, "end", "#333")
+    for row in sorted(rows, key=lambda row: row.key in on_front):
+        x = left + (across.at(row.figures[across.name]) or 0) * wide
+        y = _y(up.at(row.figures[up.name]) or 0, top)
+        colour, size = (_FRONT, 5) if row.key in on_front else (_OTHER, 3)
+        title = ", ".join(f"{name} = {value}" for name, value in ({**row.point, **row.figures}).items())
+        yield (
+            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{size}' fill='{colour}' fill-opacity='0.7'>"
+            f"<title>{escape(title)}</title></circle>"
+        )

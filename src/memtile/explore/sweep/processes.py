@@ -1,0 +1,168 @@
+"""Variants tried in processes of this machine: one that crashes or never ends ends its process alone.
+
+Requests and answers are lines of JSON: a task and its rivals in, a row out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from typing import IO, Any
+
+from memtile.explore.sweep.attempt import Rivals, attempt
+from memtile.explore.sweep.row import Row, State, Task
+
+Request = tuple[Task, Rivals]
+_CODE = "from memtile.explore.sweep.processes import serve; serve()"
+_AHEAD = 2  # tasks that wait for each process, so that none waits for us
+
+
+class HereRunner:
+    """Tries variants in this process, one after another.
+
+    Args:
+        file: of the design.
+    """
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
+        """The row of each request, as they come."""
+        yield from (attempt(self._file, *request) for request in requests)
+
+    def close(self) -> None:
+        """End what was begun."""
+
+
+class ProcessRunner:
+    """Tries variants in processes.
+
+    Args:
+        file: of the design.
+        workers: how many processes.
+        seconds: for each variant; what takes longer ends its process.
+    """
+
+    def __init__(self, file: str, workers: int, seconds: float) -> None:
+        self._file, self._workers, self._seconds = file, workers, seconds
+        self._pool = ThreadPoolExecutor(workers)
+        self._own = threading.local()
+        self._all: list[_Process] = []
+        self._closed = False
+
+    def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
+        """The row of each request, as they come."""
+        waiting, running = iter(requests), set[Future[Row]]()
+        try:
+            while True:
+                for request in waiting:
+                    running.add(self._pool.submit(self._attempt, request))
+                    if len(running) >= self._workers * _AHEAD:
+                        break
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _attempt(self, request: Request) -> Row:
+        process: _Process | None = getattr(self._own, "process", None)
+        if process is None:
+            process = self._own.process = _Process()
+            self._all.append(process)
+        return process.attempt(self._file, request, self._seconds)
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
+        for process in self._all:
+            process.end()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for process in self._all:
+            process.end()
+
+
+class _Process:
+    """A process, begun when there is something to do, and again after it was lost."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.Queue[str] = queue.Queue()
+
+    def attempt(self, file: str, request: Request, seconds: float) -> Row:
+        task, rivals = request
+        process = self._process or self._begin()
+        assert process.stdin is not None
+        try:
+            line = json.dumps({"file": file, "task": asdict(task), "rivals": asdict(rivals)})
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            answer = self._answers.get(timeout=seconds)
+        except queue.Empty:
+            self.end()
+            return _lost(task, f"the limit of {seconds:g} s is over", "seconds")
+        except (OSError, ValueError):
+            answer = ""
+        if not answer:
+            return _lost(task, f"the process ended with {self.end()}", "crashed")
+        return Row.of(json.loads(answer))
+
+    def end(self) -> str:
+        """End the process; how it ended, in words."""
+        process, self._process = self._process, None
+        if process is None:
+            return "nothing"
+        try:
+            code = process.wait(timeout=0.2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        if process.stdin:
+            process.stdin.close()
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def _begin(self) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen([sys.executable, "-c", _CODE], stdin=pipe, stdout=pipe, text=True)
+        self._answers = queue.Queue()
+        threading.Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()
+        return self._process
+
+
+def _pass_on(lines: IO[str], answers: queue.Queue[str]) -> None:
+    """Hand over what the process says, and an empty text when it is gone."""
+    with lines:
+        for line in lines:
+            answers.put(line)
+    answers.put("")
+
+
+def _lost(task: Task, why: str, kind: str) -> Row:
+    return Row(task.key, task.sources, task.point, State.INFEASIBLE, why, kind)
+
+
+def request_of(data: dict[str, Any]) -> Request:
+    """A request that went through JSON."""
+    rivals = data["rivals"]
+    return Task(**data["task"]), Rivals(rivals["objectives"], [tuple(costs) for costs in rivals["costs"]])
+
+
+def serve() -> None:
+    """Try the variants that come in, until there are no more; Ctrl-C is for whoever asks."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
+        os.dup2(2, 1)  # what designs print is no answer
+        for line in sys.stdin:
+            asked = json.loads(line)
+            found = attempt(asked["file"], *request_of(asked))
+            print(json.dumps(found.as_json()), file=out, flush=True)

@@ -1,0 +1,91 @@
+"""A variant of a log run again, from the sources that the log has."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memtile.errors import InputFileError
+from memtile.explore.sweep.attempt import Rivals, attempt
+from memtile.explore.sweep.log import Log
+from memtile.explore.sweep.result import read_result
+from memtile.explore.sweep.row import Row, State, Task
+from memtile.explore.sweep.sources import Sources
+from memtile.sheet import Column, Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A variant, as the log has it and as it came out now.
+
+    Attributes:
+        then: the row of the log.
+        now: the row of this run.
+        other_memtile: the log was written by another memtile, which may count other cycles.
+    """
+
+    then: Row
+    now: Row
+    other_memtile: bool
+
+    @property
+    def same(self) -> bool:
+        """Whether state and figures are those of the log."""
+        return (self.then.state, dict(self.then.figures)) == (self.now.state, dict(self.now.figures))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        sides = {"then": self.then.as_json(), "now": self.now.as_json()}
+        return {"key": self.then.key, "same": self.same, "other_memtile": self.other_memtile, **sides}
+
+    def __rich__(self) -> Sheet:
+        """The sheet, for ``rich.print``."""
+        return self.sheet()
+
+    def sheet(self) -> Sheet:
+        """Both, for people."""
+        names = list(dict.fromkeys([*self.then.figures, *self.now.figures]))
+        sides: Mapping[str, Row] = {"log": self.then, "now": self.now}
+        point = ", ".join(f"{name} = {value}" for name, value in self.then.point.items())
+        below = ["the same" if self.same else "NOT the same"]
+        if self.other_memtile:
+            below.append("the log is of another memtile, which may have counted other cycles")
+        return Sheet(
+            above=(f"{self.then.key}: {point}",),
+            columns=tuple(Column(head, right=head in names, one_line=True) for head in ("", "state", *names)),
+            rows=tuple(
+                (side, row.state.value, *(str(row.figures.get(name, "-")) for name in names))
+                for side, row in sides.items()
+            ),
+            below=(*below, *(f"{side}: {row.why}" for side, row in sides.items() if row.why)),
+        )
+
+
+def replay(path: str | Path, key: str = "") -> Replay:
+    """Run a variant again.
+
+    Args:
+        path: log of a sweep.
+        key: of the variant, or how it begins; empty = the best of the last sweep.
+
+    Raises:
+        InputFileError: no log, no such variant, or several.
+    """
+    result = read_result(path)
+    head = (log := Log(Path(path))).head
+    rows = [row for row in log.rows.values() if key and row.key.startswith(key)]
+    rows = rows or ([result.best] if not key and result.best else [])
+    if len(rows) != 1:
+        found = "no variant" if not rows else f"{len(rows)} variants"
+        raise InputFileError(f"{path}: {found} with the key {key!r}. sweep show --json lists them.")
+    (then,) = rows
+    if then.state is State.BEATEN:
+        raise InputFileError(f"{path}: {then.key} was stopped early: there is nothing to compare with.")
+    sources = Sources(**head["sources"][then.sources])
+    task = Task(then.sources, then.point, head["max_cycles"], head["check"])
+    with tempfile.TemporaryDirectory() as place:
+        now = attempt(sources.put(Path(place)), task, Rivals(()))
+    return Replay(then, now, then.sources != sources.hash)

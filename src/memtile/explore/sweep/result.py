@@ -1,0 +1,244 @@
+"""What a sweep found: its rows, who is on the front, why the others are not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from memtile.access.drawing import Drawing
+from memtile.errors import InputFileError
+from memtile.explore.sweep.figures import FIGURES
+from memtile.explore.sweep.frames import frame_of, table_of
+from memtile.explore.sweep.front import costs_of, front
+from memtile.explore.sweep.log import Log
+from memtile.explore.sweep.picture import sweep_picture
+from memtile.explore.sweep.row import Row, State
+from memtile.explore.sweep.space import Space, space_from
+from memtile.sheet import Column, Sheet
+
+INTERRUPTED = "interrupted"
+_SHOWN = 20  # rows of a table
+_REASONS = 8  # of infeasible variants, most frequent first
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResult:
+    """The outcome of a sweep.
+
+    Attributes:
+        design: name of its file.
+        space: what was varied.
+        objectives: names of the figures by which variants are compared, the first one first.
+        rows: the variants, in the order in which they were asked for.
+        ran: how many of them ran now; the others were known from the log.
+        seconds: that it took.
+        stopped: why it ended before its end; empty = it did not.
+        lost: the scheduler was lost before the end.
+        expected: variants that it would have tried at most; None = without end.
+        shown: rows of the table.
+    """
+
+    design: str
+    space: Space
+    objectives: Sequence[str]
+    rows: Sequence[Row]
+    ran: int = 0
+    seconds: float = 0.0
+    stopped: str = ""
+    lost: bool = False
+    expected: int | None = None
+    shown: int = field(default=_SHOWN, compare=False)
+
+    @cached_property
+    def ranked(self) -> tuple[Row, ...]:
+        """The good variants, best first: by the first objective, then by the others."""
+        good = (row for row in self.rows if row.state is State.GOOD)
+        return tuple(sorted(good, key=lambda row: (costs_of(row.figures, self.objectives), row.number)))
+
+    @cached_property
+    def front(self) -> tuple[Row, ...]:
+        """The Pareto front: good variants that none is better than in all objectives."""
+        costs = [costs_of(row.figures, self.objectives) for row in self.ranked]
+        return tuple(self.ranked[place] for place in front(costs))
+
+    @property
+    def best(self) -> Row | None:
+        """The first of the ranked ones; None if nothing is good."""
+        return next(iter(self.ranked), None)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        return self.stopped == INTERRUPTED
+
+    @property
+    def good(self) -> bool:
+        """Whether there is a good variant, and the sweep was not broken off."""
+        return bool(self.ranked) and not self.lost
+
+    def count(self, state: State) -> int:
+        """Variants that became of this state."""
+        return sum(row.state is state for row in self.rows)
+
+    def arrow(self) -> Any:
+        """The rows as a ``pyarrow.Table``: ``number``, ``state``, ``why``, parameters, figures, ``seconds``.
+
+        Raises:
+            InputFileError: pyarrow is not installed.
+        """
+        return table_of(self.rows)
+
+    def pandas(self) -> Any:
+        """The same as a pandas data frame.
+
+        Raises:
+            InputFileError: pyarrow or pandas is not installed.
+        """
+        return frame_of(self.rows)
+
+    def picture(self, path: Path | str | None = None) -> Drawing:
+        """Parallel coordinates of all good variants, and the front over its first two objectives.
+
+        Args:
+            path: also write it to a file, ``.svg`` or ``.html``.
+
+        Raises:
+            InputFileError: the file cannot be written.
+        """
+        made = sweep_picture(self.space, self.objectives, self.ranked, self.front)
+        if path is not None:
+            made.save(path)
+        return made
+
+    def page(self, path: Path | str) -> None:
+        """Write the table and the picture as one page.
+
+        Raises:
+            InputFileError: the name does not end in .html, or the file cannot be written.
+        """
+        if Path(path).suffix != ".html":
+            raise InputFileError(f"{path}: the name of a page must end in .html.")
+        head = f"<h1>{self.design}</h1>{self.sheet().html()}"
+        Drawing(head + self.picture().svg).save(path)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; the same sweep gives the same, wherever it runs."""
+        on_front = {row.key for row in self.front}
+        return {
+            "design": self.design,
+            "objectives": list(self.objectives),
+            "space": [axis.as_json() for axis in self.space.axes],
+            "size": self.space.size,
+            "expected": self.expected,
+            "counts": {state.value: self.count(state) for state in State},
+            "stopped": self.stopped,
+            "front": [row.key for row in self.front],
+            "rows": [_row_json(row, row.key in on_front) for row in self.rows],
+        }
+
+    def _repr_html_(self) -> str:
+        return self.sheet().html() + self.picture().svg
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{self.count(state)} {state}" for state in State)
+        return f"SweepResult({self.design}: {counts}, {len(self.front)} on the front)"
+
+    def __str__(self) -> str:
+        """The sheet as plain text."""
+        return str(self.sheet())
+
+    def __rich__(self) -> Sheet:
+        """The sheet, for ``rich.print``."""
+        return self.sheet()
+
+    def sheet(self) -> Sheet:
+        """The best variants for people, and why the others are not good."""
+        on_front = {row.key for row in self.front}
+        first = [*self.ranked[: self.shown]]
+        later = [row for row in self.ranked[self.shown :] if row.key in on_front]
+        names = [axis.name for axis in self.space.axes]
+        return Sheet(
+            above=(f"{self.design}: {_many(self.space)}", *(f"  {axis.text}" for axis in self.space.axes)),
+            columns=(
+                Column("", one_line=True),
+                *(Column(name, right=True, one_line=True) for name in names),
+                *(Column(name, right=True, one_line=True) for name in FIGURES),
+            ),
+            rows=tuple(_cells(row, names, row.key in on_front) for row in (*first, *later)),
+            below=tuple(self._lines(len(first) + len(later))),
+        )
+
+    def _lines(self, shown: int) -> list[str]:
+        counts = ", ".join(f"{self.count(state)} {state}" for state in State if self.count(state))
+        lines = [f"{len(self.rows)} variants: {counts}" if counts else "no variants"]
+        if self.ranked:
+            lines.append(f"* = on the Pareto front of {', '.join(self.objectives)}: {len(self.front)}")
+        if shown < len(self.ranked):
+            lines.append(f"{len(self.ranked) - shown} more good variants are not shown")
+        lines += reasons(self.rows)
+        if self.seconds and self.ran < len(self.rows):
+            lines.append(f"{self.ran} ran, {len(self.rows) - self.ran} known from the log")
+        if self.stopped:
+            lines.append(f"{self.stopped}: this is what was done")
+        return lines
+
+
+def reasons(rows: Sequence[Row]) -> list[str]:
+    """Why variants are infeasible: how many by kind, the most frequent first, with what one of them says."""
+    bad = [row for row in rows if row.state is State.INFEASIBLE]
+    lines = []
+    for kind, count in Counter(row.kind for row in bad).most_common(_REASONS):
+        one = next(row for row in bad if row.kind == kind)
+        point = ", ".join(f"{name} = {value}" for name, value in one.point.items())
+        lines.append(f"{count} infeasible, {kind}: with {point}: {one.why}")
+    return lines
+
+
+def read_result(path: str | Path, objectives: Sequence[str] = (), shown: int = _SHOWN) -> SweepResult:
+    """The sweep that a log is of: rows of the sources that it was last used with.
+
+    Args:
+        path: of the Parquet file, or where it will be while a journal is all there is.
+        objectives: by which variants are compared; none = those of the sweep.
+        shown: rows of the table.
+
+    Raises:
+        InputFileError: no log, or one that cannot be read.
+    """
+    log = Log(Path(path))
+    if not log.found:
+        raise InputFileError(f"{path}: there is no log of a sweep. memtile sweep DESIGN.py writes one.")
+    head: Mapping[str, Any] = log.head
+    known = (row for row in log.rows.values() if row.sources == head["hash"])
+    rows = tuple(sorted(known, key=lambda row: row.number))
+    space = space_from(head["space"])
+    chosen = tuple(objectives or head["objectives"])
+    return SweepResult(head["design"], space, chosen, rows, expected=space.size, shown=shown)
+
+
+def _row_json(row: Row, on_front: bool) -> dict[str, Any]:
+    data = row.as_json()
+    return {**{name: data[name] for name in data if name not in ("seconds", "sources")}, "front": on_front}
+
+
+def _many(space: Space) -> str:
+    return "variants without end" if space.size is None else f"a space of {space.size} variants"
+
+
+def _cells(row: Row, names: Sequence[str], on_front: bool) -> tuple[str, ...]:
+    figures = (_figure(name, row.figures.get(name)) for name in FIGURES)
+    return ("*" if on_front else "", *(_text(row.point.get(name)) for name in names), *figures)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _figure(name: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1%}" if name == "share" else f"{value:.0f}"

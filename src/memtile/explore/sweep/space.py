@@ -1,0 +1,322 @@
+"""The space of a sweep: what is varied, and which values each may have.
+
+A point of the space has a *label* for each axis: a number, a truth value, None or a text, as JSON has them;
+for other values the text that ``--set`` takes. So points go over pipes, into files and back.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from memtile.arch.timing import Timing, likely
+from memtile.design.parameters import Parameter, limits_of, parameters_of, value_of
+from memtile.design.ranges import Choices, Range, is_number
+from memtile.errors import DesignError, Problem, raise_if
+
+TIMING = "timing."
+"""How the name of a timing constant begins."""
+Label = int | float | bool | str | None
+Point = Mapping[str, Label]
+_ANNOTATIONS = "with Range, Literal, an Enum or Choices"
+_MOST_VALUES = 1 << 20  # of an axis: more are taken for a slip
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One thing that is varied.
+
+    Attributes:
+        name: of the parameter; of a timing constant behind ``timing.``.
+        values: all its labels; empty = any number of ``span``.
+        span: smallest and largest number, of an axis without steps.
+        log: a search goes through it by ratios.
+    """
+
+    name: str
+    values: tuple[Label, ...] = ()
+    span: tuple[float, float] = (0.0, 0.0)
+    log: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "values": list(self.values), "span": list(self.span), "log": self.log}
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        if not self.values:
+            return f"{self.name} = {self.span[0]:g}..{self.span[1]:g}"
+        shown = ", ".join(map(str, self.values if len(self.values) <= 8 else self.values[:3]))
+        return f"{self.name} = {shown}" + (f", ... {self.values[-1]}" if len(self.values) > 8 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """All that is varied; points are numbered as an odometer counts, the last axis first."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def size(self) -> int | None:
+        """How many points there are; None = without end."""
+        return math.prod(len(axis.values) for axis in self.axes) if all(a.values for a in self.axes) else None
+
+    def grid(self) -> Iterator[Point]:
+        """All points, in their order.
+
+        Raises:
+            DesignError: axes without steps, all at once.
+        """
+        raise_if([_no_steps(axis) for axis in self.axes if not axis.values], DesignError)
+        names = [axis.name for axis in self.axes]
+        for labels in itertools.product(*(axis.values for axis in self.axes)):
+            yield dict(zip(names, labels, strict=True))
+
+    def random(self, count: int, seed: int) -> Iterator[Point]:
+        """``count`` points by chance, none twice; fewer where the space has fewer."""
+        chance, size = random.Random(seed), self.size
+        if size is None:
+            yield from ({axis.name: _any(axis, chance) for axis in self.axes} for _ in range(count))
+        else:
+            yield from map(self._at, chance.sample(range(size), min(count, size)))
+
+    def _at(self, number: int) -> Point:
+        point: dict[str, Label] = {}
+        for axis in reversed(self.axes):
+            number, place = divmod(number, len(axis.values))
+            point[axis.name] = axis.values[place]
+        return {axis.name: point[axis.name] for axis in self.axes}
+
+
+def _any(axis: Axis, chance: random.Random) -> Label:
+    if axis.values:
+        return chance.choice(axis.values)
+    low, high = axis.span
+    if axis.log:
+        return min(max(math.exp(chance.uniform(math.log(low), math.log(high))), low), high)
+    return chance.uniform(low, high)
+
+
+def space_of(
+    function: Callable[..., object],
+    vary: Mapping[str, str],
+    fixed: Mapping[str, object],
+    where: str,
+) -> Space:
+    """What is varied of a design: parameters whose annotations say which values they have, and what is named.
+
+    Args:
+        function: the design function.
+        vary: values by name, as texts: ``8,16,32``, ``1..8``, ``1..64:8``, ``0.5..2``; an empty text means
+            those of the annotation, of a timing constant the range in which it is expected to be.
+        fixed: what is set, and not varied.
+        where: the design, for messages.
+
+    Raises:
+        DesignError: names that are nothing to vary, texts that are no values, nothing to vary; all at once.
+    """
+    found = {parameter.name: parameter for parameter in parameters_of(function)}
+    axes: list[Axis] = []
+    problems: list[Problem] = [_both(where, name) for name in vary if name in fixed]
+    for name, parameter in found.items():
+        if name in fixed:
+            continue
+        try:
+            axis = _named(name, parameter.kind, vary[name]) if vary.get(name) else axis_of(parameter)
+        except (ValueError, TypeError, SyntaxError) as error:
+            problems.append(_no_values(where, name, vary[name], parameter.allowed, error))
+            continue
+        if axis is None and name in vary:
+            problems.append(_open(where, parameter))
+        axes += [] if axis is None else [axis]
+    constants = {f"{TIMING}{f.name}" for f in fields(Timing)}
+    for name in vary:
+        if name in constants and name not in fixed:
+            try:
+                axes.append(_constant(name, vary[name]))
+            except ValueError as error:
+                problems.append(_no_values(where, name, vary[name], _allowed(name), error))
+        elif name not in found:
+            problems.append(_unknown(where, name, found))
+    raise_if(problems, DesignError)
+    if not axes:
+        raise DesignError(_nothing(where, found))
+    return Space(tuple(axes))
+
+
+def axis_of(parameter: Parameter) -> Axis | None:
+    """The axis that the annotation of a parameter says; None if it leaves the values open."""
+    if isinstance(limit := _range_of(parameter.kind), Range) and not _steps(limit, parameter.kind):
+        return Axis(parameter.name, (), (float(limit.low), float(limit.high)), limit.log)
+    values = _values(parameter.kind)
+    log = isinstance(limit, Range) and limit.log
+    return None if values is None else Axis(parameter.name, values, log=log)
+
+
+def _range_of(kind: Any) -> Range | Choices | None:
+    return next(limits_of(kind), None)
+
+
+def _values(kind: Any) -> tuple[Label, ...] | None:
+    """Labels of all values of a type; None if it has no end of them, or nobody says which."""
+    if get_origin(kind) in (Union, UnionType):
+        parts = [_values(each) for each in get_args(kind)]
+        return None if None in parts else tuple(dict.fromkeys(v for part in parts for v in part or ()))
+    if get_origin(kind) is Literal:
+        return tuple(label(value) for value in get_args(kind))
+    if get_origin(kind) is Annotated:
+        limit = _range_of(kind)
+        if isinstance(limit, Choices):
+            return tuple(label(value) for value in limit.values)
+        return _numbers(limit, kind) if limit else _values(get_args(kind)[0])
+    if kind in (bool, NoneType):
+        return (False, True) if kind is bool else (None,)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return tuple(kind.__members__)
+    return None
+
+
+def label(value: Any) -> Label:
+    """What stands for a value of a parameter; ``value_of`` makes the value of it again."""
+    if isinstance(value, Enum):
+        return value.name
+    if value is None or isinstance(value, int | float | str):
+        return value
+    return str(getattr(value, "__name__", value))
+
+
+def _steps(limit: Range, kind: Any) -> bool:
+    whole = get_args(kind)[0] is int
+    return whole or limit.step is not None
+
+
+def _numbers(limit: Range, kind: Any) -> tuple[Label, ...]:
+    whole = get_args(kind)[0] is int
+    if not _steps(limit, kind):
+        raise ValueError(f"{limit} has no steps")
+    return counted(math.ceil(limit.low) if whole else limit.low, limit.high, limit.step or 1)
+
+
+def counted(low: float, high: float, step: float) -> tuple[Label, ...]:
+    """Numbers from ``low`` to at most ``high``, each ``step`` above the one before.
+
+    Raises:
+        ValueError: more than a million of them.
+    """
+    count = math.floor((high - low) / step + 1e-9) + 1
+    if count > _MOST_VALUES:
+        raise ValueError(f"{low:g}..{high:g} in steps of {step:g} are {count} values")
+    return tuple(low + n * step for n in range(count))
+
+
+def _named(name: str, kind: Any, text: str) -> Axis:
+    """An axis of values that a text says, each of which must be one of the parameter."""
+    ends, _, step = text.partition(":")
+    low, dots, high = ends.partition("..")
+    if not dots:
+        labels = dict.fromkeys(label(value_of(kind, part.strip())) for part in _parts(text))
+        return Axis(name, tuple(labels))
+    first, last = value_of(kind, low.strip()), value_of(kind, high.strip())
+    if not (is_number(first) and is_number(last) and first <= last):
+        raise ValueError(f"{low} and {high} are no ends of a range")
+    if not step and isinstance(first, float):
+        return Axis(name, (), (first, last))
+    by = value_of(type(first), step.strip()) if step else 1
+    if by <= 0:
+        raise ValueError(f"a step of {step} leads nowhere")
+    return Axis(name, tuple(value_of(kind, value) for value in counted(first, last, by)))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """What commas part; not those within brackets."""
+    depth, part = 0, ""
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            yield part
+            part = ""
+        else:
+            part += letter
+    yield part
+
+
+def _constant(name: str, text: str) -> Axis:
+    constant = name.removeprefix(TIMING)
+    low, high = likely(constant)
+    if not text and low == high:
+        raise ValueError("it is measured, so that no other value is expected")
+    return _named(name, Annotated[int, _span(constant)], text or f"{low}..{high}")
+
+
+def _span(constant: str) -> Range:
+    (found,) = (f for f in fields(Timing) if f.name == constant)
+    return Range(found.metadata["low"], found.metadata["high"])
+
+
+def _allowed(name: str) -> str:
+    return f"whole numbers of {_span(name.removeprefix(TIMING))}"
+
+
+def _problem(where: str, name: str, given: str, allowed: str, says: str, step: str = "") -> Problem:
+    return Problem(
+        reason="space",
+        where=where,
+        field=name,
+        given=given,
+        allowed=allowed,
+        source="annotations of the design function",
+        next_step=step,
+        says=says,
+    )
+
+
+def _both(where: str, name: str) -> Problem:
+    says = f"{name} is both set and varied"
+    return _problem(where, name, "--set and --vary", "one of both", says, "Leave one of both out.")
+
+
+def _no_values(where: str, name: str, text: str, allowed: str, error: Exception) -> Problem:
+    says = f"{name} cannot be varied over {text!r} ({error}); its values must be {allowed}"
+    return _problem(where, name, repr(text), allowed, says, "Write 8,16,32 or 1..8 or 16..128:16.")
+
+
+def _open(where: str, parameter: Parameter) -> Problem:
+    says = f"the annotation of {parameter.name} does not say which values it has"
+    step = f"Say them: --vary {parameter.name}=VALUES, or annotate it, {_ANNOTATIONS}."
+    return _problem(where, parameter.name, parameter.type_name, "values to go through", says, step)
+
+
+def _unknown(where: str, name: str, found: Mapping[str, Parameter]) -> Problem:
+    listed = ", ".join(found) or "none"
+    says = f"there is no {name!r} to vary; the parameters are {listed}, and timing.NAME for timing constants"
+    return _problem(where, name, repr(name), listed, says, "Run memtile info on the design to see them.")
+
+
+def _nothing(where: str, found: Mapping[str, Parameter]) -> Problem:
+    listed = ", ".join(found) or "there are none"
+    says = f"there is nothing to vary: no annotation says which values a parameter has ({listed})"
+    step = f"Annotate arguments of design(), {_ANNOTATIONS}, or give --vary NAME=VALUES."
+    return _problem(where, "parameters", "none with values", "at least one", says, step)
+
+
+def _no_steps(axis: Axis) -> Problem:
+    says = f"{axis.name} may be any number of {axis.span[0]:g}..{axis.span[1]:g}; a grid needs steps"
+    step = f"Give a step, --vary {axis.name}=LOW..HIGH:STEP, or take --random N or --optimise."
+    return _problem("sweep", axis.name, "no step", "a range with a step", says, step)
+
+
+def space_from(data: Sequence[Mapping[str, Any]]) -> Space:
+    """The space that ``Axis.as_json`` wrote down."""
+    return Space(
+        tuple(
+            Axis(each["name"], tuple(each["values"]), (each["span"][0], each["span"][1]), each["log"])
+            for each in data
+        )
+    )

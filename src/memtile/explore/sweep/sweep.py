@@ -1,0 +1,255 @@
+"""A sweep: variants of a design tried by a strategy, their rows kept in a log."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from memtile.arch.chosen_timing import chosen_timing
+from memtile.design.bench import MAX_CYCLES
+from memtile.design.parameters import chosen
+from memtile.errors import SimulationError
+from memtile.explore.sweep.attempt import Rivals
+from memtile.explore.sweep.cluster import ClusterRunner
+from memtile.explore.sweep.extras import extra
+from memtile.explore.sweep.figures import objectives_of
+from memtile.explore.sweep.front import costs_of, front
+from memtile.explore.sweep.log import Log
+from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
+from memtile.explore.sweep.result import INTERRUPTED, SweepResult
+from memtile.explore.sweep.row import Row, State, Task
+from memtile.explore.sweep.sources import Sources, loaded, sources_of
+from memtile.explore.sweep.space import TIMING, Label, Point, Space, label, space_of
+from memtile.explore.sweep.strategy import Batches, listed, optimised
+
+Strategy = Literal["grid", "random", "optimise"]
+SECONDS = 120.0
+"""Time for a variant, after which its process is ended."""
+TRIALS = 100
+BUDGET = "the time is over"
+Watch = Callable[[Row, int, int | None], None]
+"""Is given each row as it comes, how many there are, and how many there will be; None = nobody knows."""
+
+
+class Runner(Protocol):
+    """Who tries variants."""
+
+    def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
+        """The row of each request, as they come."""
+
+    def close(self) -> None:
+        """End what was begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """What is tried, and how; see :func:`sweep`."""
+
+    strategy: Strategy = "grid"
+    count: int | None = None
+    objectives: str = "cycles"
+    vary: Mapping[str, str] = field(default_factory=dict)
+    set: Mapping[str, object] = field(default_factory=dict)
+    timing: Mapping[str, int] = field(default_factory=dict)
+    sampler: str = "tpe"
+    seed: int = 0
+    budget: float | None = None
+    prune: bool | None = None
+    max_cycles: int = MAX_CYCLES
+    check: bool = False
+    workers: int | None = None
+    seconds: float = SECONDS
+    scheduler: str = ""
+
+
+def sweep(
+    design: str | Path,
+    plan: SweepPlan | None = None,
+    *,
+    log: str | Path | None = None,
+    watch: Watch | None = None,
+) -> SweepResult:
+    """Try variants of a design: ``memtile sweep`` from Python.
+
+    Ctrl-C ends it and keeps what is done, in the result and in the log.
+
+    Args:
+        design: Python file with a ``design()`` function.
+        plan: what is tried, and how; None = the grid of all parameters with known values, by cycles.
+        log: Parquet file with the rows; what it has of the same sources is not run again. None = no log.
+        watch: called with each row.
+
+    Raises:
+        InputFileError: files that cannot be read or written, packages that are missing.
+        DesignError: nothing to vary, names or values that the design does not have, an unknown objective.
+        SimulationError: no scheduler at the address; one that is lost ends the sweep, ``SweepResult.lost``.
+    """
+    return Sweep(str(design), plan or SweepPlan()).run(None if log is None else Path(log), watch)
+
+
+class Sweep:
+    """A sweep that is ready to run.
+
+    Args:
+        file: of the design.
+        plan: what is tried.
+    """
+
+    def __init__(self, file: str, plan: SweepPlan) -> None:
+        self.file, self.plan = file, plan
+        self.objectives = objectives_of(plan.objectives)
+        self.sources: Sources = sources_of(file)
+        function = loaded(file, self.sources.hash)
+        with chosen_timing(plan.timing):  # names and ranges
+            pass
+        clash = [f"{TIMING}{name}" for name in plan.timing]
+        self.space: Space = space_of(function, plan.vary, {**plan.set, **dict.fromkeys(clash)}, file)
+        first = {axis.name: (*axis.values, axis.span[0])[0] for axis in self.space.axes}
+        given = {name: value for name, value in first.items() if not name.startswith(TIMING)}
+        values = chosen(function, {**given, **plan.set}, file)
+        fixed: dict[str, Label] = {name: label(values[name]) for name in plan.set}
+        self._fixed = {**fixed, **{f"{TIMING}{name}": value for name, value in plan.timing.items()}}
+        self.hash = self.sources.hash
+        self._rows: dict[str, Row] = {}
+        self._numbers: dict[str, int] = {}
+        self._ran, self._stopped, self._lost = 0, "", False
+
+    @property
+    def total(self) -> int | None:
+        """How many variants there will be, at most; None = nobody knows."""
+        size, count = self.space.size, self.plan.count
+        if self.plan.strategy == "grid":
+            return size
+        count = TRIALS if count is None and self.plan.budget is None else count
+        return size if count is None else count if size is None else min(size, count)
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """What the log says of it."""
+        return {
+            "design": self.sources.name,
+            "hash": self.hash,
+            "sources": {self.hash: self.sources.as_json()},
+            "space": [axis.as_json() for axis in self.space.axes],
+            "set": dict(self._fixed),
+            "objectives": list(self.objectives),
+            "strategy": self.plan.strategy,
+            "max_cycles": self.plan.max_cycles,
+            "check": self.plan.check,
+        }
+
+    def run(self, path: Path | None, watch: Watch | None) -> SweepResult:
+        """Do it; see :func:`sweep`."""
+        begin = time.monotonic()
+        with ExitStack() as stack:
+            batches = self._batches()
+            log = None if path is None else Log(path)
+            runner = self._runner()
+            stack.callback(runner.close)
+            if log is not None:
+                stack.enter_context(log.open(self.head))
+            try:
+                self._go(batches, runner, log, watch or (lambda *_: None), begin)
+            except KeyboardInterrupt:
+                self._stopped = INTERRUPTED
+            except SimulationError as error:
+                self._stopped, self._lost = str(error), True
+            else:
+                if isinstance(runner, ClusterRunner) and log is not None and not self._stopped:
+                    runner.forget()
+        return self._result(time.monotonic() - begin)
+
+    def _batches(self) -> Batches:
+        plan, seed = self.plan, self.plan.seed
+        if plan.strategy == "optimise":
+            extra("optuna")  # what is missing is told before the log is begun
+            most = self.total if self.total is not None else 1 << 30
+            return optimised(self.space, self.objectives, plan.sampler, most, seed)
+        if plan.strategy == "grid":
+            points = self.space.grid()
+        else:
+            points = self.space.random(self.total or 1 << 30, seed)
+        return listed(points, whole=not self._prunes)
+
+    @property
+    def _prunes(self) -> bool:
+        return self.plan.strategy == "optimise" if self.plan.prune is None else self.plan.prune
+
+    def _runner(self) -> Runner:
+        plan = self.plan
+        if plan.scheduler:
+            return ClusterRunner(plan.scheduler, self.file, self.sources)
+        if plan.workers == 0:
+            return HereRunner(self.file)
+        return ProcessRunner(self.file, plan.workers or _processors(), plan.seconds)
+
+    def _go(self, batches: Batches, runner: Runner, log: Log | None, watch: Watch, begin: float) -> None:
+        end = None if self.plan.budget is None else begin + self.plan.budget
+        batch = next(batches, None)
+        while batch is not None:
+            asked: list[str] = []
+            for row in runner.rows(self._requests(batch, asked, log, watch, end)):
+                self._ran += 1
+                if log is not None:
+                    log.add(replace(row, number=self._numbers[row.key]))
+                self._keep(row, watch)
+            if self._stopped:
+                return
+            try:
+                batch = batches.send([self._rows[key] for key in asked])
+            except StopIteration:
+                return
+
+    def _requests(
+        self, batch: Iterable[Point], asked: list[str], log: Log | None, watch: Watch, end: float | None
+    ) -> Iterator[Request]:
+        """What of a batch is not known yet; notes all its keys in ``asked``."""
+        rivals = Rivals(self.objectives, self._best() if self._prunes else ())
+        for point in batch:
+            task = Task(self.hash, {**self._fixed, **point}, self.plan.max_cycles, self.plan.check)
+            known = self._rows.get(task.key) or (log.rows.get(task.key) if log is not None else None)
+            asked.append(task.key)
+            self._numbers.setdefault(task.key, len(self._numbers))
+            if known is not None and rivals.spare(known):
+                self._keep(known, watch)
+                continue
+            if end is not None and time.monotonic() > end:
+                self._stopped = BUDGET
+                return
+            yield task, rivals
+
+    def _keep(self, row: Row, watch: Watch) -> None:
+        """Have a row, with its place among those that were asked for."""
+        new = row.key not in self._rows
+        self._rows[row.key] = replace(row, number=self._numbers[row.key])
+        if new:
+            watch(self._rows[row.key], len(self._rows), self.total)
+
+    def _best(self) -> list[tuple[float, ...]]:
+        good = [row for row in self._rows.values() if row.state is State.GOOD]
+        costs = [costs_of(row.figures, self.objectives) for row in good]
+        return [costs[place] for place in front(costs)]
+
+    def _result(self, seconds: float) -> SweepResult:
+        rows = sorted(self._rows.values(), key=lambda row: row.number)
+        return SweepResult(
+            design=self.sources.name,
+            space=self.space,
+            objectives=self.objectives,
+            rows=tuple(rows),
+            ran=self._ran,
+            seconds=seconds,
+            stopped=self._stopped,
+            lost=self._lost,
+            expected=self.total,
+        )
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

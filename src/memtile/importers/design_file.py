@@ -1,0 +1,136 @@
+"""Python files of users: a module with a ``design()`` function, loaded with errors that name its line.
+
+What the code of a design prints goes to standard error: standard output is for what commands show.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar, cast
+
+from memtile.errors import InputFileError, MemtileError
+
+T = TypeVar("T")
+
+
+def design_function(file: str) -> Callable[..., Any]:
+    """The function ``design`` of a file.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python, fails, or has none.
+    """
+    path = Path(file)
+    if not path.is_file():
+        raise InputFileError(f"{file}: there is no such file. Give a Python file with a design() function.")
+    module = _module(path)
+    return cast(Callable[..., Any], user_code(path, lambda: _execute(module, file)))
+
+
+def _module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"memtile_design_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise InputFileError(f"{path}: the file is not a Python file; its name must end in .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look up the names of their annotations
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as for python design.py
+    return module
+
+
+def load_module(file: str) -> ModuleType:
+    """A Python file as a module.
+
+    Raises:
+        InputFileError: it is not Python, or it fails.
+        MemtileError: as the file itself raises it.
+    """
+    path = Path(file)
+    module = _module(path)
+    assert module.__spec__ is not None
+    assert module.__spec__.loader is not None
+    user_code(path, functools.partial(module.__spec__.loader.exec_module, module))
+    return module
+
+
+def guarded(file: str, call: Callable[[], T]) -> T:
+    """What ``call`` returns; a mistake in the kernels of ``file`` that it runs becomes one line.
+
+    Raises:
+        InputFileError: the user's code failed.
+        MemtileError: as it was raised; what the user's code led to names its line.
+    """
+    try:
+        return _aside(call)
+    except MemtileError as error:
+        raise _located(file, error) from None
+    except Exception as error:
+        line = _line(Path(file), error)
+        if line is None:
+            raise
+        raise InputFileError(f"{file}, line {line}: {_described(error)}") from None
+
+
+def _execute(module: ModuleType, file: str) -> Callable[[], Any]:
+    assert module.__spec__ is not None
+    assert module.__spec__.loader is not None
+    module.__spec__.loader.exec_module(module)
+    function: Any = getattr(module, "design", None)
+    if not callable(function):
+        raise InputFileError(
+            f"{file}: there is no function design(), which the command calls to get the design."
+        )
+    return cast(Callable[[], Any], function)
+
+
+def user_code(path: Path, call: Callable[[], Any]) -> Any:
+    """What ``call`` returns, code of a user's file; its own mistakes become one line that names the place.
+
+    Raises:
+        InputFileError: the file is not Python, or it fails.
+        MemtileError: as the file itself raises it, with its line.
+    """
+    try:
+        return _aside(call)
+    except MemtileError as error:
+        raise _located(str(path), error) from None
+    except SyntaxError as error:
+        raise InputFileError(f"{path}, line {error.lineno}: this is not Python: {error.msg}.") from None
+    except Exception as error:
+        line = _line(path, error)
+        place = str(path) if line is None else f"{path}, line {line}"
+        raise InputFileError(f"{place}: {_described(error)}") from None
+
+
+def _aside(call: Callable[[], T]) -> T:
+    """What ``call`` returns; what it prints is no result of the command."""
+    with redirect_stdout(sys.stderr):
+        return call()
+
+
+def _located(file: str, error: MemtileError) -> MemtileError:
+    """The error, with the line of the file that led to it, if one did."""
+    line = _line(Path(file), error)
+    if line is None or not error.problems:
+        return error
+    return type(error)([replace(p, where=f"{file}, line {line}, {p.where}") for p in error.problems])
+
+
+def _line(path: Path, error: Exception) -> int | None:
+    """The last line of the file that led to the error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+    return own[-1] if own else None
+
+
+def _described(error: Exception) -> str:
+    """The error in one line, and which kernel it is from."""
+    return "; ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
