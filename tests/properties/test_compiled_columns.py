@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from memtile.jit.decorators import ENABLED, jit
-from memtile.jit.structs import Pointer, Struct, dereference, pointer_to
+from memtile.jit.structs import Struct, dereference, place_of
 from memtile.jit.tables import table
 
 Ints = npt.NDArray[np.int64]
@@ -71,11 +71,11 @@ if ENABLED:
 
     many_at = dereference(Many)
 
-    def work_behind_a_pointer(pointer: Pointer, a: int, b: int, value: int) -> int:
-        return work(many_at(pointer), a, b, value)
+    def work_behind_a_pointer(address: int, a: int, b: int, value: int) -> int:
+        return work(many_at(address), a, b, value)
 
-    def row_behind_a_pointer(pointer: Pointer) -> int:
-        return many_at(pointer).plane[0].shape[0]
+    def row_behind_a_pointer(address: int) -> int:
+        return many_at(address).plane[0].shape[0]
 
     compiled = compiled_entry(work_behind_a_pointer, on_disk=False)
     a_whole_row = compiled_entry(row_behind_a_pointer, on_disk=False)
@@ -100,7 +100,7 @@ BYTES = some.integers(-(1 << 30), 1 << 30)
 def test_the_same_elements_as_in_the_interpreter(steps: list[tuple[int, int, int]]) -> None:
     mine, theirs = many(), many()
     for a, b, value in steps:
-        assert compiled(pointer_to(mine), a, b, abs(value)) == work(theirs, a, b, abs(value))
+        assert compiled(place_of(mine).address, a, b, abs(value)) == work(theirs, a, b, abs(value))
     for one, other in zip(mine, theirs, strict=True):
         assert one.tobytes() == other.tobytes()
 
@@ -108,12 +108,12 @@ def test_the_same_elements_as_in_the_interpreter(steps: list[tuple[int, int, int
 def test_a_whole_row_is_refused() -> None:
     """Columns give single elements; anything else would be slow, and is an error when it is compiled."""
     with pytest.raises(numba.TypingError, match=r"getitem\(Column\(Many.plane\)"):
-        a_whole_row(pointer_to(many()))
+        a_whole_row(place_of(many()).address)
 
 
 def test_loads_and_stores_say_which_column_they_are_about() -> None:
     """What lets LLVM keep in registers what a store to another column cannot have changed."""
-    compiled(pointer_to(many()), 0, 0, 1)
+    compiled(place_of(many()).address, 0, 0, 1)
     code = next(iter(work.compiled.overloads.values())).library.get_llvm_str()  # type: ignore[attr-defined]
     stores = [line for line in code.splitlines() if "store i64" in line and "retptr" not in line]
     loads = [line for line in code.splitlines() if "load i64" in line]

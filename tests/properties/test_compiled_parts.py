@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from memtile.jit.decorators import ENABLED, inlined, jit
-from memtile.jit.structs import Pointer, Struct, dereference, pointer_to
+from memtile.jit.structs import Struct, dereference, place_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -58,10 +58,10 @@ def work_in_the_interpreter(whole: Outer, rounds: int) -> int:
 outer_at = dereference(Outer)
 
 
-def work_behind_a_pointer(pointer: Pointer, rounds: int) -> int:
+def work_behind_a_pointer(address: int, rounds: int) -> int:
     found = 0
     for _ in range(rounds):
-        found += total(outer_at(pointer))
+        found += total(outer_at(address))
     return found
 
 
@@ -72,7 +72,7 @@ if ENABLED:
 
 
 def work(whole: Outer, rounds: int) -> int:
-    return compiled(pointer_to(whole), rounds) if ENABLED else work_in_the_interpreter(whole, rounds)
+    return compiled(place_of(whole).address, rounds) if ENABLED else work_in_the_interpreter(whole, rounds)
 
 
 def tables() -> Outer:
@@ -119,7 +119,7 @@ def test_a_struct_with_another_array_has_its_own_pointer() -> None:
 def test_an_array_of_another_type_is_refused(other: np.ndarray, why: str) -> None:
     work(tables(), 1)
     with pytest.raises(TypeError, match=why):
-        pointer_to(tables()._replace(first=other))
+        place_of(tables()._replace(first=other))
     assert work(tables(), 1) == by_hand(tables(), 1)
 
 
@@ -128,10 +128,10 @@ def test_arrays_that_overlap_are_refused() -> None:
     """Compiled code relies on it that a store to one changes no other."""
     both = np.zeros(12, np.int64)
     beside = tables()._replace(first=both[:4], inner=Inner(both[4:8]))
-    pointer_to(beside)
+    place_of(beside)
     for other in (both[:4], both[3:7], both[1:3], both):
         with pytest.raises(TypeError, match="Outer: arrays that overlap"):
-            pointer_to(beside._replace(inner=Inner(other)))
+            place_of(beside._replace(inner=Inner(other)))
 
 
 @pytest.mark.slow

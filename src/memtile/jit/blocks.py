@@ -7,9 +7,11 @@ the same type. Nothing is checked, as everywhere in compiled code.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from memtile.jit.decorators import ENABLED
+from memtile.jit.deferred import Deferred
 
 Copy = Callable[[Any, int, Any, int, int], None]
 Clear = Callable[[Any, int, int], None]
@@ -31,6 +33,12 @@ def moves() -> tuple[Copy, Clear]:
     """
     if not ENABLED:
         return _copy, _clear
-    from memtile.jit.block_moves import clear_block, copy_block
+    return cast(Copy, Deferred(partial(_made, "copy_block"), _copy)), cast(
+        Clear, Deferred(partial(_made, "clear_block"), _clear)
+    )
 
-    return cast(Copy, copy_block), cast(Clear, clear_block)
+
+def _made(name: str) -> Any:
+    from memtile.jit import block_moves
+
+    return getattr(block_moves, name)

@@ -11,12 +11,15 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
+import re
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from memtile.errors import MemtileError, Problem
@@ -27,8 +30,10 @@ Sources = tuple[str, ...]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _OURS = Path(__file__).parent.name
+COMPLETE = "complete"  # file that says that all of an engine is there
 _STAY = 4  # directories; other checkouts and running processes may share the place
 _VARIABLE = "MEMTILE_CACHE"
+_VERSION = re.compile(r'"version": "([^"]+)"')  # as versioneer writes it
 _CANNOT = "it cannot be written"
 _ROOT = 0  # the user who can do anything anyway
 
@@ -82,6 +87,19 @@ def _unsafe(directory: Path) -> str:
     return f"{directory} can be written by everybody" if found.st_mode & stat.S_IWOTH else ""
 
 
+def numba_version() -> str:
+    """Version of Numba, found without importing it, which takes longer than a short run."""
+    loaded, found = sys.modules.get("numba"), find_spec("numba")
+    if loaded is None and found is not None and found.origin is not None:
+        written = Path(found.origin).with_name("_version.py")
+        match = _VERSION.search(written.read_text("utf-8")) if written.exists() else None
+        if match:
+            return match[1]
+    from numba import __version__
+
+    return __version__
+
+
 @cache
 def cache_directory(sources: Sources) -> Path:
     """Directory for what is compiled from exactly these sources by this Numba; made if it is not there.
@@ -91,9 +109,7 @@ def cache_directory(sources: Sources) -> Path:
     Raises:
         MemtileError: ``MEMTILE_CACHE`` names a place that cannot be written, or that others can write.
     """
-    from numba import __version__ as version
-
-    override, refused = os.environ.get(_VARIABLE), ""
+    version, override, refused = numba_version(), os.environ.get(_VARIABLE), ""
     for root in [Path(override)] if override else _roots():
         directory = root / "jit" / f"{source_hash(sources)}-{version}"
         refused = _refused(directory)
@@ -120,7 +136,7 @@ def made_once(directory: Path, waiting: Callable[[], None]) -> Iterator[None]:
         directory: of the cache.
         waiting: called if another process compiles.
     """
-    complete = directory / "complete"
+    complete = directory / COMPLETE
     if complete.exists():
         yield
         return

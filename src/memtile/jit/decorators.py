@@ -2,7 +2,7 @@
 
 ``MEMTILE_JIT=0`` leaves the very same functions to the interpreter. Only entries, the functions that Python
 calls, are compiled with a way in from Python and kept on disk; the parts are compiled into them. Called from
-the interpreter, parts simply run there.
+the interpreter, parts simply run there. Nothing here imports Numba before something is to be compiled.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import cached_property, partial, update_wrapper
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memtile.jit.cache import Sources, cache_directory, forget_old, made_once
 from memtile.jit.progress import PROGRESS, shown
+
+if TYPE_CHECKING:
+    from memtile.jit.entries import Entry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,7 +29,7 @@ _OPT_LEVEL = 3  # of LLVM: the clock loop is a tenth faster than with level 1, a
 
 
 @contextmanager
-def _settings(directory: Path) -> Iterator[None]:
+def settings(directory: Path) -> Iterator[None]:
     """Numba's process-wide settings, ours while decorating and compiling, then put back."""
     import numba
 
@@ -40,30 +43,57 @@ def _settings(directory: Path) -> Iterator[None]:
         config.CACHE_DIR, config.OPT = before
 
 
-def entry(sources: Sources) -> Callable[[F], F]:
+class Part:
+    """A function that compiled code calls compiled; Python calls it as it is.
+
+    Attributes:
+        function: as it was written.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, inline: bool) -> None:
+        update_wrapper(self, function)
+        PROGRESS.parts += 1
+        self.function, self._inline = function, inline
+
+    def __call__(self, *args: Any) -> Any:
+        """The function in the interpreter."""
+        return self.function(*args)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The function as Numba has it."""
+        from memtile.jit.parts import compiled_part
+
+        return compiled_part(self.function, inline=self._inline)
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        """What compiled code that calls it takes it for."""
+        from memtile.jit.parts import type_of_part
+
+        return type_of_part(self)
+
+
+def entry(sources: Sources, *kinds: type) -> Callable[[Callable[..., int]], Entry]:
     """Compile a function that Python calls with all that it calls, and keep what comes out on disk.
+
+    The function takes 64-bit integers, the first one where a struct is (``structs``), and gives one.
 
     Args:
         sources: files and directories of the package that have any influence on the code.
+        kinds: of the structs that it takes.
     """
 
-    def compiled(function: F) -> F:
-        if not ENABLED:
-            return function
-        from memtile.jit.parts import compiled_entry
+    def compiled(function: Callable[..., int]) -> Entry:
+        from memtile.jit.entries import Entry
 
-        with _settings(cache_directory(sources)):
-            return cast(F, compiled_entry(function))
+        return Entry(function, sources, *kinds)
 
     return compiled
 
 
 def _part(function: F, *, inline: bool) -> F:
-    if not ENABLED:
-        return function
-    from memtile.jit.parts import Part
-
-    return cast(F, Part(function, inline=inline))
+    return cast(F, Part(function, inline=inline)) if ENABLED else function
 
 
 def jit(function: F) -> F:
@@ -88,16 +118,19 @@ def _notice() -> str:
 
 
 @contextmanager
-def compiling(say: Callable[[str], None], sources: Sources) -> Iterator[None]:
-    """Context in which first calls of entries made from ``sources`` may compile.
+def compiling(say: Callable[[str], None], sources: Sources, wanted: Entry | None = None) -> Iterator[None]:
+    """Context in which first calls of entries made from ``sources`` may compile; what is ``wanted`` may be there.
 
     ``say`` is called if one does, before it does, and a terminal shows how far it is. Of several processes
     one compiles; the others wait for it and say so. Compiling makes millions of objects, most of which stay:
     looking for garbage among them, then or later, takes a tenth of the time.
     """
+    directory = cache_directory(sources)
+    if wanted is not None and wanted.kept() is not None:
+        yield
+        return
     from numba.core import event
 
-    directory = cache_directory(sources)
     display = ExitStack()
 
     class Notice(event.Listener):
@@ -119,7 +152,7 @@ def compiling(say: Callable[[str], None], sources: Sources) -> Iterator[None]:
     waiting = partial(say, "memtile: another process is compiling the engine; waiting for it ...")
     with (
         made_once(directory, waiting),
-        _settings(directory),
+        settings(directory),
         event.install_listener("numba:compile", notice),
         display,
     ):

@@ -7,43 +7,37 @@ optimises every function together with all that it calls, and turns each into ma
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
 from typing import Any
 
 from numba import njit
 from numba.core import types
-from numba.extending import typeof_impl
 
 from memtile.jit import host_word_types  # noqa: F401  (Numba learns of them)
+from memtile.jit.decorators import Part
 from memtile.jit.hooks import missing_hook
-from memtile.jit.progress import PROGRESS
 
 # What is compiled allocates nothing, so reference counting of its arguments would only cost time.
 _ALWAYS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _njit: Any = njit  # its stubs do not know all switches
 
 
-class Part:
-    """A function that compiled code calls compiled; Python calls it as it is."""
+__all__ = ["Part", "compiled_entry", "compiled_part", "machine_code", "type_of_part"]
 
-    def __init__(self, function: Callable[..., Any], *, inline: bool) -> None:
-        update_wrapper(self, function)
-        PROGRESS.parts += 1
-        self.function = function
-        options = {"forceinline": inline, "no_cpython_wrapper": True, **_ALWAYS}
-        if missing_hook() is None:
-            from memtile.jit.linking import PartCompiler
-
-            options["pipeline_class"] = PartCompiler
-        self.compiled = _njit(**options)(function)
-
-    def __call__(self, *args: Any) -> Any:
-        """The function in the interpreter."""
-        return self.function(*args)
+_FOREIGN = ("Py", "_Py", "numba", "NRT_", "Numba")
+"""Names that code would only find in Numba or in Python."""
 
 
-@typeof_impl.register(Part)
-def type_of_part(part: Part, _context: Any) -> types.Dispatcher:
+def compiled_part(function: Callable[..., Any], *, inline: bool) -> Any:
+    """A function that compiled code calls, as Numba gets it."""
+    options = {"forceinline": inline, "no_cpython_wrapper": True, **_ALWAYS}
+    if missing_hook() is None:
+        from memtile.jit.linking import PartCompiler
+
+        options["pipeline_class"] = PartCompiler
+    return _njit(**options)(function)
+
+
+def type_of_part(part: Part) -> types.Dispatcher:
     """What compiled code takes a part for."""
     if missing_hook() is None:
         from memtile.jit.linking import PartType
@@ -60,3 +54,25 @@ def compiled_entry(function: Callable[..., Any], *, on_disk: bool = True) -> Any
 
         options["pipeline_class"] = EntryCompiler
     return _njit(**options)(function)
+
+
+def machine_code(function: Callable[..., Any], numbers: int) -> tuple[str, bytes] | None:
+    """Compile a function of 64-bit integers that gives one.
+
+    Returns:
+        Its name in an object file, and the file; None where this Numba does not hand them over, or the code
+        needs Numba or Python to run.
+    """
+    if missing_hook() is not None:
+        return None
+    from memtile.jit.linking import EntryCompiler
+
+    options = {"no_cpython_wrapper": True, "nogil": True, "pipeline_class": EntryCompiler, **_ALWAYS}
+    dispatcher = _njit(**options)(function)
+    dispatcher.compile(types.int64(*[types.int64] * numbers))
+    (result,) = dispatcher.overloads.values()
+    library, symbol = result.library, result.fndesc.llvm_func_name
+    needed = [f.name for f in library._final_module.functions if f.is_declaration]
+    if any(name.startswith(_FOREIGN) for name in needed):
+        return None
+    return symbol, library._get_compiled_object()

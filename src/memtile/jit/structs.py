@@ -1,14 +1,15 @@
 """Structs: NamedTuples of arrays that compiled functions get by pointer.
 
 Numba passes a NamedTuple of arrays by value, and unpacks all of its arrays at each call from Python, which
-takes longer than most of what is asked of the model. :func:`pointer_to` lays addresses and shapes of the
-arrays out once; compiled functions hand the pointer on. ``st.channels.phase[ch]`` stays the same expression,
+takes longer than most of what is asked of the model. :func:`place_of` lays addresses and shapes of the
+arrays out once; compiled functions hand the address on. ``st.channels.phase[ch]`` stays the same expression,
 in the interpreter (where the tuple itself is handed on) and compiled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from ctypes import c_int64
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar, cast
@@ -17,28 +18,46 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED
+from memtile.jit.deferred import Deferred
 from memtile.jit.struct_layout import lay_out
 from memtile.jit.tables import plain
 
-Pointer = npt.NDArray[np.uint64]
 T = TypeVar("T")
+
+
+class Place(NamedTuple):
+    """Where compiled code finds the arrays of a struct, and where it leaves what it has to say.
+
+    Attributes:
+        address: of the struct.
+        result: address of the result of a call.
+        error: address of what went wrong in it.
+        answer: the result.
+        words: all of that; valid as long as they are.
+    """
+
+    address: int
+    result: int
+    error: int
+    answer: c_int64
+    words: npt.NDArray[np.uint64]
 
 
 class Struct:
     """Base of a NamedTuple of arrays, tables and structs.
 
-    One with other fields (``_replace``) has a pointer of its own.
+    One with other fields (``_replace``) has a place of its own.
 
     Attributes:
-        pointer: where compiled code finds its arrays, None until it needs them; valid as long as the tuple.
+        place: where compiled code finds its arrays, None until it needs them; valid as long as the tuple.
         at_hand: the same with plain tables, None until the interpreter needs them.
     """
 
-    pointer: Pointer | None = None
+    place: Place | None = None
     at_hand: Any = None
 
 
-class Place(NamedTuple):
+class Extent(NamedTuple):
     """Where an array is.
 
     Attributes:
@@ -52,38 +71,42 @@ class Place(NamedTuple):
     shape: tuple[int, ...]
 
 
-def _places(fields: tuple[Any, ...]) -> Iterator[Place]:
+def _places(fields: tuple[Any, ...]) -> Iterator[Extent]:
     """Those of all arrays, in order."""
     for value in fields:
         if isinstance(value, tuple):
             yield from _places(value)
         else:
             first = value.__array_interface__["data"][0]
-            yield Place(first, first + value.nbytes, value.shape)
+            yield Extent(first, first + value.nbytes, value.shape)
 
 
-def _overlap(places: list[Place]) -> bool:
+def _overlap(places: list[Extent]) -> bool:
     """Whether two arrays have a byte in common; compiled code relies on it that none do."""
     taken = sorted(place for place in places if place.first < place.behind)
     return any(one.behind > next_.first for one, next_ in pairwise(taken))
 
 
-def pointer_to(struct: Any) -> Pointer:
+def place_of(struct: Any) -> Place:
     """Where compiled functions find the arrays of a :class:`Struct`.
 
     Raises:
         TypeError: an array has another type or number of dimensions than in the other structs of the kind,
             is not contiguous, aligned and writable, or overlaps another one.
     """
-    pointer: Pointer | None = struct.pointer
-    if pointer is None:
+    place: Place | None = struct.place
+    if place is None:
         lay_out(struct)
-        places = list(_places(struct))
-        if _overlap(places):
+        extents = list(_places(struct))
+        if _overlap(extents):
             raise TypeError(f"{type(struct).__name__}: arrays that overlap")
-        words = [word for place in places for word in (place.first, *place.shape)]
-        pointer = struct.pointer = np.array(words, np.uint64)
-    return pointer
+        found = [word for extent in extents for word in (extent.first, *extent.shape)]
+        words = np.array([*found, 0, 0], np.uint64)
+        first = words.__array_interface__["data"][0]
+        result = first + words.itemsize * len(found)
+        answer = c_int64.from_address(result)
+        place = struct.place = Place(first, result, result + words.itemsize, answer, words)
+    return place
 
 
 def at_hand(struct: T) -> T:
@@ -106,15 +129,21 @@ def _plain(value: Any) -> Any:
     return plain(value) if isinstance(value, np.recarray) else value
 
 
-def dereference(kind: type[T]) -> Callable[[Pointer], T]:
-    """A function for compiled code: the struct of a ``kind`` behind a pointer."""
+def dereference(kind: type[T]) -> Callable[[int], T]:
+    """A function for compiled code: the struct of a ``kind`` at an address.
+
+    The interpreter hands the struct itself on, and takes what it gets for that.
+    """
     if not ENABLED:
-        return _no_pointers
-    from memtile.jit.struct_types import dereferencing
+        return _itself
 
-    found: Callable[[Any], T] = dereferencing(kind)
-    return found
+    def make() -> Any:
+        from memtile.jit.struct_types import dereferencing
+
+        return dereferencing(kind)
+
+    return cast(Callable[[int], T], Deferred(make, _itself))
 
 
-def _no_pointers(_pointer: Pointer) -> Any:
-    raise AssertionError("the interpreter hands the struct itself on")
+def _itself(struct: Any) -> Any:
+    return struct

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ctypes import c_int64
-from typing import cast
+from functools import partial
+from typing import Any, cast
 
 from memtile.jit.decorators import ENABLED
+from memtile.jit.deferred import Deferred
 
 WORD = 8  # bytes
 
@@ -29,6 +31,12 @@ def access() -> tuple[Load, Store]:
     """Two functions for compiled code or the interpreter: the word at an address, and another one there."""
     if not ENABLED:
         return _load, _store
-    from memtile.jit.word_access import load_word, store_word
+    return cast(Load, Deferred(partial(_made, "load_word"), _load)), cast(
+        Store, Deferred(partial(_made, "store_word"), _store)
+    )
 
-    return cast(Load, load_word), cast(Store, store_word)
+
+def _made(name: str) -> Any:
+    from memtile.jit import word_access
+
+    return getattr(word_access, name)

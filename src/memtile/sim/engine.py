@@ -287,8 +287,8 @@ class Engine:
             alone = self._runs_alone(self.now + len(values) * (1 + self.timing.access_cycles))
             end = len(values) if alone else first + 1
             self._state, self._unsettled = self.external.shown_to(self._state), True
-            words = tiles[first:end], offsets[first:end], values[first:end]
-            first += machine.write_many(self._state, *words, done[first:end])
+            words = machine.Writes(tiles[first:end], offsets[first:end], values[first:end], done[first:end])
+            first += machine.write_many(self._state, words, timed=True)
             self._serve_ports()
         return done
 

@@ -7,12 +7,14 @@ port and the untimed run share most of that, so they are compiled once, behind o
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED, entry, jit
-from memtile.jit.structs import Pointer, dereference, pointer_to
+from memtile.jit.struct_layout import lay_out
+from memtile.jit.structs import Struct, dereference, place_of
 from memtile.model import axi, column_clock
 from memtile.model.dma import executions
 from memtile.model.state.columns import Ints
@@ -24,77 +26,107 @@ from memtile.sim.forward.plan import Arrays
 Bools = npt.NDArray[np.bool_]
 
 
+class _WritesArrays(NamedTuple):
+    tiles: Ints  # model index, -1 = none
+    offsets: Ints
+    values: Ints
+    done: Bools  # out: it was answered
+
+
+class Writes(_WritesArrays, Struct):
+    """Many words to write, see ``passing.write_many``."""
+
+
+class _ExecutionsArrays(NamedTuple):
+    orders: Ints
+    room: Ints
+    log: Ints
+
+
+class Executions(_ExecutionsArrays, Struct):
+    """What ``executions.advance`` takes."""
+
+
 class Operation(IntEnum):
-    """What :func:`carry_out` does, and what its numbers ``x y z`` and arrays ``a b c flags`` are then."""
+    """What :func:`carry_out` does, and what its numbers ``x y z`` and further struct ``more`` are then."""
 
     RUN = 0  # x: cycle to reach
     READ = 1  # x: tile, y: offset
     WRITE = 2  # x: tile, y: offset, z: word
-    WRITE_MANY = 3  # a: tiles, b: offsets, c: words, flags: what was written
-    EXECUTE = 4  # x: limit, a: orders, b: room, c: log
+    WRITE_MANY = 3  # x: with the host's time, more: Writes
+    EXECUTE = 4  # x: limit, more: Executions
     SETTLE = 5
     PASS = 6  # x: cycle to reach
-    FORWARD = 7  # x: cycle to reach, a: plan, b: kept, c: book
-    FORGET = 8  # b: kept, c: book
+    FORWARD = 7  # x: cycle to reach, more: Arrays
+    FORGET = 8  # more: Arrays
 
 
 COMPILED = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
 """What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
 
-_NONE = np.zeros(0, dtype=np.int64)
-_NOTHING = np.zeros(0, dtype=np.bool_)
-_state_in = dereference(State)
+FOLLOW = 1  # a write was answered, and there is to do what ``column_clock`` does
+_WRITE, _READ = int(Operation.WRITE), int(Operation.READ)
+_NO_INTS = np.zeros(0, dtype=np.int64)
+_NO_BOOLS = np.zeros(0, dtype=np.bool_)
+_state_in, _writes_in = dereference(State), dereference(Writes)
+_executions_in, _arrays_in = dereference(Executions), dereference(Arrays)
+for _struct in (
+    Writes(_NO_INTS, _NO_INTS, _NO_INTS, _NO_BOOLS),
+    Executions(_NO_INTS, _NO_INTS, _NO_INTS),
+    Arrays(_NO_INTS, _NO_INTS, _NO_INTS),
+):
+    lay_out(_struct)
 
 
 @jit
-def carry_out(
-    st: State, operation: int, x: int, y: int, z: int, a: Ints, b: Ints, c: Ints, flags: Bools
-) -> int:
+def write_one(st: State, tile: int, offset: int, value: int) -> int:
+    """Write one word, see ``axi.write``; ``FOLLOW`` where more is to do."""
+    answer = axi.write(st, tile, offset, value)
+    return FOLLOW if st.clock.columns_written[0] > 0 else answer
+
+
+@jit
+def carry_out(st: State, operation: int, x: int, y: int, z: int, more: Any) -> int:
     """Carry out one :class:`Operation`, which says what it takes; the functions below give names to that."""
     if operation == Operation.RUN:
         return clock.run(st, x)
     if operation == Operation.READ:
         return axi.read(st, x, y)
     if operation == Operation.WRITE:
-        return axi.write(st, x, y, z)
+        return write_one(st, x, y, z)
     if operation == Operation.WRITE_MANY:
-        return passing.write_many(st, a, b, c, flags)
+        given = _writes_in(more)
+        return passing.write_many(st, given.tiles, given.offsets, given.values, given.done, x)
     if operation == Operation.EXECUTE:
-        return 1 if executions.advance(st, a, b, c, x) else 0
+        work = _executions_in(more)
+        return 1 if executions.advance(st, work.orders, work.room, work.log, x) else 0
     if operation == Operation.PASS:
         return 1 if passing.pass_time(st, x) else 0
     if operation == Operation.FORWARD:
-        return loop.run(st, a, b, c, x)
+        kept = _arrays_in(more)
+        return loop.run(st, kept.plan, kept.kept, kept.book, x)
     if operation == Operation.FORGET:
-        loop.forget(st, b, c)
+        old = _arrays_in(more)
+        loop.forget(st, old.kept, old.book)
     if operation == Operation.SETTLE:
         clock.settle(st)
     return 0
 
 
-@entry(COMPILED)
-def operate(
-    st: Pointer, operation: int, x: int, y: int, z: int, a: Ints, b: Ints, c: Ints, flags: Bools
-) -> int:
-    """The same for a pointer to the state."""
-    return carry_out(_state_in(st), operation, x, y, z, a, b, c, flags)
+@entry(COMPILED, State, Writes, Executions, Arrays)
+def operate(st: int, operation: int, x: int, y: int, z: int, more: int) -> int:
+    """The same for the address of the state, and of what is further given."""
+    return carry_out(_state_in(st), operation, x, y, z, more)
 
 
 def ask(
-    st: State,
-    operation: Operation,
-    x: int = 0,
-    y: int = 0,
-    z: int = 0,
-    *,
-    arrays: tuple[Ints, Ints, Ints] = (_NONE, _NONE, _NONE),
-    flags: Bools = _NOTHING,
+    st: State, operation: Operation, x: int = 0, y: int = 0, z: int = 0, more: Struct | None = None
 ) -> int:
     """Have an operation carried out, compiled or not; what it does not take can be left out."""
     if not ENABLED:
-        return carry_out(st, operation, x, y, z, *arrays, flags)
-    code = int(operation)  # Numba takes a hundred times as long to see what type an enum member has
-    return operate(pointer_to(st), code, x, y, z, *arrays, flags)
+        return int(carry_out(st, operation, x, y, z, more))
+    address = 0 if more is None else (more.place or place_of(more)).address
+    return operate(st, int(operation), x, y, z, address)
 
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
@@ -113,17 +145,17 @@ def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
 
     It also stops, as for a limit, when as many cycles as the budget in the book says have been stepped.
     """
-    stop = ask(st, Operation.FORWARD, int(until), arrays=work)
+    stop = ask(st, Operation.FORWARD, int(until), more=work)
     while st.clock.columns_written[0]:
         column_clock.follow(st)
         forget_periods(st, work)
-        stop = ask(st, Operation.FORWARD, int(until), arrays=work)
+        stop = ask(st, Operation.FORWARD, int(until), more=work)
     return clock.Stop(stop)
 
 
 def forget_periods(st: State, work: Arrays) -> None:
     """Something else than the clock has changed the state, or may have."""
-    ask(st, Operation.FORGET, arrays=work)
+    ask(st, Operation.FORGET, more=work)
 
 
 def settle(st: State) -> None:
@@ -138,23 +170,33 @@ def cycle(st: State) -> clock.Stop:
 
 def read(st: State, tile: int, offset: int) -> int:
     """Read one word, see ``axi.read``."""
-    return int(ask(st, Operation.READ, tile, int(offset)))
+    if not ENABLED:
+        return int(axi.read(st, tile, offset))
+    place = st.place or place_of(st)
+    operate.held(place.result, place.error, place.address, _READ, tile, offset, 0, 0)
+    return place.answer.value
 
 
 def write(st: State, tile: int, offset: int, value: int) -> int:
     """Write one word, see ``axi.write``."""
-    answer = ask(st, Operation.WRITE, tile, int(offset), int(value))
-    if st.clock.columns_written[0]:
-        column_clock.follow(st)
-    return int(answer)
+    if ENABLED:
+        place = st.place or place_of(st)
+        operate.held(place.result, place.error, place.address, _WRITE, tile, offset, value, 0)
+        answer = place.answer.value
+    else:
+        answer = write_one(st, tile, offset, value)
+    if answer != FOLLOW:
+        return answer
+    column_clock.follow(st)
+    return axi.OKAY
 
 
-def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> int:
+def write_many(st: State, writes: Writes, *, timed: bool) -> int:
     """Write many words, see ``passing.write_many``; how many it came to."""
-    written = ask(st, Operation.WRITE_MANY, arrays=(tiles, offsets, values), flags=done)
+    written = ask(st, Operation.WRITE_MANY, int(timed), more=writes)
     if st.clock.columns_written[0]:
         column_clock.follow(st)
-    return int(written)
+    return written
 
 
 def pass_time(st: State, until: int) -> bool:
@@ -162,9 +204,9 @@ def pass_time(st: State, until: int) -> bool:
     return bool(ask(st, Operation.PASS, int(until)))
 
 
-def execute(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
+def execute(st: State, work: Executions, limit: int) -> bool:
     """Rounds of whole BD executions, see ``executions.advance``."""
-    went_on = bool(ask(st, Operation.EXECUTE, limit, arrays=(orders, room, log)))
+    went_on = bool(ask(st, Operation.EXECUTE, limit, more=work))
     if st.clock.columns_written[0]:
         column_clock.follow(st)
     return went_on

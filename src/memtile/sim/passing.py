@@ -68,13 +68,20 @@ def write_one(st: State, tile: int, offset: int, value: int) -> bool:
 
 
 @jit
-def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools) -> int:
-    """Write each word at byte ``offsets`` of its tile, -1 = none, as a host does; ``done`` = it was answered.
+def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools, timed: int) -> int:
+    """Write each word at byte ``offsets`` of its tile, -1 = none; ``done`` = it was answered.
+
+    If ``timed``, each one when the host comes to it. Else all at once; a refused word ends that.
 
     Returns how many it came to: it ends where Python has to take part, for the column clocks or before time
     can pass.
     """
     for n in range(values.shape[0]):
+        if timed == 0:
+            done[n] = axi.write(st, tiles[n], offsets[n], values[n]) == axi.OKAY
+            if not done[n] or st.clock.columns_written[0] > 0:
+                return n + 1
+            continue
         if st.clock.columns_written[0] > 0 or not pass_time(st, st.clock.host_free[0]):
             return n
         if tiles[n] >= 0:

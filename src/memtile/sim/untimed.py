@@ -112,8 +112,9 @@ class _Mover:
         self._spent = self._state.spent
         self._moves: dict[bytes, Move] = {}  # by row of the log
         self._orders = np.full(len(self._receives), NOTHING)
-        self._port_words = np.array([self._words_left(ch) for ch in range(len(self._receives))])
+        self._port_words = np.array([self._words_left(ch) for ch in range(len(self._receives))], np.int64)
         self._log = np.zeros(log.FIRST + (_LOG_ROWS + len(self._receives)) * log.COLUMNS, np.int64)
+        self._work = machine.Executions(self._orders, self._port_words, self._log)
         self._next = 0  # row of the log
 
     def run(self, progress: Progress | None, limit: int) -> int:
@@ -122,7 +123,7 @@ class _Mover:
         try:
             while words < limit and goes_on:
                 left = limit - words
-                goes_on = machine.execute(self._state, self._orders, self._port_words, self._log, left)
+                goes_on = machine.execute(self._state, self._work, left)
                 words += self._follow()
                 if progress is not None:
                     progress(words)
@@ -136,7 +137,7 @@ class _Mover:
 
     def _end_moved(self) -> None:
         """Let BDs that have moved end, so that a run which goes on does not move them again."""
-        machine.execute(self._state, self._orders, self._port_words, self._log, -1)
+        machine.execute(self._state, self._work, -1)
 
     def _follow(self) -> int:
         """Move what the log says and has not moved yet; returns what it counts."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from memtile.arch.tiles import MEMORY
 from memtile.jit import decorators as jit
 from memtile.jit.cache import cache_directory
+from memtile.jit.structs import place_of
 from memtile.model.build.model import build
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
@@ -32,7 +33,8 @@ def warm_up(state: State) -> float:
         return 0.0
     if not _ready:
         start = time.perf_counter()
-        with jit.compiling(jit.to_stderr, machine.COMPILED):
+        place_of(state)
+        with jit.compiling(jit.to_stderr, machine.COMPILED, machine.operate):
             machine.settle(state)
         _ready.append(time.perf_counter() - start)
     return _ready[0]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from memtile.jit.structs import Struct
 from memtile.jit.tables import words_of
 from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Ints, Kind, Reset, columns_of, fields_of
@@ -55,12 +56,14 @@ _FIRST = ("clock", "granules", "fifos", "channels", "walks", "banks", "locks")  
 _LAST = ("registers", "lines", "stamps", "earlier")
 
 
-class Arrays(NamedTuple):
-    """What fast-forward works with, beside the state."""
-
+class _Arrays(NamedTuple):
     plan: Ints
     kept: Ints
     book: Ints
+
+
+class Arrays(_Arrays, Struct):
+    """What fast-forward works with, beside the state."""
 
 
 def how(name: str, column: Column) -> Compared | None:

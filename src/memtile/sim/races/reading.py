@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from memtile.jit.decorators import ENABLED, entry, jit
-from memtile.jit.structs import Pointer, dereference, pointer_to
+from memtile.jit.structs import Struct, dereference, place_of
 from memtile.model.checking.notes import AGENT_LSB, SITE_LSB, Note
 from memtile.model.state.columns import Ints
 from memtile.sim.races import order, words
@@ -15,7 +17,16 @@ _SITE = (1 << (AGENT_LSB - SITE_LSB)) - 1
 _WHAT = (1 << SITE_LSB) - 1
 _WORD_SITE = 0xFFFF
 
-_book_in = dereference(Book)
+
+class _Notes(NamedTuple):
+    rows: Ints
+
+
+class Notes(_Notes, Struct):
+    """Notes, a row each."""
+
+
+_book_in, _notes_in = dereference(Book), dereference(Notes)
 
 
 @jit
@@ -76,16 +87,17 @@ def go_through(book: Book, notes: Ints, count: int, slots: int) -> None:
             order_note(book, what, slot, notes[n, 1], slots)
 
 
-@entry(COMPILED)
-def read_through(book: Pointer, notes: Ints, count: int, slots: int) -> int:
-    """The same for a pointer to the book."""
-    go_through(_book_in(book), notes, count, slots)
+@entry(COMPILED, Book, Notes)
+def read_through(book: int, notes: int, count: int, slots: int) -> int:
+    """The same for the addresses of book and notes."""
+    go_through(_book_in(book), _notes_in(notes).rows, count, slots)
     return 0
 
 
 def read_notes(book: Book, notes: Ints, count: int, slots: int) -> None:
     """Go through notes, compiled or not."""
     if ENABLED:
-        read_through(pointer_to(book), notes, count, slots)
+        given = Notes(notes)
+        read_through(book, place_of(given).address, count, slots)
     else:
         go_through(book, notes, count, slots)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from memtile.arch.tiles import MM2S
 from memtile.errors import Problem, SimulationError
 from memtile.jit import decorators as jit
+from memtile.jit.structs import place_of
 from memtile.jit.tables import plain
 from memtile.model.checking import notes
 from memtile.model.checking.notes import (
@@ -42,7 +43,7 @@ from memtile.sim.races.book import (
     with_words,
 )
 from memtile.sim.races.book import SITE_LSB as EPOCH_SITE_LSB
-from memtile.sim.races.reading import COMPILED, read_notes
+from memtile.sim.races.reading import COMPILED, Notes, read_notes, read_through
 
 _LOCK_NOTES = (Note.ACQUIRE, Note.RELEASE, Note.SET, Note.LOOK_AT_LOCK)
 _LEAST_ROWS = 256
@@ -256,5 +257,8 @@ def _missed(count: int) -> Problem:
 def prepare() -> None:
     """Compile what goes through notes, or load it, and say so if it is compiled."""
     if jit.ENABLED:
-        with jit.compiling(jit.to_stderr, COMPILED):
-            read_notes(empty_book(1, 1, 1), np.zeros((1, notes.NOTE_FIELDS), np.int64), 0, 0)
+        book, rows = empty_book(1, 1, 1), np.zeros((1, notes.NOTE_FIELDS), np.int64)
+        for struct in (book, Notes(rows)):
+            place_of(struct)
+        with jit.compiling(jit.to_stderr, COMPILED, read_through):
+            read_notes(book, rows, 0, 0)

@@ -1,0 +1,106 @@
+"""Entries: compiled functions that Python calls, as machine code that is kept on disk (``native``).
+
+Where this Numba does not hand its machine code over, or ``MEMTILE_JIT=numba`` says so, Numba itself keeps and
+calls it: slower to load and to call, otherwise the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from ctypes import c_int64
+from functools import cached_property
+from inspect import signature
+from typing import Any
+from zlib import crc32
+
+from memtile.jit import native
+from memtile.jit.cache import Sources, cache_directory
+from memtile.jit.struct_layout import layout_of
+from memtile.jit.structs import Place, place_of
+
+BY_NUMBA = os.environ.get("MEMTILE_JIT") == "numba"
+
+
+class Entry:
+    """A compiled function of a struct, numbers and further structs, all 64-bit integers; it gives one.
+
+    It is compiled, or what is kept is loaded, when it is first called. The layouts of all structs that it
+    takes have to be known then (``struct_layout.lay_out``).
+
+    Args:
+        function: what to compile; its first number is the address of the struct.
+        sources: what it is made of.
+        kinds: of the structs that it takes.
+        by_numba: have Numba call it.
+    """
+
+    def __init__(
+        self, function: Callable[..., int], sources: Sources, *kinds: type, by_numba: bool = BY_NUMBA
+    ) -> None:
+        self.function, self._sources, self._kinds, self._by_numba = function, sources, kinds, by_numba
+        self._numbers = len(signature(function).parameters)
+        self.__name__ = function.__name__
+
+    def __call__(self, struct: Any, *numbers: int) -> int:
+        """Call it without the lock of the interpreter: other threads run meanwhile."""
+        place: Place = struct.place or place_of(struct)
+        if self._free(place.result, place.error, place.address, *numbers):
+            raise RuntimeError(f"{self.__name__}: an error in compiled code")
+        return place.answer.value
+
+    @property
+    def held(self) -> Any:
+        """``held(place.result, place.error, place.address, *numbers)``; ``place.answer`` has the result.
+
+        The lock of the interpreter is held, so it is for what takes less than a microsecond or so.
+        """
+        return self._calls.held
+
+    @cached_property
+    def _free(self) -> Any:
+        return self._calls.free
+
+    @cached_property
+    def _calls(self) -> native.Calls:
+        code = None if self._by_numba else self.kept() or self._compiled()
+        return native.load(code, self._numbers) if code else self._numba_calls()
+
+    def kept(self) -> native.Code | None:
+        """The machine code on disk, None if there is none for these sources, structs and this processor."""
+        if self._by_numba:
+            return None
+        return native.kept(cache_directory(self._sources), self.__name__, self._about)
+
+    @property
+    def _about(self) -> str:
+        layouts = [layout_of(kind) for kind in self._kinds]
+        return f"{crc32(repr(layouts).encode()):08x}"
+
+    def _compiled(self) -> native.Code | None:
+        """Compile it and keep what comes out; None if Numba has to call it."""
+        from memtile.jit.decorators import settings
+        from memtile.jit.parts import machine_code
+
+        directory = cache_directory(self._sources)
+        with settings(directory):
+            made = machine_code(self.function, self._numbers)
+        if made is None:
+            return None
+        code = native.Code(made[0], self._about, made[1])
+        native.keep(directory, self.__name__, code)
+        return code
+
+    def _numba_calls(self) -> native.Calls:
+        """Numba's own way, with its own cache."""
+        from memtile.jit.decorators import settings
+        from memtile.jit.parts import compiled_entry
+
+        with settings(cache_directory(self._sources)):
+            compiled = compiled_entry(self.function)
+
+        def call(result: int, _error: int, *numbers: int) -> int:
+            c_int64.from_address(result).value = compiled(*numbers)
+            return 0
+
+        return native.Calls(call, call)

@@ -1,0 +1,109 @@
+"""Machine code of compiled functions as object files: written once by Numba, loaded and called without it.
+
+What is compiled takes 64-bit integers and gives one, so nothing of Numba is needed to call it: ``llvmlite``
+links the object file, which takes a tenth of the time of importing Numba and of what it does at a first call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from ctypes import CFUNCTYPE, PYFUNCTYPE, c_int32, c_int64, c_void_p
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+_loaded: list[Any] = []  # what the linker made lives as long as the process
+
+
+class Code(NamedTuple):
+    """Machine code of a function.
+
+    Attributes:
+        symbol: name of the function in the object file.
+        about: what it depends on beside the sources that name the directory.
+        content: the object file.
+    """
+
+    symbol: str
+    about: str
+    content: bytes
+
+
+class Calls(NamedTuple):
+    """Two ways to call a function: ``call(place of the result, place of an error, *numbers)``, 0 = well.
+
+    Attributes:
+        free: other threads of the interpreter run meanwhile.
+        held: they do not, which is quicker to begin and to end.
+    """
+
+    free: Any
+    held: Any
+
+
+@cache
+def machine() -> str:
+    """The processor that code is for, and the linker that loads it."""
+    import llvmlite
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features().flatten()
+    return f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {features} {llvmlite.__version__}"
+
+
+def _file(directory: Path, name: str) -> Path:
+    return directory / f"{name}-{crc32(machine().encode()):08x}.object"
+
+
+def keep(directory: Path, name: str, code: Code) -> None:
+    """Write code to a file, whole or not at all."""
+    head = {"symbol": code.symbol, "about": code.about, "sha256": sha256(code.content).hexdigest()}
+    descriptor, part = tempfile.mkstemp(dir=directory)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(json.dumps(head).encode() + b"\n" + code.content)
+    Path(part).replace(_file(directory, name))
+
+
+def kept(directory: Path, name: str, about: str) -> Code | None:
+    """The code that is kept, None if there is none, it is damaged, or it depends on something else."""
+    try:
+        first, _, content = _file(directory, name).read_bytes().partition(b"\n")
+        head = json.loads(first)
+        found = Code(head["symbol"], head["about"], content)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    whole = head.get("sha256") == sha256(content).hexdigest()
+    return found if whole and found.about == about else None
+
+
+def load(code: Code, numbers: int) -> Calls:
+    """Link the code into this process.
+
+    Args:
+        code: the object file.
+        numbers: how many the function takes.
+    """
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    target = binding.Target.from_triple(binding.get_process_triple())
+    options = {"opt": 0, "cpu": binding.get_host_cpu_name(), "codemodel": "jitdefault", "jit": True}
+    options["reloc"] = "static" if target.name.startswith("x86") else "default"
+    engine = binding.create_mcjit_compiler(
+        binding.parse_assembly(""), target.create_target_machine(**options)
+    )
+    engine.add_object_file(binding.ObjectFileRef.from_data(code.content))
+    engine.finalize_object()
+    _loaded.append(engine)
+    return calls(engine.get_function_address(code.symbol), numbers)
+
+
+def calls(address: int, numbers: int) -> Calls:
+    """The two ways to call the function at an address."""
+    takes = (c_int32, c_void_p, c_void_p, *[c_int64] * numbers)
+    return Calls(CFUNCTYPE(*takes)(address), PYFUNCTYPE(*takes)(address))
