@@ -52,7 +52,9 @@ oldest: .venv-oldest/.complete
 	.venv-oldest/bin/python -m memtile warmup
 	@touch $@
 
+# Fixed rows, in JSON=file too; then the ratios that must hold.
 bench: $(SETUP)
+	$(BIN)/python benchmarks/rows.py $(if $(JSON),--json $(JSON))
 	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds
 
 lint: $(SETUP)

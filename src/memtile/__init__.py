@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from memtile.explore.campaign_result import CampaignResult, Outcome
     from memtile.explore.sweep.result import SweepResult
     from memtile.explore.sweep.sweep import SweepPlan, sweep
+    from memtile.explore.threads import run_many
     from memtile.importers.design import load
     from memtile.importers.loaded import Loaded
     from memtile.io.formats.schemas import schema, schema_names
@@ -133,6 +134,7 @@ _HOMES = {
     "register_named": "memtile.arch.register_map",
     "repeat": "memtile.access.notation",
     "run": "memtile.design.run",
+    "run_many": "memtile.explore.threads",
     "save_cycles": "memtile.report.cycles_picture",
     "scattered": "memtile.sim.upsets",
     "schema": "memtile.io.formats.schemas",
@@ -209,6 +211,7 @@ __all__ = [
     "register_named",
     "repeat",
     "run",
+    "run_many",
     "save_cycles",
     "scattered",
     "schema",

@@ -21,7 +21,7 @@ from memtile.bd.windows import OWN
 from memtile.errors import MemtileError
 from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
-from memtile.jit import progress
+from memtile.jit import native, progress
 from memtile.jit.progress import Progress
 from memtile.sim import machine
 from memtile.sim.races import reading
@@ -245,6 +245,26 @@ def test_everything_compiled_counts_as_a_source() -> None:
     assert "arch/tiles.py" in counted
     assert len(marked) > 30
     assert marked - counted == set()
+
+
+def test_machine_code_is_found_as_it_was_kept_or_not_at_all(tmp_path: Path) -> None:
+    code = native.Code("engine", "these structs", bytes(range(256)))
+    assert native.kept(tmp_path, "engine", "these structs") is None
+    native.keep(tmp_path, "engine", code)
+    assert native.kept(tmp_path, "engine", "these structs") == code
+    assert native.kept(tmp_path, "engine", "other structs") is None
+    assert native.kept(tmp_path, "other", "these structs") is None
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    for damaged in (whole[:-1], whole[:-1] + b"x", whole[5:], b"", whole.partition(b"\n")[0], b"[1]\n"):
+        file.write_bytes(damaged)
+        assert native.kept(tmp_path, "engine", "these structs") is None
+
+
+def test_the_version_of_numba_is_known_without_importing_it() -> None:
+    code = "import sys; from memtile.jit.cache import numba_version as v; print(v(), 'numba' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == f"{numba.__version__} False\n"
 
 
 def test_only_the_last_engines_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -177,8 +177,8 @@ with decorators.compiling(decorators.to_stderr, ()):
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 def test_a_part_is_linked_into_its_callers_and_not_compiled_alone() -> None:
+    from memtile.jit.decorators import Part
     from memtile.jit.linking import PartLibrary
-    from memtile.jit.parts import Part
 
     work(tables(), 1)
     assert isinstance(total, Part)
@@ -190,7 +190,7 @@ def test_a_part_is_linked_into_its_callers_and_not_compiled_alone() -> None:
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 def test_a_constant_argument_does_not_compile_a_part_once_more() -> None:
-    from memtile.jit.parts import Part
+    from memtile.jit.decorators import Part
 
     work(tables(), 1)
     assert isinstance(bump, Part)

@@ -179,7 +179,7 @@ def test_a_run_of_a_kept_engine_does_without_numba() -> None:
 import sys
 from memtile.testing.rig import Rig
 rig = Rig()
-rig.engine.run(10)
+rig.engine.wait(10)
 print("numba" in sys.modules, rig.engine.now)
 """
     environment = {name: value for name, value in os.environ.items() if name != "MEMTILE_JIT"}

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
-from memtile.jit.decorators import ENABLED
 from memtile.jit.deferred import Deferred
+from memtile.jit.settings import ENABLED
 
 Copy = Callable[[Any, int, Any, int, int], None]
 Clear = Callable[[Any, int, int], None]

@@ -97,7 +97,7 @@ def numba_version() -> str:
             return match[1]
     from numba import __version__
 
-    return __version__
+    return str(__version__)
 
 
 @cache

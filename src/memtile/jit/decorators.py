@@ -8,39 +8,22 @@ the interpreter, parts simply run there. Nothing here imports Numba before somet
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial, update_wrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memtile.jit.cache import Sources, cache_directory, forget_old, made_once
 from memtile.jit.progress import PROGRESS, shown
+from memtile.jit.settings import ENABLED, settings
+
+__all__ = ["ENABLED", "Part", "compiling", "entry", "inlined", "jit", "to_stderr"]
 
 if TYPE_CHECKING:
     from memtile.jit.entries import Entry
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-ENABLED = os.environ.get("MEMTILE_JIT", "1") != "0"
-_OPT_LEVEL = 3  # of LLVM: the clock loop is a tenth faster than with level 1, and takes as long to compile
-
-
-@contextmanager
-def settings(directory: Path) -> Iterator[None]:
-    """Numba's process-wide settings, ours while decorating and compiling, then put back."""
-    import numba
-
-    config: Any = numba.config  # a module whose names are made at run time
-    before = config.CACHE_DIR, config.OPT
-    level = type(config.OPT)  # Numba's own level class, which also knows "max"
-    config.CACHE_DIR, config.OPT = str(directory), level(_OPT_LEVEL)
-    try:
-        yield
-    finally:
-        config.CACHE_DIR, config.OPT = before
 
 
 class Part:
@@ -119,11 +102,12 @@ def _notice() -> str:
 
 @contextmanager
 def compiling(say: Callable[[str], None], sources: Sources, wanted: Entry | None = None) -> Iterator[None]:
-    """Context in which first calls of entries made from ``sources`` may compile; what is ``wanted`` may be there.
+    """Context in which first calls of entries made from ``sources`` may compile.
 
-    ``say`` is called if one does, before it does, and a terminal shows how far it is. Of several processes
-    one compiles; the others wait for it and say so. Compiling makes millions of objects, most of which stay:
-    looking for garbage among them, then or later, takes a tenth of the time.
+    If what is ``wanted`` is kept already, nothing is compiled. ``say`` is called if one does, before it does,
+    and a terminal shows how far it is. Of several processes one compiles; the others wait for it and say so.
+    Compiling makes millions of objects, most of which stay: looking for garbage among them, then or later,
+    takes a tenth of the time.
     """
     directory = cache_directory(sources)
     if wanted is not None and wanted.kept() is not None:

@@ -16,6 +16,7 @@ from zlib import crc32
 
 from memtile.jit import native
 from memtile.jit.cache import Sources, cache_directory
+from memtile.jit.settings import settings
 from memtile.jit.struct_layout import layout_of
 from memtile.jit.structs import Place, place_of
 
@@ -79,7 +80,6 @@ class Entry:
 
     def _compiled(self) -> native.Code | None:
         """Compile it and keep what comes out; None if Numba has to call it."""
-        from memtile.jit.decorators import settings
         from memtile.jit.parts import machine_code
 
         directory = cache_directory(self._sources)
@@ -93,7 +93,6 @@ class Entry:
 
     def _numba_calls(self) -> native.Calls:
         """Numba's own way, with its own cache."""
-        from memtile.jit.decorators import settings
         from memtile.jit.parts import compiled_entry
 
         with settings(cache_directory(self._sources)):

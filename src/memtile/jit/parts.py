@@ -13,15 +13,12 @@ from numba import njit
 from numba.core import types
 
 from memtile.jit import host_word_types  # noqa: F401  (Numba learns of them)
-from memtile.jit.decorators import Part
 from memtile.jit.hooks import missing_hook
 
 # What is compiled allocates nothing, so reference counting of its arguments would only cost time.
 _ALWAYS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _njit: Any = njit  # its stubs do not know all switches
 
-
-__all__ = ["Part", "compiled_entry", "compiled_part", "machine_code", "type_of_part"]
 
 _FOREIGN = ("Py", "_Py", "numba", "NRT_", "Numba")
 """Names that code would only find in Numba or in Python."""
@@ -37,7 +34,7 @@ def compiled_part(function: Callable[..., Any], *, inline: bool) -> Any:
     return _njit(**options)(function)
 
 
-def type_of_part(part: Part) -> types.Dispatcher:
+def type_of_part(part: Any) -> types.Dispatcher:
     """What compiled code takes a part for."""
     if missing_hook() is None:
         from memtile.jit.linking import PartType

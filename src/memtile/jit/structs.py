@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from memtile.jit.decorators import ENABLED
 from memtile.jit.deferred import Deferred
+from memtile.jit.settings import ENABLED
 from memtile.jit.struct_layout import lay_out
 from memtile.jit.tables import plain
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type
 
 import numpy as np
 
-from memtile.jit.decorators import ENABLED
+from memtile.jit.settings import ENABLED
 
 T = TypeVar("T")
 

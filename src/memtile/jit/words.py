@@ -10,8 +10,8 @@ from ctypes import c_int64
 from functools import partial
 from typing import Any, cast
 
-from memtile.jit.decorators import ENABLED
 from memtile.jit.deferred import Deferred
+from memtile.jit.settings import ENABLED
 
 WORD = 8  # bytes
 

@@ -87,7 +87,7 @@ class ArrayDoor:
         return door.refusal(offset)
 
     def _find(self, address: int) -> tuple[Door, int]:
-        if not isinstance(address, Integral):
+        if type(address) is not int and not isinstance(address, Integral):
             raise RegisterError(
                 Problem(
                     reason="address",

@@ -29,6 +29,9 @@ from memtile.sim.races.watch import RaceWatch
 
 _CONTROL = register_named("core", "Core_Control")
 _ENABLE, _RESET = _CONTROL.field("Enable").mask, _CONTROL.field("Reset").mask
+# Members of an enum are slow to look up.
+_NEXT, _WAIT = int(CorePhase.NEXT), int(CorePhase.WAIT)
+_ACQUIRE, _RELEASE = int(CorePhase.ACQUIRE), int(CorePhase.RELEASE)
 _NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
 _ACTIONS = (
     "what core.cycles, event, acquire, release, put_cascade, get_cascade, put_stream, get_stream "
@@ -83,7 +86,7 @@ class Cores:
 
     def __init__(self, state: State) -> None:
         self._spec, self._state = state.spec, state
-        self._cores = plain(state.cores)
+        self._cores, self._clock = plain(state.cores), plain(state.clock)
         self._targets: dict[int, list[int]] = {}  # of each core, by lock id as it sees them; in State.locks
         self._lock_time = int(state.spec.timing.core_lock[0])
         self.running: dict[int, Running] = {}
@@ -139,17 +142,18 @@ class Cores:
 
     def serve(self) -> None:
         """Give every core that asks its next action; a core that was reset begins its kernel anew."""
-        for core in np.flatnonzero(self._cores.reset).tolist():
-            self._follow_reset(core)
-        for core in np.flatnonzero(self._cores.phase == CorePhase.NEXT).tolist():
-            if self._cores.active[core] == OFF or self._cores.halted[core]:
+        for core, reset in enumerate(self._cores.reset.tolist()):
+            if reset:
+                self._follow_reset(core)
+        for core, phase in enumerate(self._cores.phase.tolist()):
+            if phase != _NEXT or self._cores.active[core] == OFF or self._cores.halted[core]:
                 continue
             try:
                 self._next(core, self.running[core])
             except Exception as error:
-                error.add_note(f"in {self.running[core].core.name}, before cycle {self._state.clock.now[0]}")
+                error.add_note(f"in {self.running[core].core.name}, before cycle {self._clock.now[0]}")
                 raise
-        self._state.clock.asking[0] = 0
+        self._clock.asking[0] = 0
 
     def _follow_reset(self, core: int) -> None:
         """Take the kernel from a core that was reset, and give it again once it is enabled without reset."""
@@ -229,17 +233,17 @@ class Cores:
 
     def _begin(self, core: int, running: Running, action: Action) -> None:
         """Set the core to work on ``action`` from this cycle on."""
-        cores, now = self._cores, int(self._state.clock.now[0])
+        cores, now = self._cores, int(self._clock.now[0])
         cores.step[core] = 0
         if isinstance(action, Wait):
-            cores.phase[core] = CorePhase.WAIT
+            cores.phase[core] = _WAIT
             cores.until[core] = now + taken(action.cycles) - 1
         elif isinstance(action, EventInstruction):
-            cores.phase[core], cores.until[core] = CorePhase.WAIT, now
+            cores.phase[core], cores.until[core] = _WAIT, now
             unit = int(self._spec.tiles.first_unit[running.core.tile])  # the core module's comes first
             raise_event(self._state, unit, EVENT_UNITS["core"].events[f"INSTR_EVENT_{action.number}"], now)
         elif isinstance(action, LockOperation):
-            cores.phase[core] = CorePhase.ACQUIRE if action.acquire else CorePhase.RELEASE
+            cores.phase[core] = _ACQUIRE if action.acquire else _RELEASE
             cores.until[core] = now + self._lock_time
             cores.lock[core], cores.value[core] = action.lock, action.value
             cores.target[core] = target = self._targets[core][action.lock]

@@ -24,7 +24,7 @@ from memtile.model.memory import watchpoints
 from memtile.model.register_tables import answering
 from memtile.model.state.memory import Origin
 from memtile.model.state.state import State
-from memtile.sim import host_memory, machine
+from memtile.sim import host_memory, machine, passing
 from memtile.sim.host_time import HostTime
 
 _WORD_MAX = (1 << WORD_BITS) - 1
@@ -61,18 +61,36 @@ class Door:
         self._filled = filled
         self._off, self._host = plain(state.gates).off, host
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
+        self._memory_bytes, self._memory_base = (
+            self._kind.memory_bytes,
+            int(state.spec.tiles.memory_base[tile]),
+        )
         self._answering = answering(self._kind.name, bool(state.spec.tiles.has_dma[tile]))
+        self._at_once = self if host is None else Door(state, tile, filled=filled)
 
     def at_once(self) -> Door:
         """The same door without the time of a host, for what is set up or looked at from outside."""
-        return Door(self._state, self._tile, filled=self._filled)
+        return self._at_once
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
-        self._arrive(1)
-        self._write(offset, value)
-        self._fill(offset, WORD_BYTES)
-        self._use_memory(offset, WORD_BYTES)
+        if self._host is not None:
+            self._host.access(self._tile)
+        if (
+            type(offset) is int
+            and type(value) is int
+            and 0 <= value <= _WORD_MAX
+            and 0 <= offset < TILE_BYTES
+            and not offset % WORD_BYTES
+            and not self._off[self._tile]
+        ):
+            if machine.write(self._state, self._tile, offset, value) == axi.SLAVE_ERROR:
+                raise self._unmapped(offset)
+        else:
+            self._write(offset, value)  # says what is wrong, or takes numbers of another type
+        if offset < self._memory_bytes:
+            self._fill(offset, WORD_BYTES)
+            self._use_memory(offset, WORD_BYTES)
 
     def _arrive(self, words: int) -> None:
         """Let time pass until the host comes to an access of so many words."""
@@ -81,13 +99,13 @@ class Door:
 
     def _fill(self, offset: int, count: int) -> None:
         """Bytes are written: those of data memory have contents from now on."""
-        if self._filled is not None and offset < self._kind.memory_bytes:
-            base = int(self._spec.tiles.memory_base[self._tile])
+        if self._filled is not None and offset < self._memory_bytes:
+            base = self._memory_base
             self._filled[base + offset // WORD_BYTES : base - (-(offset + count) // WORD_BYTES)] = True
 
     def _use_memory(self, offset: int, count: int) -> None:
         """An access to ``count`` bytes has been made: those of data memory take their banks (DEV-ARB-2)."""
-        if self._host is not None and offset < self._kind.memory_bytes and count:
+        if self._host is not None and offset < self._memory_bytes and count:
             first, end = offset // WORD_BYTES, -(-(offset + count) // WORD_BYTES)
             self._host.uses_memory(self._tile, first, end - first)
 
@@ -140,8 +158,21 @@ class Door:
         hole = len(answered) if answered.all() else int(answered.argmin())
         if hole < len(data):
             self._write(offset + hole * WORD_BYTES, int(data[hole]))  # refused
-        for index, word in enumerate(data):
-            self._write(offset + index * WORD_BYTES, int(word))
+        self._write_registers(offset, data)
+
+    def _write_registers(self, offset: int, data: Words) -> None:
+        """Write words that something answers, in order, with what each of them does."""
+        count = len(data)
+        offsets = np.arange(offset, offset + count * WORD_BYTES, WORD_BYTES)
+        tiles, values = np.full(count, self._tile), data.astype(np.int64)
+        masks, costs = np.full(count, _WORD_MAX), np.full(count, passing.AT_ONCE)
+        at = 0
+        while at < count:
+            here = slice(at, None)
+            words = passing.Programmed(tiles[here], offsets[here], values[here], masks[here], costs[here])
+            at += machine.set_up(self._state, words)
+            if at < count and self._off[self._tile]:
+                raise self._without_clock(int(offsets[at]))
 
     def write_bytes(self, offset: int, data: bytes) -> None:
         """Write ``data`` from byte ``offset`` on, wherever that is in data memory: byte enables (DEV-AXI-2).
@@ -203,7 +234,7 @@ class Door:
     def _show(self, offset: int, count: int, writes: bool) -> None:
         """Show an access to ``count`` bytes of data memory to the tile's watchpoints, and note it."""
         first, end = offset // WORD_BYTES, -(-(offset + count) // WORD_BYTES)
-        base = int(self._spec.tiles.memory_base[self._tile])
+        base = self._memory_base
         notes.host_accesses(self._state, base + first, end - first, writes)
         if count and self._state.memories.watched[self._tile]:
             tile, origin = self._tile, int(Origin.AXI)
@@ -215,7 +246,7 @@ class Door:
         first = offset // WORD_BYTES
         if first + words > self._kind.memory_words:
             return None
-        base = int(self._spec.tiles.memory_base[self._tile]) + first
+        base = self._memory_base + first
         return self._state.memory[base : base + words]
 
     def _words(self, offset: int, words: Sequence[int] | Words) -> Words:

@@ -23,7 +23,6 @@ from memtile.jit.tables import plain
 from memtile.model.build.model import build
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import Phase
-from memtile.model.state.columns import Ints
 from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
@@ -36,17 +35,19 @@ from memtile.sim.fast_forward import FastForward
 from memtile.sim.feed import AtPorts, Feed, Offer, Words, join, no_tlast, tlasts, whole
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
+from memtile.sim.many_writes import ManyWrites
 from memtile.sim.partition import open_partition, stop_clocks, unmodelled
 from memtile.sim.races.checks import Checks
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 
+_KERNEL = clock.Stop.KERNEL
 _SLICE = 1 << 16  # cycles between looks at the outside world
 
 Progress = Callable[[int], None]
 
 
-class Engine:
+class Engine(ManyWrites):
     """A model of placed tiles and the clock that drives it.
 
     Args:
@@ -85,7 +86,7 @@ class Engine:
         self.lock_names: dict[int, str] = {}
         self.channel_names: dict[int, str] = {}
         self.bd_places: dict[tuple[int, int], str] = {}
-        self._ports = plain(self._state.ports)
+        self._ports, self._clock = plain(self._state.ports), plain(self._state.clock)
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
@@ -117,7 +118,7 @@ class Engine:
     @property
     def now(self) -> int:
         """Cycles simulated so far."""
-        return int(self._state.clock.now[0])
+        return int(self._clock.now[0])
 
     def door(self, tile: int, *, timed: bool = False) -> Door:
         """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
@@ -224,7 +225,7 @@ class Engine:
                     stop = machine.run(self._state, min(target, slice_end), settled=False)
                 if self._watcher is not None and self.now == slice_end:
                     self._watcher()
-                if stop is clock.Stop.KERNEL:
+                if stop is _KERNEL:
                     self.cores.serve()
                     continue
                 self._serve_ports(all_words=False)
@@ -256,7 +257,7 @@ class Engine:
             KeyboardInterrupt: Ctrl-C, see :meth:`run`.
             DesignError: a kernel asks for something that its core does not have or see.
         """
-        if self._runs_alone(cycle):
+        if self._alone(cycle):
             self._unsettled = True
             if self.host.jump(cycle):
                 return
@@ -269,31 +270,16 @@ class Engine:
         self.wait(cycle - before)
         self._state.clock.host_waited[0] += self.now - before
 
-    def post(self, tiles: Ints, offsets: Ints, values: Ints) -> npt.NDArray[np.bool_]:
-        """Write many words, each when the host comes to it; bool per word, False where nothing answered.
+    @property
+    def observed(self) -> bool:
+        """Whether somebody stands before the doors, see :meth:`observe`."""
+        return self._observer is not None
 
-        Args:
-            tiles: model index of each word's tile, -1 = none.
-            offsets: byte offset in the tile, a multiple of 4.
-            values: 32-bit words.
+    def _now_written(self) -> State:
+        self._state, self._unsettled = self.external.shown_to(self._state), True
+        return self._state
 
-        Raises:
-            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
-            DesignError: a kernel asks for something that its core does not have or see.
-        """
-        done, first = np.zeros(len(values), np.bool_), 0
-        while first < len(values):
-            self.host.come_to(int(tiles[first])) if tiles[first] >= 0 else self.host.reach()
-            alone = self._runs_alone(self.now + len(values) * (1 + self.timing.access_cycles))
-            end = len(values) if alone else first + 1
-            self._state, self._unsettled = self.external.shown_to(self._state), True
-            words = machine.Writes(tiles[first:end], offsets[first:end], values[first:end], done[first:end])
-            first += machine.write_many(self._state, words, timed=True)
-            self._serve_ports()
-        return done
-
-    def _runs_alone(self, until: int) -> bool:
-        """Whether nothing outside the state has a part in the cycles up to ``until``."""
+    def _alone(self, until: int) -> bool:
         return self._watcher is None and not self._new_at_ports and until <= self.upsets.next_cycle
 
     def caught(self, ch: int) -> Words:

@@ -33,6 +33,8 @@ Array = npt.NDArray[Any]
 Where = int | tuple[int, int] | None
 
 INSTRUCTION_EVENTS = (0, 1)
+_OWN_LOCKS, _OWN_WINDOW = range(COMPUTE.locks), CORE.lock_windows[SIDES[-1]]
+_OPERANDS = range(-MEMORY.lock_value_max - 1, MEMORY.lock_value_max + 1)
 _REACH = "AM020 chapter 4: a core reaches its own, north, south and west data memory"
 
 
@@ -250,6 +252,8 @@ class Core(Links):
 
     def renew_views(self) -> None:
         """Read and write back the words with flipped cells under the views that are in use."""
+        if not self._views:
+            return
         self._views = [view for view in self._views if view[0]() is not None]
         for _, owner, low, words in self._views:
             if self._inspected[owner]:
@@ -367,6 +371,8 @@ class Core(Links):
 
     def _lock(self, semaphore: int | Semaphore, value: int, tile: Where) -> int:
         """Id of the tile's lock as the core sees it."""
+        if type(semaphore) is int and tile is None and semaphore in _OWN_LOCKS and value in _OPERANDS:
+            return _OWN_WINDOW + semaphore
         if isinstance(semaphore, int | np.integer):
             lock, at = int(semaphore), self._tile_at(tile)
         elif not hasattr(semaphore, "id") or not hasattr(semaphore, "place"):

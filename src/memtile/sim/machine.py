@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED, entry, jit
 from memtile.jit.struct_layout import lay_out
-from memtile.jit.structs import Struct, dereference, place_of
+from memtile.jit.structs import Struct, at_hand, dereference, place_of
 from memtile.model import axi, column_clock
 from memtile.model.dma import executions
 from memtile.model.state.columns import Ints
@@ -22,19 +22,9 @@ from memtile.model.state.state import State
 from memtile.sim import clock, passing
 from memtile.sim.forward import loop
 from memtile.sim.forward.plan import Arrays
+from memtile.sim.passing import Posted, Programmed
 
 Bools = npt.NDArray[np.bool_]
-
-
-class _WritesArrays(NamedTuple):
-    tiles: Ints  # model index, -1 = none
-    offsets: Ints
-    values: Ints
-    done: Bools  # out: it was answered
-
-
-class Writes(_WritesArrays, Struct):
-    """Many words to write, see ``passing.write_many``."""
 
 
 class _ExecutionsArrays(NamedTuple):
@@ -53,25 +43,30 @@ class Operation(IntEnum):
     RUN = 0  # x: cycle to reach
     READ = 1  # x: tile, y: offset
     WRITE = 2  # x: tile, y: offset, z: word
-    WRITE_MANY = 3  # x: with the host's time, more: Writes
+    WRITE_MANY = 3  # more: Posted
     EXECUTE = 4  # x: limit, more: Executions
     SETTLE = 5
     PASS = 6  # x: cycle to reach
     FORWARD = 7  # x: cycle to reach, more: Arrays
     FORGET = 8  # more: Arrays
+    SET_UP = 9  # x: end, more: Programmed
 
 
 COMPILED = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
 """What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
 
 FOLLOW = 1  # a write was answered, and there is to do what ``column_clock`` does
-_WRITE, _READ = int(Operation.WRITE), int(Operation.READ)
+_WRITE, _READ = int(Operation.WRITE), int(Operation.READ)  # members of an enum are slow to look up
+_RUN, _FORWARD = int(Operation.RUN), int(Operation.FORWARD)
+_STOPS = {int(stop): stop for stop in clock.Stop}
 _NO_INTS = np.zeros(0, dtype=np.int64)
 _NO_BOOLS = np.zeros(0, dtype=np.bool_)
-_state_in, _writes_in = dereference(State), dereference(Writes)
+_state_in = dereference(State)
+_posted_in, _programmed_in = dereference(Posted), dereference(Programmed)
 _executions_in, _arrays_in = dereference(Executions), dereference(Arrays)
 for _struct in (
-    Writes(_NO_INTS, _NO_INTS, _NO_INTS, _NO_BOOLS),
+    Posted(_NO_INTS, _NO_INTS, _NO_INTS, _NO_BOOLS),
+    Programmed(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Executions(_NO_INTS, _NO_INTS, _NO_INTS),
     Arrays(_NO_INTS, _NO_INTS, _NO_INTS),
 ):
@@ -86,8 +81,10 @@ def write_one(st: State, tile: int, offset: int, value: int) -> int:
 
 
 @jit
-def carry_out(st: State, operation: int, x: int, y: int, z: int, more: Any) -> int:
-    """Carry out one :class:`Operation`, which says what it takes; the functions below give names to that."""
+def carry_out(  # noqa: C901 - a flat table
+    st: State, operation: int, x: int, y: int, z: int, more: Any
+) -> int:
+    """Carry out one :class:`Operation`, which says what it takes; functions below give names to that."""
     if operation == Operation.RUN:
         return clock.run(st, x)
     if operation == Operation.READ:
@@ -95,8 +92,9 @@ def carry_out(st: State, operation: int, x: int, y: int, z: int, more: Any) -> i
     if operation == Operation.WRITE:
         return write_one(st, x, y, z)
     if operation == Operation.WRITE_MANY:
-        given = _writes_in(more)
-        return passing.write_many(st, given.tiles, given.offsets, given.values, given.done, x)
+        return passing.write_many(st, _posted_in(more))
+    if operation == Operation.SET_UP:
+        return passing.set_up(st, _programmed_in(more), x)
     if operation == Operation.EXECUTE:
         work = _executions_in(more)
         return 1 if executions.advance(st, work.orders, work.room, work.log, x) else 0
@@ -113,15 +111,13 @@ def carry_out(st: State, operation: int, x: int, y: int, z: int, more: Any) -> i
     return 0
 
 
-@entry(COMPILED, State, Writes, Executions, Arrays)
+@entry(COMPILED, State, Posted, Programmed, Executions, Arrays)
 def operate(st: int, operation: int, x: int, y: int, z: int, more: int) -> int:
     """The same for the address of the state, and of what is further given."""
     return carry_out(_state_in(st), operation, x, y, z, more)
 
 
-def ask(
-    st: State, operation: Operation, x: int = 0, y: int = 0, z: int = 0, more: Struct | None = None
-) -> int:
+def ask(st: State, operation: int, x: int = 0, y: int = 0, z: int = 0, more: Struct | None = None) -> int:
     """Have an operation carried out, compiled or not; what it does not take can be left out."""
     if not ENABLED:
         return int(carry_out(st, operation, x, y, z, more))
@@ -131,13 +127,14 @@ def ask(
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
     """Advance to cycle ``until`` at most; why the clock stopped. What rests is booked if ``settled``."""
-    stop = ask(st, Operation.RUN, int(until))
-    while st.clock.columns_written[0]:
+    written = at_hand(st).clock.columns_written
+    stop = ask(st, _RUN, int(until))
+    while written[0]:
         column_clock.follow(st)
-        stop = ask(st, Operation.RUN, int(until))
+        stop = ask(st, _RUN, int(until))
     if settled:
         settle(st)
-    return clock.Stop(stop)
+    return _STOPS[stop]
 
 
 def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
@@ -145,12 +142,13 @@ def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
 
     It also stops, as for a limit, when as many cycles as the budget in the book says have been stepped.
     """
-    stop = ask(st, Operation.FORWARD, int(until), more=work)
-    while st.clock.columns_written[0]:
+    written = at_hand(st).clock.columns_written
+    stop = ask(st, _FORWARD, int(until), more=work)
+    while written[0]:
         column_clock.follow(st)
         forget_periods(st, work)
-        stop = ask(st, Operation.FORWARD, int(until), more=work)
-    return clock.Stop(stop)
+        stop = ask(st, _FORWARD, int(until), more=work)
+    return _STOPS[stop]
 
 
 def forget_periods(st: State, work: Arrays) -> None:
@@ -191,9 +189,17 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
     return axi.OKAY
 
 
-def write_many(st: State, writes: Writes, *, timed: bool) -> int:
+def write_many(st: State, writes: Posted) -> int:
     """Write many words, see ``passing.write_many``; how many it came to."""
-    written = ask(st, Operation.WRITE_MANY, int(timed), more=writes)
+    written = ask(st, Operation.WRITE_MANY, more=writes)
+    if st.clock.columns_written[0]:
+        column_clock.follow(st)
+    return written
+
+
+def set_up(st: State, writes: Programmed, end: int = 0) -> int:
+    """Write many words, see ``passing.set_up``; how many it came to."""
+    written = ask(st, Operation.SET_UP, int(end), more=writes)
     if st.clock.columns_written[0]:
         column_clock.follow(st)
     return written

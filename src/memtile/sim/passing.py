@@ -6,11 +6,15 @@ acts: then the clock moves at once, and a cycle costs nothing.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
+from memtile.jit.structs import Struct
 from memtile.model import axi
 from memtile.model.checking import history
 from memtile.model.memory import axi_port
@@ -19,6 +23,36 @@ from memtile.model.state.state import State
 from memtile.sim import clock
 
 Bools = npt.NDArray[np.bool_]
+
+
+WORD_MAX = (1 << WORD_BITS) - 1
+AT_ONCE = -1  # cost of a word that takes no time
+
+
+class _Posted(NamedTuple):
+    tiles: Ints
+    offsets: Ints
+    values: Ints
+    done: Bools
+
+
+class Posted(_Posted, Struct):
+    """Words that a host writes: tile (-1 = none), byte offset in it, value; out: whether it was answered."""
+
+
+class _Programmed(NamedTuple):
+    tiles: Ints
+    offsets: Ints
+    values: Ints
+    masks: Ints
+    costs: Ints
+
+
+class Programmed(_Programmed, Struct):
+    """Words that a program writes: tile, byte offset, value and its bits that count, cycles to the next one.
+
+    A cost of ``AT_ONCE`` also means that the word is written together with the one before.
+    """
 
 
 @jit
@@ -68,20 +102,14 @@ def write_one(st: State, tile: int, offset: int, value: int) -> bool:
 
 
 @jit
-def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools, timed: int) -> int:
-    """Write each word at byte ``offsets`` of its tile, -1 = none; ``done`` = it was answered.
-
-    If ``timed``, each one when the host comes to it. Else all at once; a refused word ends that.
+def write_many(st: State, writes: Posted) -> int:
+    """Write each word as a host does when it comes to it.
 
     Returns how many it came to: it ends where Python has to take part, for the column clocks or before time
     can pass.
     """
+    tiles, offsets, values, done = writes.tiles, writes.offsets, writes.values, writes.done
     for n in range(values.shape[0]):
-        if timed == 0:
-            done[n] = axi.write(st, tiles[n], offsets[n], values[n]) == axi.OKAY
-            if not done[n] or st.clock.columns_written[0] > 0:
-                return n + 1
-            continue
         if st.clock.columns_written[0] > 0 or not pass_time(st, st.clock.host_free[0]):
             return n
         if tiles[n] >= 0:
@@ -90,3 +118,26 @@ def write_many(st: State, tiles: Ints, offsets: Ints, values: Ints, done: Bools,
             done[n] = write_one(st, tiles[n], offsets[n], values[n])
         st.clock.host_free[0] = st.clock.now[0] + st.spec.timing.access_cycles[0]
     return int(values.shape[0])
+
+
+@jit
+def set_up(st: State, writes: Programmed, end: int) -> int:
+    """Write each word of a program at once, when its time has come.
+
+    Returns how many it came to: it ends before a word that comes at cycle ``end`` or later or that nothing
+    answers, and where Python has to take part.
+    """
+    for n in range(writes.values.shape[0]):
+        tile, offset, value = writes.tiles[n], writes.offsets[n], writes.values[n]
+        if st.clock.columns_written[0] > 0 or st.gates.off[tile] == 1:
+            return n
+        if writes.costs[n] >= 0:
+            if not pass_time(st, st.clock.host_free[0]) or st.clock.now[0] >= end:
+                return n
+            st.clock.host_free[0] = st.clock.now[0] + writes.costs[n]
+        mask = writes.masks[n]
+        if mask != WORD_MAX:
+            value = (axi.read(st, tile, offset) & ~mask & WORD_MAX) | (value & mask)
+        if axi.write(st, tile, offset, value) != axi.OKAY:
+            return n
+    return int(writes.values.shape[0])

@@ -102,7 +102,7 @@ class Upsets:
 
     def strike(self) -> None:
         """Flip the cells of all upsets that are due."""
-        while self.next_cycle <= self._state.clock.now[0]:
+        while self._waiting and self.next_cycle <= self._state.clock.now[0]:
             upset = heapq.heappop(self._waiting)[2]
             place = int(self._spec.tiles.memory_base[upset.tile]) + upset.word
             ecc.flip(self._state, upset.tile, place, upset.cells)

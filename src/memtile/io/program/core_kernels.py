@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import Problem
-from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
+from memtile.io.program.operations import ArrayShape, MaskWrite, Operation, Write, locate, words_written
 from memtile.sim.core_control import control_register, enabled_cores, held_cores
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Kernel
@@ -45,7 +45,10 @@ _SOURCE = "aie-rt: Core_Control.Enable starts a core"
 def enabled_by(operations: Iterable[Operation], shape: ArrayShape) -> list[Place]:
     """Column and row of each core that the operations enable, in their order."""
     found: dict[Place, None] = {}
+    controls = {control_register(kind.name).offset for kind in TILE_KINDS.values() if kind.role == "compute"}
     for operation in operations:
+        if isinstance(operation, Write | MaskWrite) and operation.address % TILE_BYTES not in controls:
+            continue
         for word in words_written(operation):
             column, row, offset = locate(word.address)
             kind = shape.tile(column, row)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 
 from memtile.access.boxes import last_address
 from memtile.access.walk import Walk
+from memtile.arch.devices import INTERFACE_ROWS
 from memtile.arch.register_map import register_at
 from memtile.arch.tiles import DIRECTIONS, INTERFACE, S2MM, WORD_BYTES, TileKind
 from memtile.bd.codec import unpack
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.fields import descriptor_of
-from memtile.io.program.operations import ArrayShape, Operation, Word, locate, words_written
+from memtile.io.program.operations import ArrayShape, MaskWrite, Operation, Word, Write, locate, words_written
 from memtile.io.program.pointer_patches import pointer_of, pointer_words
 
 _BASE_WORDS = {word for word, _, _ in INTERFACE.bd_fields["Base_Address"].parts}
@@ -114,6 +115,8 @@ def external_uses(operations: Iterable[Operation], shape: ArrayShape) -> tuple[E
 def _uses(
     operation: Operation, shape: ArrayShape, tiles: dict[tuple[int, int], _Tile]
 ) -> Iterator[ExternalUse]:
+    if isinstance(operation, Write | MaskWrite) and locate(operation.address).row >= INTERFACE_ROWS:
+        return
     pointer = pointer_of(operation)
     words = pointer_words(pointer.register, pointer.offset) if pointer else words_written(operation)
     for word in words:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from memtile.arch.devices import Device
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
+from memtile.io.program.batches import ALONE
 from memtile.io.program.operations import (
     BlockWrite,
     MaskPoll,
@@ -39,12 +40,20 @@ class Pace:
 
     def before(self, operation: Operation) -> None:
         """Let time pass until ``operation`` can be carried out."""
-        if operation.firmware and any(map(self._pushes, words_written(operation))):
+        if self.stands_alone(operation):
             self._host.reach(self._next_push)
             self._next_push = self._host.now + self._timing.firmware_push
-        self._host.spend(self._cycles(operation))
+        self._host.spend(self.cycles(operation))
 
-    def _cycles(self, operation: Operation) -> int:
+    def stands_alone(self, operation: Operation) -> bool:
+        """Whether the firmware lets time pass before it that depends on what it did."""
+        return operation.firmware and any(map(self._pushes, words_written(operation)))
+
+    def cost(self, operation: Operation) -> int:
+        """Cycles from the operation to the next one, ``ALONE`` if it stands alone."""
+        return ALONE if self.stands_alone(operation) else self.cycles(operation)
+
+    def cycles(self, operation: Operation) -> int:
         """Cycles from the operation to the next one."""
         timing, firmware = self._timing, operation.firmware
         access = timing.firmware_access if firmware else timing.access_cycles

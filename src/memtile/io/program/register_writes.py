@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from memtile.arch.address_map import ARRAY_BASE
-from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
+from memtile.arch.tiles import ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.errors import InputFileError, Problem, RegisterError, SimulationError, raise_if
 from memtile.io.program.operations import (
     WORD_MAX,
@@ -54,6 +56,7 @@ def apply(
     advance: Advance = lambda: False,
     handlers: Mapping[str, Handler] = _NO_HANDLERS,
     before: Callable[[Operation], None] = lambda _: None,
+    together: Callable[[Sequence[Operation], int], int] = lambda _, __: 0,
 ) -> None:
     """Do all operations in order on ``target``.
 
@@ -64,6 +67,7 @@ def apply(
         advance: lets time pass between the reads of a poll; False = nothing will change any more.
         handlers: what to do for operations that are no register access, by name; others that act are refused.
         before: called before each operation.
+        together: carries out operations from one on, and says how many; 0 = that one is carried out alone.
 
     Raises:
         InputFileError: something cannot be done on this array; all problems at once, nothing was written.
@@ -72,7 +76,13 @@ def apply(
         SimulationError: a poll never saw its value; what came before it is done.
     """
     raise_if(check(operations, shape, handlers.keys()), InputFileError)
-    for operation in operations:
+    done = 0
+    while done < len(operations):
+        if count := together(operations, done):
+            done += count
+            continue
+        operation = operations[done]
+        done += 1
         before(operation)
         try:
             _do(operation, target, advance, handlers)
@@ -99,7 +109,31 @@ def _do(operation: Operation, target: Target, advance: Advance, handlers: Mappin
 
 def check(operations: Sequence[Operation], shape: ArrayShape, handled: Collection[str] = ()) -> list[Problem]:
     """Everything that an array of this shape could not do; ``handled`` names operations that are allowed."""
-    return [problem for operation in operations for problem in _problems(operation, shape, handled)]
+    doubtful = _doubtful(operations, shape)
+    return [problem for n in doubtful for problem in _problems(operations[n], shape, handled)]
+
+
+def _doubtful(operations: Sequence[Operation], shape: ArrayShape) -> list[int]:
+    """Numbers of the operations that are not known to be good: single writes are looked at all at once."""
+    single = [n for n, operation in enumerate(operations) if isinstance(operation, Write | MaskWrite)]
+    writes: list[Any] = [operations[n] for n in single]
+    good = np.zeros(len(operations), np.bool_)
+    try:
+        addresses = np.array([write.address for write in writes], np.int64)
+        values = np.array([write.value for write in writes], np.int64)
+    except OverflowError:
+        return list(range(len(operations)))
+    fits = (values >= 0) & (values <= WORD_MAX) & (addresses >= 0)
+    tiles, offsets = addresses >> ROW_SHIFT, addresses % TILE_BYTES
+    for tile in np.unique(tiles).tolist():
+        column, row, _ = locate(tile << ROW_SHIFT)
+        here, kind = tiles == tile, shape.tile(column, row)
+        if kind is None:
+            fits &= ~here
+        else:
+            fits[here] &= answering(kind, shape.has_dma(column, row))[offsets[here] // WORD_BYTES]
+    good[single] = fits & (offsets % WORD_BYTES == 0)
+    return np.flatnonzero(~good).tolist()
 
 
 def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str]) -> Iterator[Problem]:
@@ -127,6 +161,8 @@ def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str])
 
 
 def _value_problems(operation: Operation, where: str) -> Iterator[Problem]:
+    if isinstance(operation, BlockWrite) and operation.words and _are_words(operation.words):
+        return
     for address, value, _ in words_written(operation):
         if not 0 <= value <= WORD_MAX:
             yield Problem(
@@ -138,6 +174,10 @@ def _value_problems(operation: Operation, where: str) -> Iterator[Problem]:
                 source=_MAP,
                 says=f"the value for {address:#010x} is {value:#x}, allowed are 0x0..{WORD_MAX:#x}",
             )
+
+
+def _are_words(values: Sequence[int]) -> bool:
+    return min(values) >= 0 and max(values) <= WORD_MAX
 
 
 def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -> Iterator[Problem]:

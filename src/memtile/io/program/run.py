@@ -24,6 +24,7 @@ from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.arrays import BoundArrays, ExternalArray, bind
+from memtile.io.program.batches import Batches, Cost
 from memtile.io.program.core_kernels import NO_KERNELS, CoreKernels, Kernels
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.host_waits import waiting_program
@@ -39,6 +40,7 @@ from memtile.io.program.waits import ends_waiting
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
 from memtile.sim.partition import restart
+from memtile.sim.passing import AT_ONCE
 from memtile.sim.polling import run_to_next_poll
 from memtile.sim.settling import settle
 from memtile.sim.untimed import run_untimed
@@ -98,6 +100,7 @@ class _Host:
         self._cores = cores
         self._door = OwnDoor(array)
         self._pace = Pace(array.engine.host, array.engine.timing, array.device)
+        self._batches = Batches(array, cores.started_by)
         self._untouched = array.engine.now == 0
         self.come_to_number = 0
         self.tokens: TokenHost | None = None
@@ -118,6 +121,21 @@ class _Host:
         """Write consecutive words."""
         self._door.block_write32(address, words)
         self._written(address, len(words))
+
+    def load_together(self, operations: Sequence[Operation], first: int) -> int:
+        """Carry out writes from one on that take no time; how many."""
+        return self._together(operations, first, _at_once)
+
+    def write_together(self, operations: Sequence[Operation], first: int) -> int:
+        """Carry out writes from one on, each when the host comes to it; how many."""
+        done = self._together(operations, first, _at_once if self.untimed else self._pace.cost)
+        self.come_to_number += done
+        return done
+
+    def _together(self, operations: Sequence[Operation], first: int, cost: Cost) -> int:
+        done = self._batches.carry_out(operations, first, cost, self._end)
+        self._untouched = self._untouched and not done
+        return done
 
     def load(self, operation: Other) -> None:
         """Reset the array before the operations of a PDI, as firmware does; a new one is as after a reset."""
@@ -214,6 +232,10 @@ class _Host:
         return True
 
 
+def _at_once(_operation: Operation) -> int:
+    return AT_ONCE
+
+
 def run_program(
     operations: Sequence[Operation],
     array: Array,
@@ -303,9 +325,10 @@ def _carry_out(
     host.tokens, patch = tokens, partial(_patch, array, addresses)
     handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load, UPDATE: host.update}
     if launch:
-        apply(operations[:launch], host, shape, handlers=handlers)
+        apply(operations[:launch], host, shape, handlers=handlers, together=host.load_together)
         host.launched()
-    apply(operations[launch:], host, shape, handlers=handlers, before=host.come_to)
+    steps = partial(apply, before=host.come_to, together=host.write_together)
+    steps(operations[launch:], host, shape, handlers=handlers)
 
 
 def _patch(array: Array, addresses: Mapping[int, int], operation: Other) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from memtile.arch.register_map import register_at
+from memtile.arch.tiles import TileName
 from memtile.io.program.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
 from memtile.io.program.token_waits import WAIT
 
@@ -26,5 +28,10 @@ def ends_waiting(operations: Sequence[Operation], shape: ArrayShape) -> bool:
 def _starts(address: int, shape: ArrayShape) -> bool:
     column, row, offset = locate(address)
     kind = shape.tile(column, row)
-    register = register_at(kind, offset) if kind else None
+    return kind is not None and _is_queue(kind, offset)
+
+
+@cache
+def _is_queue(kind: TileName, offset: int) -> bool:
+    register = register_at(kind, offset)
     return register is not None and any(field.name == "Start_BD_ID" for field in register.fields)

@@ -1,0 +1,65 @@
+"""Many designs run in one process, in threads: engines share nothing but their code.
+
+The compiled clock loop needs no lock of the interpreter, so the designs are on all cores of the machine;
+kernels in Python and the making of designs take turns.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any
+
+from memtile.design.run import run
+from memtile.errors import DesignError, Problem
+from memtile.explain.results import Result
+from memtile.sim.warmup import ready
+
+
+def run_many(
+    designs: Sequence[Callable[..., Any]], *, threads: int | None = None, **options: Any
+) -> list[Result]:
+    """Run designs side by side; the results are those of running them one after another.
+
+    Args:
+        designs: functions that return a memory tile or an array, as :func:`memtile.run` takes them.
+        threads: how many run at a time; None = as many as the machine has cores for this process.
+        options: of :func:`memtile.run`, for all of them.
+
+    Returns:
+        A result for each design, in their order.
+
+    Raises:
+        DesignError: fewer than one thread; and what a design raises: that of the first one in the order
+            given. Designs that have not begun by then are not run.
+    """
+    if threads is not None and threads < 1:
+        raise DesignError(
+            Problem(
+                reason="threads",
+                where="run_many",
+                field="threads",
+                given=str(threads),
+                allowed="1 or more, or None",
+                source="the cores of the machine",
+            )
+        )
+
+    def one(design: Callable[..., Any]) -> Result:
+        return run(design, **options)
+
+    ready()  # compiled once, before anybody waits for the others
+    with ThreadPoolExecutor(threads or _cores()) as pool:
+        futures: list[Future[Result]] = [pool.submit(copy_context().run, one, each) for each in designs]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
