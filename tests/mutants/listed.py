@@ -43,7 +43,7 @@ MUTANTS = (
         "model/checking/history.py",
         "    st.log[at, 0] = st.clock.now[0]\n",
         "    st.log[at, 0] = st.clock.now[0] + 1\n",
-        "tests/timing/test_history.py::test_who_waits_for_a_lock_and_who_gives_it",
+        "tests/timing/test_history.py::test_a_history_may_begin_later",
     ),
     Mutant(
         "a history has no idle cycles of a host",
