@@ -318,8 +318,11 @@ def test_two_sweeps_do_not_write_one_log(here: Path) -> None:
     from memtile.explore.sweep.log import Log
 
     head = {"sources": {}, "hash": "", "space": []}
-    with Log(here / "a.parquet").open(head), pytest.raises(InputFileError, match="another sweep writes"):
-        Log(here / "a.parquet").open(head)
+    first, second = Log(here / "a.parquet"), Log(here / "a.parquet")
+    with first.open(head):
+        with pytest.raises(InputFileError, match="another sweep writes"), second.open(head):
+            pass
+        assert first.journal.exists()
 
 
 def begin(folder: Path, *args: str) -> subprocess.Popen[str]:
