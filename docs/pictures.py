@@ -41,7 +41,7 @@ def draw_report(directory: Path) -> list[Path]:
     picture = directory / "report.png"
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "gemm.html"
-        run = [memtile, "run", "examples/gemm.py", "--set", "columns=4", "--report", page]
+        run: list[str | Path] = [memtile, "run", "examples/gemm.py", "--set", "columns=4", "--report", page]
         subprocess.run(run, check=True, stdout=subprocess.DEVNULL, cwd=HERE.parent)
         shot = [f"--screenshot={picture}", "--window-size=1280,1330", f"--user-data-dir={folder}/profile"]
         place = f"{page.as_uri()}#{LOOK}"
