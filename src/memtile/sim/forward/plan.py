@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from mmap import mmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,8 +94,8 @@ def _spans(st: State) -> Iterator[tuple[str, list[list[int]]]]:
         first = np.asarray(values) if compiled else getattr(values, values._fields[0])
         rows, apart = len(first), first.strides[0]
         if rows:
-            layout = _spans_of(field, what)
-            yield field, [[_address(first) + at, rows, apart, n, compared] for at, n, compared in layout]
+            layout, place = _spans_of(field, what), _address(first)
+            yield field, [[place + at, rows, apart, n, compared] for at, n, compared in layout]
 
 
 def _address(values: npt.NDArray[Any]) -> int:
@@ -132,6 +133,14 @@ def arrays(st: State) -> Arrays:
     channels = len(st.channels.phase)
     words = sum(span[COUNT_OF_ROWS] * span[COUNT_OF_WORDS] for span in spans)
     size = HEAD + channels * OF_CHANNEL + words
-    book = np.zeros(Book.FIRST + channels * (SCRATCH + 1) + MOST_SEGMENTS * SEGMENT, np.int64)
+    book = untouched(Book.FIRST + channels * (SCRATCH + 1) + MOST_SEGMENTS * SEGMENT)
     book[Book.SLOT_SIZE] = size
-    return Arrays(np.array(spans, np.int64).ravel(), np.zeros(SLOTS * size, np.int64), book)
+    return Arrays(np.array(spans, np.int64).ravel(), untouched(SLOTS * size), book)
+
+
+def untouched(words: int) -> Ints:
+    """So many zeros that take memory where they are written, and only there: pages are small.
+
+    NumPy asks for large pages; then a word at the head of each slot costs the clearing of 2 MB.
+    """
+    return np.frombuffer(mmap(-1, words * WORD), np.int64)
