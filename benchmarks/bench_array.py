@@ -103,7 +103,7 @@ def test_the_cost_of_a_cycle_grows_with_the_columns_at_work(benchmark) -> None:
 
 @pytest.mark.parametrize("busy", [1, 8])
 def test_fast_forward_costs_little_where_nothing_repeats(benchmark, busy) -> None:
-    """The first run of an engine, which lays out what is compared; with words in switches there is nothing to."""
+    """The first run of an engine lays out what is compared; with words in switches, nothing is."""
 
     def first_run(forward: bool) -> float:
         engine = streaming(LARGE, 38, busy)

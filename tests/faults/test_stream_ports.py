@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -28,6 +29,22 @@ def test_what_is_expected_piece_by_piece_has_one_type() -> None:
     out.expect(np.arange(4, 8, dtype=np.int16))
     out.start(tile.read(tile.buffer("out", 8, np.int16, data=np.arange(8))))
     assert tile.run().exact
+
+
+def test_what_is_expected_more_costs_no_more_for_what_was_before() -> None:
+    port = MemoryTile("npu1").mm2s[0]
+    piece = np.arange(256, dtype=np.uint32)
+    for number in range(1 << 10):
+        piece[0] = number  # the same array again, as a loop over frames has it
+        port.expect(piece)
+    tracemalloc.start()
+    try:
+        port.expect(piece)
+        _now, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 20 * piece.nbytes < port.expected.nbytes  # the others, 1 MB, are not copied again
+    assert port.expected[:: len(piece)].tolist() == [*range(1 << 10), (1 << 10) - 1]
 
 
 @pytest.mark.parametrize("pattern", [[], [0, 0], [2, 1], "10", [0.5, 1], 1])

@@ -184,7 +184,8 @@ class Channel(StreamPort):
         """Have what ``_saved`` found in another channel, and the output that is ``expected``."""
         self.claimed, self._begun = saved["claimed"], saved["begun"]
         self.packets, self.dtype = frozenset(saved["packets"]), np.dtype(saved["dtype"])
-        self.taken, self.fed, self.expected = saved["taken"], saved["fed"], expected
+        self.taken, self.fed = saved["taken"], saved["fed"]
+        self._expected = [] if expected is None else [expected]
         self.moves = {name: np.dtype(dtype) for name, dtype in saved["moves"]}
         self._shapes = [tuple(shape) for shape in saved["shapes"]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -42,7 +43,7 @@ class StreamPort:
         self._tile, self._direction, self._number = tile, direction, number
         self._local = direction * tile.kind.channels + number
         self.index = int(tile.engine.spec.tiles.channel_base[tile.index]) + self._local
-        self.expected: Array | None = None
+        self._expected: list[Array] = []  # flat; joined when somebody looks, not at each array
         self._shapes: list[tuple[int, ...]] = []  # of the arrays that are expected, one after the other
         self.moves: Mapping[str, np.dtype[Any]] = {}
         self.dtype: np.dtype[Any] = np.dtype(np.uint32)
@@ -59,6 +60,13 @@ class StreamPort:
         return f"{DIRECTIONS[self._direction]} {self._number}"
 
     @property
+    def expected(self) -> Array | None:
+        """The elements that are expected, flat; None if nothing is."""
+        if len(self._expected) > 1:
+            self._expected = [np.concatenate(self._expected)]
+        return self._expected[0] if self._expected else None
+
+    @cached_property
     def name(self) -> str:
         """The port, after the tile's place in an array: ``memory(0,1) MM2S 0``."""
         return channel_name(self._tile.engine, self.index)
@@ -109,9 +117,9 @@ class StreamPort:
         """
         self._must_be(1 - S2MM, "collect")
         wanted, ready = dtype_of(dtype, self.name), self._readiness(pattern)
-        if self.expected is not None and wanted != self.expected.dtype:
+        if self._expected and wanted != self._expected[0].dtype:
             step = "Convert one of them with .astype or .view."
-            allowed, source = f"{self.expected.dtype}, as expected before", "one array is compared"
+            allowed, source = f"{self._expected[0].dtype}, as expected before", "one array is compared"
             raise DesignError(self._problem("dtype", str(wanted), allowed, source, step))
         self.dtype, self.taken = wanted, True
         self._tile.engine.catch(self.index)
@@ -130,9 +138,8 @@ class StreamPort:
         """
         given = self._elements(data, "expect")
         self.collect(given.dtype, pattern)
-        flat = np.ascontiguousarray(given).ravel()
         self._shapes.append(given.shape)
-        self.expected = flat if self.expected is None else np.concatenate([self.expected, flat])
+        self._expected.append(np.array(given).ravel())
 
     def output(self) -> Array:
         """What was collected so far; a tail shorter than one element is left out."""
@@ -142,10 +149,11 @@ class StreamPort:
 
     def check(self) -> Check | None:
         """Comparison of the output with what is expected, if anything is."""
-        if self.expected is None:
+        expected = self.expected
+        if expected is None:
             return None
-        note = types_note(self.expected.dtype, list(self.moves.values()))
-        return Check.compare(self.name, self.output(), self.expected, self._shapes, note)
+        note = types_note(expected.dtype, list(self.moves.values()))
+        return Check.compare(self.name, self.output(), expected, self._shapes, note)
 
     def _elements(self, data: npt.ArrayLike, verb: str) -> Array:
         """Data as an array whose elements are no longer than a stream word: none goes as two by accident.
