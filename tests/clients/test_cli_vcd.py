@@ -81,7 +81,10 @@ def test_patterns_are_taken_together_and_all_signals_without_one(file: str, tmp_
 def test_kernels_and_their_cores_are_seen_too(tmp_path: Path) -> None:
     vcd, example = tmp_path / "run.vcd", ["--max-cycles", "3000", str(EXAMPLES / "convolution.py")]
     done = run("--json", "--vcd", str(vcd), "--signals", "*.core.phase", *example)
-    assert done.stdout == run("--json", *example).stdout
+    seen, plain = json.loads(done.stdout), json.loads(run("--json", *example).stdout)
+    assert seen.pop("fast_forward")["jumped"] == 0  # every cycle is written
+    del plain["fast_forward"]
+    assert seen == plain
     assert {value for _, value in read(vcd)["tile0_2.core.phase"]} == {"next", "acquire", "wait"}
 
 

@@ -109,6 +109,7 @@ def test_info_lists_them() -> None:
         "unit": "cycles",
         "grade": "assumed",
         "source": "push to first lock request of an idle channel",
+        "likely": [1, 16],
     } in listed
     table = printed("info", "--timing")
     assert all(f"{each['name']} " in table and str(each["source"]) in table for each in constants())

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,8 +52,13 @@ def loop_back(words: int, seed: int, gaps: list[int]) -> Array:
     return array
 
 
+def told(result: dict[str, Any]) -> dict[str, Any]:
+    """What a result says of the hardware; which cycles were jumped over depends on where a run began."""
+    return {name: value for name, value in result.items() if name != "fast_forward"}
+
+
 def same(one: Result, other: Result) -> None:
-    assert json.dumps(one.as_json()) == json.dumps(other.as_json())
+    assert json.dumps(told(one.as_json())) == json.dumps(told(other.as_json()))
     assert one.outputs.keys() == other.outputs.keys()
     assert all(np.array_equal(one.outputs[name], other.outputs[name]) for name in one.outputs)
 
@@ -77,7 +83,7 @@ def test_a_run_goes_on_in_another_process_bit_by_bit(name: str, tmp_path: Path) 
     command = [sys.executable, "-c", CONTINUE, str(tmp_path / "half"), str(tmp_path / "end")]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     result = whole.run()
-    assert json.loads(text) == result.as_json()
+    assert told(json.loads(text)) == told(result.as_json())
     assert result.good
     ended = Array.load(tmp_path / "end")
     assert str(ended.diff(whole)) == "the states are equal"
