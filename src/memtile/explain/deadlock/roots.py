@@ -18,7 +18,7 @@ def strong_components(parties: Collection[Party], needs: Needs) -> list[list[Par
     stack: list[Party] = []
     on_stack: set[Party] = set()
     found: list[list[Party]] = []
-    for start in parties:
+    for start in sorted(parties):  # the order of a set is another one in each process
         if start in index:
             continue
         work = [(start, iter(_ahead(start, parties, needs)))]

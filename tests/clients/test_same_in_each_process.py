@@ -1,0 +1,36 @@
+"""Does each process tell the same of a design, byte by byte? The order of a set is its own in each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+TELL = """
+import json, sys
+sys.path.insert(0, "tests")
+from corpus_scores import cases, run
+for case in cases():
+    if case.kind in ("hangs", "races"):
+        print(case.name, json.dumps(run(case)))
+"""
+
+
+def told(seed: int) -> str:
+    env = {**os.environ, "PYTHONHASHSEED": str(seed)}
+    done = subprocess.run([sys.executable, "-c", TELL], capture_output=True, text=True, env=env, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_designs_that_hang_or_race_are_told_alike() -> None:
+    first, second = told(1), told(2)
+    assert first.count('"status"') > 50
+    for one, other in zip(first.splitlines(), second.splitlines(), strict=True):
+        assert one == other
