@@ -2998,7 +2998,6 @@ MUTANTS = (
         "[each for each in registers if there[each.offset // WORD_BYTES]]",
         "registers",
         "tests/clients/test_cli_explain.py::test_interface_tiles_without_a_dma_are_read_and_loaded",
-        "tests/clients/test_cli_diff.py::test_cycles_are_told_by_cause_and_by_channel",
     ),
     # Many writes at once, and machine code that is kept
     Mutant(
