@@ -70,6 +70,7 @@ docs: $(SETUP)
 	$(BIN)/python tests/reference.py docs/reference.md
 	$(BIN)/python tests/library_table.py docs/kernels.md
 	$(BIN)/python tests/findings_table.py docs/findings.md
+	$(BIN)/python tests/skill_page.py docs/agents.md
 	$(BIN)/python tests/silicon/page.py docs/silicon.md
 	$(BIN)/python tests/pages.py README.md docs/*.md
 	$(BIN)/python -m pytest -n $(WORKERS) --features-out=docs/features.md

@@ -3049,4 +3049,26 @@ MUTANTS = (
         "found if whole else None",
         "tests/faults/test_engine_cache.py::test_machine_code_is_found_as_it_was_kept_or_not_at_all",
     ),
+    # Tools of agents
+    Mutant(
+        "modules of a design stay in a server",
+        "cli/agents/given.py",
+        "            if _below(getattr(sys.modules[name]",
+        "            if not name and _below(getattr(sys.modules[name]",
+        "tests/clients/test_mcp.py::test_a_file_that_changes_between_two_calls_is_read_anew",
+    ),
+    Mutant(
+        "a server keeps compiled files of users",
+        "cli/agents/server.py",
+        "sys.dont_write_bytecode = True",
+        "sys.dont_write_bytecode = False",
+        "tests/clients/test_mcp.py::test_a_file_that_changes_between_two_calls_is_read_anew",
+    ),
+    Mutant(
+        "the time of a run is not looked at",
+        "cli/agents/tools.py",
+        "        if monotonic() > end:",
+        "        if monotonic() > end + SECONDS:",
+        "tests/clients/test_mcp.py::test_a_design_that_leaves_loops_or_fails_does_not_take_the_server_with_it",
+    ),
 )

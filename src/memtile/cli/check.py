@@ -58,18 +58,29 @@ def check(
     """
     if as_json + as_sarif + as_junit > 1:
         raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
+    results = checked(designs, device, settings or ())
+    _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
+    if not all(result.good for result in results):
+        raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def checked(designs: Sequence[str], device: str = "", settings: Sequence[str] = ()) -> list[CheckResult]:
+    """What is wrong with each design of the files, before it runs.
+
+    Args:
+        designs: files and build folders.
+        device: of files that leave it open.
+        settings: ``NAME=VALUE`` of parameters of designs in Python.
+
+    Raises:
+        UsageError: no such file.
+    """
     from memtile.check.check import check as check_subject
 
     missing = [name for name in designs if not Path(name).exists()]
     if missing:
         raise UsageError(f"{missing[0]}: there is no such file or folder.")
-
-    results = [
-        check_subject(part, make) for name in designs for part, make in _parts(name, device, settings or ())
-    ]
-    _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
-    if not all(result.good for result in results):
-        raise typer.Exit(ExitCode.BAD_RESULT)
+    return [check_subject(part, make) for name in designs for part, make in _parts(name, device, settings)]
 
 
 Part = tuple[str, Callable[[], "Subject"]]

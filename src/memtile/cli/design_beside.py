@@ -43,12 +43,12 @@ class DesignBeside:
     Attributes:
         name: as it was given.
         design: what it is in.
-        run: runs it.
+        run: runs it; ``check`` and ``progress`` as for :meth:`Array.run`.
     """
 
     name: str
     design: Array | MemoryTile
-    run: Callable[[], Ran]
+    run: Callable[..., Ran]
 
     @property
     def engine(self) -> Engine:
@@ -113,8 +113,8 @@ def _python(name: str, settings: Sequence[str], max_cycles: int) -> DesignBeside
 
     made = load_design(name, settings)
 
-    def run() -> Ran:
-        result = guarded(name, lambda: made.run(max_cycles))
+    def run(**how: Any) -> Ran:
+        result = guarded(name, lambda: made.run(max_cycles, **how))
         buffers = made.engine.external.buffers.items()
         return Ran(result, {**result.outputs, **{each: b.array for each, b in buffers if b.writable}})
 
@@ -131,19 +131,19 @@ def _mlir(name: str, device: str, kernels: str | None, given: Sequence[str], max
     design = load(name, device=device or None, functions=functions)
     arrays = [read_given(text) for text in given]
 
-    def run() -> Ran:
-        return _ran(guarded(kernels or "", lambda: _run_mlir(design, arrays, max_cycles)))
+    def run(**how: Any) -> Ran:
+        return _ran(guarded(kernels or "", lambda: _run_mlir(design, arrays, max_cycles=max_cycles, **how)))
 
     return DesignBeside(name, design.array, run)
 
 
-def _run_mlir(design: Loaded, given: Sequence[Given], max_cycles: int) -> ProgramResult:
+def _run_mlir(design: Loaded, given: Sequence[Given], **how: Any) -> ProgramResult:
     """Run the host sequence; its arguments that nobody gave are zeros."""
     if design.sequence is None or not all(each.name.isdecimal() for each in given):
-        return design.run_with(given, [], pad_arguments=True, max_cycles=max_cycles)
+        return design.run_with(given, [], pad_arguments=True, **how)
     arrays = {int(each.name): each.array for each in given}
     positions = range(1 + max(arrays, default=-1))
-    return design.run(*map(arrays.get, positions), pad_arguments=True, max_cycles=max_cycles)
+    return design.run(*map(arrays.get, positions), pad_arguments=True, **how)
 
 
 def _program(
@@ -158,10 +158,9 @@ def _program(
     found = container_of(read, ProgramOptions(device=device or None, kernels=kernels))
     arrays = [read_given(text) for text in given]
 
-    def run() -> Ran:
-        done = guarded(
-            kernels or "", lambda: found.run(arrays, [], pad_arguments=True, max_cycles=max_cycles)
-        )
+    def run(**how: Any) -> Ran:
+        limit = {"max_cycles": max_cycles, **how}
+        done = guarded(kernels or "", lambda: found.run(arrays, [], pad_arguments=True, **limit))
         return _ran(done)
 
     return DesignBeside(name, found.array, run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,6 +58,38 @@ def explain(
 
     Ends with exit code 1 if something is wrong.
     """
+    report = report_of(
+        dump,
+        design,
+        server=server,
+        device=device,
+        settings=settings or (),
+        kernels=kernels,
+        given=given or (),
+        max_cycles=max_cycles,
+    )
+    typer.echo(json.dumps(report.as_json(), indent=2) if as_json else "\n".join(report.lines()))
+    if not report.good:
+        raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def report_of(
+    dump: str | None,
+    design: str | None = None,
+    *,
+    server: str | None = None,
+    device: str = "",
+    settings: Sequence[str] = (),
+    kernels: str | None = None,
+    given: Sequence[str] = (),
+    max_cycles: int = 10_000_000,
+) -> DumpReport:
+    """What a dump, or the registers of a live server, say; the arguments are those of the command.
+
+    Raises:
+        UsageError: neither a dump nor a server, or both; no such file; options of a design without one.
+        MemtileError: as reading the dump and loading the design raise it.
+    """
     if (dump is None) == (server is None):
         raise UsageError("Give a dump or --server HOST:PORT, one of them.")
     beside = None
@@ -64,20 +97,12 @@ def explain(
         from memtile.cli.design_beside import load_beside
 
         beside = load_beside(
-            design,
-            device=device,
-            settings=settings or (),
-            kernels=kernels,
-            given=given or (),
-            max_cycles=max_cycles,
+            design, device=device, settings=settings, kernels=kernels, given=given, max_cycles=max_cycles
         )
     elif settings or given or kernels:
         raise UsageError("--set, --in and --kernels are for the design; give --design too.")
     loaded = _served(server, device, beside) if server else _read(dump or "", device, beside)
-    report = _explained(loaded, beside)
-    typer.echo(json.dumps(report.as_json(), indent=2) if as_json else "\n".join(report.lines()))
-    if not report.good:
-        raise typer.Exit(ExitCode.BAD_RESULT)
+    return _explained(loaded, beside)
 
 
 def _read(name: str, device: str, beside: DesignBeside | None) -> LoadedDump:

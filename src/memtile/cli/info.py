@@ -180,16 +180,32 @@ def info(
     if name and name.endswith(".py"):
         show_parameters(name, as_json=as_json)
         return
-    devices = {d.name: d for d in ([device(name)] if name else DEVICES.values())}
     if as_json:
-        kinds = {kind.title: kind for kind in TILE_KINDS.values()}
-        tables = {"devices": _table(devices, DEVICE_ROWS), "tile_kinds": _table(kinds, KIND_ROWS)}
-        typer.echo(json.dumps(tables, indent=2))
+        typer.echo(json.dumps(tables(name), indent=2))
         return
+    devices = _devices(name)
     _print_table("Devices", _table(devices, DEVICE_ROWS))
     for generation in (g for g in GENERATIONS if not name or g == device(name).generation):
         titled = {kind.title: kind for kind in kinds_of(generation).values()}
         _print_table(f"Tile kinds of {generation}", _table(titled, KIND_ROWS))
+
+
+def tables(name: str | None) -> dict[str, Any]:
+    """Devices, and sizes and limits of their tile kinds, as data: ``devices`` and ``tile_kinds``, by name.
+
+    Args:
+        name: only this device, with the tile kinds of its generation; None = all.
+
+    Raises:
+        DesignError: no such device.
+    """
+    kinds = (kinds_of(device(name).generation) if name else TILE_KINDS).values()
+    titled = {kind.title: kind for kind in kinds}
+    return {"devices": _table(_devices(name), DEVICE_ROWS), "tile_kinds": _table(titled, KIND_ROWS)}
+
+
+def _devices(name: str | None) -> dict[str, Device]:
+    return {d.name: d for d in ([device(name)] if name else DEVICES.values())}
 
 
 def _show_registers(generation: Generation, *, as_json: bool, refused: bool) -> None:

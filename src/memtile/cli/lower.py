@@ -104,6 +104,27 @@ def _given(file: str, memref: str | None) -> Any:
         return read_json_lines(file)
     if memref is None or file:
         raise typer.BadParameter("give a file, - for standard input, or --memref; one of them.")
+    return memref_tiling(memref)
+
+
+def given_tiling(tiling: Any, memref: str | None) -> Any:
+    """A tiling as data, or the one that a memref stands for.
+
+    Raises:
+        BadParameter: both or neither.
+        TransferError: the text of the memref.
+    """
+    if (tiling is None) == (memref is None):
+        raise typer.BadParameter("give a tiling or a memref; one of them.")
+    return tiling if memref is None else memref_tiling(memref)
+
+
+def memref_tiling(memref: str) -> dict[str, Any]:
+    """The tiling that the text of a memref stands for.
+
+    Raises:
+        TransferError: it is not one.
+    """
     from memtile.access.memref import parse_memref
 
     found, bits = parse_memref(memref)

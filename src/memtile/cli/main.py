@@ -23,6 +23,7 @@ from memtile.cli import (
     host_source,
     info,
     lower,
+    mcp,
     run,
     schema,
     serve,
@@ -76,6 +77,7 @@ app.command("explain", epilog=explain.EXAMPLES)(explain.explain)
 app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)
+app.command("mcp", epilog=mcp.EXAMPLES)(mcp.mcp)
 app.command("diff", epilog=diff.EXAMPLES)(diff.diff)
 app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)

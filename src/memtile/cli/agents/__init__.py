@@ -1,0 +1,1 @@
+"""The commands as tools of agents: ``memtile mcp``."""

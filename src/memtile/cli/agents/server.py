@@ -1,0 +1,101 @@
+"""The server of the Model Context Protocol: the tools over standard input and output, one call at a time."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import sys
+from collections.abc import Callable
+from importlib.resources import files
+from threading import Lock
+from typing import Any
+
+from memtile.cli.agents.given import RefusedError, refused
+from memtile.cli.agents.tools import TOOLS, Answer
+from memtile.cli.failure import UsageError
+from memtile.errors import InputFileError, MemtileError, Problem
+
+NAME = "memtile"
+SKILL = "memtile://skill"
+
+
+def skill_text() -> str:
+    """How an agent works with the tools: the text that it gets when it connects."""
+    return (files("memtile.cli.agents") / "skill.md").read_text(encoding="utf-8")
+
+
+def serve(version: str) -> None:
+    """Answer calls until standard input ends.
+
+    Raises:
+        InputFileError: the package ``mcp`` is not installed.
+    """
+    sys.dont_write_bytecode = True  # a design that changes twice in a second is compiled twice
+    made_server(version).run("stdio")
+
+
+def made_server(version: str) -> Any:
+    """The server with its tools and the skill as a resource.
+
+    Raises:
+        InputFileError: the package ``mcp`` is not installed.
+    """
+    sdk = _sdk()
+    server = sdk.MCPServer(NAME, instructions=skill_text(), version=version, log_level="ERROR")
+    turns = Lock()
+    for tool in TOOLS:
+        server.tool(description=inspect.getdoc(tool), structured_output=False)(_answering(tool, turns))
+    server.resource(SKILL, name="skill", mime_type="text/markdown")(skill_text)
+    return server
+
+
+def _sdk() -> Any:
+    try:
+        from mcp.server import mcpserver
+    except ImportError as error:
+        raise InputFileError(
+            Problem(
+                reason="missing_package",
+                where="memtile mcp",
+                field="mcp",
+                given="not installed",
+                allowed="the package, version 2 or newer",
+                source="the Model Context Protocol has its SDK in it",
+                next_step="Install it: pip install mcp, or memtile with its extra mcp.",
+                says=f"the package mcp cannot be imported ({error}), version 2 or newer",
+            )
+        ) from None
+    return mcpserver
+
+
+def _answering(tool: Callable[..., Answer], turns: Lock) -> Callable[..., Any]:
+    """The tool as the SDK calls it: an input that is refused is an answer that says so, not a failure.
+
+    The calls take turns: a design is code of its user, and what it prints is sent to standard error.
+    """
+    from mcp.types import CallToolResult, TextContent
+
+    @functools.wraps(tool)
+    def call(**arguments: Any) -> CallToolResult:
+        with turns:
+            answer, refused = _tried(tool, arguments)
+        text = json.dumps(answer, ensure_ascii=False)
+        return CallToolResult(
+            content=[TextContent(type="text", text=text)], structured_content=answer, is_error=refused
+        )
+
+    return call
+
+
+def _tried(tool: Callable[..., Answer], arguments: dict[str, Any]) -> tuple[Answer, bool]:
+    """The answer, and whether the input was refused; the errors are those of ``--json`` of the commands."""
+    try:
+        return tool(**arguments), False
+    except RefusedError as error:
+        return {"error": error.answer}, True
+    except (MemtileError, UsageError) as error:
+        return {"error": refused(error)}, True
+    except SystemExit as error:
+        says = f"the code of the design left its process ({error!r}); a design must return"
+        return {"error": {"reason": "input_file", "field": "", "message": says}}, True

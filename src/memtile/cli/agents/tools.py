@@ -1,0 +1,206 @@
+"""The tools: each is a command, over the same functions, and answers with data.
+
+Their docstrings are what an agent reads to choose one; the schema of their arguments is made from the types.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from time import monotonic
+from typing import Any, Literal
+
+from memtile.arch.tiles import TileName
+from memtile.cli.agents.answers import run_answer, shortened
+from memtile.cli.agents.given import Kind, given_file
+
+Answer = dict[str, Any]
+MAX_CYCLES = 10_000_000
+SECONDS = 60.0
+MOST_ELEMENTS = 4096
+
+
+def check(
+    path: str = "",
+    text: str = "",
+    kind: Kind = "py",
+    device: str = "",
+    settings: Mapping[str, Any] | None = None,
+) -> Answer:
+    """Say what is wrong with a design before it runs: budgets, circuits, locks, lengths, shared memory.
+
+    Nothing is run, so it is quick; what depends on data or time is found by `run`. Give `path`, a .py file
+    with design(), a .mlir file, a file of register writes or a build folder; or `text` of the `kind` py,
+    mlir or txt. `device`, such as npu1 or npu2, is for files that leave it open. `settings` are values of
+    arguments of design(). The answer has for each design its findings: code, severity, message, sides, fix.
+    """
+    from memtile.cli.check import checked
+
+    with given_file(path, text, kind) as file:
+        results = checked([file.name], device, _settings(settings))
+        found = {"good": all(each.good for each in results), "designs": [each.as_json() for each in results]}
+        return dict(file.said(found))
+
+
+def run(
+    path: str = "",
+    text: str = "",
+    kind: Kind = "py",
+    device: str = "",
+    settings: Mapping[str, Any] | None = None,
+    kernels: str = "",
+    inputs: Mapping[str, str] | None = None,
+    races: bool = True,
+    max_cycles: int = MAX_CYCLES,
+    seconds: float = SECONDS,
+    whole: bool = False,
+) -> Answer:
+    """Run a design on the twin: cycles, where they went, words that came out, and why it hangs if it does.
+
+    The design is given by `path` or by `text` and `kind`, with `device` and `settings`, as for `check`.
+    `kernels` is a Python file with what cores do, or with functions that
+    their MLIR calls. `inputs` are arrays, NAME or number of the argument -> path of a .npy file; those that
+    are missing are zeros. `races` also looks for accesses to memory that nothing orders, and costs time. The
+    run ends after `max_cycles`, or after `seconds` with status interrupted. `whole` answers with all that
+    `memtile run --json` writes.
+    """
+    from memtile.cli.design_beside import load_beside
+
+    arrays = [f"{name}={file}" for name, file in (inputs or {}).items()]
+    with given_file(path, text, kind) as file:
+        design = load_beside(
+            file.name,
+            device=device,
+            settings=_settings(settings),
+            kernels=kernels or None,
+            given=arrays,
+            max_cycles=max_cycles,
+        )
+        done = design.run(check=races, progress=_until(seconds))
+        answer = done.result.as_json() if whole else run_answer(done.result, done.arrays)
+        return dict(file.said(answer))
+
+
+def explain(
+    dump: str,
+    design: str = "",
+    device: str = "",
+    kernels: str = "",
+    settings: Mapping[str, Any] | None = None,
+) -> Answer:
+    """Say why a dead array does not go on, from a dump of its memories and registers.
+
+    `dump` is the path of a coredump of XRT or of a register dump as text or JSON, `device` what it is of.
+    With the path of the `design` that ran, it is run here too and the names are its own; `kernels` and
+    `settings` are those of `run`.
+    """
+    from memtile.cli.explain import report_of
+
+    with given_file(dump, "", "txt") as file:
+        how: dict[str, Any] = {"settings": _settings(settings), "kernels": kernels or None}
+        found = report_of(file.name, design or None, device=device, **how).as_json()
+    return {key: shortened(value) if isinstance(value, list) else value for key, value in found.items()}
+
+
+def lower(
+    tiling: dict[str, Any] | list[dict[str, Any]] | None = None,
+    memref: str = "",
+    tile: TileName | None = None,
+    access: Literal["read", "write"] | None = None,
+    elements: bool = False,
+) -> Answer:
+    """Turn an order of elements into the fewest buffer descriptors that do exactly that, with proof.
+
+    `tiling` is one object, or a list: buffer_dimension, tiling_dimension, offset, tile_traversal
+    [{dimension, stride, wrap}, ...] innermost first, boundary_dimension, element_bits (32 unless given);
+    all in elements. Or `memref`, the type of MLIR: "memref<4x8xi32, strided<[16, 1], offset: 3>>". `tile` is
+    memory, compute or interface, `access` read (MM2S) or write (S2MM). The answer has for each the
+    descriptors, words, and a text; `elements` adds the first 4096 indices of the stream.
+    """
+    from memtile.access.tiling_cases import tilings_of
+    from memtile.cli.lower import given_tiling
+    from memtile.report.lowering import answer
+
+    items, _ = tilings_of(given_tiling(tiling, memref or None))
+    override = {"tile": tile, "access": access}
+    found = [answer(item, n, **override) for n, item in enumerate(items, 1)]
+    answers = [_lowered(each, elements) for each in found]
+    return {"good": all(each.lowering is not None for each in found), "answers": answers}
+
+
+def descriptor(
+    words: list[int | str] | None = None,
+    fields: dict[str, Any] | None = None,
+    tile: TileName = "memory",
+    bd: int = 0,
+) -> Answer:
+    """Turn a buffer descriptor into register words, or say what register words do.
+
+    Give `words`, word 0 first, as numbers or "0x..." of BD number `bd` of a `tile`; or `fields`: tile, bd,
+    length and address in words, dims [[step, wrap], ...], pad, iteration, next, acquire, release, packet. The
+    answer has both forms, sentences, pictures of the order of accesses, and what is not legal.
+    """
+    from memtile.bd.cases import words_of_case
+    from memtile.bd.word_cases import hex_words, parse_words
+    from memtile.errors import InputFileError
+    from memtile.report.descriptors import explained_json
+
+    if (words is None) == (fields is None):
+        raise InputFileError("arguments of the tool: give words or fields, one of them.")
+    if fields is not None:
+        given = {"tile": tile, "bd": bd, **fields}
+        case = parse_words({**given, "words": hex_words(words_of_case(given))})
+    else:
+        case = parse_words({"tile": tile, "bd": bd, "words": words})
+    found = explained_json(case)
+    return {"good": not found["problems"], **found}
+
+
+def limits(device: str = "", timing: bool = False) -> Answer:
+    """Sizes and limits of a device and its tile kinds: memory, banks, channels, BDs, locks, field ranges.
+
+    `device` is npu1, npu2, ...; empty = all. `timing` adds the timing constants with their grades: which are
+    measured and which are assumed.
+    """
+    from memtile.arch.timing import constants
+    from memtile.cli.info import tables
+
+    found = tables(device or None)
+    return {**found, "timing": constants()} if timing else found
+
+
+def _settings(given: Mapping[str, Any] | None) -> list[str]:
+    return [f"{name}={value}" for name, value in (given or {}).items()]
+
+
+def _until(seconds: float) -> Callable[[int], None]:
+    """What ends a run as Ctrl-C does, once the time is over."""
+    end = monotonic() + seconds
+
+    def look(_done: int) -> None:
+        if monotonic() > end:
+            raise KeyboardInterrupt
+
+    return look
+
+
+def _lowered(found: Any, elements: bool) -> Answer:
+    from rich.console import Console
+
+    from memtile.bd.codec import encode
+    from memtile.bd.word_cases import hex_words
+    from memtile.report.lowering import print_answer
+
+    text = io.StringIO()
+    print_answer(found, Console(file=text, width=110, color_system=None))
+    answer = {"name": found.name, **found.as_json(elements=False), "text": text.getvalue()}
+    if found.lowering is not None:
+        answer["words"] = [hex_words(encode(each, bd)) for bd, each in enumerate(found.chain)]
+    if elements and found.elements is not None:
+        answer["elements"] = found.elements[:MOST_ELEMENTS].tolist()
+        answer["elements_in_all"] = len(found.elements)
+    return answer
+
+
+TOOLS: tuple[Callable[..., Answer], ...] = (check, run, explain, lower, descriptor, limits)
+"""All of them, in the order in which an agent sees them."""

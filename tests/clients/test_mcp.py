@@ -1,0 +1,227 @@
+"""Do agents get the tools over a real pipe, and answers that let them repair what they wrote?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp.types import CallToolResult
+from typer.testing import CliRunner
+
+import skill_page
+from broken_designs import BROKEN, RING, Broken
+from memtile.cli.agents.server import SKILL, skill_text
+from memtile.cli.agents.tools import TOOLS
+from memtile.cli.main import app
+
+DESIGN = re.findall(r"```python\n(.*?)```", skill_text(), re.DOTALL)[0]
+Talk = Callable[[Client], Awaitable[Any]]
+
+
+def talk(what: Talk) -> Any:
+    """What a conversation with a server of its own comes to: a process, its standard input and output."""
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "memtile", "mcp"], env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    )
+
+    async def both() -> Any:
+        with anyio.fail_after(120):
+            async with Client(stdio_client(server)) as client:
+                return await what(client)
+
+    return anyio.run(both)
+
+
+def data(result: CallToolResult) -> dict[str, Any]:
+    """The answer; its text says the same."""
+    (content,) = result.content
+    found = result.structured_content
+    assert found is not None
+    assert json.loads(content.text) == found  # type: ignore[union-attr]
+    assert result.is_error == ("error" in found)
+    return found
+
+
+def ask(*calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The answers to some calls."""
+
+    async def each(client: Client) -> list[dict[str, Any]]:
+        return [data(await client.call_tool(name, arguments)) for name, arguments in calls]
+
+    found: list[dict[str, Any]] = talk(each)
+    return found
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """By name of the case the answers to it and to its repair."""
+    calls = [(case.tool, arguments) for case in BROKEN for arguments in (case.bad, case.good)]
+    found = iter(ask(*calls))
+    return {case.name: (next(found), next(found)) for case in BROKEN}
+
+
+def faults(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Its findings, or its error."""
+    parts = [answer, *answer.get("designs", ()), *answer.get("answers", ())]
+    return [
+        fault for part in parts for fault in (*part.get("findings", ()), *filter(None, [part.get("error")]))
+    ]
+
+
+def test_there_are_at_least_twenty_mistakes_and_each_tool_that_judges_meets_one() -> None:
+    assert len(BROKEN) >= 20
+    assert {case.tool for case in BROKEN} == {"check", "run", "lower", "descriptor"}
+    assert len({case.name for case in BROKEN}) == len(BROKEN)
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.name)
+def test_a_mistake_is_named_and_its_repair_is_good(
+    case: Broken, answers: dict[str, tuple[dict[str, Any], dict[str, Any]]]
+) -> None:
+    bad, good = answers[case.name]
+    found = faults(bad)
+    assert not bad.get("good", False)
+    assert tuple(fault.get("code", fault.get("reason")) for fault in found) == case.names
+    assert case.says in found[0]["message"]
+    assert "memtile_" not in json.dumps(bad)  # the folder of the text, which is gone
+    assert case.fix in found[0].get("fix", "")
+    assert bool(case.fix) == bool(found[0].get("fix"))
+    assert good["good"], good
+    assert faults(good) == []
+
+
+def test_an_agent_gets_the_skill_and_the_tools_with_their_arguments() -> None:
+    async def look(client: Client) -> Any:
+        skill = await client.read_resource(SKILL)
+        return await client.list_tools(), skill.contents[0].text, client.instructions  # type: ignore[union-attr]
+
+    listed, skill, instructions = talk(look)
+    assert skill == instructions == skill_text()
+    assert [tool.name for tool in listed.tools] == [tool.__name__ for tool in TOOLS]
+    for tool in listed.tools:
+        for argument in tool.input_schema["properties"]:
+            assert f"`{argument}`" in tool.description, (tool.name, argument)
+        assert f"`{tool.name}`" in skill
+    assert CliRunner().invoke(app, ["mcp", "--skill"]).stdout == skill
+
+
+def test_the_page_has_the_skill_as_it_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
+    assert page == skill_page.with_skill(page)
+    assert page.count(skill_page.MARK) == 1
+
+
+def test_the_design_of_the_skill_is_good_and_its_codes_are_those_of_memtile() -> None:
+    from memtile.explain.finding_codes import CODES
+
+    checked, ran = ask(("check", {"text": DESIGN}), ("run", {"text": DESIGN, "settings": {"words": 32}}))
+    assert checked["good"]
+    assert (ran["good"], ran["bit_exact"], ran["findings"]) == (True, True, [])
+    assert ran["parameters"] == [{"name": "words", "value": 32}]
+    assert set(re.findall(r"MT\d{4}", skill_text())) <= CODES.keys()
+
+
+def test_what_a_design_prints_or_reads_does_not_meet_the_protocol() -> None:
+    noisy = "import os, subprocess, sys\n" + RING.replace(
+        "    tile = Mem",
+        "    print('x')\n    os.write(1, b'y\\n')\n    subprocess.run(['echo', 'z'])\n"
+        "    assert sys.stdin.read() == ''\n    tile = Mem",
+    )
+    first, second = ask(("run", {"text": noisy}), ("run", {"text": RING}))
+    assert first["good"], first
+    assert second["good"]
+
+
+def test_a_design_that_leaves_loops_or_fails_does_not_take_the_server_with_it() -> None:
+    leaves = "def design():\n    raise SystemExit(3)\n"
+    long = RING.replace("repeat=2", "repeat=256").replace(
+        "feed(data)", "feed(np.zeros((256, 4, 8), np.int32))"
+    )
+    calls = [
+        ("run", {"text": leaves}),
+        ("run", {"text": long, "seconds": -1.0}),
+        ("check", {"path": "/none.py"}),
+        ("check", {}),
+        ("run", {"path": "a.py", "text": RING}),
+        ("lower", {}),
+        ("limits", {"device": "npu9"}),
+        ("run", {"text": RING}),
+    ]
+    left, over, missing, neither, both, empty, device, last = ask(*calls)
+    assert left["error"]["message"].startswith("the code of the design left its process (SystemExit(3))")
+    assert over["status"] == "interrupted"
+    assert missing["error"]["message"] == "/none.py: there is no such file or folder."
+    assert neither["error"]["message"].startswith("arguments of the tool: path and text is neither")
+    assert "path and text is both" in both["error"]["message"]
+    assert "give a tiling or a memref" in empty["error"]["message"]
+    assert "Did you mean npu2?" in device["error"]["message"]
+    assert last["good"]
+
+
+def test_a_file_that_changes_between_two_calls_is_read_anew(tmp_path: Path) -> None:
+    """With the module beside it, and in the same second, in which Python would take what it compiled."""
+    design, beside = tmp_path / "ring.py", tmp_path / "numbers_of_ring.py"
+    design.write_text("from numbers_of_ring import EMPTY\n" + RING.replace("lock(1", "lock(EMPTY"))
+
+    async def change(client: Client) -> list[bool]:
+        found = []
+        for empty in (1, 0, 1):
+            beside.write_text(f"EMPTY = {empty}\n")
+            os.utime(beside, (1e9, 1e9))
+            found.append(data(await client.call_tool("check", {"path": str(design)}))["good"])
+        return found
+
+    assert talk(change) == [True, False, True]
+
+
+def test_limits_are_those_of_the_device_and_long_answers_are_short() -> None:
+    of_npu2, with_timing, lowered, whole = ask(
+        ("limits", {"device": "npu2"}),
+        ("limits", {"device": "npu1", "timing": True}),
+        ("lower", {"memref": "memref<128x128xi32>", "elements": True}),
+        ("run", {"text": RING, "whole": True, "races": False}),
+    )
+    assert list(of_npu2["devices"]) == ["npu2"]
+    assert of_npu2["tile_kinds"]["AIE2P memory tile"]["locks"] == 64
+    assert {row["name"] for row in with_timing["timing"]} >= {"external_latency"}
+    (answer,) = lowered["answers"]
+    assert (len(answer["elements"]), answer["elements_in_all"]) == (4096, 128 * 128)
+    assert answer["words"][0][0] == "0x00004000"
+    assert whole["channels"][0]["cycles"].keys() >= {"bank_conflict"}
+
+
+def test_a_dump_is_explained(tmp_path: Path) -> None:
+    path, dump = tmp_path / "stuck.py", tmp_path / "core.bin"
+    path.write_text(
+        "import numpy as np\nfrom memtile import Array\n\ndef design():\n"
+        "    array = Array('npu1', 1)\n    tile = array.memory_tile(0)\n    full = tile.lock(0, 'full')\n"
+        "    read = tile.read(tile.buffer('b', 8)).guarded(full.acquire(), None)\n"
+        "    tile.mm2s[0].start(read)\n    tile.mm2s[0].collect()\n    return array\n"
+    )
+    done = CliRunner().invoke(app, ["run", str(path), "--coredump", str(dump)])
+    assert done.exit_code == 1, done.output
+    (found,) = ask(("explain", {"dump": str(dump), "design": str(path), "device": "npu1"}))
+    assert not found["good"]
+    assert "lock 0 'full'" in json.dumps(found)
+
+
+def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "mcp.py").write_text("raise ImportError('none')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "memtile", "mcp"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Install it: pip install mcp" in " ".join(done.stderr.split())
