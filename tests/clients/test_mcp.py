@@ -30,7 +30,9 @@ Talk = Callable[[Client], Awaitable[Any]]
 def talk(what: Talk) -> Any:
     """What a conversation with a server of its own comes to: a process, its standard input and output."""
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "memtile", "mcp"], env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+        command=sys.executable,
+        args=["-m", "memtile", "mcp"],
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""},
     )
 
     async def both() -> Any:
