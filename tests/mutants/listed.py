@@ -3070,5 +3070,19 @@ MUTANTS = (
         "        if monotonic() > end:",
         "        if monotonic() > end + SECONDS:",
         "tests/clients/test_mcp.py::test_a_design_that_leaves_loops_or_fails_does_not_take_the_server_with_it",
+    # A live server
+    Mutant(
+        "accesses of clients to external memory are not those of a host",
+        "sim/races/checks.py",
+        "first = EXTERNAL + address // WORD_BYTES",
+        "first = EXTERNAL + address",
+        "tests/data/test_served_races.py::test_a_client_that_does_not_wait_for_external_words_is_found",
+    ),
+    Mutant(
+        "an array that still moves is said to be at a limit",
+        "hosts/served_run.py",
+        "if found.status is Status.LIMIT:",
+        "if found.status is Status.STUCK:",
+        "tests/data/test_served_races.py::test_an_array_that_moves_is_interrupted_and_one_that_stands_is_stuck",
     ),
 )

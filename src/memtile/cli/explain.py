@@ -12,10 +12,12 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
+from memtile.cli.output_file import check_writable
+from memtile.errors import InputFileError
 
 if TYPE_CHECKING:
     from memtile.cli.design_beside import DesignBeside
-    from memtile.explain.dump.report import DumpReport
+    from memtile.explain.dump.report import DumpReport, Told
     from memtile.io.dumps import LoadedDump
 
 EXAMPLES = """\b
@@ -25,6 +27,7 @@ Examples:
   memtile explain core.bin --design build/ --kernels kernels.py --in 0=a.npy
   memtile explain registers.txt --device npu1 --json
   memtile explain --server localhost:5555 --device npu1
+  memtile explain --server localhost:5555 --report run.html --record run.json
 """
 
 
@@ -47,6 +50,9 @@ def explain(
     given: options.In = None,
     kernels: options.Kernels = None,
     max_cycles: options.MaxCycles = 10_000_000,
+    report: options.ReportFile = None,
+    perfetto: options.Perfetto = None,
+    record: options.Record = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
 ) -> None:
     """Say why an array does not go on, from a dump of its memories and registers.
@@ -56,9 +62,12 @@ def explain(
     waits for. With the design beside the dump it is run here too: where both stand in the same state, what
     the run says holds for the machine, and where not, the registers that differ are listed.
 
+    A memtile serve is asked what it knows itself, which is more: what is queued, what was sent, and with its
+    --check races. It gives its --record, and with its --history its --report and --perfetto so far.
+
     Ends with exit code 1 if something is wrong.
     """
-    report = report_of(
+    found = report_of(
         dump,
         design,
         server=server,
@@ -67,9 +76,10 @@ def explain(
         kernels=kernels,
         given=given or (),
         max_cycles=max_cycles,
+        files=(report, perfetto, record),
     )
-    typer.echo(json.dumps(report.as_json(), indent=2) if as_json else "\n".join(report.lines()))
-    if not report.good:
+    typer.echo(json.dumps(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
+    if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)
 
 
@@ -83,12 +93,13 @@ def report_of(
     kernels: str | None = None,
     given: Sequence[str] = (),
     max_cycles: int = 10_000_000,
+    files: tuple[Path | None, Path | None, Path | None] = (None, None, None),
 ) -> DumpReport:
     """What a dump, or the registers of a live server, say; the arguments are those of the command.
 
     Raises:
         UsageError: neither a dump nor a server, or both; no such file; options of a design without one.
-        MemtileError: as reading the dump and loading the design raise it.
+        MemtileError: as reading the dump and loading the design raise it; files that a server does not give.
     """
     if (dump is None) == (server is None):
         raise UsageError("Give a dump or --server HOST:PORT, one of them.")
@@ -101,8 +112,37 @@ def report_of(
         )
     elif settings or given or kernels:
         raise UsageError("--set, --in and --kernels are for the design; give --design too.")
-    loaded = _served(server, device, beside) if server else _read(dump or "", device, beside)
-    return _explained(loaded, beside)
+    told = _told(server, *files)
+    at = device or (told.device if told else "")
+    loaded = _served(server, at, beside) if server else _read(dump or "", device, beside)
+    return _explained(loaded, beside, told)
+
+
+def _told(server: str | None, report: Path | None, perfetto: Path | None, record: Path | None) -> Told | None:
+    """What a served model says itself, and the files that it gives; None of anything else."""
+    from memtile.cli.served_files import wanted_answers
+    from memtile.explain.dump.report import Told
+    from memtile.hosts.questions import RESULT
+    from memtile.hosts.register_client import ask
+    from memtile.report.run.files import save
+
+    wanted = list(wanted_answers(report, perfetto, record))
+    if server is None:
+        if wanted:
+            raise UsageError("--report, --perfetto and --record come from a server; give --server HOST:PORT.")
+        return None
+    for path, _ in wanted:
+        check_writable(path)
+    for path, what in wanted:
+        answer = ask(server, what)
+        if answer is None:
+            raise InputFileError(f"server {server}: it takes no questions; {path} needs a memtile serve.")
+        good, given = answer
+        if not good:
+            raise InputFileError(given.decode())
+        save(path, [given])
+    known = ask(server, RESULT)
+    return Told.of(json.loads(known[1])) if known is not None and known[0] else None
 
 
 def _read(name: str, device: str, beside: DesignBeside | None) -> LoadedDump:
@@ -129,13 +169,16 @@ def _served(where: str, device: str, beside: DesignBeside | None) -> LoadedDump:
     return load_registers(writes, f"server {where}", array.device.name, beside.array if beside else None)
 
 
-def _explained(loaded: LoadedDump, beside: DesignBeside | None) -> DumpReport:
+def _explained(loaded: LoadedDump, beside: DesignBeside | None, told: Told | None) -> DumpReport:
     from memtile.explain.dump.report import explained
-    from memtile.explain.dump.twin import ran, take_names
+    from memtile.explain.dump.twin import ran
+    from memtile.explain.take_names import take_names
 
     twin = None
     if beside is not None:
         twin = ran(beside.name, beside.engine, lambda: beside.run().result, loaded.words, loaded.known)
         take_names(loaded.array.engine, beside.array.engine)
     moves = beside.moves if beside is not None else {}
-    return explained(loaded.array.engine, loaded.source, moves=moves, twin=twin, notes=loaded.notes)
+    return explained(
+        loaded.array.engine, loaded.source, moves=moves, twin=twin, notes=loaded.notes, told=told
+    )

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.cli.output_file import check_writable
-from memtile.errors import InputFileError, cannot_write
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
-    from memtile.explain.timeline import Timeline
-    from memtile.report.run.data import Report
     from memtile.sim.engine import Engine
     from memtile.sim.history import History
-
-SUFFIXES = (".html", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +43,13 @@ class ReportFiles:
             InputFileError: a suffix that is none of a report, or a file that cannot be written.
             MemtileError: the ``perfetto`` package is missing for a file that is not ``.json``.
         """
-        if self.page is not None and self.page.suffix not in SUFFIXES:
-            allowed = " or ".join(SUFFIXES)
-            raise InputFileError(f"{self.page}: the name of a report must end in {allowed}.")
+        if not self.wanted:
+            return
+        from memtile.report.run.files import check_names
+
+        check_names(self.page, self.perfetto)
         for path in self._paths():
             check_writable(path)
-        if self.perfetto is not None and self.perfetto.suffix != ".json":
-            from memtile.io.trace.perfetto import messages_of
-
-            messages_of()
 
     @contextmanager
     def recorded(self, engine: Engine) -> Iterator[None]:
@@ -87,46 +80,19 @@ class ReportFiles:
             return
         from memtile.explain.timeline import Timeline
         from memtile.report.run.data import Report
+        from memtile.report.run.files import report_pieces, save, timeline_pieces
 
         timeline = Timeline(engine, self._found[0], result)
         if self.page is not None:
-            report = Report(engine, result, timeline, title, inputs, ignored, _command())
-            _save(self.page, _report_pieces(report, self.page))
+            report = Report(engine, result, timeline, title, inputs, ignored, command())
+            save(self.page, report_pieces(report, self.page.suffix))
         if self.perfetto is not None:
-            _save(self.perfetto, _trace_pieces(timeline, result.clock_mhz, self.perfetto))
+            save(self.perfetto, timeline_pieces(timeline, result.clock_mhz, self.perfetto.suffix))
 
     def _paths(self) -> Iterator[Path]:
         return (path for path in (self.page, self.perfetto) if path is not None)
 
 
-def _report_pieces(report: Report, path: Path) -> Iterator[bytes]:
-    from memtile.report.run.data import report_data
-    from memtile.report.run.html import report_page
-    from memtile.report.run.text import report_lines
-
-    if path.suffix == ".html":
-        yield report_page(report_data(report)).encode()
-    else:
-        yield from (f"{line}\n".encode() for line in report_lines(report))
-
-
-def _trace_pieces(timeline: Timeline, mhz: float, path: Path) -> Iterator[bytes]:
-    from memtile.io.trace.timeline_export import chrome_lines, perfetto_timeline
-
-    if path.suffix == ".json":
-        yield from (f"{line}\n".encode() for line in chrome_lines(timeline, mhz))
-    else:
-        yield perfetto_timeline(timeline, mhz)
-
-
-def _command() -> str:
+def command() -> str:
     """How it was called, for who wants to do it again."""
     return shlex.join(["memtile", *sys.argv[1:]])
-
-
-def _save(path: Path, pieces: Iterable[bytes]) -> None:
-    try:
-        with path.open("wb") as file:
-            file.writelines(pieces)
-    except OSError as error:
-        raise cannot_write(path, error) from None

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memtile.cli import run_options as options
+from memtile.cli.served_files import ServedFiles
 from memtile.cli.timing_option import TimingConstants, parse_timing
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ Examples:
   memtile serve --timing external_latency=200
   memtile serve --port-file run/mesim_output/mesimulator_aximm_port
   memtile serve --memory 0x100000000:64K --memory 0x200000000:1M=weights.npy
+  memtile serve --check --design design.mlir
+  memtile serve --report run.html --record run.json
 """
 
 
@@ -52,6 +56,17 @@ def serve(
     save_memory: Annotated[
         bool, typer.Option("--save-memory", help="At the end write each FILE.npy with what its memory holds.")
     ] = False,
+    check: options.Check = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Note every cycle, for memtile explain --server --report.")
+    ] = False,
+    report: options.ReportFile = None,
+    perfetto: options.Perfetto = None,
+    record: options.Record = None,
+    design: Annotated[
+        str,
+        typer.Option(metavar="DESIGN.py|DESIGN.mlir|BUILD", help="The design that clients run: its names."),
+    ] = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Where it listens as JSON on stdout, in one line; errors too.")
     ] = False,
@@ -62,6 +77,9 @@ def serve(
     """Serve an array to AMD's open driver until Ctrl-C; what happens is logged on stderr.
 
     Time passes with accesses alone: some cycles between any two of them, more before a read.
+
+    What is wrong with the array is told at the end, with --check races too, and as soon as a client leaves or
+    polls what cannot change any more. Files are written at the end; memtile explain --server asks before it.
     """
     import asyncio
 
@@ -73,6 +91,8 @@ def serve(
 
     cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
     path = port_file or PORT_FILE
+    files = ServedFiles(check, history, report, perfetto, record, design)
+    files.refuse()
     requests = parse_memories(memory or [])
     constants = parse_timing(timing or ())
     if cycles_per_access is not None:
@@ -81,8 +101,11 @@ def serve(
         constants["access_cycles"] = cycles_per_access
     with chosen_timing(constants), served_memory(requests, path.parent, _log, keep=save_memory) as memories:
         space = AddressSpace(_array(device), cycles, memories)
-        server = DriverServer(space, _log, every=verbose, listening=_announce if as_json else None)
-        asyncio.run(server.run(host or LOOPBACK, port, path))
+        with files.run_of(space.array, cycles).open() as run:
+            answers, announce = files.answers(run), _announce if as_json else None
+            server = DriverServer(space, _log, every=verbose, listening=announce, watched=run, ask=answers)
+            asyncio.run(server.run(host or LOOPBACK, port, path))
+            files.write(answers, _log)
 
 
 def _array(device: str) -> Array:

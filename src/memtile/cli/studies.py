@@ -81,7 +81,7 @@ class Studies:
             result = replace(result, lifted=without, findings=(*result.findings, *slow))
         if self.record is None and not self.report.wanted:
             return result
-        inputs = {file: _digest(Path(file)) for file in files if Path(file).is_file()}
+        inputs = digests(files)
         self.report.write(result, engine, Path(files[0]).name, inputs, ignored)
         if self.record is not None:
             from memtile.explain.record import record, text_of
@@ -91,5 +91,7 @@ class Studies:
         return result
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def digests(files: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of what files hold, by name; of those that are files."""
+    there = (file for file in files if Path(file).is_file())
+    return {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in there}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
-from memtile.design.checked import checked
+from memtile.design.checked import buffers_moved, checked
 from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
@@ -200,7 +200,6 @@ class Bench:
         checks = [check for channel in taken if (check := channel.check())]
         checks += self._buffer_checks()
         before, self._run_until = self._run_until, self.engine.now
-        channels = (channel for tile in self._members for channel in (*tile.s2mm, *tile.mm2s))
         found = outcome(
             self.engine,
             stop,
@@ -210,7 +209,7 @@ class Bench:
             before=before,
             listening=self.listening,
             hosts=[sequence.waiting() for sequence in self.hosts if not sequence.ended],
-            moves={channel.index: tuple(channel.moves) for channel in channels},
+            moves=dict(buffers_moved(self)),
         )
         return replace(found, parameters=dict(self.parameters))
 

@@ -33,13 +33,21 @@ def checked(bench: Bench, check: bool = True, *, untimed: bool = False) -> Itera
         watch = bench.engine.checks.watch
         yield findings
     assert watch is not None
-    findings += race_findings(bench.engine, found, watch, list(_areas(bench)))
+    findings += race_findings(bench.engine, found, watch, list(buffer_areas(bench)))
 
 
-def _areas(bench: Bench) -> Iterator[Area]:
+def buffer_areas(bench: Bench) -> Iterator[Area]:
+    """The buffers of a design, where they lie."""
     for tile in bench.members:
         for buffer in tile.buffers:
             yield Area(buffer.name, tile.index, buffer.offset, buffer.nbytes)
+
+
+def buffers_moved(bench: Bench) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Model index of each channel of a design, and the names of the buffers that it reads or writes."""
+    for tile in bench.members:
+        for channel in (*tile.s2mm, *tile.mm2s):
+            yield channel.index, tuple(channel.moves)
 
 
 def refuse_untimed(untimed: bool) -> None:

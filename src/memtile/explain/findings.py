@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -92,6 +92,25 @@ class Finding:
 
     def __post_init__(self) -> None:
         _ = CODES[self.code]
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Finding:
+        """The finding of :meth:`as_json`.
+
+        Raises:
+            KeyError: something is missing, or there is no such code.
+            ValueError: no such severity.
+        """
+        return cls(
+            data["code"],
+            Severity(data["severity"]),
+            data["message"],
+            tuple(Side(**side) for side in data["sides"]),
+            tuple(Words(**words) for words in data["words"]),
+            None if data["cycles"] is None else (data["cycles"][0], data["cycles"][1]),
+            data["fix"],
+            data["count"],
+        )
 
     @property
     def title(self) -> str:

@@ -68,6 +68,7 @@ class AddressSpace:
             self._npi.write(address - NPI_BASE, value)
         elif (word := self._in_memory(address)) is not None:
             self._words[word] = value
+            self.array.engine.checks.host_accesses(address, 1, writes=True)
         else:
             self.array.door.write32(self._offset(address), value)
 
@@ -107,6 +108,7 @@ class AddressSpace:
         if self._is_npi(address):
             return self._npi.read(address - NPI_BASE)
         if (word := self._in_memory(address)) is not None:
+            self.array.engine.checks.host_accesses(address, 1, writes=False)
             return int(self._words[word])
         return self.array.door.read32(self._offset(address))
 

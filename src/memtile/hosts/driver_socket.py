@@ -17,10 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memtile.errors import InputFileError, MemtileError, Problem, RegisterError, SimulationError
+from memtile.explain.findings import Finding
 from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.driver_protocol import NO_ANSWER, expects_reply, parse, reply
 from memtile.hosts.notices import Log, Notice, Notices
+from memtile.hosts.questions import Ask, answered, question
 from memtile.hosts.refusals import Access
+from memtile.hosts.served_run import ServedRun
 from memtile.hosts.standstill import Standstill
 from memtile.hosts.witness import Witness
 
@@ -66,7 +69,7 @@ class _Client(asyncio.BufferedProtocol):
 
     def __init__(self, served: _Served, number: int, gone: Callable[[_Client], None]) -> None:
         self._space, self._witnessed, self._gone = served.space, served.look, gone
-        self._polled = served.polled
+        self._polled, self._ask, self._told = served.polled, served.ask, served.races
         self._log: Log = lambda text: served.log(f"client {number}: {text}")
         self._notices = Notices(self._log, served.every)
         self._buffer = bytearray(_CHUNK)
@@ -85,6 +88,7 @@ class _Client(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._rest:
             self._answer(self._rest)  # an unfinished line
+        self._told()
         self._notices.sum_up()
         self._log(f"{f'lost ({exc})' if exc else 'gone'}: {self.counts}")
         self._gone(self)
@@ -110,22 +114,25 @@ class _Client(asyncio.BufferedProtocol):
         answers = [answer for line in lines if (answer := self._answer(line + b"\n")) is not None]
         self._write()
         if answers:
-            self.transport.write(b"".join(map(reply, answers)))
+            self.transport.write(b"".join(answers))
 
     def _acknowledge(self) -> None:
         """Acknowledge what has come at once: the driver lets its next write wait for that (Nagle)."""
         if _AT_ONCE is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _AT_ONCE, 1)  # Linux takes it back after a while
 
-    def _answer(self, line: bytes) -> int | None:
+    def _answer(self, line: bytes) -> bytes | None:
         request = parse(line)
+        if request is None and self._ask is not None and (what := question(line)) is not None:
+            self._write()
+            return answered(what, self._ask)
         if request is None:
             self.counts.malformed += 1
             text = f"malformed line {line[:_SHOWN]!r}"
             self._notices.tell(Notice("malformed lines", text, text))
-            return NO_ANSWER if expects_reply(line) else None
+            return reply(NO_ANSWER) if expects_reply(line) else None
         if request.value is None:
-            return self._read(request.address)
+            return reply(self._read(request.address))
         self._addresses.append(request.address)
         self._values.append(request.value)
         return None
@@ -166,18 +173,47 @@ class _Served:
         space: what they access.
         log: gets the lines.
         every: tell every notice, however often it comes.
+        run: what is known of the run; None = nobody asks.
+        ask: answers questions; None = there are no answers.
     """
 
-    def __init__(self, space: AddressSpace, log: Log, every: bool) -> None:
-        self.space, self.log, self.every = space, log, every
+    def __init__(
+        self, space: AddressSpace, log: Log, every: bool, run: ServedRun | None, ask: Ask | None
+    ) -> None:
+        self.space, self.log, self.every, self.run, self.ask = space, log, every, run, ask
         self.notices = Notices(log, every)
         self._witness = Witness(space.array.engine, space.memories)
         self._standstill = Standstill(space.array.engine)
+        self._findings: set[tuple[str, str]] = set()  # told already: code and message
 
     def polled(self, address: int, value: int) -> None:
         """Tell why nothing changes any more where a client reads again and again."""
         for notice in self._standstill.read(address, value):
             self.notices.tell(notice)
+        if self._standstill.stands:
+            self.races()
+
+    def races(self) -> None:
+        """Tell what nothing orders, what was told before left out."""
+        for finding in self.run.races() if self.run is not None else ():
+            self._tell(finding)
+
+    def findings(self) -> None:
+        """Tell all that is wrong at the end."""
+        if self.run is None:
+            return
+        try:
+            found = self.run.result().findings
+        except MemtileError as error:
+            self.log(f"no findings: {error}")
+            return
+        for finding in found:
+            self._tell(finding)
+
+    def _tell(self, finding: Finding) -> None:
+        if (finding.code, finding.message) not in self._findings:
+            self._findings.add((finding.code, finding.message))
+            self.log(f"finding: {finding}")
 
     def look(self) -> None:
         """Tell what has gone wrong inside of the array."""
@@ -194,6 +230,8 @@ class DriverServer:
         log: gets a line of text about everything that a person may want to know.
         every: tell every problem, however often it comes; else the first ones of a kind, and counts.
         listening: called with host, port and port file once clients can come.
+        watched: what is known of the run, told when a client leaves and at the end; None = nothing.
+        ask: answers the questions of clients about the run; None = there are no answers.
         clients: connections so far.
         counts: what was done for all of them.
     """
@@ -202,13 +240,15 @@ class DriverServer:
     log: Log
     every: bool = False
     listening: Callable[[str, int, Path], None] | None = None
+    watched: ServedRun | None = None
+    ask: Ask | None = None
     clients: int = 0
     counts: Counts = field(default_factory=Counts)
     _present: list[_Client] = field(default_factory=list)
     _served: _Served = field(init=False)
 
     def __post_init__(self) -> None:
-        self._served = _Served(self.space, self.log, self.every)
+        self._served = _Served(self.space, self.log, self.every, self.watched, self.ask)
 
     async def run(self, host: str, port: int, port_file: Path) -> None:
         """Listen on ``host``:``port`` (0: any free one) until SIGINT or SIGTERM; write the port to a file.
@@ -236,6 +276,7 @@ class DriverServer:
                     client.transport.abort()
             await asyncio.sleep(0)  # lets them say that they are gone
             self._served.notices.sum_up()
+        self._served.findings()
         self.log(f"ended after {self.clients} clients: {self.counts}; {self.space.now:,} cycles")
 
     def _connected(self) -> _Client:

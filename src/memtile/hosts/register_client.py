@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from memtile.arch.address_map import ARRAY_BASE
 from memtile.errors import InputFileError, Problem
+from memtile.hosts.questions import asked, read_answer
 from memtile.io.program.operations import Write
 
 _SECONDS = 30.0
+_ANSWER_SECONDS = 600.0  # a report of a long run takes its time
 _SOURCE = "socket back end of AMD's open driver"
 
 
@@ -25,14 +27,43 @@ def read_registers(where: str, addresses: Sequence[int]) -> Iterator[Write]:
     Raises:
         InputFileError: no such form, nobody answers there, or the answer is none of the protocol.
     """
-    host, _, port = where.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        raise InputFileError(_problem(where, repr(where), "HOST:PORT"))
     try:
-        with socket.create_connection((host, int(port)), _SECONDS) as connection:
+        with socket.create_connection(_address(where), _SECONDS) as connection:
             yield from _read(connection, addresses, where)
     except OSError as error:
         raise InputFileError(_problem(where, f"{error}", "a server that answers")) from None
+
+
+def ask(where: str, what: str) -> tuple[bool, bytes] | None:
+    """Put a question to a server: whether it is answered, and the answer or why there is none.
+
+    A read of a register is sent after it: a server that takes no questions answers that alone.
+
+    Args:
+        where: ``HOST:PORT``.
+        what: one of ``questions.QUESTIONS``.
+
+    Returns:
+        None of a server that takes no questions.
+
+    Raises:
+        InputFileError: no such form, nobody answers there, or the answer is not whole.
+    """
+    try:
+        with socket.create_connection(_address(where), _SECONDS) as connection:
+            connection.sendall(asked(what) + f"R 0X{ARRAY_BASE:016X}\n".encode("ascii"))
+            connection.settimeout(_ANSWER_SECONDS)
+            with connection.makefile("rb") as answers:
+                return read_answer(answers.readline(), answers)
+    except (OSError, EOFError) as error:
+        raise InputFileError(_problem(where, f"{error}", "a server that answers")) from None
+
+
+def _address(where: str) -> tuple[str, int]:
+    host, _, port = where.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise InputFileError(_problem(where, repr(where), "HOST:PORT"))
+    return host, int(port)
 
 
 def _read(connection: socket.socket, addresses: Sequence[int], where: str) -> Iterator[Write]:

@@ -28,16 +28,19 @@ class Standstill:
 
     Args:
         engine: of the array.
+
+    Attributes:
+        stands: whether the last read was the one after which a client waits.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._last, self._times = (-1, -1), 0
+        self._last, self._times, self.stands = (-1, -1), 0, False
 
     def read(self, address: int, value: int) -> Iterator[Notice]:
         """The notices that a read of ``value`` at an absolute byte address leads to, most often none."""
         self._times = self._times + 1 if (address, value) == self._last else 1
-        self._last = address, value
+        self._last, self.stands = (address, value), self._times == POLLS
         if self._times == POLLS and 0 <= address - ARRAY_BASE < ARRAY_BYTES:
             yield from self._why(address)
 

@@ -81,15 +81,14 @@ class Recorder:
             self._pieces.append(st.log[:count].copy())
             st.logging[COUNT] = 0
 
-    def end(self) -> History:
-        """Note no longer; the history.
+    def so_far(self) -> History:
+        """The history until now; it goes on.
 
         Raises:
             SimulationError: more happened in a cycle than can be noted.
         """
         self.flush()
         st = self._state()
-        st.logging[ON] = 0
         if st.logging[MISSED]:
             raise SimulationError(_missed(int(st.logging[MISSED])))
         return History(
@@ -99,6 +98,16 @@ class Recorder:
             st.heat.reshape(-1, 2, BINS).copy(),
             int(st.logging[WIDTH]),
         )
+
+    def end(self) -> History:
+        """Note no longer; the history.
+
+        Raises:
+            SimulationError: more happened in a cycle than can be noted.
+        """
+        self.flush()
+        self._state().logging[ON] = 0
+        return self.so_far()
 
 
 def _missed(count: int) -> Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +15,74 @@ from memtile.explain.deadlock.streams import Party
 from memtile.explain.deadlock.words import Moves, Words
 from memtile.explain.dump.load import unknown
 from memtile.explain.dump.twin import Twin
+from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import lock_errors
 from memtile.model.state.causes import CoreCause, CorePhase
 from memtile.sim.engine import Engine
 
 _LINKS = (CorePhase.PUT_CASCADE, CorePhase.GET_CASCADE, CorePhase.PUT_STREAM, CorePhase.GET_STREAM)
+
+_STANDS = {
+    "finished": "all that was started has ended",
+    "stuck": "nothing moves any more, and not all that was started has ended",
+    "halted": "a channel ran into an error",
+    "interrupted": "it still moves",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a served model says of its own run.
+
+    Attributes:
+        device: that it serves.
+        status: how it stands: ``finished``, ``stuck``, ``halted``, or ``interrupted`` while it moves.
+        cycles: elapsed.
+        checked: whether it looks for accesses to memory that nothing orders.
+        findings: what is wrong.
+        waiting: one line for each channel that has not come to its end.
+    """
+
+    device: str
+    status: str
+    cycles: int
+    checked: bool
+    findings: Sequence[Finding]
+    waiting: Sequence[str]
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Told:
+        """From the answer of a server.
+
+        Raises:
+            KeyError: something is missing.
+            ValueError: a value that there is not.
+        """
+        found = tuple(map(Finding.from_json, data["findings"]))
+        return cls(
+            data["device"], data["status"], data["cycles"], data["checked"], found, tuple(data["waiting"])
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Text."""
+        stands = _STANDS.get(self.status, self.status)
+        yield f"the server says after {self.cycles} cycles: {stands}"
+        if not self.checked:
+            yield "note: races are looked for with memtile serve --check"
+        yield from (f"waiting: {line}" for line in self.waiting)
+        yield from (f"finding: {finding}" for finding in self.findings)
+        if not self.findings:
+            yield "no finding: nothing is wrong, or a client can still put it right"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "status": self.status,
+            "cycles": self.cycles,
+            "checked": self.checked,
+            "findings": [finding.as_json() for finding in self.findings],
+            "waiting": list(self.waiting),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +97,8 @@ class DumpReport:
         errors: sticky errors of locks and channels that go on.
         unknown: what no register shows.
         twin: the design beside it, run in the model; None = none was given.
+        notes: further lines.
+        told: what a served model says itself, which knows more than its registers show; None = no such thing.
     """
 
     source: Sequence[str]
@@ -44,10 +109,13 @@ class DumpReport:
     unknown: Sequence[str] = ()
     twin: Twin | None = None
     notes: Sequence[str] = field(default_factory=tuple)
+    told: Told | None = None
 
     @property
     def good(self) -> bool:
-        """Whether nothing is wrong as far as registers show it."""
+        """Whether nothing is wrong, as far as registers show it or a served model says it."""
+        if self.told is not None:
+            return not any(finding.severity is Severity.ERROR for finding in self.told.findings)
         return not self.hang.findings and not (self.twin and self.twin.same and self.twin.findings)
 
     def lines(self) -> Iterator[str]:
@@ -59,7 +127,9 @@ class DumpReport:
         yield from self.errors
         if self.twin is not None:
             yield from self.twin.lines()
-        if self.twin is None or not self.twin.same:
+        if self.told is not None:
+            yield from self.told.lines()
+        elif self.twin is None or not self.twin.same:
             for finding in self.hang.findings:
                 yield f"finding: {finding}"
             if not self.hang.findings:
@@ -78,6 +148,7 @@ class DumpReport:
             "errors": list(self.errors),
             "unknown": list(self.unknown),
             "notes": list(self.notes),
+            "server": None if self.told is None else self.told.as_json(),
             "design": None if self.twin is None else self.twin.as_json(),
         }
 
@@ -89,6 +160,7 @@ def explained(
     moves: Moves,
     twin: Twin | None = None,
     notes: Sequence[str] = (),
+    told: Told | None = None,
 ) -> DumpReport:
     """What a model says that holds a dump.
 
@@ -98,6 +170,7 @@ def explained(
         moves: by model index of a channel the buffers that it reads or writes.
         twin: the design beside it, run.
         notes: further lines.
+        told: what a served model says itself.
     """
     chains = BdChains(engine)
     views = channel_views(engine, chains)
@@ -124,6 +197,7 @@ def explained(
         unknown=tuple(unknown(engine)),
         twin=twin,
         notes=tuple(notes),
+        told=told,
     )
 
 

@@ -128,15 +128,6 @@ def differences(engine: Engine, dump: Sequence[Words], known: Known = None) -> t
     return count, found
 
 
-def take_names(engine: Engine, design: Engine) -> None:
-    """Call locks, channels and the programs of cores in a loaded dump as a design of the same array does."""
-    engine.lock_names.update(design.lock_names)
-    engine.channel_names.update(design.channel_names)
-    for core, running in engine.cores.running.items():
-        if core in design.cores.running:
-            running.kernel = design.cores.running[core].kernel
-
-
 def _of_descriptor(register: Register) -> bool:
     return register.name.startswith("DMA_BD")
 

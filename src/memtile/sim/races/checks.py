@@ -7,7 +7,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from memtile.arch.tiles import WORD_BYTES
 from memtile.model.checking.luck import draw
+from memtile.model.checking.notes import EXTERNAL, HOST, Note, note
 from memtile.model.state.state import State
 from memtile.sim.cores import Cores
 from memtile.sim.history import History, Recorder
@@ -91,6 +93,12 @@ class Checks:
         """What a host does from now on, until a run goes on, is not part of what is checked."""
         if self.watch is not None:
             self.watch.pause()
+
+    def host_accesses(self, address: int, words: int, *, writes: bool) -> None:
+        """A host reads or writes words of external memory, from a byte address on."""
+        if self.watch is not None:
+            first = EXTERNAL + address // WORD_BYTES
+            note(self._state(), Note.WRITE if writes else Note.READ, HOST, 0, first, words)
 
     def saw_end(self, ch: int) -> None:
         """The host knows that a channel has ended a task; what it does then comes later."""

@@ -153,6 +153,13 @@ class RaceWatch:
             st.noting[ON] = 1
             notes.note(st, Note.BARRIER, HOST, 0, 0, 0)
 
+    def so_far(self) -> list[Found]:
+        """What was found until now, in the order of its cycles; the watch goes on."""
+        self.flush()
+        rows = self._book.found[self._book.found[:, Field.KIND] != 0].tolist()
+        found = [self._found(row) for row in rows if self._is_one(row)]
+        return sorted(found, key=lambda one: (one.later.cycle, one.first, one.kind))
+
     def end(self) -> list[Found]:
         """Watch no longer; what was found, in the order of its cycles.
 
@@ -167,9 +174,7 @@ class RaceWatch:
         st.switch.parity[:] &= LABEL - 1
         if missed:
             raise SimulationError(_missed(missed))
-        rows = self._book.found[self._book.found[:, Field.KIND] != 0].tolist()
-        found = [self._found(row) for row in rows if self._is_one(row)]
-        return sorted(found, key=lambda one: (one.later.cycle, one.first, one.kind))
+        return self.so_far()
 
     def _prepare(self, noted: Ints) -> None:
         """Give slots and rows to all whom the notes name, and places to external memory."""

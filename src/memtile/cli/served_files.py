@@ -1,0 +1,111 @@
+"""``--check``, ``--report``, ``--perfetto``, ``--record`` and ``--design`` of ``memtile serve``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtile.cli.output_file import check_writable
+
+if TYPE_CHECKING:
+    from memtile.design.array import Array
+    from memtile.hosts.notices import Log
+    from memtile.hosts.served_run import ServedRun
+    from memtile.report.served import Answers
+
+
+@dataclass(frozen=True, slots=True)
+class ServedFiles:
+    """What a server is to know of its run.
+
+    Attributes:
+        check: look for accesses to memory that nothing orders.
+        history: note what happens in each cycle, for clients that ask for a report.
+        report: file of the report, written at the end; None = none.
+        perfetto: file of the timeline; None = none.
+        record: file of the record; None = none.
+        design: file of a design whose names are told; empty = there is none.
+    """
+
+    check: bool
+    history: bool
+    report: Path | None
+    perfetto: Path | None
+    record: Path | None
+    design: str
+
+    def refuse(self) -> None:
+        """Refuse files that cannot be written, before anybody is served.
+
+        Raises:
+            InputFileError: a suffix that is none of a report, or a file that cannot be written.
+            MemtileError: the ``perfetto`` package is missing for a file that is not ``.json``.
+        """
+        from memtile.report.run.files import check_names
+
+        check_names(self.report, self.perfetto)
+        for path, _ in self._wanted():
+            check_writable(path)
+
+    def run_of(self, array: Array, cycles: int) -> ServedRun:
+        """The array as a run that is watched.
+
+        Args:
+            array: that is served.
+            cycles: before each read.
+
+        Raises:
+            MemtileError: the design cannot be loaded.
+        """
+        from memtile.hosts.served_run import ServedRun
+
+        names = None
+        if self.design:
+            from memtile.cli.design_beside import load_beside
+
+            names = load_beside(self.design, device=array.device.name, max_cycles=1).array
+        noted = self.history or self.report is not None or self.perfetto is not None
+        return ServedRun(array, cycles, check=self.check, history=noted, design=names)
+
+    def answers(self, run: ServedRun) -> Answers:
+        """What answers questions about the run."""
+        from memtile.cli.report_files import command
+        from memtile.cli.studies import digests
+        from memtile.report.served import Answers
+
+        files = [self.design] if self.design else []
+        title = Path(self.design).name if self.design else f"memtile serve {run.array.device.name}"
+        return Answers(run, title, command(), digests(files))
+
+    def write(self, answers: Answers, log: Log) -> None:
+        """Write the files.
+
+        Raises:
+            InputFileError: a file cannot be written.
+            SimulationError: a channel is set up for what has no model.
+        """
+        from memtile.report.run.files import save
+
+        for path, what in self._wanted():
+            save(path, [answers(what)])
+            log(f"written: {path}")
+
+    def _wanted(self) -> Iterator[tuple[Path, str]]:
+        """Files, and the questions that they are answers to."""
+        yield from wanted_answers(self.report, self.perfetto, self.record)
+
+
+def wanted_answers(
+    report: Path | None, perfetto: Path | None, record: Path | None
+) -> Iterator[tuple[Path, str]]:
+    """The files that are wanted, and the questions to a server that they are answers to."""
+    from memtile.hosts import questions
+
+    if report is not None:
+        yield report, questions.REPORT if report.suffix == ".html" else questions.REPORT_TEXT
+    if perfetto is not None:
+        yield perfetto, questions.CHROME if perfetto.suffix == ".json" else questions.PERFETTO
+    if record is not None:
+        yield record, questions.RECORD

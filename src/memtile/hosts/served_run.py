@@ -1,0 +1,121 @@
+"""A served array as a run: what is wrong with it so far, its result, and its history.
+
+A server sees accesses alone, and not what its clients are still to do. So nothing is said to be wrong that a
+client could put right by going on: a channel without a task is none that waits, and a run whose array still
+moves is one that was interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from memtile.design.array import Array
+from memtile.design.checked import buffer_areas, buffers_moved
+from memtile.errors import DesignError, Problem
+from memtile.explain.findings import Finding
+from memtile.explain.outcome import outcome
+from memtile.explain.race_findings import Area, race_findings
+from memtile.explain.results import Result, Status
+from memtile.explain.take_names import named_channels, named_tiles, take_names
+from memtile.explain.timeline import Timeline
+
+LEAST_CYCLES = 64
+"""Cycles in which it is seen whether anything can move, where reads take fewer."""
+
+
+class ServedRun:
+    """What is known of an array from the moment on in which it is served.
+
+    Args:
+        array: that is served.
+        cycles: that pass before it is looked at, as before a read of a client.
+        check: look for accesses to memory that nothing orders.
+        history: note what happens in each cycle.
+        design: an array whose names are told: those of its locks, channels and buffers; None = there is none.
+    """
+
+    def __init__(
+        self,
+        array: Array,
+        cycles: int,
+        *,
+        check: bool = False,
+        history: bool = False,
+        design: Array | None = None,
+    ) -> None:
+        self.array, self.check, self.history = array, check, history
+        self._cycles = max(cycles, LEAST_CYCLES)
+        self._moves: Mapping[int, tuple[str, ...]] = {}
+        self._areas: list[Area] = []
+        if design is not None:
+            take_names(array.engine, design.engine)
+            channels = named_channels(array.engine, design.engine)
+            self._moves = {channels[ch]: moves for ch, moves in buffers_moved(design) if ch in channels}
+            tiles = named_tiles(array.engine, design.engine)
+            self._areas = [
+                area._replace(tile=tiles[area.tile]) for area in buffer_areas(design) if area.tile in tiles
+            ]
+
+    @contextmanager
+    def open(self) -> Iterator[ServedRun]:
+        """Context in which the array is watched.
+
+        Raises:
+            SimulationError: more happens in a cycle than can be noted.
+        """
+        checks = self.array.engine.checks
+        with ExitStack() as stack:
+            if self.history:
+                stack.enter_context(checks.recorded())
+            if self.check:
+                stack.enter_context(checks.on())
+            yield self
+
+    def races(self) -> list[Finding]:
+        """What nothing orders, so far; none if nobody looks for it."""
+        watch = self.array.engine.checks.watch
+        if watch is None:
+            return []
+        return race_findings(self.array.engine, watch.so_far(), watch, self._areas)
+
+    def result(self) -> Result:
+        """The result so far: the array goes on for as long as before a read, then it is looked at.
+
+        Raises:
+            SimulationError: a channel is set up for what has no model.
+        """
+        engine = self.array.engine
+        stop = engine.run(engine.now + self._cycles)
+        found = outcome(engine, stop, {}, (), moves=self._moves)
+        if found.status is Status.LIMIT:
+            found = replace(found, status=Status.INTERRUPTED)
+        return replace(found, findings=(*found.findings, *self.races()))
+
+    def timeline(self, result: Result) -> Timeline:
+        """What happened in each cycle so far.
+
+        Args:
+            result: of :meth:`result`.
+
+        Raises:
+            DesignError: nobody notes it.
+            SimulationError: more happened in a cycle than can be noted.
+        """
+        recorder = self.array.engine.checks.recorder
+        if recorder is None:
+            raise DesignError(_NO_HISTORY)
+        return Timeline(self.array.engine, recorder.so_far(), result)
+
+
+_NO_HISTORY = Problem(
+    reason="history",
+    where="memtile serve",
+    field="history",
+    given="not noted",
+    allowed="noted from the start of the server",
+    source="what a report shows of each cycle",
+    next_step="Start the server with --history, --report or --perfetto.",
+    says="the server does not note what happens in each cycle",
+)

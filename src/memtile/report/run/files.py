@@ -1,0 +1,63 @@
+"""A run as files: the page, the same as text, and its timeline for ui.perfetto.dev."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from memtile.errors import InputFileError, cannot_write
+from memtile.explain.timeline import Timeline
+from memtile.report.run.data import Report, report_data
+from memtile.report.run.html import report_page
+from memtile.report.run.text import report_lines
+
+SUFFIXES = (".html", ".txt")
+CHROME = ".json"
+"""Suffix of a timeline in Chrome's form; any other one is Perfetto's own."""
+
+
+def check_names(page: Path | None, timeline: Path | None) -> None:
+    """Refuse names that say of no form, before the work.
+
+    Raises:
+        InputFileError: a suffix that is none of a report.
+        MemtileError: the ``perfetto`` package is missing for a timeline that is not ``.json``.
+    """
+    if page is not None and page.suffix not in SUFFIXES:
+        allowed = " or ".join(SUFFIXES)
+        raise InputFileError(f"{page}: the name of a report must end in {allowed}.")
+    if timeline is not None and timeline.suffix != CHROME:
+        from memtile.io.trace.perfetto import messages_of
+
+        messages_of()
+
+
+def report_pieces(report: Report, suffix: str) -> Iterator[bytes]:
+    """The report as a page, ``.html``, or as text."""
+    if suffix == ".html":
+        yield report_page(report_data(report)).encode()
+    else:
+        yield from (f"{line}\n".encode() for line in report_lines(report))
+
+
+def timeline_pieces(timeline: Timeline, mhz: float, suffix: str) -> Iterator[bytes]:
+    """The timeline in Chrome's form, ``.json``, or in Perfetto's own; ``mhz``: of the clock."""
+    from memtile.io.trace.timeline_export import chrome_lines, perfetto_timeline
+
+    if suffix == CHROME:
+        yield from (f"{line}\n".encode() for line in chrome_lines(timeline, mhz))
+    else:
+        yield perfetto_timeline(timeline, mhz)
+
+
+def save(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file.
+
+    Raises:
+        InputFileError: it cannot be written.
+    """
+    try:
+        with path.open("wb") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise cannot_write(path, error) from None
