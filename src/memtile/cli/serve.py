@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from memtile.cli import run_options as options
+from memtile.cli import serve_options as own
 from memtile.cli.served_files import ServedFiles
 from memtile.cli.timing_option import TimingConstants, parse_timing
 
@@ -30,49 +31,23 @@ Examples:
 
 
 def serve(
-    device: Annotated[str, typer.Option(help="Device to be, see memtile info.")] = "npu1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="TCP port; 0 takes any free one.")] = 0,
-    host: Annotated[str, typer.Option(help="Address to listen on; the default is this machine only.")] = "",
-    port_file: Annotated[
-        Path | None,
-        typer.Option(help="File for the port number.", show_default="mesim_output/mesimulator_aximm_port"),
-    ] = None,
-    cycles_per_read: Annotated[
-        int | None, typer.Option(min=0, help="Array cycles before each read.", show_default="200")
-    ] = None,
-    cycles_per_access: Annotated[
-        int | None,
-        typer.Option(min=0, help="Array cycles between two accesses, as access_cycles.", show_default="20"),
-    ] = None,
+    device: own.DeviceName = "npu1",
+    port: own.Port = 0,
+    host: own.HostName = "",
+    port_file: own.PortFile = None,
+    cycles_per_read: own.CyclesPerRead = None,
+    cycles_per_access: own.CyclesPerAccess = None,
     timing: TimingConstants = None,
-    memory: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ADDRESS:SIZE[=FILE.npy]",
-            help="External memory of SIZE bytes (K, M, G) at ADDRESS, with what FILE.npy holds or zeros. "
-            "Again for more.",
-        ),
-    ] = None,
-    save_memory: Annotated[
-        bool, typer.Option("--save-memory", help="At the end write each FILE.npy with what its memory holds.")
-    ] = False,
+    memory: own.Memory = None,
+    save_memory: own.SaveMemory = False,
     check: options.Check = False,
-    history: Annotated[
-        bool, typer.Option("--history", help="Note every cycle, for memtile explain --server --report.")
-    ] = False,
+    history: own.History = False,
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
     record: options.Record = None,
-    design: Annotated[
-        str,
-        typer.Option(metavar="DESIGN.py|DESIGN.mlir|BUILD", help="The design that clients run: its names."),
-    ] = "",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Where it listens as JSON on stdout, in one line; errors too.")
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Tell every problem instead of the first and a count.")
-    ] = False,
+    design: own.DesignName = "",
+    as_json: own.AsJson = False,
+    verbose: own.Verbose = False,
 ) -> None:
     """Serve an array to AMD's open driver until Ctrl-C; what happens is logged on stderr.
 

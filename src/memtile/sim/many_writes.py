@@ -61,13 +61,9 @@ class ManyWrites(ABC):
             DesignError: a kernel asks for something that its core does not have or see.
         """
         done, first = np.zeros(len(values), np.bool_), 0
-<<<<<<< HEAD
         tiles, offsets, values = (
             np.array(each, np.int64) for each in (tiles, offsets, values)
         )  # none shared
-=======
-        tiles, offsets, values = (np.array(each, np.int64) for each in (tiles, offsets, values))
->>>>>>> 4f0e63a (A comment that made a line too long)
         while first < len(values):
             self.host.come_to(int(tiles[first])) if tiles[first] >= 0 else self.host.reach()
             alone = self._alone(self.now + len(values) * (1 + self.timing.access_cycles))
