@@ -3070,6 +3070,7 @@ MUTANTS = (
         "        if monotonic() > end:",
         "        if monotonic() > end + SECONDS:",
         "tests/clients/test_mcp.py::test_a_design_that_leaves_loops_or_fails_does_not_take_the_server_with_it",
+    ),
     # A live server
     Mutant(
         "accesses of clients to external memory are not those of a host",
