@@ -28,7 +28,7 @@ def host_number(position: int, kind: Shaped, value: npt.ArrayLike | SupportsFloa
     """
     array = np.asarray(value)
     bits = int(found[1]) if (found := _WIDTH.fullmatch(kind.element)) else _INDEX_BITS
-    low, high = -(1 << (bits - 1)), (1 << bits) - 1
+    low, high = -((1 << bits) >> 1), (1 << bits) - 1
     allowed = f"a whole number, {low}..{high}"
     if array.size != 1 or array.dtype.kind not in "biuf":
         raise InputFileError(_problem(position, kind, f"{array.dtype} of shape {array.shape}", allowed))
