@@ -73,6 +73,7 @@ docs: $(SETUP)
 	$(BIN)/python tests/skill_page.py docs/agents.md
 	$(BIN)/python tests/silicon/page.py docs/silicon.md
 	$(BIN)/python tests/pages.py README.md docs/*.md
+	$(BIN)/python tests/notebook_files.py notebooks/*.ipynb
 	$(BIN)/python -m pytest -n $(WORKERS) --features-out=docs/features.md
 
 clean:
