@@ -140,6 +140,8 @@ def outcome(program: Sequence[Operation], launch: int, limit: int) -> tuple[Arra
 
 CLOCK = register_named("pl", "Column_Clock_Control").offset
 CLOCK_OFF = Write(address_of(1, 0, CLOCK), 0)
+BLOCK_OF_CLOCKS = BlockWrite(address_of(1, 0, CLOCK), (0, 0, 0))
+WATCHPOINT = register_named("memory_tile", "WatchPoint0").offset
 
 
 @settings(max_examples=60)
@@ -147,6 +149,18 @@ CLOCK_OFF = Write(address_of(1, 0, CLOCK), 0)
 @example([Write(address_of(0, 1, 0xA0000 + 4 * n), n) for n in range(20)], 0, 12)
 @example(
     [Write(address_of(1, 1, 0xA0000), 1)] * 5 + [CLOCK_OFF] + [Write(address_of(1, 1, 0), 1)] * 9, 0, 4000
+)
+@example(
+    [Write(address_of(1, 1, 4), 1)] * 5 + [BLOCK_OF_CLOCKS] + [Write(address_of(1, 1, 0), 1)] * 9, 0, 4000
+)
+@example(
+    [BlockWrite(address_of(0, 1, 0), (1, 2, 3))] * 5 + [BlockWrite(address_of(0, 1, 8), (5,) * 300)], 0, 4000
+)
+@example(
+    [Write(address_of(0, 1, WATCHPOINT), 0xFFFF_FFFF)]
+    + [BlockWrite(address_of(0, 1, 16 * n), (1, 2, 3, 4, 5)) for n in range(9)],
+    0,
+    4000,
 )
 def test_a_program_is_its_operations_one_after_another(
     program: list[Operation], launch: int, limit: int

@@ -6,6 +6,7 @@ import struct
 
 import pytest
 
+from memtile.errors import InputFileError
 from memtile.io.program.cdo import read_cdo
 from memtile.io.program.formats import read_program
 from memtile.io.program.operations import BlockWrite, MaskWrite, Operation, Other, Write
@@ -59,6 +60,14 @@ def test_addresses_count_from_the_base_of_the_array() -> None:
     expected = (BlockWrite(0x021A0000, (7,)), MaskWrite(0x021A0000, 1, 1), Write(0x021A0004, 9))
     assert read_cdo(data, base=WIDE) == expected
     assert read_cdo(cdo(command(0x103, 0x421A0000, 3)), base=0x4000_0000) == (Write(0x021A0000, 3),)
+
+
+@pytest.mark.parametrize("wrong", [0, 15, 29])
+def test_addresses_before_the_base_are_refused(wrong: int) -> None:
+    writes = [command(0x103, 0x4000_0000 + 4 * n, 3) for n in range(30)]
+    writes[wrong] = command(0x103, 0x3FFF_FFFC, 3)
+    with pytest.raises(InputFileError, match=f"byte {20 + 12 * wrong:#06x}: address is 0x3ffffffc"):
+        read_cdo(cdo(*writes), base=0x4000_0000)
 
 
 def test_a_file_without_commands_is_a_program_without_operations() -> None:

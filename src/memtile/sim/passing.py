@@ -27,6 +27,7 @@ Bools = npt.NDArray[np.bool_]
 
 WORD_MAX = (1 << WORD_BITS) - 1
 AT_ONCE = -1  # cost of a word that takes no time
+NEXT = -2  # likewise, and the word is the next one of a block
 
 
 class _Posted(NamedTuple):
@@ -51,7 +52,7 @@ class _Programmed(NamedTuple):
 class Programmed(_Programmed, Struct):
     """Words that a program writes: tile, byte offset, value and its bits that count, cycles to the next one.
 
-    A cost of ``AT_ONCE`` also means that the word is written together with the one before.
+    A cost of ``AT_ONCE`` or ``NEXT`` also means that the word is written together with the one before.
     """
 
 
@@ -121,15 +122,27 @@ def write_many(st: State, writes: Posted) -> int:
 
 
 @jit
+def begins_block(writes: Programmed, n: int) -> bool:
+    """Whether word ``n`` is the first one of a block of several."""
+    there = n + 1 < writes.costs.shape[0] and writes.costs[n] != NEXT
+    return bool(there and writes.costs[n + 1] == NEXT)
+
+
+@jit
 def set_up(st: State, writes: Programmed, end: int) -> int:
     """Write each word of a program at once, when its time has come.
 
     Returns how many it came to: it ends before a word that comes at cycle ``end`` or later or that nothing
-    answers, and where Python has to take part.
+    answers, before a block in data memory of which somebody looks at accesses, and where Python has to take
+    part.
     """
-    for n in range(writes.values.shape[0]):
+    count = writes.values.shape[0]
+    for n in range(count):
         tile, offset, value = writes.tiles[n], writes.offsets[n], writes.values[n]
         if st.clock.columns_written[0] > 0 or st.gates.off[tile] == 1:
+            return n
+        in_memory = offset < st.spec.tiles.memory_words[tile] * WORD_BYTES
+        if in_memory and st.guards.inspected[tile] > 0 and begins_block(writes, n):
             return n
         if writes.costs[n] >= 0:
             if not pass_time(st, st.clock.host_free[0]) or st.clock.now[0] >= end:
@@ -140,4 +153,4 @@ def set_up(st: State, writes: Programmed, end: int) -> int:
             value = (axi.read(st, tile, offset) & ~mask & WORD_MAX) | (value & mask)
         if axi.write(st, tile, offset, value) != axi.OKAY:
             return n
-    return int(writes.values.shape[0])
+    return int(count)

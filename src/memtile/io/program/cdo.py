@@ -14,6 +14,8 @@ from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.program.cdo_columns import COMMAND_MASK, LENGTH_SHIFT, LONG, columns_of
+from memtile.io.program.operation_table import OperationTable, table_of
 from memtile.io.program.operations import WORD_MAX, BlockWrite, MaskWrite, Operation, Other, Write
 
 SOURCE = "CDO version 2"
@@ -21,8 +23,6 @@ IDENTIFICATION = int.from_bytes(b"CDO\0", "little")
 HEADER = Struct("<5I")  # words that follow, identification, version, words of commands, checksum
 _HEADER_WORDS, _VERSION = 4, 0x200
 _WORD = Struct("<I")
-_LENGTH_SHIFT, _COMMAND_MASK = 16, 0xFFFF
-_LONG = 255  # the length is in the next word
 
 
 class _Command(NamedTuple):
@@ -54,7 +54,7 @@ _COMMANDS: Mapping[int, _Command] = MappingProxyType(
 )
 
 
-def read_cdo(data: bytes, name: str = "CDO", base: int = 0) -> tuple[Operation, ...]:
+def read_cdo(data: bytes, name: str = "CDO", base: int = 0) -> Sequence[Operation]:
     """The operations of a CDO file.
 
     Args:
@@ -69,19 +69,32 @@ def read_cdo(data: bytes, name: str = "CDO", base: int = 0) -> tuple[Operation, 
     return cdo_operations(ByteReader(data, name), base)
 
 
-def cdo_operations(file: ByteReader, base: int = 0) -> tuple[Operation, ...]:
+def cdo_operations(file: ByteReader, base: int = 0) -> Sequence[Operation]:
     """The operations of a CDO that is a file or a part of one; see :func:`read_cdo`."""
     length, problems = header_of(file)
     body = len(file.data) - HEADER.size
     if length * WORD_BYTES != body:
         problems.append(_wrong_length(file, length, body))
     raise_if(problems, InputFileError)
+    return _in_columns(file, base) or _one_by_one(file, base)
+
+
+def _in_columns(file: ByteReader, base: int) -> Sequence[Operation]:
+    """All operations; none where one of them is unusual, and to be read on its own."""
+    found = columns_of(file.data, HEADER.size, base)
+    if found is None:
+        return ()
+    columns, places = found
+    return OperationTable(columns, lambda n: _read_command(file, int(places[n]), base)[0])
+
+
+def _one_by_one(file: ByteReader, base: int) -> Sequence[Operation]:
     operations: list[Operation] = []
     at = HEADER.size
     while at < len(file.data):
         operation, at = _read_command(file, at, base)
         operations.append(operation)
-    return tuple(operations)
+    return table_of(operations)
 
 
 def header_of(file: ByteReader) -> tuple[int, list[Problem]]:
@@ -112,8 +125,8 @@ def _wrong_length(file: ByteReader, length: int, body: int) -> Problem:
 def _read_command(file: ByteReader, at: int, base: int) -> tuple[Operation, int]:
     """The operation at byte ``at`` and where the next one begins."""
     (word,) = file.unpack(_WORD, at, "command")
-    length, number, start = word >> _LENGTH_SHIFT, word & _COMMAND_MASK, at + WORD_BYTES
-    if length == _LONG:
+    length, number, start = word >> LENGTH_SHIFT, word & COMMAND_MASK, at + WORD_BYTES
+    if length == LONG:
         (length,) = file.unpack(_WORD, start, "length")
         start += WORD_BYTES
     command = _COMMANDS.get(number)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
+import numpy as np
+
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import Problem
-from memtile.io.program.operations import ArrayShape, MaskWrite, Operation, Write, locate, words_written
+from memtile.io.program.operation_table import Bools, OperationTable, table_of
+from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
+from memtile.io.program.word_marks import core_controls
 from memtile.sim.core_control import control_register, enabled_cores, held_cores
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Kernel
@@ -42,13 +46,11 @@ NO_KERNELS: Kernels = MappingProxyType({})
 _SOURCE = "aie-rt: Core_Control.Enable starts a core"
 
 
-def enabled_by(operations: Iterable[Operation], shape: ArrayShape) -> list[Place]:
+def enabled_by(operations: Sequence[Operation], shape: ArrayShape) -> list[Place]:
     """Column and row of each core that the operations enable, in their order."""
     found: dict[Place, None] = {}
-    controls = {control_register(kind.name).offset for kind in TILE_KINDS.values() if kind.role == "compute"}
-    for operation in operations:
-        if isinstance(operation, Write | MaskWrite) and operation.address % TILE_BYTES not in controls:
-            continue
+    table = table_of(operations)
+    for operation in map(table.__getitem__, np.flatnonzero(table.writing(shape, core_controls)).tolist()):
         for word in words_written(operation):
             column, row, offset = locate(word.address)
             kind = shape.tile(column, row)
@@ -91,7 +93,7 @@ class CoreKernels:
         self._held = held
         self.attach()
 
-    def problems(self, operations: Iterable[Operation], shape: ArrayShape) -> Iterator[Problem]:
+    def problems(self, operations: Sequence[Operation], shape: ArrayShape) -> Iterator[Problem]:
         """Kernels of cores that are not there, or that nobody enables."""
         there = [*enabled_by(operations, shape), *self._enabled()]
         for column, row in self._waiting:
@@ -128,6 +130,12 @@ class CoreKernels:
                 chosen.name(self._array.engine)
         self._waiting = dict(self._all)
         self._held, self._ended = set(self._places(held_cores(self._array.engine))), set()
+
+    def starting(self, table: OperationTable, shape: ArrayShape) -> Bools:
+        """Which operations may enable or reset a core that has a kernel, or gets one with a load."""
+        if not self._all and not self._programs:
+            return np.zeros(len(table), np.bool_)
+        return table.writing(shape, core_controls)
 
     def started_by(self, address: int, words: int) -> bool:
         """Whether a write of so many words may have enabled or reset a core that has a kernel."""

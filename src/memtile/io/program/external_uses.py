@@ -6,19 +6,22 @@ its chain as it is when it is started. What is started by other means (control p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from memtile.access.boxes import last_address
 from memtile.access.walk import Walk
-from memtile.arch.devices import INTERFACE_ROWS
 from memtile.arch.register_map import register_at
 from memtile.arch.tiles import DIRECTIONS, INTERFACE, S2MM, WORD_BYTES, TileKind
 from memtile.bd.codec import unpack
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.fields import descriptor_of
-from memtile.io.program.operations import ArrayShape, MaskWrite, Operation, Word, Write, locate, words_written
+from memtile.io.program.operation_table import Code, table_of
+from memtile.io.program.operations import ArrayShape, Operation, Word, locate, words_written
 from memtile.io.program.pointer_patches import pointer_of, pointer_words
+from memtile.io.program.word_marks import external_transfers
 
 _BASE_WORDS = {word for word, _, _ in INTERFACE.bd_fields["Base_Address"].parts}
 _CURRENT = INTERFACE.bd_fields["Iteration_Current"].parts[0]
@@ -101,7 +104,7 @@ class _Tile:
             yield ExternalUse(self.arguments.get(bd), first, end, writes, f"{who}, BD {bd}")
 
 
-def external_uses(operations: Iterable[Operation], shape: ArrayShape) -> tuple[ExternalUse, ...]:
+def external_uses(operations: Sequence[Operation], shape: ArrayShape) -> tuple[ExternalUse, ...]:
     """What a program touches in external memory, in the order in which it starts the tasks.
 
     Args:
@@ -109,14 +112,15 @@ def external_uses(operations: Iterable[Operation], shape: ArrayShape) -> tuple[E
         shape: of the array.
     """
     tiles: dict[tuple[int, int], _Tile] = {}
-    return tuple(use for operation in operations for use in _uses(operation, shape, tiles))
+    table = table_of(operations)
+    matter = (table.columns.code == Code.OTHER) | table.writing(shape, external_transfers)
+    numbers = np.flatnonzero(matter).tolist()
+    return tuple(use for number in numbers for use in _uses(table[number], shape, tiles))
 
 
 def _uses(
     operation: Operation, shape: ArrayShape, tiles: dict[tuple[int, int], _Tile]
 ) -> Iterator[ExternalUse]:
-    if isinstance(operation, Write | MaskWrite) and locate(operation.address).row >= INTERFACE_ROWS:
-        return
     pointer = pointer_of(operation)
     words = pointer_words(pointer.register, pointer.offset) if pointer else words_written(operation)
     for word in words:

@@ -6,7 +6,7 @@ Transactions may also be text, a word of eight hexadecimal digits a line, as mli
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from struct import Struct
 from types import MappingProxyType
@@ -54,7 +54,7 @@ class Program:
     name: str
     format: Format
     title: str
-    operations: tuple[Operation, ...]
+    operations: Sequence[Operation]
     shape: ArrayShape | None = None
     generation: int = 0
     notes: tuple[str, ...] = ()

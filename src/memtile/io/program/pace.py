@@ -6,11 +6,15 @@ lets thousands pass between two queue pushes (DEV-HOST-2); CDO files, register d
 
 from __future__ import annotations
 
+import numpy as np
+
 from memtile.arch.devices import Device
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
 from memtile.io.program.batches import ALONE
+from memtile.io.program.operation_table import Code, Ints, OperationTable
 from memtile.io.program.operations import (
+    ArrayShape,
     BlockWrite,
     MaskPoll,
     MaskWrite,
@@ -22,6 +26,7 @@ from memtile.io.program.operations import (
 )
 from memtile.io.program.pointer_patches import pointer_of
 from memtile.io.program.register_updates import UPDATE
+from memtile.io.program.word_marks import queues
 from memtile.sim.host_time import HostTime
 
 
@@ -49,9 +54,15 @@ class Pace:
         """Whether the firmware lets time pass before it that depends on what it did."""
         return operation.firmware and any(map(self._pushes, words_written(operation)))
 
-    def cost(self, operation: Operation) -> int:
-        """Cycles from the operation to the next one, ``ALONE`` if it stands alone."""
-        return ALONE if self.stands_alone(operation) else self.cycles(operation)
+    def costs(self, table: OperationTable) -> Ints:
+        """Cycles from each operation to the next one, ``ALONE`` for those that stand alone."""
+        code, firmware, timing = table.columns.code, table.columns.firmware, self._timing
+        access = np.where(firmware, timing.firmware_access, timing.access_cycles)
+        block = access + np.where(firmware, timing.firmware_word * table.lengths, table.lengths - 1)
+        costs = np.select([code == Code.BLOCK_WRITE, code == Code.MASK_WRITE], [block, 2 * access], access)
+        pushes = firmware & table.writing(ArrayShape.of(self._device), queues) if firmware.any() else firmware
+        found: Ints = np.where((code == Code.OTHER) | pushes, ALONE, costs)
+        return found
 
     def cycles(self, operation: Operation) -> int:
         """Cycles from the operation to the next one."""

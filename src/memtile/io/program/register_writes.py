@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from memtile.arch.address_map import ARRAY_BASE
-from memtile.arch.tiles import ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
+from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.errors import InputFileError, Problem, RegisterError, SimulationError, raise_if
+from memtile.io.program.operation_table import Code, OperationTable, marked, table_of
 from memtile.io.program.operations import (
     WORD_MAX,
     ArrayShape,
@@ -56,7 +57,8 @@ def apply(
     advance: Advance = lambda: False,
     handlers: Mapping[str, Handler] = _NO_HANDLERS,
     before: Callable[[Operation], None] = lambda _: None,
-    together: Callable[[Sequence[Operation], int], int] = lambda _, __: 0,
+    together: Callable[[OperationTable, int], int] = lambda _, __: 0,
+    checked: bool = False,
 ) -> None:
     """Do all operations in order on ``target``.
 
@@ -68,6 +70,7 @@ def apply(
         handlers: what to do for operations that are no register access, by name; others that act are refused.
         before: called before each operation.
         together: carries out operations from one on, and says how many; 0 = that one is carried out alone.
+        checked: :func:`check` has found nothing.
 
     Raises:
         InputFileError: something cannot be done on this array; all problems at once, nothing was written.
@@ -75,7 +78,9 @@ def apply(
             before it is done.
         SimulationError: a poll never saw its value; what came before it is done.
     """
-    raise_if(check(operations, shape, handlers.keys()), InputFileError)
+    operations = table_of(operations)
+    if not checked:
+        raise_if(check(operations, shape, handlers.keys()), InputFileError)
     done = 0
     while done < len(operations):
         if count := together(operations, done):
@@ -109,30 +114,20 @@ def _do(operation: Operation, target: Target, advance: Advance, handlers: Mappin
 
 def check(operations: Sequence[Operation], shape: ArrayShape, handled: Collection[str] = ()) -> list[Problem]:
     """Everything that an array of this shape could not do; ``handled`` names operations that are allowed."""
-    doubtful = _doubtful(operations, shape)
-    return [problem for n in doubtful for problem in _problems(operations[n], shape, handled)]
+    table = table_of(operations)
+    return [problem for n in _doubtful(table, shape) for problem in _problems(table[n], shape, handled)]
 
 
-def _doubtful(operations: Sequence[Operation], shape: ArrayShape) -> list[int]:
-    """Numbers of the operations that are not known to be good: single writes are looked at all at once."""
-    single = [n for n, operation in enumerate(operations) if isinstance(operation, Write | MaskWrite)]
-    writes: list[Any] = [operations[n] for n in single]
-    good = np.zeros(len(operations), np.bool_)
-    try:
-        addresses = np.array([write.address for write in writes], np.int64)
-        values = np.array([write.value for write in writes], np.int64)
-    except OverflowError:
-        return list(range(len(operations)))
-    fits = (values >= 0) & (values <= WORD_MAX) & (addresses >= 0)
-    tiles, offsets = addresses >> ROW_SHIFT, addresses % TILE_BYTES
-    for tile in np.unique(tiles).tolist():
-        column, row, _ = locate(tile << ROW_SHIFT)
-        here, kind = tiles == tile, shape.tile(column, row)
-        if kind is None:
-            fits &= ~here
-        else:
-            fits[here] &= answering(kind, shape.has_dma(column, row))[offsets[here] // WORD_BYTES]
-    good[single] = fits & (offsets % WORD_BYTES == 0)
+def _doubtful(table: OperationTable, shape: ArrayShape) -> list[int]:
+    """Numbers of the operations that are not known to be good: accesses are looked at all at once."""
+    code, address, value, _, _, words = table.columns
+    lengths = table.lengths
+    good = (code != Code.OTHER) & (address >= 0) & (address % WORD_BYTES == 0)
+    good &= (lengths > 0) & (address % TILE_BYTES + lengths * WORD_BYTES <= TILE_BYTES)
+    good &= marked(table, shape, answering) == lengths
+    good &= (code == Code.BLOCK_WRITE) | ((value >= 0) & (value <= WORD_MAX))
+    if len(words) and words.dtype != np.uint32 and not 0 <= words.min() <= words.max() <= WORD_MAX:
+        good &= code != Code.BLOCK_WRITE
     return np.flatnonzero(~good).tolist()
 
 

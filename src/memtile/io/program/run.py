@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import LAUNCH_CYCLES
@@ -24,11 +25,12 @@ from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.arrays import BoundArrays, ExternalArray, bind
-from memtile.io.program.batches import Batches, Cost
+from memtile.io.program.batches import Batches, Costs
 from memtile.io.program.core_kernels import NO_KERNELS, CoreKernels, Kernels
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.host_waits import waiting_program
 from memtile.io.program.memory import place, taken
+from memtile.io.program.operation_table import Code, Ints, OperationTable, table_of
 from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pace import Pace
 from memtile.io.program.pdi_loads import LOAD, PROGRAM, load_problems
@@ -37,6 +39,7 @@ from memtile.io.program.register_updates import UPDATE, update, update_problems
 from memtile.io.program.register_writes import Advance, Handler, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
 from memtile.io.program.waits import ends_waiting
+from memtile.io.program.word_marks import queues
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
 from memtile.sim.partition import restart
@@ -100,7 +103,7 @@ class _Host:
         self._cores = cores
         self._door = OwnDoor(array)
         self._pace = Pace(array.engine.host, array.engine.timing, array.device)
-        self._batches = Batches(array, cores.started_by)
+        self._batches = Batches(array, cores.starting)
         self._untouched = array.engine.now == 0
         self.come_to_number = 0
         self.tokens: TokenHost | None = None
@@ -122,18 +125,18 @@ class _Host:
         self._door.block_write32(address, words)
         self._written(address, len(words))
 
-    def load_together(self, operations: Sequence[Operation], first: int) -> int:
+    def load_together(self, operations: OperationTable, first: int) -> int:
         """Carry out writes from one on that take no time; how many."""
         return self._together(operations, first, _at_once)
 
-    def write_together(self, operations: Sequence[Operation], first: int) -> int:
+    def write_together(self, operations: OperationTable, first: int) -> int:
         """Carry out writes from one on, each when the host comes to it; how many."""
-        done = self._together(operations, first, _at_once if self.untimed else self._pace.cost)
+        done = self._together(operations, first, _at_once if self.untimed else self._pace.costs)
         self.come_to_number += done
         return done
 
-    def _together(self, operations: Sequence[Operation], first: int, cost: Cost) -> int:
-        done = self._batches.carry_out(operations, first, cost, self._end)
+    def _together(self, operations: OperationTable, first: int, costs: Costs) -> int:
+        done = self._batches.carry_out(operations, first, costs, self._end)
         self._untouched = self._untouched and not done
         return done
 
@@ -232,8 +235,8 @@ class _Host:
         return True
 
 
-def _at_once(_operation: Operation) -> int:
-    return AT_ONCE
+def _at_once(table: OperationTable) -> Ints:
+    return np.full(len(table), AT_ONCE)
 
 
 def run_program(
@@ -282,6 +285,7 @@ def run_program(
             An access without clock alone is found on the way, see :func:`apply`.
         DesignError: arrays that overlap in external memory; ``check`` of an untimed run.
     """
+    operations = table_of(operations)
     cores = CoreKernels(array, kernels, running, programs)
     bound = _bound(operations, given, wanted, array, cores, pad=pad_arguments)
     if check:
@@ -312,7 +316,7 @@ def _done(
         _carry_out(operations, launch, host, array, addresses)
         return _to_the_end(operations, array, host, after), ""
     except SimulationError as error:
-        return _stopped(array, operations[launch:], host, str(error)), str(error)
+        return _stopped(array, table_of(operations[launch:]), host, str(error)), str(error)
     except KeyboardInterrupt:
         return _halfway(array, None, host.untimed, []), ""
 
@@ -325,9 +329,9 @@ def _carry_out(
     host.tokens, patch = tokens, partial(_patch, array, addresses)
     handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load, UPDATE: host.update}
     if launch:
-        apply(operations[:launch], host, shape, handlers=handlers, together=host.load_together)
+        apply(operations[:launch], host, shape, handlers=handlers, together=host.load_together, checked=True)
         host.launched()
-    steps = partial(apply, before=host.come_to, together=host.write_together)
+    steps = partial(apply, before=host.come_to, together=host.write_together, checked=True)
     steps(operations[launch:], host, shape, handlers=handlers)
 
 
@@ -353,12 +357,14 @@ def _too_late(operation: Operation, end: int) -> Problem:
     )
 
 
-def _stopped(array: Array, operations: Sequence[Operation], host: _Host, text: str) -> Result:
+def _stopped(array: Array, operations: OperationTable, host: _Host, text: str) -> Result:
     """The result of a program that waits for what never comes, with what that is."""
     at = max(host.come_to_number, 1) - 1
     operation = operations[at] if operations else None
     missing = host.tokens.missing if host.tokens else ()
-    waits = waiting_program(array.engine, operation, operations[at + 1 :], text, missing)
+    starts = np.flatnonzero(operations.writing(ArrayShape.of(array.device, array.columns), queues))
+    left = map(operations.__getitem__, starts[starts > at].tolist())
+    waits = waiting_program(array.engine, operation, left, text, missing)
     return _halfway(array, host.ended, host.untimed, [waits])
 
 
@@ -394,7 +400,7 @@ def _over(result: Result) -> Result:
 
 
 def _bound(
-    operations: Sequence[Operation],
+    operations: OperationTable,
     given: Sequence[Given],
     wanted: Sequence[Wanted],
     array: Array,
@@ -405,11 +411,12 @@ def _bound(
     """Check program, arrays and kernels together."""
     shape = ArrayShape.of(array.device, array.columns)
     problems = [*check(operations, shape, _CHECKS.keys()), *cores.problems(operations, shape)]
-    for operation in operations:
+    others = list(operations.of_code(Code.OTHER))
+    for operation in others:
         if isinstance(operation, Other) and operation.name in _CHECKS:
             problems += _CHECKS[operation.name](operation, shape)
     try:
-        pointers = [pointer for operation in operations if (pointer := pointer_of(operation))]
+        pointers = [pointer for operation in others if (pointer := pointer_of(operation))]
         arguments = sorted({pointer.argument for pointer in pointers})
         bound = bind(external_uses(operations, shape), arguments, given, wanted, shape, pad=pad)
     except InputFileError as error:

@@ -6,13 +6,16 @@ may hold anything. Nothing of a file is returned unless all of it makes sense.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from struct import Struct
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.program.operation_table import OperationTable, table_of
 from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
+from memtile.io.program.transaction_columns import columns_of
 from memtile.io.program.transaction_format import (
     BLOCK_WRITE,
     CUSTOM,
@@ -38,7 +41,7 @@ class Transaction:
     """A header and the operations under it."""
 
     header: Header
-    operations: tuple[Operation, ...]
+    operations: Sequence[Operation]
 
 
 def read_transaction(data: bytes, name: str = "transaction") -> Transaction:
@@ -58,17 +61,39 @@ def read_transaction(data: bytes, name: str = "transaction") -> Transaction:
 def transaction_of(file: ByteReader) -> Transaction:
     """The transaction that is a file or a part of one; see :func:`read_transaction`."""
     header, count = _read_header(file)
-    operations: list[Operation] = []
-    at = HEADER.size
-    while at < len(file.data):
-        operation, size = _Operations(file, header).read(at)
-        operations.append(replace(operation, firmware=True))
-        at += size
+    operations = _in_columns(file, header) or _one_by_one(file, header)
     if len(operations) != count:
         says = f"the header says {count} operations, the {file.whole} has {len(operations)}"
         allowed = f"{len(operations)}, as counted"
         raise file.error("count", 8, "operation count", str(count), allowed, SOURCE, says)
-    return Transaction(header, tuple(operations))
+    return Transaction(header, operations)
+
+
+def _in_columns(file: ByteReader, header: Header) -> Sequence[Operation]:
+    """All operations; none where one of them is unusual, and to be read on its own."""
+    reader = _Operations(file, header)
+
+    def width(at: int) -> int:
+        try:
+            return reader.read(at)[1]
+        except InputFileError:
+            return 0
+
+    found = columns_of(file.data, header, LAYOUTS[header.version], width)
+    if found is None:
+        return ()
+    columns, places = found
+    return OperationTable(columns, lambda n: replace(reader.read(int(places[n]))[0], firmware=True))
+
+
+def _one_by_one(file: ByteReader, header: Header) -> Sequence[Operation]:
+    operations: list[Operation] = []
+    at, reader = HEADER.size, _Operations(file, header)
+    while at < len(file.data):
+        operation, size = reader.read(at)
+        operations.append(replace(operation, firmware=True))
+        at += size
+    return table_of(operations)
 
 
 def _read_header(file: ByteReader) -> tuple[Header, int]:

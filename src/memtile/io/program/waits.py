@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from memtile.arch.register_map import register_at
-from memtile.arch.tiles import TileName
-from memtile.io.program.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
+import numpy as np
+
+from memtile.io.program.operation_table import Code, table_of
+from memtile.io.program.operations import ArrayShape, MaskPoll, Operation, Other
 from memtile.io.program.token_waits import WAIT
+from memtile.io.program.word_marks import queues
 
 
 def ends_waiting(operations: Sequence[Operation], shape: ArrayShape) -> bool:
@@ -17,21 +18,12 @@ def ends_waiting(operations: Sequence[Operation], shape: ArrayShape) -> bool:
     Such a program is finished when all its operations are done, whatever still waits in the array: nobody has
     asked for more. What is started after the last wait nobody waits for, so it has to end by itself.
     """
-    for operation in reversed(operations):
+    table = table_of(operations)
+    code, starts = table.columns.code, table.writing(shape, queues)
+    for number in reversed(np.flatnonzero(starts | (code == Code.MASK_POLL) | (code == Code.OTHER)).tolist()):
+        if starts[number]:
+            return False
+        operation = table[number]
         if isinstance(operation, MaskPoll) or (isinstance(operation, Other) and operation.name == WAIT):
             return True
-        if any(_starts(word.address, shape) for word in words_written(operation)):
-            return False
     return False
-
-
-def _starts(address: int, shape: ArrayShape) -> bool:
-    column, row, offset = locate(address)
-    kind = shape.tile(column, row)
-    return kind is not None and _is_queue(kind, offset)
-
-
-@cache
-def _is_queue(kind: TileName, offset: int) -> bool:
-    register = register_at(kind, offset)
-    return register is not None and any(field.name == "Start_BD_ID" for field in register.fields)

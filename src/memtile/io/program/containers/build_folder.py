@@ -147,7 +147,7 @@ def _only(folder: Path, paths: Sequence[Path], kind: str) -> Path:
 def _done(path: Path) -> tuple[object, ...]:
     """What tells whether two files do the same: the operations of instructions, the bytes of a container."""
     data = path.read_bytes()
-    return read_program(data, str(path)).operations if _kind(path) == "instructions" else (data,)
+    return tuple(read_program(data, str(path)).operations) if _kind(path) == "instructions" else (data,)
 
 
 def _device(folder: Path, paths: Sequence[Path], kernel: str | None) -> list[Path]:

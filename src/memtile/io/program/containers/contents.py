@@ -41,7 +41,7 @@ class Contents:
     """
 
     title: str
-    operations: tuple[Operation, ...]
+    operations: Sequence[Operation]
     header: Header | None = None
     notes: tuple[str, ...] = ()
     buffers: tuple[Buffer, ...] = ()

@@ -15,6 +15,7 @@ from memtile.errors import InputFileError, Problem
 from memtile.io.formats.byte_reader import ByteReader
 from memtile.io.program.cdo import cdo_operations
 from memtile.io.program.containers.grouped_cdo import grouped_operations, zone_bytes
+from memtile.io.program.operation_table import joined
 from memtile.io.program.operations import WORD_MAX, Operation
 
 SOURCE = "bootgen's Versal image headers"
@@ -34,7 +35,7 @@ _WORDS = Struct(f"<{_HEADER_BYTES // WORD_BYTES}I")
 class PdiContents(NamedTuple):
     """What a PDI has in it: operations in order, and notes on what the file lacks of them."""
 
-    operations: tuple[Operation, ...]
+    operations: Sequence[Operation]
     notes: tuple[str, ...]
 
 
@@ -57,7 +58,7 @@ def pdi_contents(file: ByteReader, base: int = 0) -> PdiContents:
     _check_sum(table)
     if partitions > _MOST:
         raise table.error("partitions", 0x0C, "partitions", str(partitions), f"up to {_MOST}", SOURCE)
-    operations: list[Operation] = []
+    operations: list[Sequence[Operation]] = []
     notes: list[str] = []
     at, seen = first * WORD_BYTES, set[int]()
     for number in range(partitions):
@@ -66,9 +67,9 @@ def pdi_contents(file: ByteReader, base: int = 0) -> PdiContents:
             raise file.error("partition", at, "partition header", hex(at), "a place of its own", SOURCE, says)
         seen.add(at)
         found, said, at = _partition(file, at, base)
-        operations += found
+        operations.append(found)
         notes += said
-    return PdiContents(tuple(operations), tuple(notes))
+    return PdiContents(joined(operations), tuple(notes))
 
 
 def _partition(file: ByteReader, at: int, base: int) -> tuple[Sequence[Operation], Sequence[str], int]:
