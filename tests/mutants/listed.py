@@ -1089,8 +1089,8 @@ MUTANTS = (
     Mutant(
         "a wait counts for what is started after it",
         "io/program/waits.py",
-        "return False\n    return False",
-        "continue\n    return False",
+        "        if starts[number]:\n            return False\n",
+        "        if starts[number]:\n            continue\n",
         "tests/data/test_program_run.py::test_what_is_started_after_the_last_wait_has_to_end_by_itself",
     ),
     Mutant(

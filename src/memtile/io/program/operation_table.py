@@ -105,11 +105,9 @@ class OperationTable(Sequence[Operation]):
         return map(self._make, range(self._first, self._first + len(self)))
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, OperationTable | tuple):
-            return len(self) == len(other) and all(
-                mine == theirs for mine, theirs in zip(self, other, strict=True)
-            )
-        return NotImplemented
+        if not isinstance(other, OperationTable | tuple) or len(self) != len(other):
+            return False
+        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
         return hash(tuple(self))
