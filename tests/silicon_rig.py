@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 import silicon_hosts
+import silicon_measure
 import silicon_streams
 import silicon_tiles
 
 FOLDER = Path(__file__).parent / "silicon"
 RECORD = FOLDER / "simulated.json"
-SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS
+SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS | silicon_measure.SETUPS
 OUTLIER = 0.05
 
 

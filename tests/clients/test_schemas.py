@@ -45,6 +45,7 @@ TXN = sorted((ROOT / "tests" / "oracle" / "txn").glob("*.bin"))
 TILINGS = sorted((ROOT / "examples" / "tilings").glob("*.json"))
 CAPTURES = load("trace_captures")
 OPEN = {  # objects in which other keys may be, and are ignored
+    "silicon-cases": {"/$defs/case/properties/rig/properties/arguments"},
     "record": {"/properties/result"},
     "report": {"/properties/record"},
     "bd-encode-input": {"/anyOf/2"},
@@ -415,6 +416,20 @@ def test_what_faults_writes(design: Any) -> None:
 def test_what_serve_writes() -> None:
     """That it writes this is in ``test_told.py``."""
     assert_says("serve-output", {"listening": {"host": "127.0.0.1", "port": 5, "port_file": "a/b"}})
+
+
+def test_what_measure_writes(tmp_path: Path) -> None:
+    made = output("measure", "write", "--json", "--constant", "broadcast_hop", tmp_path)
+    assert_says("measure-write-output", made)
+    assert json.loads((tmp_path / "measure.json").read_text(encoding="utf-8")) == made
+    trace = tmp_path / "broadcast.npy"
+    done = CliRunner().invoke(
+        app, ["run", f"{tmp_path / 'broadcast.mlir'}", "--out", f"0:uint32:4096={trace}"]
+    )
+    assert done.exit_code == 0, done.output
+    read = output("measure", "read", "--json", "--source", "A B", "--address", "https://c.org", tmp_path)
+    assert problems("silicon-cases", read) == []
+    assert problems("silicon-cases", read | {"more": 1}) != []
 
 
 def test_what_survey_writes(tmp_path: Path) -> None:

@@ -37,6 +37,29 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Measurements
+    Mutant(
+        "a jump passes a FINISHED_BD that is due",
+        "model/events/units.py",
+        "if now - 1 <= due < until:",
+        "if now <= due < 0:",
+        "tests/timing/test_event_units.py::"
+        "test_a_finished_bd_that_is_due_while_nothing_moves_is_seen_at_its_cycle[16]",
+    ),
+    Mutant(
+        "a measured egress buffer is a word too deep",
+        "explore/measure/designs.py",
+        "_span(units, place, stall, finished, 1) + 1",
+        "_span(units, place, stall, finished, 1) + 2",
+        "tests/clients/test_measure.py::test_designs_find_the_hidden_constants_of_whoever_runs_them",
+    ),
+    Mutant(
+        "what a measured constant follows from is the model's although it was measured",
+        "explore/measure/reading.py",
+        "known[constant.name] = one.value",
+        "known.setdefault(constant.name, int(str(_DEFAULTS[constant.name]['default'])))",
+        "tests/clients/test_measure.py::test_designs_find_the_hidden_constants_of_whoever_runs_them",
+    ),
     # History of a run
     Mutant(
         "a history is a cycle late",

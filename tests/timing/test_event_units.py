@@ -324,6 +324,19 @@ def test_an_idle_jump_counts_like_stepping() -> None:
     assert counted[0][2] == 1
 
 
+@pytest.mark.parametrize("delay", [2, 3, 16])
+def test_a_finished_bd_that_is_due_while_nothing_moves_is_seen_at_its_cycle(delay: int) -> None:
+    rig = Rig(timing=Timing(finished_bd_delay=delay))
+    unit = EventUnit(rig.door)
+    unit.count(0, "DMA_S2MM_SEL0_FINISHED_BD", "DMA_S2MM_SEL0_FINISHED_BD")
+    unit.count(1, "DMA_S2MM_SEL0_FINISHED_TASK", "DMA_S2MM_SEL0_FINISHED_BD")
+    rig.write_bd(0, Descriptor("memory", 8, OWN.address(0)))
+    rig.feed(rig.s2mm(0), 8)
+    rig.issue(rig.s2mm(0), 0)
+    rig.engine.wait(100)
+    assert (unit.counted(0), unit.counted(1)) == (1, delay)
+
+
 def test_an_idle_jump_begins_after_what_the_timer_raised() -> None:
     counted = []
     for single in (True, False):

@@ -24,6 +24,7 @@ from memtile.cli import (
     info,
     lower,
     mcp,
+    measure,
     run,
     schema,
     serve,
@@ -71,6 +72,7 @@ app = typer.Typer(
 app.add_typer(bd.app, name="bd")
 app.add_typer(trace.app, name="trace")
 app.add_typer(sweep.app, name="sweep")
+app.add_typer(measure.app, name="measure")
 app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("explain", epilog=explain.EXAMPLES)(explain.explain)

@@ -221,6 +221,17 @@ def limit(st: State, until: int) -> int:
         at = next_in(st, st.active_units[slot])
         if at >= 0:
             until = min(until, at)
+    return next_finished(st, until) if st.active_units[0] > 0 else until
+
+
+@jit
+def next_finished(st: State, until: int) -> int:
+    """``until`` or the earlier cycle in which a FINISHED_BD is due; no jump begins right behind one."""
+    now = int(st.clock.now[0])
+    for ch in range(st.channels.phase.shape[0]):
+        due = int(st.channels.finished_bd[ch])
+        if now - 1 <= due < until:
+            until = max(due, now)
     return until
 
 

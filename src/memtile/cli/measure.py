@@ -1,0 +1,179 @@
+"""``memtile measure``: designs that isolate timing constants, and what their traces say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memtile.cli.output_file import check_writable
+from memtile.errors import InputFileError, Problem, cannot_write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from memtile.explore.measure.reading import Measured
+
+app = typer.Typer(
+    help="Measure the timing constants of a board, with its own trace units.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+WRITE_EXAMPLES = """\b
+Examples:
+  memtile measure write designs
+  memtile measure write designs --device npu2
+  memtile measure write designs --constant task_start --constant external_latency
+"""
+READ_EXAMPLES = """\b
+Examples:
+  memtile measure read designs
+  memtile measure read designs --trace stream=run1.txt --trace stream=run2.txt
+  memtile measure read designs --source "my laptop" --address https://example.org/npu --out cases.json
+"""
+_ENDINGS = (".npy", ".txt")  # of traces beside their designs
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the designs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
+
+
+@app.command(epilog=WRITE_EXAMPLES)
+def write(
+    folder: Folder,
+    constant: Annotated[
+        list[str] | None, typer.Option(help="Constant of docs/timing.md; repeat. Without it all.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Device to measure: npu1 or npu2.")] = "npu1",
+    as_json: AsJson = False,
+) -> None:
+    """Write a design for each group of constants: MLIR text, a transaction, and the events to trace.
+
+    NAME.mlir is for mlir-aie's compiler, NAME.bin does the same as one transaction, measure.json says what is
+    traced. The first argument of each is its trace buffer, 4096 words; the others can be zeros. Both run in
+    memtile too. Keep the traces as DIR/NAME.npy or DIR/NAME.txt, for memtile measure read.
+    """
+    from memtile.explore.measure.files import write_folder
+    from memtile.explore.measure.reading import experiments_for
+    from memtile.explore.measure.script import TRACE_WORDS
+
+    made = write_folder(folder, experiments_for(constant or ()), device)
+    if as_json:
+        typer.echo(json.dumps(made, indent=2))
+        return
+    for each in made["designs"]:
+        names = ", ".join(one["name"] for one in each["constants"])
+        typer.echo(f"{folder / each['name']}.mlir: {names}")
+    name = folder / made["designs"][0]["name"]
+    typer.echo(
+        f"run each, on the board or here: memtile run {name}.mlir --out 0:uint32:{TRACE_WORDS}={name}.npy"
+    )
+    typer.echo(f"then: memtile measure read {folder}")
+
+
+@app.command(epilog=READ_EXAMPLES)
+def read(
+    folder: Folder,
+    trace: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE",
+            help="Trace of design NAME; repeat, for more runs too. Without it DIR/NAME.npy and DIR/NAME.txt.",
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write a file of cases.")] = None,
+    source: Annotated[str, typer.Option(help="Who measured what, for the file of cases.")] = "",
+    address: Annotated[str, typer.Option(help="Where it is published, https://...")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say what the constants are that traces of these designs show.
+
+    A trace is a file as memtile trace decode takes it: words in hexadecimal, raw words with zeros behind
+    them, or a NumPy array. Of several traces of a design the median counts. The file of cases is one as in
+    tests/silicon/cases of memtile's source; it names its source and its address.
+    """
+    from memtile.explore.measure.files import device_of
+    from memtile.explore.measure.reading import measured
+
+    if out is not None:
+        check_writable(out)
+    if out is not None or as_json:
+        _check_source(source, address)
+    device = device_of(folder)
+    found = measured(device, _traces(folder, trace or ()))
+    if out is not None or as_json:
+        _write_cases(found.cases(source, address), out, as_json=as_json)
+    if not as_json:
+        _show(found)
+
+
+def _show(found: Measured) -> None:
+    from memtile.sheet import print_whole, stdout_console
+
+    print_whole(stdout_console(), found.sheet())
+
+
+def _write_cases(cases: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
+    text = json.dumps(cases, indent=2) + "\n"
+    if out is not None:
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise cannot_write(out, error) from None
+    if as_json:
+        typer.echo(text, nl=False)
+
+
+def _check_source(source: str, address: str) -> None:
+    if not source.strip():
+        raise typer.BadParameter("a file of cases names its source.", param_hint="--source")
+    if not address.startswith("https://"):
+        raise typer.BadParameter("it must begin with https://.", param_hint="--address")
+
+
+def _traces(folder: Path, given: Sequence[str]) -> dict[str, list[tuple[str, npt.NDArray[np.uint32]]]]:
+    """The words of each trace, by design."""
+    from memtile.cli.input_file import read_bytes
+    from memtile.explore.measure.designs import EXPERIMENTS
+    from memtile.io.trace.words import read_words
+
+    names = [each.name for each in EXPERIMENTS]
+    pairs = [text.partition("=")[::2] for text in given]
+    told = zip(given, pairs, strict=True)
+    wrong = [_wrong(text, names) for text, (name, file) in told if name not in names or not file]
+    if wrong:
+        raise InputFileError(wrong)
+    if not given:
+        files = [(name, folder / f"{name}{ending}") for name in names for ending in _ENDINGS]
+        pairs = [(name, str(file)) for name, file in files if file.is_file()]
+    if not pairs:
+        raise InputFileError(
+            f"{folder}: there are no traces, such as {folder / names[0]}.npy. "
+            "Run the designs, or give --trace."
+        )
+    found: dict[str, list[tuple[str, npt.NDArray[np.uint32]]]] = {}
+    for name, file in pairs:
+        found.setdefault(name, []).append((file, read_words(read_bytes(file), file)))
+    return found
+
+
+def _wrong(text: str, names: Sequence[str]) -> Problem:
+    return Problem(
+        reason="measure_trace",
+        where="command line",
+        field="--trace",
+        given=repr(text),
+        allowed=f"NAME=FILE, NAME one of {', '.join(names)}",
+        source="form of the option",
+    )

@@ -1,0 +1,119 @@
+"""A measurement as MLIR text of mlir-aie: tiles, streams, and the accesses as its host sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from memtile.explore.measure.script import TOKEN_ID, TRACE_WORDS, Flow, Place
+from memtile.io.program.operations import BlockWrite, Operation, Other, Write, locate
+from memtile.io.program.pointer_patches import pointer_of
+from memtile.io.program.token_waits import WAIT
+
+_CONTROLLER = f" {{controller_id = #aie.packet_info<pkt_type = 0, pkt_id = {TOKEN_ID}>}}"
+_WAITED = ("column", "row", "direction", "channel", "columns", "rows")
+_KINDS = {"DMA": "DMA", "TRACE": "Trace"}
+
+
+def mlir_text(
+    device: str, columns: int, title: str, flows: Sequence[Flow], steps: Iterable[Operation], arguments: int
+) -> str:
+    """The whole module, in the form of mlir-aie since 2026.
+
+    Args:
+        device: ``npu1`` or ``npu2``.
+        columns: that the design needs.
+        title: a comment in its first line.
+        flows: streams.
+        steps: of the host.
+        arguments: how many arrays of words the host passes, the one for the trace first.
+    """
+    made = list(steps)
+    blocks = {words: f"block_{n}" for n, words in enumerate(dict.fromkeys(_blocks(made)))}
+    places = sorted({place for flow in flows for place in (flow.source, flow.target)} | set(_places(made)))
+    lines = [f"// {title}", "module {", f"  aie.device({device}_{columns}col) {{"]
+    for place in places:
+        lines.append(f"    {_tile(place)} = aie.tile{place}{_CONTROLLER if place == (0, 0) else ''}")
+    for flow in flows:
+        lines += _flow(flow)
+    lines += _packets(TOKEN_ID, (_tile((0, 0)), "TileControl : 0"), (_tile((0, 0)), "South : 0"), keep=False)
+    for words, name in blocks.items():
+        dense = ", ".join(map(str, map(_signed, words)))
+        lines.append(
+            f'    memref.global "private" constant @{name} : memref<{len(words)}xi32> = dense<[{dense}]>'
+        )
+    names = ", ".join(f"%arg{n}: memref<{TRACE_WORDS}xi32>" for n in range(arguments))
+    lines.append(f"    aie.runtime_sequence({names}) {{")
+    for number, step in enumerate(made):
+        lines += (f"      {line}" for line in _step(number, step, blocks))
+    lines += ["    }", "  }", "}", ""]
+    return "\n".join(lines)
+
+
+def _tile(place: Place) -> str:
+    return f"%tile_{place[0]}_{place[1]}"
+
+
+def _flow(flow: Flow) -> Iterator[str]:
+    (kind, number), (to, at) = flow.source_port, flow.target_port
+    if flow.packet is None:
+        yield (
+            f"    aie.flow({_tile(flow.source)}, {_KINDS[kind]} : {number}, "
+            f"{_tile(flow.target)}, {_KINDS[to]} : {at})"
+        )
+        return
+    source, target = f"{_KINDS[kind]} : {number}", f"{_KINDS[to]} : {at}"
+    ends = (_tile(flow.source), source), (_tile(flow.target), target)
+    yield from _packets(flow.packet, *ends, keep=kind == "TRACE")
+
+
+def _packets(ident: int, source: tuple[str, str], target: tuple[str, str], *, keep: bool) -> Iterator[str]:
+    yield f"    aie.packet_flow({ident}) {{"
+    yield f"      aie.packet_source<{source[0]}, {source[1]}>"
+    yield f"      aie.packet_dest<{target[0]}, {target[1]}>"
+    yield "    } {keep_pkt_header = true}" if keep else "    }"
+
+
+def _blocks(steps: Iterable[Operation]) -> Iterator[tuple[int, ...]]:
+    return (step.words for step in steps if isinstance(step, BlockWrite))
+
+
+def _places(steps: Iterable[Operation]) -> Iterator[Place]:
+    for step in steps:
+        if isinstance(step, Write | BlockWrite):
+            column, row, _ = locate(step.address)
+            yield column, row
+
+
+def _step(number: int, step: Operation, blocks: dict[tuple[int, ...], str]) -> Iterator[str]:
+    """A step with the constants that it needs."""
+    if isinstance(step, Write):
+        column, row, offset = locate(step.address)
+        yield f"%a{number} = arith.constant {offset} : i32"
+        yield f"%v{number} = arith.constant {_signed(step.value)} : i32"
+        yield (
+            f"aiex.npu.write32(%a{number}, %v{number}) "
+            f"{{column = {column} : i32, row = {row} : i32}} : i32, i32"
+        )
+    elif isinstance(step, BlockWrite):
+        size = len(step.words)
+        yield f"%w{number} = memref.get_global @{blocks[step.words]} : memref<{size}xi32>"
+        yield f"aiex.npu.blockwrite(%w{number}) {{address = {step.address} : ui32}} : memref<{size}xi32>"
+    elif isinstance(step, Other) and step.name == WAIT:
+        said = dict(step.details)
+        for name in _WAITED:
+            yield f"%{name}{number} = arith.constant {said[name]} : i32"
+        values = ", ".join(f"%{name}{number}" for name in _WAITED)
+        yield f"aiex.npu.sync({values}) : {', '.join(['i32'] * len(_WAITED))}"
+    else:
+        pointer = pointer_of(step)
+        assert pointer is not None
+        yield f"%o{number} = arith.constant {pointer.offset} : i32"
+        yield (
+            f"aiex.npu.address_patch(%o{number} : i32) "
+            f"{{addr = {pointer.register} : ui32, arg_idx = {pointer.argument} : i32}}"
+        )
+
+
+def _signed(word: int) -> int:
+    """As MLIR prints an i32."""
+    return word - (1 << 32) if word >> 31 else word

@@ -1,0 +1,30 @@
+"""Cases that ``memtile measure read`` writes: the same design, run by the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memtile.explore.measure.designs import EXPERIMENTS
+from memtile.explore.measure.files import text_of
+from memtile.explore.measure.reading import measured
+from memtile.importers.design import loads
+from memtile.importers.mlir.text import Text
+
+Measured = dict[str, float]
+
+
+def measure(design: str, device: str) -> Measured:
+    """The constants that a design finds in the model, by name."""
+    (chosen,) = (each for each in EXPERIMENTS if each.name == design)
+    traces: dict[str, Any] = {}
+    for each in EXPERIMENTS:
+        if each is chosen or any(constant.name in chosen.needed for constant in each.constants):
+            done = loads(Text(each.name, text_of(each, device))).run()
+            words = np.asarray(done.arrays["0"]).reshape(-1).view(np.uint32)
+            traces[each.name] = [(each.name, words)]
+    return {name: float(value) for name, value in measured(device, traces).values.items()}
+
+
+SETUPS = {"measure": measure}
