@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import Result
+
 from jsonschema import Draft202012Validator
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from memtile import InputFileError, Status, Timing, schema
 from memtile.arch.chosen_timing import chosen_timing

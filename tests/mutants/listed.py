@@ -48,7 +48,7 @@ MUTANTS = (
     ),
     Mutant(
         "a measured egress buffer is a word too deep",
-        "explore/measure/designs.py",
+        "explore/measure/stream_designs.py",
         "_span(units, place, stall, finished, 1) + 1",
         "_span(units, place, stall, finished, 1) + 2",
         "tests/clients/test_measure.py::test_designs_find_the_hidden_constants_of_whoever_runs_them",

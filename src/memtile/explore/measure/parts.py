@@ -1,0 +1,86 @@
+"""What several measurements have in common: descriptors, receivers, guarded chains, watched ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memtile.bd.descriptor import Acquire, Descriptor, Dim
+from memtile.bd.windows import OWN, DmaAddress, DmaLock
+from memtile.explore.measure.script import Flow, Place, Port, Script
+
+INTERFACE, MEMORY, COMPUTE, EAST = (0, 0), (0, 1), (0, 2), (1, 1)
+WORDS = 64
+START, STALL = "DMA_MM2S_SEL0_START_TASK", "DMA_MM2S_SEL0_STALLED_LOCK"
+FINISHED = "DMA_MM2S_SEL0_FINISHED_BD"
+BACK_PRESSURE, STARVED = "DMA_MM2S_SEL0_STREAM_BACKPRESSURE", "DMA_MM2S_SEL0_MEMORY_STARVATION"
+SENT, TAKEN = "PORT_RUNNING_0", "PORT_RUNNING_1"
+MARKS = ("USER_EVENT_0", "USER_EVENT_1")
+LOOP = Flow(MEMORY, ("DMA", 0), MEMORY, ("DMA", 0))
+GUARDED = 3  # descriptors
+PASSES = 40  # accesses after the last step: some thousand cycles
+
+
+def descriptor(script: Script, place: Place, words: int = WORDS, **more: object) -> Descriptor:
+    """Words from the beginning of the tile's own memory on."""
+    name = script.device.tile(*place)
+    at = OWN.address(0) if script.kind(place).role == "memory" else DmaAddress(0)
+    return Descriptor(name, words, **({"address": at} | more))  # type: ignore[arg-type]
+
+
+def take(script: Script, place: Place, number: int) -> Acquire:
+    """A lock of the tile must be 1, and is 0 then."""
+    lock = OWN.lock(number) if script.kind(place).role == "memory" else DmaLock(number)
+    return Acquire(lock, -1, enable=True)
+
+
+def in_one_bank(script: Script, place: Place) -> tuple[Dim, ...]:
+    """Granule after granule of one bank of a memory tile."""
+    kind = script.kind(place)
+    return (Dim(1, kind.granule_words), Dim(kind.banks * kind.granule_words, 0))
+
+
+def apart(script: Script, place: Place) -> tuple[Dim, ...]:
+    """A word for each access, all of them in one bank of a memory tile."""
+    kind = script.kind(place)
+    return (Dim(kind.banks * kind.granule_words, 0),)
+
+
+def receiver(script: Script, place: Place, bd: int = 8) -> None:
+    """A task of S2MM 0 that takes whatever comes; in a memory tile into the bank in the middle alone."""
+    kind = script.kind(place)
+    middle = kind.banks // 2 * kind.granule_words
+    dims = in_one_bank(script, place)
+    at = OWN.address(kind.memory_words // 2 + middle)
+    script.bd(place, bd, descriptor(script, place, 8 * WORDS, address=at, dims=dims))
+    script.push(place, "S2MM", 0, bd)
+
+
+def loop_ports(script: Script, *more: Port) -> None:
+    """Watch the slave port of MM2S 0 of the memory tile, and others; without any the master of S2MM 0."""
+    script.select_channels(MEMORY)
+    script.select_ports(MEMORY, "memory_tile", (Port("DMA0"), *(more or (Port("DMA0", master=True),))))
+
+
+def guarded(script: Script, place: Place) -> None:
+    """Three descriptors, each with its lock: a word for each access, whole accesses, and a single word."""
+    for bd, dims, words in ((0, apart, WORDS), (1, in_one_bank, WORDS), (2, apart, 1)):
+        taken, following = take(script, place, bd), bd + 1 if bd < GUARDED - 1 else None
+        walk = dims(script, place)
+        made = descriptor(script, place, words, dims=walk, acquire=taken, next=following)
+        script.bd(place, bd, made)
+
+
+def guarded_steps(place: Place, locks: int = GUARDED) -> Callable[[Script], None]:
+    """Push the guarded descriptors, and give them their locks one after the other."""
+
+    def steps(script: Script) -> None:
+        script.push(place, "MM2S", 0, 0)
+        if place == MEMORY:
+            script.event(place, "memory_tile", "USER_EVENT_0")
+            script.event(place, "memory_tile", "USER_EVENT_1")
+        script.let_pass(5)
+        for number in range(locks):
+            script.lock(place, number, 1)
+            script.let_pass(PASSES)
+
+    return steps

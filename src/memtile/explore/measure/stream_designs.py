@@ -1,0 +1,235 @@
+"""Measurements of channels, their buffers and stream switches."""
+
+from __future__ import annotations
+
+from memtile.bd.descriptor import Packet
+from memtile.explore.measure.experiment import Constant, Experiment, Units, Values
+from memtile.explore.measure.parts import (
+    BACK_PRESSURE,
+    COMPUTE,
+    FINISHED,
+    LOOP,
+    MARKS,
+    MEMORY,
+    PASSES,
+    SENT,
+    STALL,
+    START,
+    TAKEN,
+    WORDS,
+    descriptor,
+    guarded,
+    guarded_steps,
+    loop_ports,
+    receiver,
+    take,
+)
+from memtile.explore.measure.script import Flow, Place, Port, Script, Traced
+
+
+def _span(units: Units, place: Place, stall: str, finished: str, number: int) -> int:
+    """From the end of a lock stall to the end of its descriptor, while the stream takes a word a cycle."""
+    seen = units[place]
+    seen.never(BACK_PRESSURE if place == MEMORY else _C_BACK_PRESSURE)
+    return seen.begin(finished, number) - seen.end(stall, number)
+
+
+def _before_stream(script: Script) -> None:
+    loop_ports(script)
+    receiver(script, MEMORY)
+    guarded(script, MEMORY)
+
+
+def _before_compute(script: Script) -> None:
+    receiver(script, MEMORY)
+    guarded(script, COMPUTE)
+
+
+def _task_start(units: Units, _values: Values) -> int:
+    seen = units[MEMORY]
+    pushed = 2 * seen.begin("USER_EVENT_0") - seen.begin("USER_EVENT_1")
+    return seen.begin(START) - pushed
+
+
+_EGRESS = "how much sooner FINISHED_BD is than the end of the stream, whole accesses, less a word for each"
+
+
+def _egress(units: Units, place: Place, stall: str, finished: str) -> int:
+    """Beats by which whole accesses run ahead of the stream; single words do not."""
+    late = _span(units, place, stall, finished, 0) - WORDS
+    beats = WORDS // units[place].stream_words
+    return beats + late - _span(units, place, stall, finished, 1) + 1
+
+
+STREAM = Experiment(
+    "stream",
+    "a memory tile sends words to itself: after its task begins, it waits for a lock",
+    (LOOP,),
+    (Traced(MEMORY, "memory_tile", (START, STALL, FINISHED, SENT, TAKEN, BACK_PRESSURE, *MARKS)),),
+    _before_stream,
+    guarded_steps(MEMORY),
+    (
+        Constant(
+            "task_start",
+            "the push, which is as long before USER_EVENT_0 as USER_EVENT_1 is after it, to START_TASK",
+            _task_start,
+        ),
+        Constant(
+            "local_slave_latency",
+            "STALLED_LOCK ends to PORT_RUNNING of the slave",
+            lambda u, _: u[MEMORY].after(SENT, u[MEMORY].end(STALL, 1)) - u[MEMORY].end(STALL, 1) - 2,
+        ),
+        Constant(
+            "local_master_latency",
+            "PORT_RUNNING of the slave to that of the master",
+            lambda u, _: u[MEMORY].begin(TAKEN) - u[MEMORY].begin(SENT),
+        ),
+        Constant(
+            "finished_bd_delay",
+            "STALLED_LOCK ends to FINISHED_BD of a single word, less the cycle of its access",
+            lambda u, _: _span(u, MEMORY, STALL, FINISHED, 2) - 1,
+        ),
+        Constant(
+            "memory_egress_words",
+            _EGRESS,
+            lambda u, _: _egress(u, MEMORY, STALL, FINISHED),
+        ),
+    ),
+)
+
+_C_BACK_PRESSURE = "DMA_MM2S_0_STREAM_BACKPRESSURE"
+_C_STALL, _C_FINISHED = "DMA_MM2S_0_STALLED_LOCK", "DMA_MM2S_0_FINISHED_BD"
+EGRESS = Experiment(
+    "compute_egress",
+    "a compute tile sends words to the memory tile below it when it has a lock",
+    (Flow(COMPUTE, ("DMA", 0), MEMORY, ("DMA", 0)),),
+    (Traced(COMPUTE, "memory", (_C_STALL, _C_FINISHED, _C_BACK_PRESSURE)),),
+    _before_compute,
+    guarded_steps(COMPUTE),
+    (
+        Constant(
+            "compute_egress_words",
+            _EGRESS,
+            lambda u, _: _egress(u, COMPUTE, _C_STALL, _C_FINISHED),
+        ),
+    ),
+)
+
+
+def _before_blocked(script: Script) -> None:
+    loop_ports(script)
+    script.bd(MEMORY, 0, descriptor(script, MEMORY, 4 * WORDS, acquire=take(script, MEMORY, 0)))
+
+
+def _blocked_steps(script: Script) -> None:
+    script.push(MEMORY, "MM2S", 0, 0)
+    script.let_pass(5)
+    script.lock(MEMORY, 0, 1)
+    script.let_pass(PASSES)
+
+
+def _slave_words(units: Units, values: Values) -> int:
+    """What left the channel before it was stopped, less what the buffers behind the slave hold."""
+    seen = units[MEMORY]
+    seen.once(SENT)
+    sent = seen.begin(BACK_PRESSURE) - seen.end(STALL) - 2
+    return sent - values["ingress_words"] - values["local_master_words"]
+
+
+BLOCKED = Experiment(
+    "blocked",
+    "a memory tile sends words to a channel of its own that has no task",
+    (LOOP,),
+    (Traced(MEMORY, "memory_tile", (STALL, SENT, TAKEN, BACK_PRESSURE)),),
+    _before_blocked,
+    _blocked_steps,
+    (
+        Constant(
+            "ingress_words", "cycles of PORT_RUNNING of the master", lambda u, _: u[MEMORY].cycles(TAKEN)
+        ),
+        Constant(
+            "local_master_words",
+            "cycles of PORT_RUNNING of the slave, less those of the master",
+            lambda u, _: u[MEMORY].cycles(SENT) - u[MEMORY].cycles(TAKEN),
+        ),
+        Constant(
+            "local_slave_words",
+            "STALLED_LOCK ends to STREAM_BACKPRESSURE, less ingress_words and local_master_words",
+            _slave_words,
+        ),
+    ),
+)
+
+_NORTH = tuple(f"PORT_RUNNING_{n}" for n in range(1, 7))
+
+
+def _before_north(script: Script) -> None:
+    loop_ports(script, *(Port(f"NORTH{n}", master=True) for n in range(6)))
+    script.bd(MEMORY, 0, descriptor(script, MEMORY, 4 * WORDS))
+
+
+def _north(units: Units) -> str:
+    """The master port that the compiler chose: the one that runs."""
+    return max(_NORTH, key=units[MEMORY].cycles)
+
+
+NORTH = Experiment(
+    "north",
+    "a memory tile sends words to a channel of the compute tile above it that has no task",
+    (Flow(MEMORY, ("DMA", 0), COMPUTE, ("DMA", 0)),),
+    (Traced(MEMORY, "memory_tile", (SENT, *_NORTH)),),
+    _before_north,
+    _blocked_steps,
+    (
+        Constant(
+            "external_port_latency",
+            "PORT_RUNNING of the slave to that of the master to the north",
+            lambda u, _: u[MEMORY].begin(_north(u)) - u[MEMORY].begin(SENT),
+        ),
+        Constant(
+            "external_port_words",
+            "cycles of PORT_RUNNING of the slave, less those of the master to the north",
+            lambda u, _: u[MEMORY].cycles(SENT) - u[MEMORY].cycles(_north(u)),
+        ),
+    ),
+)
+
+
+_OTHER_BD = 24  # the first one of odd channels
+_OTHER_START = "DMA_MM2S_SEL1_START_TASK"
+
+
+def _before_packet(script: Script) -> None:
+    loop_ports(script, Port("DMA1"))
+    receiver(script, MEMORY)
+    script.bd(MEMORY, 0, descriptor(script, MEMORY, packet=Packet(20)))
+    script.bd(MEMORY, _OTHER_BD, descriptor(script, MEMORY))
+
+
+def _packet_steps(script: Script) -> None:
+    for channel, bd in ((0, 0), (1, _OTHER_BD)):
+        script.push(MEMORY, "MM2S", channel, bd)
+        script.let_pass(PASSES)
+
+
+def _packet_arbitration(units: Units, _values: Values) -> int:
+    seen = units[MEMORY]
+    as_packet = seen.begin(SENT) - seen.begin(START)
+    return as_packet - (seen.begin(TAKEN) - seen.begin(_OTHER_START))
+
+
+PACKET = Experiment(
+    "packet",
+    "a memory tile sends a packet to itself, then words by another channel",
+    (Flow(MEMORY, ("DMA", 0), MEMORY, ("DMA", 0), 20), Flow(MEMORY, ("DMA", 1), MEMORY, ("DMA", 1))),
+    (Traced(MEMORY, "memory_tile", (START, _OTHER_START, SENT, TAKEN)),),
+    _before_packet,
+    _packet_steps,
+    (
+        Constant(
+            "packet_arbitration",
+            "START_TASK to PORT_RUNNING of the packet's slave, less the same of the other channel",
+            _packet_arbitration,
+        ),
+    ),
+)
