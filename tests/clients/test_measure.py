@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
