@@ -55,6 +55,12 @@ if TYPE_CHECKING:
     from memtile.explain.results import ChannelUse, CoreUse, Result, Status
     from memtile.explore.campaign import campaign
     from memtile.explore.campaign_result import CampaignResult, Outcome
+    from memtile.explore.plan.attention import Attention
+    from memtile.explore.plan.convolution import Convolution
+    from memtile.explore.plan.gemm import Gemm
+    from memtile.explore.plan.planner import plan
+    from memtile.explore.plan.reductions import RowReduction
+    from memtile.explore.plan.result import PlanResult
     from memtile.explore.sweep.result import SweepResult
     from memtile.explore.sweep.sweep import SweepPlan, sweep
     from memtile.explore.threads import run_many
@@ -71,6 +77,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Array": "memtile.design.array",
+    "Attention": "memtile.explore.plan.attention",
     "Buffer": "memtile.design.buffers",
     "CampaignResult": "memtile.explore.campaign_result",
     "Cause": "memtile.model.state.causes",
@@ -80,6 +87,7 @@ _HOMES = {
     "CheckResult": "memtile.check.result",
     "Choices": "memtile.design.ranges",
     "ComputeTile": "memtile.design.other_tiles",
+    "Convolution": "memtile.explore.plan.convolution",
     "CoreCause": "memtile.model.state.causes",
     "CoreUse": "memtile.explain.results",
     "Demand": "memtile.design.demands",
@@ -92,6 +100,7 @@ _HOMES = {
     "Event": "memtile.design.events",
     "EventUnit": "memtile.sim.event_unit",
     "Finding": "memtile.explain.findings",
+    "Gemm": "memtile.explore.plan.gemm",
     "Guarded": "memtile.design.protocols",
     "Host": "memtile.design.host",
     "HostAction": "memtile.design.host",
@@ -103,10 +112,12 @@ _HOMES = {
     "MemtileError": "memtile.errors",
     "ObjectFifo": "memtile.design.object_fifo",
     "Outcome": "memtile.explore.campaign_result",
+    "PlanResult": "memtile.explore.plan.result",
     "Problem": "memtile.errors",
     "Range": "memtile.design.ranges",
     "RegisterError": "memtile.errors",
     "Result": "memtile.explain.results",
+    "RowReduction": "memtile.explore.plan.reductions",
     "SimulationError": "memtile.errors",
     "Status": "memtile.explain.results",
     "SweepPlan": "memtile.explore.sweep.sweep",
@@ -129,6 +140,7 @@ _HOMES = {
     "one_writer": "memtile.design.protocols",
     "pad": "memtile.access.numpy_functions",
     "place_buffers": "memtile.design.placement",
+    "plan": "memtile.explore.plan.planner",
     "raining": "memtile.sim.upsets",
     "rearrange": "memtile.access.notation",
     "register_named": "memtile.arch.register_map",
@@ -148,6 +160,7 @@ _HOMES = {
 
 __all__ = [
     "Array",
+    "Attention",
     "Buffer",
     "CampaignResult",
     "Cause",
@@ -157,6 +170,7 @@ __all__ = [
     "CheckResult",
     "Choices",
     "ComputeTile",
+    "Convolution",
     "CoreCause",
     "CoreUse",
     "Demand",
@@ -169,6 +183,7 @@ __all__ = [
     "Event",
     "EventUnit",
     "Finding",
+    "Gemm",
     "Guarded",
     "Host",
     "HostAction",
@@ -180,10 +195,12 @@ __all__ = [
     "MemtileError",
     "ObjectFifo",
     "Outcome",
+    "PlanResult",
     "Problem",
     "Range",
     "RegisterError",
     "Result",
+    "RowReduction",
     "SimulationError",
     "Status",
     "SweepPlan",
@@ -206,6 +223,7 @@ __all__ = [
     "one_writer",
     "pad",
     "place_buffers",
+    "plan",
     "raining",
     "rearrange",
     "register_named",

@@ -453,6 +453,12 @@ def test_what_sweep_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert {*row["figures"]["properties"]} == {*FIGURES, BOUND}
 
 
+def test_what_plan_writes() -> None:
+    found = output("plan", "rows", "--rows", 16, "--width", 8, "--tried", 2, "--columns", 1, "--json")
+    assert_says("plan-output", found)
+    assert {*schema("plan-output")["properties"]["objectives"]["items"]["enum"]} == {*FIGURES}
+
+
 def test_what_warmup_writes() -> None:
     assert_says("warmup-output", output("warmup", "--json"))
 

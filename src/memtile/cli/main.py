@@ -25,6 +25,7 @@ from memtile.cli import (
     lower,
     mcp,
     measure,
+    plan,
     run,
     schema,
     serve,
@@ -73,6 +74,7 @@ app.add_typer(bd.app, name="bd")
 app.add_typer(trace.app, name="trace")
 app.add_typer(sweep.app, name="sweep")
 app.add_typer(measure.app, name="measure")
+app.add_typer(plan.app, name="plan")
 app.command("run", epilog=run.EXAMPLES)(run.run)
 app.command("check", epilog=check.EXAMPLES)(check.check)
 app.command("explain", epilog=explain.EXAMPLES)(explain.explain)

@@ -5,7 +5,9 @@ Nothing here comes from the lowering: one side is ``access.request``, the other 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,6 +42,27 @@ class Certificate:
     def holds(self) -> bool:
         """Whether the descriptors move exactly the words asked for, in order."""
         return self.difference is None
+
+
+_PROOFS: ContextVar[list[Certificate] | None] = ContextVar("proofs", default=None)
+
+
+@contextmanager
+def proofs() -> Iterator[list[Certificate]]:
+    """Collect the certificates of all that is lowered within."""
+    found: list[Certificate] = []
+    token = _PROOFS.set(found)
+    try:
+        yield found
+    finally:
+        _PROOFS.reset(token)
+
+
+def note(certificate: Certificate) -> None:
+    """Give a certificate to those who collect them."""
+    found = _PROOFS.get()
+    if found is not None:
+        found.append(certificate)
 
 
 def certify(asked: Addresses, tasks: Sequence[Task], address: int = 0) -> Certificate:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memtile.access.boxes import check_walk
-from memtile.access.lowering.certificate import Certificate, Task, certify
+from memtile.access.lowering.certificate import Certificate, Task, certify, note
 from memtile.access.lowering.chain import Chain
 from memtile.access.lowering.clip import clip
 from memtile.access.lowering.fit import Fields, Shape
@@ -106,6 +106,7 @@ def lower(
             f"Word {certificate.difference} of the lowered stream is wrong. This is a fault of memtile: "
             "please report it with the tiling."
         )
+    note(certificate)
     return Lowering(request, site.kind, clipped, items or (), tasks, certificate)
 
 

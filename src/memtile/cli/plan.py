@@ -1,0 +1,225 @@
+"""``memtile plan``: from what a layer needs to designs for memory tiles, tried and ranked."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memtile.cli.output_file import check_writable
+from memtile.cli.result_output import leave, show_result
+
+if TYPE_CHECKING:
+    from memtile.explore.plan.planner import Layer
+    from memtile.explore.sweep.row import Row
+
+EXAMPLES = """\b
+Examples:
+  memtile plan gemm --m 512 --n 512 --k 512 --dtype int8 --device npu1 --columns 4
+  memtile plan gemm --by l2,cycles --out gemm_small.py --pick 2
+  memtile plan conv --height 32 --width 32 --channels 8 --layers 2
+  memtile plan conv --size 1 --channels 32 --features 64 --columns 1
+  memtile plan conv --depthwise --channels 32
+  memtile plan attention --heads 8 --length 256
+  memtile plan rows --rows 1024 --width 512 --what max
+"""
+app = typer.Typer(
+    help="Designs for a layer: candidates simulated, ranked, and the best proved.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    epilog=EXAMPLES,
+)
+
+
+class MatrixType(StrEnum):
+    """Element types of matrices."""
+
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
+    BFLOAT16 = "bfloat16"
+
+
+class RowType(StrEnum):
+    """Element types of rows."""
+
+    INT32 = "int32"
+    FLOAT32 = "float32"
+
+
+class What(StrEnum):
+    """What is made of a row."""
+
+    SUM = "sum"
+    MAX = "max"
+    NORMALISE = "normalise"
+
+
+Device = Annotated[str, typer.Option(help="Device; memtile info lists them.")]
+Columns = Annotated[int | None, typer.Option(min=1, help="Columns that may be used; all if not given.")]
+By = Annotated[str, typer.Option(metavar="FIGURES", help="What designs are ranked by, as in memtile sweep.")]
+Tried = Annotated[int, typer.Option(min=1, help="Candidates that are simulated, the most promising ones.")]
+Proved = Annotated[int, typer.Option(min=0, help="How many of the best run with data and are checked.")]
+Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 = this one.")]
+MaxCycles = Annotated[int, typer.Option(min=1, help="Limit of each run.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write a design to keep.")]
+Pick = Annotated[int, typer.Option(min=0, help="Which one --out writes, by its number in the table.")]
+Top = Annotated[int, typer.Option(min=1, help="Rows of the table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
+Macs = Annotated[
+    int | None, typer.Option(min=1, help="Multiplications of a core in a cycle; the peak if not given.")
+]
+
+
+@app.command("gemm", epilog=EXAMPLES)
+def gemm(
+    m: Annotated[int, typer.Option(help="Rows of A and C.")] = 512,
+    n: Annotated[int, typer.Option(help="Columns of B and C.")] = 512,
+    k: Annotated[int, typer.Option(help="Columns of A, rows of B.")] = 512,
+    dtype: Annotated[MatrixType, typer.Option(help="Of A and B.")] = MatrixType.INT8,
+    macs: Macs = None,
+    device: Device = "npu1",
+    columns: Columns = None,
+    by: By = "cycles,l2,bds",
+    tried: Tried = 24,
+    proved: Proved = 1,
+    workers: Workers = 0,
+    max_cycles: MaxCycles = 10_000_000,
+    out: Out = None,
+    pick: Pick = 0,
+    top: Top = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Plan a matrix product C = A B, with sums in int32, or in float32 of bfloat16.
+
+    Ends with exit code 1 if no candidate is good.
+    """
+    from memtile.explore.plan.gemm import Gemm
+
+    layer = Gemm(m, n, k, dtype.value, macs)
+    options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
+    _run(layer, {**options, "workers": workers, "max_cycles": max_cycles}, out, pick, top, as_json=as_json)
+
+
+@app.command("conv", epilog=EXAMPLES)
+def conv(
+    images: Annotated[int, typer.Option(help="Sent one after another.")] = 1,
+    height: Annotated[int, typer.Option(help="Rows of an image.")] = 32,
+    width: Annotated[int, typer.Option(help="Columns of an image.")] = 32,
+    channels: Annotated[int, typer.Option(help="Of the images.")] = 8,
+    features: Annotated[int | None, typer.Option(help="Channels that are made; as many.")] = None,
+    size: Annotated[int, typer.Option(help="Of the window: 1, 3 and so on.")] = 3,
+    depthwise: Annotated[bool, typer.Option("--depthwise", help="A window for each channel.")] = False,
+    layers: Annotated[int, typer.Option(help="That follow each other, a column each.")] = 1,
+    macs: Macs = None,
+    device: Device = "npu1",
+    columns: Columns = None,
+    by: By = "cycles,l2,bds",
+    tried: Tried = 24,
+    proved: Proved = 1,
+    workers: Workers = 0,
+    max_cycles: MaxCycles = 10_000_000,
+    out: Out = None,
+    pick: Pick = 0,
+    top: Top = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Plan layers of a convolution, int8, that keep the image's size.
+
+    Ends with exit code 1 if no candidate is good.
+    """
+    from memtile.explore.plan.convolution import Convolution
+
+    layer = Convolution(images, height, width, channels, features, size, depthwise, layers, macs)
+    options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
+    _run(layer, {**options, "workers": workers, "max_cycles": max_cycles}, out, pick, top, as_json=as_json)
+
+
+@app.command("attention", epilog=EXAMPLES)
+def attention(
+    heads: Annotated[int, typer.Option(help="Of them; a multiple of the columns.")] = 4,
+    length: Annotated[int, typer.Option(help="Queries, keys and values of a head.")] = 256,
+    size: Annotated[int, typer.Option(help="Numbers of each.")] = 64,
+    exponents: Annotated[int, typer.Option(min=1, help="Exponentials of a core in a cycle.")] = 16,
+    macs: Macs = None,
+    device: Device = "npu1",
+    columns: Columns = None,
+    by: By = "cycles,l2,bds",
+    tried: Tried = 24,
+    proved: Proved = 1,
+    workers: Workers = 0,
+    max_cycles: MaxCycles = 10_000_000,
+    out: Out = None,
+    pick: Pick = 0,
+    top: Top = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Plan attention, bfloat16, with online softmax.
+
+    Ends with exit code 1 if no candidate is good.
+    """
+    from memtile.explore.plan.attention import Attention
+
+    layer = Attention(heads, length, size, macs, exponents)
+    options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
+    _run(layer, {**options, "workers": workers, "max_cycles": max_cycles}, out, pick, top, as_json=as_json)
+
+
+@app.command("rows", epilog=EXAMPLES)
+def rows(
+    rows: Annotated[int, typer.Option(help="Of the matrix.")] = 1024,
+    width: Annotated[int, typer.Option(help="Of the matrix.")] = 512,
+    dtype: Annotated[RowType, typer.Option(help="Of its numbers.")] = RowType.INT32,
+    what: Annotated[What, typer.Option(help="Made of each row.")] = What.SUM,
+    per_cycle: Annotated[int, typer.Option(min=1, help="Numbers that a core takes in a cycle.")] = 16,
+    device: Device = "npu1",
+    columns: Columns = None,
+    by: By = "cycles,l2,bds",
+    tried: Tried = 24,
+    proved: Proved = 1,
+    workers: Workers = 0,
+    max_cycles: MaxCycles = 10_000_000,
+    out: Out = None,
+    pick: Pick = 0,
+    top: Top = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Plan a row-wise reduction: sums, largest numbers, or rows normalised.
+
+    Ends with exit code 1 if no candidate is good.
+    """
+    from memtile.explore.plan.reductions import RowReduction
+
+    layer = RowReduction(rows, width, dtype.value, what.value, per_cycle)
+    options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
+    _run(layer, {**options, "workers": workers, "max_cycles": max_cycles}, out, pick, top, as_json=as_json)
+
+
+def _run(
+    layer: Layer, options: dict[str, Any], out: Path | None, pick: int, top: int, *, as_json: bool
+) -> None:
+    from dataclasses import replace
+
+    from memtile.explore.plan.planner import plan
+
+    if out is not None:
+        check_writable(out)
+        if out.suffix != ".py":
+            raise typer.BadParameter(f"--out is {str(out)!r}; its name must end in .py.")
+    result = plan(layer, watch=_watch, **options)
+    show_result(replace(result, shown=top), as_json=as_json)
+    if out is not None and result.good:
+        result.save(out, pick)
+    leave(interrupted=False, good=result.good)
+
+
+def _watch(row: Row, done: int, total: int) -> None:
+    """A line that moves, on a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_terminal:
+        ended = "\n" if done == total else "\r"
+        console.print(f"{done} of {total} candidates, the last one {row.state.value}   ", end=ended)

@@ -1,0 +1,89 @@
+"""What attention leaves open: queries and keys at once, whether keys and values stay in the memory tile."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, refuse
+
+_EACH = 2  # bytes of a bfloat16
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """softmax(Q K' / sqrt(size)) V for each head, bfloat16, with online softmax.
+
+    Attributes:
+        heads: of them; a multiple of the columns.
+        length: queries, keys and values of a head.
+        size: numbers of each.
+        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.throughput``).
+        exponents: exponentials that a core makes in a cycle.
+    """
+
+    heads: int = 4
+    length: int = 256
+    size: int = 64
+    macs: int | None = None
+    exponents: int = 16
+
+    template: ClassVar[str] = "attention"
+
+    @property
+    def title(self) -> str:
+        """One line."""
+        return f"attention, {self.heads} heads of {self.length} x {self.size}, bfloat16"
+
+    def fixed(self, machine: Machine) -> Mapping[str, Value]:
+        """Arguments that are the same for all candidates."""
+        sizes = {"heads": self.heads, "length": self.length, "size": self.size}
+        place: dict[str, Value] = {"device": machine.device.name, "columns": machine.columns}
+        return {**sizes, **place, "macs": self.macs or machine.macs("bfloat16"), "exponents": self.exponents}
+
+    def candidates(self, machine: Machine) -> Iterator[Candidate]:
+        """All that fits into the memories and channels.
+
+        Raises:
+            DesignError: heads that the columns do not divide, or odd sizes.
+        """
+        if self.heads < 1 or self.heads % machine.columns:
+            raise refuse("attention", "heads", self.heads, f"a multiple of {machine.columns}, the columns")
+        for field in ("length", "size"):
+            if getattr(self, field) < 2 or getattr(self, field) % 2:
+                raise refuse(
+                    "attention", field, getattr(self, field), "an even number: DMAs move whole words"
+                )
+        for cores in divisors(machine.rows):
+            if self.length % cores or not machine.channels_suffice(2 + cores, cores + 2):
+                continue
+            for tall, deep in itertools.product(divisors(self.length // cores), divisors(self.length, 2)):
+                for depth, keep in itertools.product((2, 4), (True, False)):
+                    made = self._expected(machine, cores, tall, deep, depth, keep)
+                    if made is not None:
+                        yield made
+
+    def _expected(
+        self, machine: Machine, cores: int, tall: int, deep: int, depth: int, keep: bool
+    ) -> Candidate | None:
+        band, block = tall * self.size * _EACH, deep * self.size * _EACH
+        scratch = tall * deep * 4 + tall * self.size * 4  # scores and sums of a core, float32
+        panel = self.length if keep else deep
+        l2 = 2 * (2 * panel * self.size * _EACH + 2 * cores * band)
+        if 4 * band + depth * block + scratch > machine.l1 or l2 > machine.l2:
+            return None
+        rounds, share = self.length // (cores * tall), self.heads // machine.columns
+        steps = self.length // deep
+        if keep and 2 * rounds > len(machine.device.kind("memory").bd_bank(0)):
+            return None
+        products = -(-2 * tall * deep * self.size // (self.macs or machine.macs("bfloat16")))
+        compute = products - (-tall * deep // self.exponents)
+        move = machine.beats(2 * block)
+        load = machine.beats(2 * self.length * self.size * _EACH)
+        busy = max(move, compute) if depth > 2 else move + compute
+        each = max(rounds * steps * busy, load if keep else rounds * load)
+        ramp = machine.beats(2 * panel * self.size * _EACH) + move + 3 * machine.beats(cores * band)
+        point: dict[str, Value] = {"cores": cores, "tall": tall, "deep": deep, "depth": depth, "keep": keep}
+        return Candidate({**point}, share * each + ramp, l2 * machine.columns)

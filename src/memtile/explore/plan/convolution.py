@@ -1,0 +1,147 @@
+"""What a convolution leaves open: rows of an object, what cores divide, depths, who pads."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, refuse
+
+_SPLITS = ("rows", "columns", "channels")
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """Layers of a ``size`` x ``size`` convolution, int8, that keep the image's size, one after another.
+
+    Attributes:
+        images: that are sent one after another.
+        height: rows of an image.
+        width: columns of an image.
+        channels: of the images, and of what all layers but the last make.
+        features: channels of what the last layer makes; None = as many.
+        size: of the window, odd: 1, 3 and so on.
+        depthwise: each channel has a window of its own.
+        layers: that follow each other, a column of cores each.
+        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.throughput``).
+    """
+
+    images: int = 1
+    height: int = 32
+    width: int = 32
+    channels: int = 8
+    features: int | None = None
+    size: int = 3
+    depthwise: bool = False
+    layers: int = 1
+    macs: int | None = None
+
+    template: ClassVar[str] = "convolution"
+
+    @property
+    def title(self) -> str:
+        """One line."""
+        kind = "depthwise convolution" if self.depthwise else "convolution"
+        many = f"{self.layers} layers of a " if self.layers > 1 else ""
+        shape = f"{self.height} x {self.width} x {self.channels}"
+        return (
+            f"{many}{self.size} x {self.size} {kind}, {self.images} x {shape} to {self._made} channels, int8"
+        )
+
+    @property
+    def _made(self) -> int:
+        return self.channels if self.features is None else self.features
+
+    def fixed(self, machine: Machine) -> Mapping[str, Value]:
+        """Arguments that are the same for all candidates."""
+        image = {"images": self.images, "height": self.height, "width": self.width}
+        kinds = {"channels": self.channels, "features": self._made, "size": self.size}
+        rest: dict[str, Value] = {
+            "depthwise": self.depthwise,
+            "layers": self.layers,
+            "device": machine.device.name,
+        }
+        return {**image, **kinds, **rest, "macs": self.macs or machine.macs("int8")}
+
+    def candidates(self, machine: Machine) -> Iterator[Candidate]:
+        """All that fits into the memories and channels.
+
+        Raises:
+            DesignError: sizes that make no layer, or more layers than columns.
+        """
+        self._check(machine)
+        for cores, tall, split in itertools.product(divisors(machine.rows), divisors(self.height), _SPLITS):
+            if self._divides(cores, tall, split) and tall * self.width * self.channels % WORD_BYTES == 0:
+                yield from self._depths(machine, cores, tall, split)
+
+    def _check(self, machine: Machine) -> None:
+        for field in ("images", "height", "width", "channels", "size", "layers"):
+            if getattr(self, field) < 1:
+                raise refuse("conv", field, getattr(self, field), "1 or more")
+        if self.size % 2 == 0:
+            raise refuse("conv", "size", self.size, "an odd number")
+        if self.layers > machine.columns:
+            raise refuse("conv", "layers", self.layers, f"1..{machine.columns}, a column for each layer")
+        if self.depthwise and self._made != self.channels:
+            raise refuse("conv", "features", self._made, f"{self.channels}, as many as channels: depthwise")
+        if self._made % WORD_BYTES or self.channels % WORD_BYTES:
+            field = "channels" if self.channels % WORD_BYTES else "features"
+            given = self.channels if field == "channels" else self._made
+            raise refuse("conv", field, given, "a multiple of 4: DMAs move whole words")
+        if self.size // 2 > self.height:
+            raise refuse("conv", "size", self.size, f"at most {2 * self.height + 1}, for {self.height} rows")
+
+    def _divides(self, cores: int, tall: int, split: str) -> bool:
+        if split != "rows" and cores == 1:
+            return False  # the same as rows
+        halo = self.size // 2
+        if halo > tall and tall < self.height:
+            return False  # rows of more than the next object
+        if split == "channels":
+            inner = {self._made, self.channels} if self.layers > 1 else {self._made}
+            return all(made % (cores * WORD_BYTES) == 0 for made in inner)
+        return (tall if split == "rows" else self.width) % cores == 0
+
+    def _depths(self, machine: Machine, cores: int, tall: int, split: str) -> Iterator[Candidate]:
+        alone = tall == self.height
+        held = 1 if alone or self.size == 1 else 3
+        pads = ("memory tile", "core") if self.size > 1 else ("core",)
+        if not machine.channels_suffice(1 + cores, 2):
+            return
+        for depth, spare, depth_out, padding in itertools.product((1, 2, 3), (0, 1), (1, 2), pads):
+            point: dict[str, Value] = {
+                "cores": cores,
+                "split": split,
+                "tall": tall,
+                "depth": depth,
+                "depth_in": held + spare,
+            }
+            made = self._expected(machine, {**point, "depth_out": depth_out, "padding": padding})
+            if made is not None:
+                yield made
+
+    def _expected(self, machine: Machine, point: dict[str, Value]) -> Candidate | None:
+        names = ("cores", "tall", "depth", "depth_in", "depth_out")
+        cores, tall, depth, depth_in, depth_out = (int(point[name]) for name in names)
+        widest = max(self.channels, self._made)
+        beside = self.size // 2 if point["padding"] == "memory tile" else 0
+        come = tall * (self.width + 2 * beside) * self.channels
+        part = tall * self.width * widest // cores
+        weights = self.size**2 * self.channels * (1 if self.depthwise else widest)
+        weights //= cores if point["split"] == "channels" else 1
+        if come * depth_in + part * depth_out + weights > machine.l1:
+            return None
+        l2 = tall * self.width * (self.channels * self.layers + self._made) * depth
+        if tall * self.width * (self.channels + self._made) * depth > machine.l2:
+            return None
+        objects = self.images * (self.height // tall)
+        products = tall * self.width * self._made * self.size**2 * (1 if self.depthwise else self.channels)
+        compute = products / cores / (self.macs or machine.macs("int8"))
+        move = machine.beats(max(come, tall * self.width * widest))
+        each = max(move * (2 if depth == 1 else 1), compute + (machine.beats(part) if depth_out == 1 else 0))
+        each = max(each, move + compute) if depth_in in (1, 3) else each
+        latency = self.layers * (2 * move + compute + machine.beats(part)) + 2 * move
+        return Candidate({**point}, objects * each + latency, l2)

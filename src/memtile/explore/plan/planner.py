@@ -1,0 +1,186 @@
+"""From what a layer needs to designs: candidates are estimated, the best tried, the best of those proved."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from memtile.arch.devices import device as find_device
+from memtile.design.bench import MAX_CYCLES
+from memtile.explore.plan.certificate import Proof, prove
+from memtile.explore.plan.machine import Candidate, Machine, Value, refuse
+from memtile.explore.plan.result import PlanResult
+from memtile.explore.plan.source import template
+from memtile.explore.sweep.attempt import Rivals
+from memtile.explore.sweep.figures import objectives_of
+from memtile.explore.sweep.front import costs_of, front
+from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
+from memtile.explore.sweep.row import Row, State, Task
+from memtile.explore.sweep.sources import sources_of
+
+TRIED = 24
+"""Candidates that are simulated if nothing else is said."""
+SECONDS = 300.0
+_SLOWEST = 3  # times the estimate of the fastest: what is expected to take longer is tried last
+_ROUND = 8  # candidates that are tried before those that they beat are left out
+Watch = Callable[[Row, int, int], None]
+
+
+class Layer(Protocol):
+    """What is to be computed: ``Gemm``, ``Convolution``, ``Attention``, ``RowReduction``."""
+
+    @property
+    def template(self) -> str:
+        """Name of the design with holes."""
+
+    @property
+    def title(self) -> str:
+        """One line."""
+
+    def fixed(self, machine: Machine) -> Mapping[str, Value]:
+        """Arguments that are the same for all candidates."""
+
+    def candidates(self, machine: Machine) -> Iterator[Candidate]:
+        """All that fits into the memories and channels."""
+
+
+def plan(
+    layer: Layer,
+    *,
+    device: str = "npu1",
+    columns: int | None = None,
+    objectives: str = "cycles,l2,bds",
+    tried: int = TRIED,
+    proved: int = 1,
+    workers: int = 0,
+    max_cycles: int = MAX_CYCLES,
+    watch: Watch | None = None,
+) -> PlanResult:
+    """Designs for a layer, ranked by simulated cycles; ``memtile plan`` does the same.
+
+    All ways to lay the layer out that fit into memories and channels are estimated; the most promising ones
+    are simulated without data, and the best of these run with data: bit-exact, without a race, a deadlock or
+    any other finding, or they are not the best.
+
+    Args:
+        layer: what is to be computed.
+        device: that it is for.
+        columns: of the device that may be used; all if omitted.
+        objectives: by which designs are ranked, the first one first; see docs/sweep.md.
+        tried: how many candidates are simulated.
+        proved: how many of the best get a certificate.
+        workers: processes; 0 = this one.
+        max_cycles: limit of each run.
+        watch: called with each row, how many there are and how many there will be.
+
+    Raises:
+        DesignError: a layer that cannot be laid out, no such device, more columns than it has, an unknown
+            objective.
+    """
+    begin = time.monotonic()
+    names = objectives_of(objectives)
+    machine = _machine(device, columns)
+    found = list(layer.candidates(machine))
+    if not found:
+        raise refuse(layer.template, "layer", layer.title, "what fits into the memories of the cores")
+    chosen = _promising(found, tried)
+    fixed = layer.fixed(machine)
+    with _file(layer.template) as file:
+        points = [{**fixed, **candidate.point} for candidate in chosen]
+        rows = _tried(file, points, names, workers, max_cycles, watch)
+        ranked, proofs, failed = _ranked(file, rows, names, proved, max_cycles)
+    return PlanResult(
+        layer.template,
+        layer.title,
+        machine.title,
+        names,
+        tuple(ranked),
+        tuple(failed),
+        proofs,
+        len(found),
+        time.monotonic() - begin,
+    )
+
+
+def _machine(name: str, columns: int | None) -> Machine:
+    device = find_device(name)
+    count = device.columns if columns is None else columns
+    if not 1 <= count <= device.columns:
+        raise refuse(device.name, "columns", count, f"1..{device.columns}")
+    return Machine(device, count)
+
+
+def _promising(found: Iterable[Candidate], count: int) -> list[Candidate]:
+    """The fastest by estimate, and among the others those that need least memory for their cycles."""
+    order = sorted(found, key=lambda each: (each.cycles, each.l2))
+    fast = order[: -(-count // 2)]
+    rest = order[len(fast) :]
+    near = [each for each in rest if each.cycles <= _SLOWEST * order[0].cycles]
+    small = [near[place] for place in front([(each.cycles, each.l2) for each in near])]
+    chosen = [*fast, *small[: count - len(fast)]]
+    taken = {id(each) for each in chosen}
+    return [*chosen, *(each for each in rest if id(each) not in taken)][:count]
+
+
+@contextmanager
+def _file(name: str) -> Iterator[str]:
+    """The design with holes as a file."""
+    with tempfile.TemporaryDirectory(prefix="memtile-plan-") as folder:
+        path = Path(folder, f"{name}_plan.py")
+        path.write_text(template(name), encoding="utf-8")
+        yield str(path)
+
+
+def _tried(
+    file: str,
+    points: Sequence[Mapping[str, Value]],
+    names: Sequence[str],
+    workers: int,
+    max_cycles: int,
+    watch: Watch | None,
+) -> list[Row]:
+    hash_ = sources_of(file).hash
+    rows: list[Row] = []
+    runner = ProcessRunner(file, workers, SECONDS) if workers else HereRunner(file)
+    try:
+        for first in range(0, len(points), _ROUND):
+            good = [costs_of(row.figures, names) for row in rows if row.state is State.GOOD]
+            rivals = Rivals(names, [good[place] for place in front(good)])
+            tasks = [
+                Task(hash_, {**point, "data": False}, max_cycles) for point in points[first : first + _ROUND]
+            ]
+            numbers = {task.key: first + n for n, task in enumerate(tasks)}
+            requests: list[Request] = [(task, rivals) for task in tasks]
+            for row in runner.rows(requests):
+                rows.append(replace(row, number=numbers[row.key]))
+                if watch is not None:
+                    watch(rows[-1], len(rows), len(points))
+    finally:
+        runner.close()
+    return sorted(rows, key=lambda row: row.number)
+
+
+def _ranked(
+    file: str, rows: Sequence[Row], names: Sequence[str], proved: int, max_cycles: int
+) -> tuple[list[Row], dict[str, Proof], list[Row]]:
+    """Good rows, best first; certificates of the best; those that are no good."""
+    good = [row for row in rows if row.state is State.GOOD]
+    good.sort(key=lambda row: (costs_of(row.figures, names), row.number))
+    failed = [row for row in rows if row.state is not State.GOOD]
+    proofs: dict[str, Proof] = {}
+    kept: list[Row] = []
+    for row in good:
+        if len(proofs) < proved:
+            point = {name: value for name, value in row.point.items() if name != "data"}
+            proof = prove(file, point, row.figures["cycles"], max_cycles)
+            if not proof.holds:
+                failed.append(replace(row, state=State.INFEASIBLE, why=proof.why, kind="certificate"))
+                continue
+            proofs[row.key] = proof
+        kept.append(row)
+    return kept, proofs, failed

@@ -1,0 +1,224 @@
+"""Does ``memtile plan`` find designs for layers that are proved, and better than those of the examples?"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+import fence
+import memtile
+from memtile import Attention, Convolution, DesignError, Gemm, InputFileError, RowReduction, schema
+from memtile.arch.devices import device
+from memtile.cli.main import app
+from memtile.explore.plan.certificate import prove
+from memtile.explore.plan.designs.attention import attention
+from memtile.explore.plan.machine import Machine
+from memtile.explore.plan.planner import Layer
+from memtile.explore.plan.source import filled
+from memtile.explore.sweep.figures import before_run
+from memtile.importers.design_file import design_function
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def example(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.slow
+@pytest.mark.compiled("a product of 512 x 512 x 512")
+def test_a_planned_gemm_is_exact_and_takes_less_than_the_example() -> None:
+    hand = example("gemm").design(columns=4).run().cycles
+    found = memtile.plan(Gemm(512, 512, 512, "int8"), device="npu1", columns=4, tried=2)
+    best = found.ranked[0]
+    proof = found.proofs[best.key]
+    assert (proof.holds, proof.exact, proof.findings) == (True, True, ())
+    assert best.figures["cycles"] <= 0.2 * hand
+    alike = memtile.plan(Gemm(512, 512, 512, "int32", macs=64), columns=4, tried=2)  # the example's numbers
+    assert alike.ranked[0].figures["cycles"] <= 0.8 * hand
+
+
+def test_a_planned_convolution_takes_fewer_descriptors_and_cycles_than_the_example() -> None:
+    made = example("convolution").design()
+    bds, hand = before_run(made)["bds"], made.run().cycles
+    found = memtile.plan(Convolution(images=3, layers=2), tried=1)
+    figures = found.ranked[0].figures
+    assert found.proofs
+    assert figures["bds"] < bds
+    assert figures["cycles"] < 0.5 * hand
+
+
+LAYERS: list[tuple[Layer, int]] = [
+    (Gemm(64, 64, 64), 2),
+    (Gemm(32, 32, 32, "int16"), 1),
+    (Gemm(32, 32, 16, "int32"), 1),
+    (Gemm(64, 32, 32, "bfloat16"), 2),
+    (Convolution(height=8, width=8), 1),
+    (Convolution(images=2, height=8, width=8, layers=2, channels=16), 2),
+    (Convolution(height=8, width=8, size=1, features=16), 1),
+    (Convolution(height=8, width=8, size=5, depthwise=True), 1),
+    (Attention(heads=2, length=32, size=16), 2),
+    (RowReduction(32, 16, what="max"), 2),
+    (RowReduction(16, 16, "float32", "normalise"), 1),
+]
+
+
+@pytest.mark.parametrize(("layer", "columns"), LAYERS, ids=lambda each: getattr(each, "title", ""))
+def test_what_is_planned_is_exact_and_without_a_finding(layer: Layer, columns: int) -> None:
+    found = memtile.plan(layer, columns=columns, tried=2, proved=2)
+    assert [row.why for row in found.failed if row.state.value != "beaten"] == []
+    assert len(found.proofs) == len(found.ranked) >= 1
+    for row in found.ranked:
+        proof = found.proofs[row.key]
+        assert proof.holds, proof.why
+        assert proof.cycles == row.figures["cycles"]
+        assert proof.walks >= row.figures["bds"] / 2 > 0
+
+
+CHOICES: list[tuple[Layer, int, dict[str, Any]]] = [
+    (Gemm(64, 128, 64), 2, {"keep": "a", "ways": 1, "wide": 16}),
+    (Gemm(128, 64, 64), 2, {"keep": "b", "ways": 1, "tall": 16}),
+    (Gemm(64, 64, 64), 2, {"keep": "none", "spread": "columns", "ways": 1}),
+    (Gemm(256, 32, 32), 1, {"keep": "none", "tall": 8, "rows": 4}),  # more tasks than a queue holds
+    (Convolution(height=8, width=8, channels=16), 1, {"padding": "memory tile", "split": "rows", "tall": 4}),
+    (Convolution(height=8, width=8, channels=16), 1, {"split": "channels", "tall": 8}),
+    (Attention(heads=1, length=32, size=16), 1, {"keep": True, "depth": 2}),
+    (Attention(heads=6, length=16, size=8), 1, {"keep": False, "deep": 8}),
+    (RowReduction(32, 16), 1, {"links": "packets", "cores": 4}),
+]
+
+
+@pytest.mark.parametrize(("layer", "columns", "wanted"), CHOICES, ids=lambda each: str(each)[:40])
+def test_every_choice_of_a_plan_makes_an_exact_design(
+    layer: Layer, columns: int, wanted: dict[str, Any], tmp_path: Path
+) -> None:
+    machine = Machine(device("npu1"), columns)
+    found = [c for c in layer.candidates(machine) if wanted.items() <= c.point.items()]
+    assert found, "no such way"
+    best = min(found, key=lambda each: each.cycles)
+    text = filled(layer.template, {})
+    (tmp_path / "design.py").write_text(text)
+    point = {**layer.fixed(machine), **best.point}
+    cycles = memtile.run(_design(tmp_path / "design.py"), set={**point, "data": False}).cycles
+    assert prove(str(tmp_path / "design.py"), point, cycles, 1_000_000).why == ""
+
+
+def _design(path: Path) -> Any:
+    return design_function(str(path))
+
+
+def test_attention_is_softmax() -> None:
+    random = np.random.default_rng(5)
+    q, k, v = (random.normal(size=(32, 16)) for _ in range(3))
+    found = attention(q, k, v, tall=8, deep=16).astype(np.float64)
+    scores = np.exp(q @ k.T / 4)
+    assert np.abs(found - scores / scores.sum(axis=1, keepdims=True) @ v).max() < 0.02
+
+
+def test_a_kept_design_is_a_file_of_its_own(tmp_path: Path) -> None:
+    found = memtile.plan(Gemm(64, 64, 64), columns=2, tried=2)
+    found.save(tmp_path / "kept.py")
+    text = (tmp_path / "kept.py").read_text()
+    assert list(fence.beyond_the_fence(text)) == []
+    done = memtile.run(_design(tmp_path / "kept.py"))
+    assert done.exact
+    assert done.cycles == found.ranked[0].figures["cycles"] == found.design().run().cycles
+    assert found.design(data=False).run().cycles == done.cycles
+    assert found.values().items() <= done.parameters.items()
+    assert "# Planned by memtile" in text
+    with pytest.raises(InputFileError, match=r"must end in \.py"):
+        found.save(tmp_path / "kept.txt")
+    with pytest.raises(DesignError, match="number is 99"):
+        found.source(99)
+
+
+RACE = """
+import numpy as np
+from memtile import MemoryTile
+
+
+def design(data: bool = True) -> MemoryTile:
+    tile = MemoryTile()
+    kept, values = tile.buffer("kept", 64), np.arange(64, dtype=np.int32)
+    tile.s2mm[0].feed(values)
+    tile.s2mm[0].start(tile.write(kept))
+    tile.mm2s[0].start(tile.read(kept))
+    tile.expect(kept, values)
+    return tile
+"""
+
+
+def test_a_race_or_other_cycles_are_no_certificate(tmp_path: Path) -> None:
+    (tmp_path / "race.py").write_text(RACE)
+    cycles = memtile.run(_design(tmp_path / "race.py")).cycles
+    proof = prove(str(tmp_path / "race.py"), {}, cycles, 10_000)
+    assert not proof.holds
+    assert "MT0201" in proof.why
+    assert proof.walks >= 2
+    assert proof.words >= 128
+    other = prove(str(tmp_path / "race.py"), {}, cycles + 1, 10_000)
+    assert f"{cycles} cycles with data, {cycles + 1} without" in other.why
+    assert "no certificate" in other.text
+
+
+@pytest.mark.parametrize(
+    ("layer", "options", "says"),
+    [
+        (Gemm(m=65), {}, "m is 65; it must be a multiple of 4.*zeros to 68"),
+        (Gemm(n=48), {}, "n is 48; it must be a multiple of 32.*in every column"),
+        (Gemm(dtype="int4"), {}, "dtype is 'int4'"),  # type: ignore[arg-type]
+        (Convolution(size=4), {}, "size is 4; it must be an odd number"),
+        (Convolution(layers=5), {}, "layers is 5, allowed are 1..4"),
+        (Convolution(channels=6), {}, "channels is 6; it must be a multiple of 4"),
+        (Convolution(depthwise=True, features=16), {}, "features is 16; it must be 8"),
+        (Convolution(height=0), {}, "height is 0; it must be 1 or more"),
+        (Attention(heads=3), {}, "heads is 3; it must be a multiple of 4"),
+        (Attention(length=63), {}, "length is 63; it must be an even number"),
+        (RowReduction(rows=6), {}, "rows is 6; it must be a multiple of 4"),
+        (RowReduction(what="normalise"), {}, "dtype is int32; it must be float32"),
+        (RowReduction(rows=4, width=1 << 20), {}, "what fits into the memories"),
+        (Gemm(), {"columns": 9}, "npu1: columns is 9, allowed are 1..4"),
+        (Gemm(), {"device": "npu9"}, "npu9"),
+        (Gemm(), {"objectives": "speed"}, "no objective 'speed'"),
+    ],
+)
+def test_what_cannot_be_planned_says_why(layer: Layer, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(DesignError, match=says):
+        memtile.plan(layer, **options)
+
+
+def cli(*args: object, code: int = 0) -> str:
+    done = CliRunner().invoke(app, ["plan", *map(str, args)], env={"COLUMNS": "150"})
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def test_the_command_ranks_and_keeps(tmp_path: Path) -> None:
+    small = ("conv", "--height", 8, "--width", 8, "--tried", 3, "--device", "npu1")
+    found = json.loads(cli(*small, "--json", "--out", tmp_path / "kept.py", "--pick", 1))
+    assert list(Draft202012Validator(schema("plan-output")).iter_errors(found)) == []
+    assert found["designs"][0]["certificate"]["holds"] is True
+    cycles = [each["figures"]["cycles"] for each in found["designs"]]
+    assert cycles == sorted(cycles)
+    assert memtile.run(_design(tmp_path / "kept.py")).cycles == cycles[1]
+    table = cli(*small, "--proved", 0)
+    assert "were tried: 3 good" in table
+    assert "certificate" not in table
+    assert cli(*small, "--max-cycles", 20, code=1).count("limit") >= 1
+    for args in (("gemm", "--m", "64", "--n", "32", "--k", "32", "--columns", 1), ("rows", "--rows", 16)):
+        assert "certificate: " in cli(*args, "--tried", 1)
+    assert "no such command" in CliRunner().invoke(app, ["plan", "gem"]).output.lower()
+    cli(*small, "--out", tmp_path / "kept.txt", code=2)
