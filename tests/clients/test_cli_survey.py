@@ -96,7 +96,7 @@ def test_each_design_is_in_its_bucket(put: Put, tmp_path: Path) -> None:
     ]
     why = {each["design"].partition("/")[0]: each["why"] for each in found["designs"]}
     assert why["wrong"] == "argument 2: 1 of 64 elements differ, the first at [6]: 7 instead of 8"
-    assert why["stuck"].startswith("memory(0,1) S2MM 0 waits for words at word 0 of 16 of BD 0; interf")
+    assert why["stuck"].startswith("memory(0,1) S2MM 0 'in' waits for words at word 0 of 16 of BD 0; in")
     assert why["exact"] == why["finished"] == ""
     for text in ("7 of 7 designs tried", "missing: function work (1), operation aie.teleport (1)"):
         assert text in done.stdout

@@ -21,7 +21,7 @@ from memtile.explain.deadlock.streams import Need, Party
 from memtile.importers.design import load, loads
 from memtile.importers.mlir.text import Text
 from memtile.kernels import Action, Core, Kernel
-from paused_columns import clock, sending
+from paused_columns import clock, reset, sending
 
 ACCUMULATORS = 0x36060  # Accumulator_Control of AM025
 A, B, C, D = (Party(Kind.CHANNEL, n) for n in range(4))
@@ -93,7 +93,10 @@ def test_a_finding_has_the_circle_in_order_and_a_repair(untimed: bool) -> None:
         "S2MM 0 ('block') would release."
     )
     assert [side.who for side in finding.sides] == ["S2MM 0 ('block')", "MM2S 0 ('block')"]
-    assert [side.place for side in finding.sides] == ["BD 0", "BD 1"]
+    assert [side.place.split(":")[0] for side in finding.sides] == [
+        "BD 0, tests/faults/test_deadlock.py",
+        "BD 1, tests/faults/test_deadlock.py",
+    ]
     assert finding.fix.startswith("Begin with lock 0 'empty' at the number of free buffers")
     assert finding.cycles == (None if untimed else (result.cycles, result.cycles))
 
@@ -238,10 +241,30 @@ def test_a_channel_whose_column_alone_has_no_clock_is_named() -> None:
     array = sending(2)
     array.run(20)
     clock(array, 0, on=False)
-    found = [finding.message for finding in array.run().findings if finding.code == "MT0316"]
-    assert found == [
-        "memory(0,1) MM2S 0 ('out') stands still: the clock of its tile is off, or its reset held."
-    ]
+    (found,) = array.run().findings
+    assert (found.code, found.message) == ("MT0316", "Column 0 stands still: its clock is off.")
+    assert "memory(0,1) MM2S 0 ('out')" in {side.who for side in found.sides}
+
+
+@pytest.mark.parametrize("cycles", [0, 20, 40, 120])
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_of_a_column_without_clock_nobody_else_is_blamed_whether_it_sends_passes_on_or_receives(
+    column: int, cycles: int
+) -> None:
+    array = sending(3)
+    array.engine.wait(cycles)
+    clock(array, column, on=False)
+    result = array.run()
+    assert result.status is Status.STUCK
+    (found,) = result.findings
+    assert (found.code, found.message) == ("MT0316", f"Column {column} stands still: its clock is off.")
+
+
+def test_a_column_whose_reset_is_held_is_named() -> None:
+    array = sending(3)
+    reset(array, 1, on=True)
+    (found,) = array.run().findings
+    assert found.message == "Column 1 stands still: its reset is held."
 
 
 def test_a_program_that_has_met_its_waits_has_no_findings_though_a_core_waits_for_more() -> None:

@@ -3158,4 +3158,43 @@ MUTANTS = (
         "if found.status is Status.STUCK:",
         "tests/data/test_served_races.py::test_an_array_that_moves_is_interrupted_and_one_that_stands_is_stuck",
     ),
+    # Names and lines of texts
+    Mutant(
+        "a line of generated Python is taken for one of the text",
+        "importers/kernels/faults.py",
+        "return tokens.text.place(tokens.offset(operation.at))[0]",
+        "return line",
+        "tests/data/test_names_of_texts.py::test_a_race_of_a_core_has_its_line_of_the_text",
+    ),
+    Mutant(
+        "a core that waits has no line",
+        "explain/deadlock/words.py",
+        "where = place_waiting(running.function, running.actions)",
+        'where = ""',
+        "tests/data/test_names_of_texts.py::test_a_core_that_waits_for_ever_has_the_line_where_it_waits",
+    ),
+    Mutant(
+        "channels of object FIFOs have no name",
+        "importers/mlir/channel_names.py",
+        "if chain.name in device.fifos:",
+        "if chain.name not in device.fifos:",
+        "tests/data/test_names_of_texts.py::test_channels_of_object_fifos_have_their_names",
+    ),
+    # Columns without clock
+    Mutant(
+        "words in a column without clock are on their way",
+        "explain/deadlock/streams.py",
+        "elif not self.held[self._behind[port]] or self._stopped[self._behind[port]]:",
+        "elif not self.held[self._behind[port]]:",
+        "tests/faults/test_deadlock.py::test_of_a_column_without_clock_nobody_else_is_blamed_whether_it_sends_passes_on_or_receives",
+    ),
+    Mutant(
+        "ports without clock are passed",
+        "explain/deadlock/streams.py",
+        """        if self._stopped[port]:
+            yield Need(Party(Kind.PORT, port), Via.ROOM)
+        elif""",
+        "        if",
+        "tests/faults/test_deadlock.py::test_of_a_column_without_clock_nobody_else_is_blamed_whether_it_sends_passes_on_or_receives",
+    ),
 )

@@ -9,6 +9,7 @@ from memtile.model.checking.notes import FIRST_CHANNEL, HOST
 from memtile.model.dma import bd_fields
 from memtile.model.state.columns import Ints
 from memtile.sim.engine import Engine
+from memtile.sim.kernel_lines import place_said
 from memtile.sim.kernels import place
 from memtile.sim.races.watch import Access
 
@@ -44,11 +45,14 @@ class Sides:
             tile = int(self._engine.channels.tile[access.agent - FIRST_CHANNEL])
             said = self._engine.bd_places.get((tile, access.site))
             return f"BD {access.site}, {said}" if said else f"BD {access.site}"
-        return f"line {access.site}" if access.site else ""
+        running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
+        return place_said(running.function if running else None, access.site)
 
     def text(self, access: Access) -> str:
         """The name, and which of its BDs or lines."""
-        place = self.place(access).split(",")[0]
+        is_core = access.agent >= FIRST_CHANNEL + self._channels
+        line = f"line {access.site}" if access.site else ""
+        place = line if is_core else self.place(access).split(",")[0]
         return ", ".join(filter(None, [self.name(access), place]))
 
     def handed(self, giver: Access, taker: Access) -> bool:

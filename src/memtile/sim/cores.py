@@ -21,6 +21,7 @@ from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
 from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAction, LockOperation, Wait
 from memtile.sim.endless import is_endless
+from memtile.sim.kernel_lines import is_said
 from memtile.sim.kernel_time import taken
 from memtile.sim.kernels import Core, Kernel, place
 from memtile.sim.links import Exchange
@@ -96,12 +97,13 @@ class Cores:
         """Have all kernels note what they do to memory, for ``watch``; None = no longer."""
         self._watch = watch
         for core, running in self.running.items():
-            running.core.notes = self._notes(core)
+            running.core.notes = self._notes(core, running.function)
 
-    def _notes(self, core: int) -> CoreNotes | None:
+    def _notes(self, core: int, kernel: Kernel | None) -> CoreNotes | None:
         if self._watch is None:
             return None
-        return CoreNotes(self._state, core_agent(self._state, core), self._watch.flush)
+        agent = core_agent(self._state, core)
+        return CoreNotes(self._state, agent, self._watch.flush, said=is_said(kernel))
 
     def attach(self, tile: int, kernel: Kernel, *, endless: bool | None) -> None:
         """Have the core of ``tile`` run ``kernel`` from the next cycle on.
@@ -112,7 +114,7 @@ class Cores:
         name = getattr(kernel, "__name__", type(kernel).__name__)
         core = self._free_core(tile, name)
         seen = Core(self._state, tile, name)
-        seen.notes = self._notes(core)
+        seen.notes = self._notes(core, kernel)
         if self._watch is not None:
             self._watch.core_starts(core)
         actions, enabled = _actions(kernel, seen), bool(self._control(tile) & _ENABLE)

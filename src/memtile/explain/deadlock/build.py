@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from memtile.explain.bd_chains import BdChains, lock_seen
@@ -11,6 +11,7 @@ from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.deadlock.locks import Givers
 from memtile.explain.deadlock.streams import Need, Party, Streams
 from memtile.explain.link_waits import awaited
+from memtile.explain.lock_waits import owner
 from memtile.jit.tables import plain
 from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
 from memtile.sim.engine import Engine
@@ -24,6 +25,15 @@ _AT_WORK = (
     Cause.NEIGHBOUR_BUSY,
     Cause.EXTERNAL,
 )
+
+_TILES: Mapping[Kind, Callable[[Engine, int], int]] = {
+    Kind.CHANNEL: lambda engine, ch: int(engine.channels.tile[ch]),
+    Kind.CORE: lambda engine, core: int(engine.state.cores.tile[core]),
+    Kind.LOCK: lambda engine, lock: owner(engine, lock)[0],
+    Kind.PACKET: lambda engine, port: int(plain(engine.state.switch).tile[port]),
+    Kind.PORT: lambda engine, port: int(plain(engine.state.switch).tile[port]),
+}
+"""The tile of a party, by its kind; hosts are in none."""
 
 
 class Waits:
@@ -109,7 +119,21 @@ class Waits:
         all_of_them = any(need.via is Via.ROOM for need in needs) and party.kind is not Kind.HOST
         return bool(helped) and (all(helped) if all_of_them else any(helped))
 
+    def stopped(self, party: Party) -> int:
+        """The tile of a party if it has no clock or its reset is held, by its index in the model; else -1."""
+        at = _TILES.get(party.kind)
+        tile = -1 if at is None else at(self.engine, party.number)
+        return tile if tile >= 0 and self._off[tile] else -1
+
+    @cached_property
+    def _off(self) -> list[bool]:
+        """By tile whether it has no clock."""
+        off: list[bool] = (plain(self.engine.state.gates).off > 0).tolist()
+        return off
+
     def _needs(self, party: Party) -> list[Need]:
+        if self.stopped(party) >= 0:
+            return []  # nothing goes on there, whatever others do
         match party.kind:
             case Kind.CHANNEL:
                 return self._of_channel(party)

@@ -18,7 +18,7 @@ from memtile.explain.link_waits import LINKS, link_text
 from memtile.explain.stuck_packets import stuck_text
 from memtile.jit.tables import plain
 from memtile.model.dma.registers import QUEUE_START_BD_MASK
-from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
+from memtile.model.state.causes import Cause, CorePhase, Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class End:
 
     def finding(self) -> Finding | None:
         """What is wrong; None where nothing is to be said."""
+        if self.waits.stopped(self.party) >= 0:
+            return self._without_clock()
         match self.party.kind:
             case Kind.LOCK:
                 return self._lock()
@@ -77,6 +79,16 @@ class End:
     @property
     def _name(self) -> str:
         return self.words.name(self.party)
+
+    def _without_clock(self) -> Finding:
+        """Of all that stands in one column the same sentence."""
+        engine, tile = self.waits.engine, self.waits.stopped(self.party)
+        column = f"Column {int(plain(engine.spec.tiles).column[tile])}"
+        if plain(engine.state.gates).held[tile]:
+            says, fix = f"{column} stands still: its reset is held", "End the reset (AIE_Tile_Column_Reset)."
+        else:
+            says, fix = f"{column} stands still: its clock is off", "Turn it on (Column_Clock_Control)."
+        return self._made("MT0316", says, fix)
 
     # locks and cores ------------------------------------------------------------------------------------
 
@@ -120,8 +132,6 @@ class End:
         if cores.phase[core] == CorePhase.DONE:
             fix = "Let it take part as often as the others do."
             return self._made("MT0309", f"{who}, and {self._name} has ended", fix)
-        if cores.why[core] == CoreCause.CLOCK_OFF:
-            return self._without_clock()
         if cores.phase[core] == CorePhase.ACQUIRE:
             fix = "Give the design beside the dump: it says what the core waits for."
             return self._made("MT0317", f"{who}; {self._name} {self.words.state(self.party)}", fix)
@@ -150,8 +160,6 @@ class End:
         if c.pushes_lost[ch]:
             return self._lost_push()
         why = Cause(int(c.why[ch]))
-        if why is Cause.CLOCK_OFF:
-            return self._without_clock()
         if c.phase[ch] == Phase.IDLE:
             return self._idle()
         if why is Cause.STREAM_STARVED:
@@ -162,10 +170,6 @@ class End:
                 "MT0312", f"{self._name} is to send {self.words.moved(ch)}, and nobody takes it", fix
             )
         return None
-
-    def _without_clock(self) -> Finding:
-        says = f"{self._name} stands still: the clock of its tile is off, or its reset held"
-        return self._made("MT0316", says, "Turn the clock of its column on, or end the reset.")
 
     def _halted(self) -> Finding:
         view = ChannelView(self.waits.engine, self.party.number, self.waits.chains)

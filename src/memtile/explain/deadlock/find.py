@@ -114,8 +114,14 @@ def _mild(dead: Iterable[Party], waits: Waits, found: Open) -> set[Party]:
 
 
 def _dated(findings: Iterable[Finding], now: int | None) -> Iterator[Finding]:
-    """The findings, with the cycle in which the run stood still; those that say the same only once."""
-    for finding in {(each.code, each.message): each for each in findings}.values():
+    """The findings, with the cycle in which the run stood still; once for those that say the same."""
+    once: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        same = once.setdefault((finding.code, finding.message), finding)
+        once[finding.code, finding.message] = replace(
+            same, sides=tuple(dict.fromkeys((*same.sides, *finding.sides)))
+        )
+    for finding in once.values():
         yield finding if now is None else replace(finding, cycles=(now, now))
 
 

@@ -57,6 +57,8 @@ class Streams:
         self._channel: list[int] = switch.channel.tolist()
         self._passes: list[bool] = ((switch.control >= 0) | (switch.hosted > 0)).tolist()
         self.tile: list[int] = switch.tile.tolist()
+        off = plain(engine.state.gates).off > 0
+        self._stopped: list[bool] = off[switch.tile].tolist()
         self._number: list[int] = switch.number.tolist()
         self.unrouted: list[int] = switch.unrouted.tolist()
         self._arbiter: list[int] = switch.arbiter.tolist()
@@ -109,7 +111,7 @@ class Streams:
     def brought_by(self, port: int) -> list[Need]:
         """Who does not bring a word to ``port``; empty if one is on its way."""
         found = list(dict.fromkeys(self._backwards(port, set())))
-        real = [need for need in found if need.of.kind is not Kind.PORT]
+        real = [need for need in found if need.of.kind is not Kind.PORT or self._stopped[need.of.number]]
         return real or found
 
     def of_packet(self, port: int) -> list[Need]:
@@ -191,7 +193,9 @@ class Streams:
         if port in seen:
             return
         seen.add(port)
-        if self._master[port]:
+        if self._stopped[port]:
+            yield Need(Party(Kind.PORT, port), Via.ROOM)
+        elif self._master[port]:
             yield from self._past_master(port, seen)
         elif self.mode[port] == PACKET and self._arbiter[port] < 0:
             yield from self._before_arbiter(port)
@@ -247,7 +251,9 @@ class Streams:
         if port in seen:
             return
         seen.add(port)
-        if self._master[port]:
+        if self._stopped[port]:
+            yield Need(Party(Kind.PORT, port), Via.WORDS)
+        elif self._master[port]:
             yield from self._before_master(port, seen)
         elif port in self._senders:
             yield Need(Party(Kind.CHANNEL, self._senders[port]), Via.WORDS)
@@ -257,7 +263,7 @@ class Streams:
             return
         elif port not in self._behind:
             yield Need(Party(Kind.PORT, port), Via.WORDS)
-        elif not self.held[self._behind[port]]:
+        elif not self.held[self._behind[port]] or self._stopped[self._behind[port]]:
             yield from self._backwards(self._behind[port], seen)
 
     def _before_master(self, port: int, seen: set[int]) -> Iterator[Need]:

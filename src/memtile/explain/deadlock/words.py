@@ -13,6 +13,7 @@ from memtile.explain.link_waits import LINKS, link_text
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, core_name, port_name
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause, CorePhase, Phase
+from memtile.sim.kernel_lines import place_waiting
 from memtile.sim.kernels import place
 
 Moves = Mapping[int, Sequence[str]]
@@ -120,8 +121,17 @@ class Words:
         """A party as a side of a finding."""
         where = ""
         if party.kind is Kind.CHANNEL and self._engine.channels.phase[party.number] != Phase.IDLE:
-            where = f"BD {self._engine.channels.bd[party.number]}"
+            where = self._bd(party.number)
+        if party.kind is Kind.CORE and party.number in self._engine.cores.running:
+            running = self._engine.cores.running[party.number]
+            where = place_waiting(running.function, running.actions)
         return Side(self.name(party), does or self.state(party), where, self._cycle)
+
+    def _bd(self, ch: int) -> str:
+        """The BD that a channel is at, and where the design says it."""
+        c = self._engine.channels
+        said = self._engine.bd_places.get((int(c.tile[ch]), int(c.bd[ch])))
+        return f"BD {c.bd[ch]}, {said}" if said else f"BD {c.bd[ch]}"
 
     def moved(self, ch: int) -> str:
         """How far a channel has come in its descriptor; what it has sent of it, no register shows."""

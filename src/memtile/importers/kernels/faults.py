@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from types import TracebackType
 
 from memtile.errors import InputFileError
 from memtile.importers.kernels.arithmetic import ENDLESS, NUMBER, OUTSIDE, SHIFT, STEP, ZERO, BodyError
 from memtile.importers.mlir.forms.faults import operation_error
 from memtile.importers.mlir.tree import Operation
+from memtile.sim.kernel_lines import Said
 
 _SITE = re.compile(r"# at (\d+)$")
 _LONGEST = 100  # characters of a Python message that are shown
@@ -68,6 +70,24 @@ def told(sources: Source, sites: Sequence[Operation]) -> Iterator[None]:
         raise _body_error(operation, says) from error
 
 
+def said_in(source: str, sites: Sequence[Operation]) -> Said:
+    """The text that generated Python was made of.
+
+    Args:
+        source: of the body, or of a piece of it.
+        sites: operations by their number; the first one is the core.
+    """
+    lines, text = source.split("\n"), sites[0].tokens.text
+
+    @cache
+    def line_of(line: int) -> int:
+        operation = _nearest(lines, sites, line)
+        tokens = operation.tokens
+        return tokens.text.place(tokens.offset(operation.at))[0]
+
+    return Said(text.name, line_of)
+
+
 def _body_error(operation: Operation, says: str) -> InputFileError:
     return operation_error(operation, says, "values of the types that it needs", reason="mlir_body")
 
@@ -93,7 +113,10 @@ def _line_of(sources: Source, traceback: TracebackType | None) -> tuple[str, int
 
 def _at(sources: Source, sites: Sequence[Operation], file: str, line: int) -> Operation:
     """The operation of a line: its own, else of the nearest line before it that has one."""
-    lines = sources.get(file, "").split("\n")
+    return _nearest(sources.get(file, "").split("\n"), sites, line)
+
+
+def _nearest(lines: Sequence[str], sites: Sequence[Operation], line: int) -> Operation:
     for text in reversed(lines[:line]):
         number = _SITE.search(text)
         if number:

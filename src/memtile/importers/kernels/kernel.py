@@ -11,7 +11,7 @@ from memtile.corelib.library import nearest
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
-from memtile.importers.kernels.faults import told
+from memtile.importers.kernels.faults import said_in, told
 from memtile.importers.kernels.fifo_ports import FifoPort
 from memtile.importers.kernels.links import from_words, to_words
 from memtile.importers.kernels.segments import Segment
@@ -21,6 +21,7 @@ from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Operation
 from memtile.sim.actions import Action
+from memtile.sim.kernel_lines import SAID
 from memtile.sim.kernels import Core, Kernel
 
 Externals = Mapping[str, Callable[..., Any]]
@@ -73,6 +74,10 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
     exec(compile(program.source, file, "exec"), names)
     sources = {file: program.source}
     sources |= {each.file: each.source for each in program.names.values() if isinstance(each, Segment)}
+    said = names[SAID] = said_in(program.source, program.sites)
+    for piece in program.names.values():
+        if isinstance(piece, Segment):
+            piece.said = said_in(piece.source, program.sites)
     body: Callable[..., Iterator[Action]] = names["body"]
     pieces = {value: piece_of(made, value) for value in made.buffers if f"views[{value!r}]" in program.source}
     given = {name: externals[name] for name in program.externals if name in externals}
@@ -85,6 +90,7 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
             yield from body(running, views, made.locks, ports, calls)
 
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
+    setattr(kernel, SAID, said)
     return kernel
 
 

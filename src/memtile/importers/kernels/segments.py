@@ -17,6 +17,7 @@ import numpy as np
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.faults import UntypedError
 from memtile.jit.decorators import ENABLED
+from memtile.sim.kernel_lines import SAID, Said
 
 COMPILED_FROM = 300_000  # operations
 
@@ -35,6 +36,16 @@ class Segment:
         self.file = f"<{name}>"
         self._function = _defined(name, source, NAMES)
         self._name, self._compiled = name, False
+
+    @property
+    def said(self) -> Said | None:
+        """The text that it was made of, while the interpreter runs it; None = nobody has said it."""
+        found = unwrap(self._function).__globals__.get(SAID)
+        return found if isinstance(found, Said) else None
+
+    @said.setter
+    def said(self, text: Said) -> None:
+        unwrap(self._function).__globals__[SAID] = text
 
     def __call__(self, *values: Any) -> Any:
         """Run it; the cycles first, then the results."""

@@ -33,6 +33,7 @@ from memtile.design.other_tiles import ComputeTile
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Tile
 from memtile.importers.mlir.cascades import configure_cascades
+from memtile.importers.mlir.channel_names import name_channels
 from memtile.importers.mlir.description import (
     BdDescription,
     BufferDescription,
@@ -125,6 +126,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     for chain in device.chains:
         with reading(chain.operation):
             _chain(made, chain)
+    name_channels(device, made.tiles, made.buffers)
     _cores(made)
     made.tiles |= {name: made.tiles[kept] for name, kept in device.aliases.items()}
     return made

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
-from memtile.design.checked import checked, refuse_untimed
+from memtile.design.checked import buffers_moved, checked, refuse_untimed
 from memtile.design.host import HostProgram
 from memtile.design.host_run import run_sequences
 from memtile.design.own_door import OwnDoor
@@ -371,7 +371,8 @@ def _stopped(array: Array, operations: OperationTable, host: _Host, text: str) -
 def _halfway(array: Array, stop: Stop | None, untimed: bool, program: Sequence[HostWaiting]) -> Result:
     """The result of a program that did not come to its end: what is at rest still waits for the host."""
     hosts = [sequence.waiting() for sequence in array.hosts if not sequence.ended] or program
-    result = outcome(array.engine, stop, {}, (), timed=not untimed, hosts=hosts)
+    moves = dict(buffers_moved(array))
+    result = outcome(array.engine, stop, {}, (), timed=not untimed, hosts=hosts, moves=moves)
     return replace(result, status=Status.STUCK) if result.status is Status.FINISHED else result
 
 

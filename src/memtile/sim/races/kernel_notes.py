@@ -16,6 +16,7 @@ import numpy.typing as npt
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model.checking.notes import AGENT_LSB, COUNT, NOTES, SITE_LSB, Note, note
 from memtile.model.state.state import State
+from memtile.sim.kernel_lines import line_at_work
 
 Array = npt.NDArray[Any]
 _SITES = 1 << 16
@@ -43,10 +44,11 @@ class CoreNotes:
         state: the state that the core works in.
         agent: that the core is, see ``model.checking.notes``.
         flush: has the notes gone through.
+        said: the kernel was made of a text, whose lines are noted.
     """
 
-    def __init__(self, state: State, agent: int, flush: Callable[[], None]) -> None:
-        self._state, self._agent, self._flush = state, agent, flush
+    def __init__(self, state: State, agent: int, flush: Callable[[], None], *, said: bool = False) -> None:
+        self._state, self._agent, self._flush, self._said = state, agent, flush, said
         self._first: int = state.memory.__array_interface__["data"][0]
         self._end = self._first + state.memory.nbytes
 
@@ -54,7 +56,8 @@ class CoreNotes:
         """The kernel reads or writes words of ``State.memory``."""
         if self._state.noting[COUNT] >= _ALMOST:
             self._flush()
-        note_access(self._state, self._agent, _line(), first, words, writes)
+        line = line_at_work(sys._getframe(1), said=self._said)
+        note_access(self._state, self._agent, line, first, words, writes)
 
     def part(self, array: Array, writes: bool) -> None:
         """The kernel reads or writes an array, if that is in data memory."""
@@ -81,18 +84,6 @@ def _runs(array: Array, begins: int) -> Iterator[tuple[int, int]]:
     for end in ends.tolist():
         yield int(words[first]), end + 1 - first
         first = end + 1
-
-
-def _line() -> int:
-    """Line of the kernel that is at work, outside of this package and of NumPy; 0 = there is none to tell."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None:
-        name = frame.f_globals.get("__name__", "")
-        if not name.startswith(("memtile.", "numpy.")):
-            made = frame.f_code.co_filename.startswith("<")  # from MLIR: nobody has seen its lines
-            return 0 if made else frame.f_lineno
-        frame = frame.f_back
-    return 0
 
 
 class Watched(np.ndarray[Any, Any]):
