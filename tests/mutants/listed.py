@@ -363,7 +363,7 @@ MUTANTS = (
     Mutant(
         "a column without clock is at work",
         "explain/deadlock/ends.py",
-        "        if why is Cause.CLOCK_OFF:",
+        "        if self.waits.stopped(self.party) >= 0:",
         "        if False:",
         "tests/faults/test_deadlock.py::test_a_channel_whose_column_alone_has_no_clock_is_named",
     ),
