@@ -10,7 +10,7 @@ PAGES := .cache/pages
 USED := examples docs/pictures.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
-.PHONY: setup demo check test interpreted mutants corpus oldest bench lint docs clean
+.PHONY: setup demo check test interpreted mutants corpus oldest bench lint docs site clean
 
 setup: $(SETUP)
 
@@ -75,6 +75,10 @@ docs: $(SETUP)
 	$(BIN)/python tests/pages.py README.md docs/*.md
 	$(BIN)/python tests/notebook_files.py notebooks/*.ipynb
 	$(BIN)/python -m pytest -n $(WORKERS) --features-out=docs/features.md
+
+# The site as files, in .cache/site; any warning ends it. Fetches Pyodide for the playground, once.
+site: $(SETUP)
+	$(BIN)/python web/build.py .cache/site
 
 clean:
 	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks build dist src/*.egg-info

@@ -26,6 +26,8 @@ FLAGS = [
     "--remote-debugging-pipe",
 ]
 WAIT = 60  # seconds for an answer
+READY = "document.body?.dataset.ready"
+"""What our own pages say when they are."""
 KEYS = {
     "Enter": 13,
     "Escape": 27,
@@ -61,7 +63,7 @@ class Page:
         self.said: list[str] = []
         self.fetched: list[str] = []
 
-    def open(self, address: str, width: int, height: int, scheme: str) -> None:
+    def open(self, address: str, width: int, height: int, scheme: str, ready: str = READY) -> None:
         """Open an address in a new tab, in the ``light`` or ``dark`` scheme; wait until it is ready."""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -76,10 +78,17 @@ class Page:
             deviceScaleFactor=1,
             mobile=False,
         )
+        self.go(address, ready)
+
+    def go(self, address: str, ready: str = "document.readyState === 'complete'") -> None:
+        """Go to an address in the same tab; wait until an expression is true there."""
         self.ask("Page.navigate", url=address)
+        self.wait(ready)
+
+    def wait(self, ready: str) -> None:
+        """Wait until an expression is true."""
         self.evaluate(
-            "new Promise(done => { const look = () =>"
-            " document.body?.dataset.ready ? done() : setTimeout(look, 10); look(); })"
+            f"new Promise(done => {{ const look = () => {ready} ? done() : setTimeout(look, 10); look(); }})"
         )
 
     def evaluate(self, script: str) -> Any:
@@ -149,9 +158,15 @@ class Page:
 
 @contextmanager
 def opened(
-    file: Path, profile: Path, *, width: int = 1400, height: int = 900, scheme: str = "light"
+    file: Path | str,
+    profile: Path,
+    *,
+    width: int = 1400,
+    height: int = 900,
+    scheme: str = "light",
+    ready: str = READY,
 ) -> Iterator[Page]:
-    """A file in a browser of its own, ready."""
+    """A file, or an address, in a browser of its own, ready."""
     theirs_in, ours_out = os.pipe()
     ours_in, theirs_out = os.pipe()
 
@@ -172,7 +187,7 @@ def opened(
     os.close(theirs_out)
     page = Page(ours_out, ours_in)
     try:
-        page.open(file.as_uri(), width, height, scheme)
+        page.open(file if isinstance(file, str) else file.as_uri(), width, height, scheme, ready)
         yield page
     finally:
         browser.terminate()

@@ -1,0 +1,74 @@
+"""What is on the site and where: the pages by what they are for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Part(NamedTuple):
+    """Pages of one purpose.
+
+    Attributes:
+        title: above them.
+        about: for ``llms.txt``: what they are for.
+        pages: their names without ending, in order.
+    """
+
+    title: str
+    about: str
+    pages: tuple[str, ...]
+
+
+PARTS = (
+    Part(
+        "Tutorial",
+        "to learn, from nothing, in order",
+        ("readme", "tutorial", "notebooks/first_steps", "notebooks/tune_gemm", "notebooks/find_hang"),
+    ),
+    Part(
+        "How to",
+        "one task each",
+        (
+            "tilings",
+            "array",
+            "allocation",
+            "mlir",
+            "check",
+            "findings",
+            "explain",
+            "report",
+            "record",
+            "diff",
+            "sweep",
+            "notebooks",
+            "agents",
+            "files",
+            "trace",
+            "events",
+            "serve",
+            "protection",
+        ),
+    ),
+    Part(
+        "Explanation",
+        "why it is as it is, and how far to trust it",
+        ("timing", "races", "speed", "silicon", "deviations"),
+    ),
+    Part(
+        "Reference",
+        "to look up",
+        (
+            "reference",
+            "kernels",
+            "registers",
+            "stability",
+            "glossary",
+            "features",
+            "changelog",
+            "contributing",
+        ),
+    ),
+    Part("Gallery", "designs with their runs and reports", ("gallery/index",)),
+    Part("Playground", "tilings, descriptors and words in the browser", ("playground",)),
+)
+"""Each page is in one of them; the build fails for one that is in none."""

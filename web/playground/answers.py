@@ -1,0 +1,156 @@
+"""What the playground answers: a text goes in, the package does the rest; the browser only shows it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from memtile.access.drawing import NOTHING, order_drawing
+from memtile.access.expected import stream_elements
+from memtile.access.lowering.certificate import Task
+from memtile.access.tiling_cases import tilings_of
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.bd.codec import decode, encode
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.word_cases import WordCase, hex_words, parse_words
+from memtile.errors import InputFileError, MemtileError
+from memtile.importers.mlir.descriptors import Memory, descriptor, element_bytes
+from memtile.importers.mlir.forms.memory import bd
+from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.reader import read
+from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.types import shaped
+from memtile.report.descriptors import print_explained
+from memtile.report.lowering import answer as lowered
+from memtile.report.lowering import print_answer
+
+_FIRST = 4096  # elements of a walk that are written out
+_DRAWN = 1 << 20  # words of a transfer, and elements of a memory, that are walked and drawn
+
+
+def answer(text: str, tile: str = "memory") -> str:
+    """Answer a text, as JSON: ``kind``, ``text``, ``words``, ``walk``, ``picture`` (SVG), or ``error``.
+
+    Args:
+        text: tiling parameters or a descriptor as JSON, an ``aie.dma_bd``, or register words.
+        tile: tile kind of words and of an ``aie.dma_bd``.
+    """
+    try:
+        return json.dumps(_answered(text.strip(), tile))
+    except MemtileError as error:
+        return json.dumps({"error": "\n".join(error.messages)})
+
+
+def _answered(text: str, tile: str) -> dict[str, Any]:
+    if "aie.dma_bd" in text:
+        return _of_mlir(text, tile)
+    if text.startswith(("{", "[")):
+        return _of_json(text, tile)
+    return {"kind": "words", **_of_words(parse_words({"tile": tile, "words": re.split(r"[\s,]+", text)}))}
+
+
+def _of_json(text: str, tile: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise InputFileError(f"the text is not JSON: {error}.") from None
+    if isinstance(data, dict) and isinstance(data.get("words"), list):
+        return {"kind": "words", **_of_words(parse_words({"tile": tile, **data}))}
+    items, _ = tilings_of(data)
+    found = lowered(items[0], 1)
+    if found.error is not None:
+        raise found.error
+    assert found.case is not None
+    assert found.lowering is not None
+    buffer = found.case.tiling.buffer_dimension
+    shape = tuple(reversed(buffer)) if found.case.memref is None else found.case.memref.sizes
+    bits = found.case.element_bits
+    return {
+        "kind": "tiling",
+        "text": _printed(lambda console: print_answer(found, console)),
+        "words": [hex_words(encode(each, number)) for number, each in enumerate(found.chain)],
+        **_walked(found.lowering.tasks, bits, 0, tuple(shape)),
+    }
+
+
+def _of_mlir(text: str, tile: str) -> dict[str, Any]:
+    """The first ``aie.dma_bd`` of a text, its buffer at the begin of the tile's memory."""
+    found = re.search(r"aie\.dma_bd\s*\((?:[^()]|\([^()]*\))*\)\s*(?:\{[^{}]*\})?", text)
+    if found is None:
+        raise InputFileError("the text has an aie.dma_bd without its brackets.")
+    (operation,) = read(Text("dma_bd", found[0])).blocks[0].operations
+    form = Form(operation)
+    named = re.search(r"memref<[^<>]*(?:<[^<>]*>[^<>]*)*>", found[0])
+    shape = shaped(named[0]) if named else None
+    if shape is None:
+        raise InputFileError("the buffer of the aie.dma_bd has no type; write (%b : memref<8x16xi32>, ...).")
+    kind = TILE_KINDS[tile]
+    own = Memory(kind.own_window_words * WORD_BYTES, shape)
+    made = descriptor(bd(operation), kind, own, {}, None)
+    return {"kind": "aie.dma_bd", **_shown(made, shape.shape, element_bytes(form, shape))}
+
+
+def _of_words(case: WordCase) -> dict[str, Any]:
+    return _shown(decode(case.tile, case.words, case.bd), (), WORD_BYTES, case.bd)
+
+
+def _shown(made: Descriptor, shape: tuple[int, ...], size: int, number: int = 0) -> dict[str, Any]:
+    """A descriptor in all its forms; its picture on a buffer of ``shape``, or on words it touches."""
+    words = encode(made, number)
+    case = WordCase(made.tile, number, words)
+    own = TILE_KINDS[made.tile].own_window_words * WORD_BYTES // size
+    return {
+        "text": _printed(lambda console: print_explained(case, console)),
+        "words": [hex_words(words)],
+        **_walked([Task((made,))], size * 8, own, shape),
+    }
+
+
+def _walked(tasks: Any, bits: int, own: int, shape: tuple[int, ...]) -> dict[str, str]:
+    """The walk and its picture, elements counted from ``own`` on, where the tile's own memory begins."""
+    if sum(each.length * task.runs for task in tasks for each in task.descriptors) > _DRAWN:
+        return {"walk": f"more than {_DRAWN} words are not walked here", "picture": ""}
+    elements = stream_elements(tasks, bits)
+    if elements.max(initial=0) >= own:
+        elements = np.where(elements == NOTHING, NOTHING, elements - own)
+    return {"walk": _first(elements), "picture": _picture(elements, shape, f"{bits}-bit elements")}
+
+
+def _printed(show: Any) -> str:
+    text = io.StringIO()
+    show(Console(file=text, width=110, color_system=None))
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).rstrip()
+
+
+def _first(numbers: Any) -> str:
+    """The numbers of a stream; a dot for a zero that is inserted."""
+    cells = ["." if number == NOTHING else str(number) for number in numbers[:_FIRST].tolist()]
+    more = f" ... and {len(numbers) - _FIRST} more" if len(numbers) > _FIRST else ""
+    return " ".join(cells) + more
+
+
+def _picture(elements: Any, shape: tuple[int, ...], what: str) -> str:
+    """The buffer, each element with its first position in the stream."""
+    positions = np.flatnonzero(elements != NOTHING)[::-1]
+    if not len(positions):
+        return ""
+    first = 0 if shape else int(elements[positions].min())
+    size = int(np.prod(shape)) if shape else int(elements[positions].max()) - first + 1
+    if size > _DRAWN:
+        return ""
+    numbers = np.full(size, NOTHING, np.int64)
+    held = positions[elements[positions] - first < size]
+    numbers[elements[held] - first] = held  # NumPy keeps the last of equal indices
+    title = f"{what}, each with its position in the stream" + ("" if shape else f", from {first} on")
+    return order_drawing(numbers.reshape(shape) if shape else _rows(numbers), title).svg
+
+
+def _rows(numbers: Any) -> Any:
+    """Cells of a memory in rows of 32."""
+    width = min(len(numbers), 32)
+    return np.pad(numbers, (0, -len(numbers) % width), constant_values=NOTHING).reshape(-1, width)

