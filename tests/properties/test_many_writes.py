@@ -142,6 +142,9 @@ CLOCK = register_named("pl", "Column_Clock_Control").offset
 CLOCK_OFF = Write(address_of(1, 0, CLOCK), 0)
 BLOCK_OF_CLOCKS = BlockWrite(address_of(1, 0, CLOCK), (0, 0, 0))
 WATCHPOINT = register_named("memory_tile", "WatchPoint0").offset
+QUEUE = TILE_KINDS["memory"].queue_base
+MASKED = [Write(address_of(0, 1, 0), 0xFFFF), MaskWrite(address_of(0, 1, 0), 0xF0, 0x50)]
+PUSHES = [Write(address_of(0, 1, QUEUE), 0, firmware=True), Write(address_of(0, 1, 0), 1, firmware=True)]
 
 
 @settings(max_examples=60)
@@ -162,6 +165,8 @@ WATCHPOINT = register_named("memory_tile", "WatchPoint0").offset
     0,
     4000,
 )
+@example(MASKED * 5, 0, 4000)
+@example(PUSHES * 5, 0, 4000)
 def test_a_program_is_its_operations_one_after_another(
     program: list[Operation], launch: int, limit: int
 ) -> None:
