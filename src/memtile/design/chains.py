@@ -7,10 +7,13 @@ for this channel, halts the chip (AM025 status bits 8 and 9) and is refused here
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain as flat
 from typing import TYPE_CHECKING
 
 from memtile.access.boxes import boxes, check_walk, last_address
 from memtile.access.walk import Walk
+from memtile.arch.tiles import TileKind
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import place_of_address, place_of_lock
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from memtile.design.channels import Channel
     from memtile.design.tile import Tile
 
+_KEPT = 4096  # descriptors that were looked at last: variants of a design have the same ones
 _WINDOWS = "AM020 chapter 5: DMA windows"
 Use = tuple[str, str, tuple[str, ...]]
 """A field of a descriptor, what it names, and the windows that this lies in."""
@@ -69,31 +73,50 @@ def _checked_words(
             )
         )
     raise_if(_foreign_locks(tile, descriptor, where), DescriptorError)
-    words = encode(descriptor, number)
-    walks = [Walk.of(descriptor, run) for run in range(descriptor.iteration.different)]
-    raise_if([p for walk in walks for p in check_walk(walk, tile.kind, where)][:1], DescriptorError)
+    words, uses = _looked_at(descriptor, _types(descriptor), number, where)
     if channel is not None and len(tile.kind.memory_windows) > 1:
-        uses = dict.fromkeys([*_memory(tile, walks), *_locks(tile, descriptor)])
         raise_if([p for use in uses for p in _beyond(tile, channel, where, use)], DescriptorError)
     return words
 
 
-def _memory(tile: Tile, walks: Sequence[Walk]) -> Iterator[Use]:
+def _types(descriptor: Descriptor) -> tuple[type, ...]:
+    """Types of all that a descriptor says: 1 equals True and 1.0, and a register takes not all of them."""
+    d = descriptor
+    pairs = (*d.dims, *d.pad, d.iteration, d.acquire, d.release, d.axi, d.packet or ())
+    single = (d.length, d.address, d.next, d.ooo_id, d.compression, d.tlast_suppress, d.valid)
+    return tuple(map(type, (*single, *flat.from_iterable(pairs))))
+
+
+@lru_cache(maxsize=_KEPT)
+def _looked_at(
+    descriptor: Descriptor, _: tuple[type, ...], number: int, where: str
+) -> tuple[tuple[int, ...], tuple[Use, ...]]:
+    """Register words of a descriptor that stays within memory, and the windows that it reaches."""
+    words = encode(descriptor, number)
+    kind = descriptor.kind
+    walks = [Walk.of(descriptor, run) for run in range(descriptor.iteration.different)]
+    raise_if([p for walk in walks for p in check_walk(walk, kind, where)][:1], DescriptorError)
+    if len(kind.memory_windows) == 1:
+        return words, ()
+    return words, tuple(dict.fromkeys([*_memory(kind, walks), *_locks(kind, descriptor)]))
+
+
+def _memory(kind: TileKind, walks: Sequence[Walk]) -> Iterator[Use]:
     """The windows at both ends of each walk; between them lies only the own one."""
     for walk in walks:
         highest = last_address(walk)
         if highest is not None:
             lowest = min(box.address for box in boxes(walk))
-            places = (place_of_address(tile.kind, address) for address in (lowest, highest))
+            places = (place_of_address(kind, address) for address in (lowest, highest))
             windows = dict.fromkeys(place.window for place in places if place)
             yield "address walk", f"words {lowest:#x}..{highest:#x}", tuple(windows)
 
 
-def _locks(tile: Tile, descriptor: Descriptor) -> Iterator[Use]:
+def _locks(kind: TileKind, descriptor: Descriptor) -> Iterator[Use]:
     acquire, release = descriptor.acquire, descriptor.release
     used = [("acquire", acquire.id)] * acquire.enable + [("release", release.id)] * bool(release.value)
     for field, lock in used:
-        place = place_of_lock(tile.kind, lock)
+        place = place_of_lock(kind, lock)
         if place is not None:
             yield field, f"lock id {lock}", (place.window,)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from memtile.arch.devices import Device
@@ -29,6 +30,7 @@ from memtile.sim.array_door import ArrayDoor
 
 End = Channel | SwitchEnd
 _SOURCE = "AM020 chapter 2: stream switch"
+_KEPT = 64  # designs whose circuits were found last
 _MARGIN = 1  # columns beside those of the flows that a circuit may use at first
 
 
@@ -171,12 +173,13 @@ class Circuits:
         first, last = max(min(near) - _MARGIN, 0), min(max(near) + _MARGIN, self._columns - 1)
         everywhere = range(self._columns)
         columns = range(first, last + 1)
+        asked = self._device, tuple(self._flows), tuple(self._taken.items())
         try:
-            return route(SwitchGraph(self._device, columns), self._flows, self._taken)
+            return dict(_routed(columns, *asked))
         except DesignError:
             if columns == everywhere:
                 raise
-        return route(SwitchGraph(self._device, everywhere), self._flows, self._taken)
+        return dict(_routed(everywhere, *asked))
 
     def _write(self, tree: Tree, owner: str) -> None:
         """Configure the hops inside switches; what a wire joins needs no register."""
@@ -287,6 +290,14 @@ class Circuits:
                     next_step="Name all destinations in one call." if port == flow.source else "",
                     says=f"{flow} cannot have {port}: it has {owners[port]}",
                 )
+
+
+@lru_cache(maxsize=_KEPT)
+def _routed(
+    columns: range, device: Device, flows: tuple[Flow, ...], taken: tuple[tuple[Port, str], ...]
+) -> tuple[tuple[Flow, Tree], ...]:
+    """Circuits of flows, in their order; variants of a design ask for the same ones again and again."""
+    return tuple(route(SwitchGraph(device, columns), flows, dict(taken)).items())
 
 
 def _is_interface(port: Port) -> bool:

@@ -84,7 +84,9 @@ def shape_of(given: object, where: str) -> tuple[int, ...]:
         DesignError: anything else.
     """
     sizes = tuple(given) if isinstance(given, Iterable) else (given,)
-    if sizes and all(isinstance(size, SupportsIndex) and index(size) > 0 for size in sizes):
+    if sizes and all(
+        (type(size) is int or isinstance(size, SupportsIndex)) and index(size) > 0 for size in sizes
+    ):
         return tuple(map(index, sizes))
     raise DesignError(
         Problem(

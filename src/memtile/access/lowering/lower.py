@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from memtile.access.boxes import check_walk
@@ -29,6 +30,7 @@ from memtile.bd.windows import DmaAddress
 from memtile.errors import Problem, TransferError, raise_if
 
 Access = Literal["read", "write"]
+_KEPT = 2048  # lowerings, of those that were asked for last
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,32 @@ def lower(
     Raises:
         TransferError: every reason why there are no such descriptors.
     """
+    made = _placed(request, tile, access, address, most, iteration)
+    note(made.certificate)
+    return made
+
+
+@lru_cache(maxsize=_KEPT)
+def _placed(
+    request: Request, tile: TileName, access: Access, address: int, most: int | None, iteration: bool
+) -> Lowering:
+    """A lowering with its buffer at a word: variants of a design ask for the same again and again."""
+    made = _lowered(request, tile, access, most, iteration)
+    if address:
+        made = replace(made, tasks=tuple(_moved(task, address) for task in made.tasks))
+    raise_if(_walk_problems(made.tasks, made.kind), TransferError)
+    return made
+
+
+def _moved(task: Task, address: int) -> Task:
+    """The same task with its buffer at another word."""
+    moved = (d.but(address=DmaAddress(d.address + address)) for d in task.descriptors)
+    return Task(tuple(moved), task.runs)
+
+
+@lru_cache(maxsize=_KEPT)
+def _lowered(request: Request, tile: TileName, access: Access, most: int | None, iteration: bool) -> Lowering:
+    """A lowering with its buffer at word 0."""
     site = DmaSide(TILE_KINDS[tile], access == "write")
     clipped = clip(request)
     items = _in_words(clipped, request)
@@ -98,15 +126,13 @@ def lower(
     if plan is None:
         count = count_problem(bds_needed(items or (), fields, limits), available, site, one_run=not iteration)
         raise TransferError([*step_problems(items or (), request, site), count])
-    tasks = tuple(Task(tuple(_descriptors(chain, tile, address)), chain.runs) for chain in plan)
-    raise_if(_walk_problems(tasks, site.kind), TransferError)
-    certificate = certify(asked, tasks, address)
+    tasks = tuple(Task(tuple(_descriptors(chain, tile)), chain.runs) for chain in plan)
+    certificate = certify(asked, tasks)
     if not certificate.holds:
         raise TransferError(
             f"Word {certificate.difference} of the lowered stream is wrong. This is a fault of memtile: "
             "please report it with the tiling."
         )
-    note(certificate)
     return Lowering(request, site.kind, clipped, items or (), tasks, certificate)
 
 
@@ -129,14 +155,14 @@ def _walk_problems(tasks: tuple[Task, ...], kind: TileKind) -> list[Problem]:
     return [problem for walk in walks for problem in check_walk(walk, kind)][-1:]
 
 
-def _descriptors(chain: Chain, tile: TileName, address: int) -> Iterator[Descriptor]:
+def _descriptors(chain: Chain, tile: TileName) -> Iterator[Descriptor]:
     for shape in chain.shapes:
         loops = shape.loops
         all_plain = all(loop.plain for loop in loops)
         yield Descriptor(
             tile=tile,
             length=shape.length,
-            address=DmaAddress(address + shape.base),
+            address=DmaAddress(shape.base),
             dims=tuple(Dim(loop.step or 1, _wrap(shape, d)) for d, loop in enumerate(loops)),
             pad=tuple(Pad(loop.before, loop.after) for loop in loops if not all_plain),
             iteration=Iteration(shape.step, shape.wrap),

@@ -5,6 +5,7 @@ Requests and answers are lines of JSON: a task and its rivals in, a row out.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import queue
@@ -22,6 +23,7 @@ from memtile.explore.sweep.row import Row, State, Task
 
 Request = tuple[Task, Rivals]
 _CODE = "from memtile.explore.sweep.processes import serve; serve()"
+_GARBAGE = 100_000, 20, 20  # a variant leaves rings of objects: looking for them often costs more than they
 _AHEAD = 2  # tasks that wait for each process, so that none waits for us
 
 
@@ -160,6 +162,7 @@ def request_of(data: dict[str, Any]) -> Request:
 def serve() -> None:
     """Try the variants that come in, until there are no more; Ctrl-C is for whoever asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(*_GARBAGE)
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         os.dup2(2, 1)  # what designs print is no answer
         for line in sys.stdin:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -14,6 +15,7 @@ from memtile.model.state.columns import BUILT, Column, columns_of, fields_of
 from memtile.model.state.state import StateTables
 
 T = TypeVar("T")
+_PAGES = 1 << 18  # bytes from which on an array has pages of its own
 
 
 def at_rest(columns: type[T], rows: int, **built: Any) -> T:
@@ -51,10 +53,17 @@ def arrays_at_rest(shapes: Mapping[str, int | tuple[int, ...]], **built: Any) ->
 
 
 def _filled(name: str, shape: int | tuple[int, ...], column: Column) -> npt.NDArray[Any]:
-    """An array with its value at rest; of zeros, the host gives memory only to those that are touched."""
+    """An array with its value at rest; of zeros, the host gives memory only to those that are touched.
+
+    Large ones get pages of their own: in a process that makes one array after another, the C library takes
+    memory that was used before, and clears all of it.
+    """
+    kind, count = np.dtype(_dtype(name)), int(np.prod(shape))
+    if column.rest == 0 and count * kind.itemsize >= _PAGES:
+        return np.frombuffer(mmap.mmap(-1, count * kind.itemsize), kind).reshape(shape)
     if column.rest == 0:
-        return np.zeros(shape, _dtype(name))
-    return np.full(shape, column.rest, _dtype(name))
+        return np.zeros(shape, kind)
+    return np.full(shape, column.rest, kind)
 
 
 @cache
