@@ -46,7 +46,7 @@ class Entry:
     def __call__(self, struct: Any, *numbers: int) -> int:
         """Call it without the lock of the interpreter: other threads run meanwhile."""
         place: Place = struct.place or place_of(struct)
-        if self._free(place.result, place.error, place.address, *numbers):
+        if self.free(place.result, place.error, place.address, *numbers):
             raise RuntimeError(f"{self.__name__}: an error in compiled code")
         return place.answer.value
 
@@ -59,7 +59,8 @@ class Entry:
         return self._calls.held
 
     @cached_property
-    def _free(self) -> Any:
+    def free(self) -> Any:
+        """The same as ``held``, but without the lock; true where something went wrong."""
         return self._calls.free
 
     @cached_property

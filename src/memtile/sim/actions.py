@@ -128,13 +128,14 @@ class Made:
         self.forgotten = ""
         self._open: dict[int, ref[Any]] = {}
 
-    def add(self, action: A, text: str) -> A:
-        """Note an action that the kernel makes as ``text`` says."""
+    def add(self, action: A, text: str, *numbers: object) -> A:
+        """Note an action that the kernel makes as ``text`` says, which has places for ``numbers``."""
         key = id(action)
 
         def dropped(_: object) -> None:
             if self._open.pop(key, None) is not None:
-                self.forgotten = self.forgotten or text
+                said = text.format(*map(_named, numbers)) if numbers else text
+                self.forgotten = self.forgotten or said
 
         self._open[key] = ref(action, dropped)
         return action
@@ -142,6 +143,11 @@ class Made:
     def remove(self, action: object) -> None:
         """Note that the kernel has yielded an action."""
         self._open.pop(id(action), None)
+
+
+def _named(number: object) -> str:
+    """A number, or the name or else the number of a lock."""
+    return str(getattr(number, "name", getattr(number, "id", number)))
 
 
 class Pattern(NamedTuple):

@@ -23,7 +23,7 @@ from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAc
 from memtile.sim.endless import is_endless
 from memtile.sim.kernel_lines import is_said
 from memtile.sim.kernel_time import taken
-from memtile.sim.kernels import Core, Kernel, place
+from memtile.sim.kernels import INSTRUCTION_EVENTS, Core, Kernel, place
 from memtile.sim.links import Exchange
 from memtile.sim.races.kernel_notes import CoreNotes
 from memtile.sim.races.watch import RaceWatch
@@ -33,6 +33,7 @@ _ENABLE, _RESET = _CONTROL.field("Enable").mask, _CONTROL.field("Reset").mask
 # Members of an enum are slow to look up.
 _NEXT, _WAIT = int(CorePhase.NEXT), int(CorePhase.WAIT)
 _ACQUIRE, _RELEASE = int(CorePhase.ACQUIRE), int(CorePhase.RELEASE)
+_INSTRUCTION_EVENTS = [EVENT_UNITS["core"].events[f"INSTR_EVENT_{n}"] for n in INSTRUCTION_EVENTS]
 _NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
 _ACTIONS = (
     "what core.cycles, event, acquire, release, put_cascade, get_cascade, put_stream, get_stream "
@@ -89,6 +90,8 @@ class Cores:
         self._spec, self._state = state.spec, state
         self._cores, self._clock = plain(state.cores), plain(state.clock)
         self._targets: dict[int, list[int]] = {}  # of each core, by lock id as it sees them; in State.locks
+        # the core module's event unit is the first one of its tile
+        self._units: list[int] = plain(state.spec.tiles).first_unit[self._cores.tile].tolist()
         self._lock_time = int(state.spec.timing.core_lock[0])
         self.running: dict[int, Running] = {}
         self._watch: RaceWatch | None = None
@@ -144,11 +147,14 @@ class Cores:
 
     def serve(self) -> None:
         """Give every core that asks its next action; a core that was reset begins its kernel anew."""
-        for core, reset in enumerate(self._cores.reset.tolist()):
-            if reset:
+        resets = self._cores.reset.tolist()
+        if any(resets):
+            for core in [core for core, reset in enumerate(resets) if reset]:
                 self._follow_reset(core)
-        for core, phase in enumerate(self._cores.phase.tolist()):
-            if phase != _NEXT or self._cores.active[core] == OFF or self._cores.halted[core]:
+        phases, core = self._cores.phase.tolist(), -1
+        for _ in range(phases.count(_NEXT)):
+            core = phases.index(_NEXT, core + 1)
+            if self._cores.active[core] == OFF or self._cores.halted[core]:
                 continue
             try:
                 self._next(core, self.running[core])
@@ -242,8 +248,7 @@ class Cores:
             cores.until[core] = now + taken(action.cycles) - 1
         elif isinstance(action, EventInstruction):
             cores.phase[core], cores.until[core] = _WAIT, now
-            unit = int(self._spec.tiles.first_unit[running.core.tile])  # the core module's comes first
-            raise_event(self._state, unit, EVENT_UNITS["core"].events[f"INSTR_EVENT_{action.number}"], now)
+            raise_event(self._state, self._units[core], _INSTRUCTION_EVENTS[action.number], now)
         elif isinstance(action, LockOperation):
             cores.phase[core] = _ACQUIRE if action.acquire else _RELEASE
             cores.until[core] = now + self._lock_time

@@ -15,6 +15,8 @@ from memtile.sim.forward.plan import Arrays, arrays
 
 _LEAST = 256  # cycles of a run that is worth the arrays
 
+_BUDGET = int(Book.BUDGET)  # members of an enum are slow as numbers
+
 _KEPT_OFF = {
     KeptOff.CORE: "a core runs a kernel",
     KeptOff.UNIT: "an event unit counts, traces or combines events",
@@ -88,5 +90,5 @@ class FastForward:
     def run(self, st: State, until: int, budget: int) -> clock.Stop:
         """Advance to cycle ``until``, stepping no more than ``budget`` cycles; why the clock stopped."""
         assert self._work is not None
-        self._work.book[Book.BUDGET] = budget
+        self._work.book[_BUDGET] = budget
         return machine.run_forward(st, until, self._work)

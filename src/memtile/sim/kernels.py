@@ -126,7 +126,7 @@ class Core(Links):
         """
         if count < 1:
             raise self._error("kernel_cycles", "cycles", str(count), "1 or more", "a core takes time")
-        return self.made.add(Wait(int(count)), f"core.cycles({count})")
+        return self.made.add(Wait(int(count)), "core.cycles({})", count)
 
     def event(self, number: int = 0) -> EventInstruction:
         """Mark a moment: INSTR_EVENT_0 or 1 for one cycle, which counters and traces of the core see.
@@ -136,7 +136,7 @@ class Core(Links):
         """
         if number not in INSTRUCTION_EVENTS:
             raise self._error("kernel_event", "event", str(number), "0 or 1", "AM020: core events")
-        return self.made.add(EventInstruction(number), f"core.event({number})")
+        return self.made.add(EventInstruction(number), "core.event({})", number)
 
     def acquire(self, lock: int | Semaphore, value: int = -1, *, tile: Where = None) -> LockOperation:
         """Acquire ``lock``: below 0 wait for at least ``-value``, else for exactly ``value``.
@@ -151,7 +151,7 @@ class Core(Links):
             DesignError: no lock, one that the core does not reach, or a value that its operand does not hold.
         """
         action = LockOperation(self._lock(lock, value, tile), int(value), True)
-        return self.made.add(action, f"core.acquire({_named(lock)}, {value})")
+        return self.made.add(action, "core.acquire({}, {})", lock, value)
 
     def release(self, lock: int | Semaphore, value: int = 1, *, tile: Where = None) -> LockOperation:
         """Add ``value``, 1 or more, to ``lock``.
@@ -169,7 +169,7 @@ class Core(Links):
             allowed = f"1..{MEMORY.lock_value_max}"
             raise self._error("kernel_lock", "release", str(value), allowed, "AM020: six-bit lock state")
         action = LockOperation(self._lock(lock, value, tile), int(value), False)
-        return self.made.add(action, f"core.release({_named(lock)}, {value})")
+        return self.made.add(action, "core.release({}, {})", lock, value)
 
     def access(self, *loads: Pattern, store: Pattern | None = None) -> Accesses:
         """Let the address generators make accesses step by step, the last step of the longest one ends it.
@@ -428,10 +428,6 @@ class Core(Links):
                 says=says,
             )
         )
-
-
-def _named(lock: int | Semaphore) -> str:
-    return str(lock) if isinstance(lock, int | np.integer) else str(getattr(lock, "name", lock.id))
 
 
 def _not_held(values: Array, dtype: np.dtype[Any]) -> int | None:

@@ -122,7 +122,10 @@ def ask(st: State, operation: int, x: int = 0, y: int = 0, z: int = 0, more: Str
     if not ENABLED:
         return int(carry_out(st, operation, x, y, z, more))
     address = 0 if more is None else (more.place or place_of(more)).address
-    return operate(st, int(operation), x, y, z, address)
+    place = st.place or place_of(st)
+    if operate.free(place.result, place.error, place.address, operation, x, y, z, address):
+        raise RuntimeError("operate: an error in compiled code")
+    return place.answer.value
 
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
