@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from plan import PARTS
+from plan import parts
 
 _HEADING = re.compile(r"^# (.*)$", re.MULTILINE)
 
@@ -22,7 +22,8 @@ Install the wheel, or the repository, with pip; then `memtile --help`. Agents: `
 def write(source: Path, site: Path, about: dict[str, str]) -> None:
     """The list, and beside the pages of the site their sources, ``tutorial.md`` by ``tutorial.html``."""
     lines = [_HEAD]
-    for part in PARTS:
+    names = [path.stem for path in source.glob("*.md")]
+    for part in parts(names):
         lines += ["", f"## {part.title}: {part.about}", ""]
         for name in part.pages:
             lines.append(_row(source, name, about))

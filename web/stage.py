@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from links import linked
-from plan import PARTS
+from plan import parts
 
 ROOT = Path(__file__).parents[1]
 _ROOT_PAGES = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -22,6 +22,7 @@ def stage(source: Path) -> None:
     """Write everything that Sphinx reads, but the gallery's runs."""
     shutil.copytree(ROOT / "docs" / "pictures", source / "pictures")
     files = pages()
+    names = [page_name(page) for file, page in files.items() if file.endswith(".md")]
     for file, page in files.items():
         path, to = ROOT / file, source / page
         if path.suffix == ".md" and page != "index.md":
@@ -30,7 +31,7 @@ def stage(source: Path) -> None:
             to.parent.mkdir(exist_ok=True)
             to.write_text(linked(notebook_page(path), file, page, files), encoding="utf-8")
     front = (ROOT / "web" / "index.md").read_text("utf-8")
-    (source / "index.md").write_text(front + "".join(_toctrees()), encoding="utf-8")
+    (source / "index.md").write_text(front + "".join(_toctrees(names)), encoding="utf-8")
     for name in ("conf.py", "favicon.ico", "playground.md"):
         shutil.copy(ROOT / "web" / name, source)
 
@@ -86,7 +87,12 @@ def _lexed(text: str) -> str:
     return re.sub(r"^```timing.*$", "```text", text, flags=re.MULTILINE)
 
 
-def _toctrees() -> Iterator[str]:
-    for part in PARTS:
-        names = "\n".join(_LABELS.get(page, page) for page in part.pages)
-        yield f"```{{toctree}}\n:hidden:\n:caption: {part.title}\n:titlesonly:\n\n{names}\n```\n\n"
+def page_name(page: str) -> str:
+    """The path of a page without its ending, as Sphinx names it."""
+    return page.removesuffix(".md")
+
+
+def _toctrees(names: list[str]) -> Iterator[str]:
+    for part in parts(names):
+        listed = "\n".join(_LABELS.get(page, page) for page in part.pages)
+        yield f"```{{toctree}}\n:hidden:\n:caption: {part.title}\n:titlesonly:\n\n{listed}\n```\n\n"

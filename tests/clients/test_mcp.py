@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import skill_page
 from broken_designs import BROKEN, RING, Broken
-from memtile.cli.agents.server import SKILL, skill_text
+from memtile.cli.agents.server import FRONT, SKILL, skill_text
 from memtile.cli.agents.tools import TOOLS
 from memtile.cli.main import app
 
@@ -113,7 +113,7 @@ def test_an_agent_gets_the_skill_and_the_tools_with_their_arguments() -> None:
         for argument in tool.input_schema["properties"]:
             assert f"`{argument}`" in tool.description, (tool.name, argument)
         assert f"`{tool.name}`" in skill
-    assert CliRunner().invoke(app, ["mcp", "--skill"]).stdout == skill
+    assert CliRunner().invoke(app, ["mcp", "--skill"]).stdout == FRONT + skill
 
 
 def test_the_page_has_the_skill_as_it_is() -> None:
@@ -227,3 +227,23 @@ def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "Install it: pip install mcp" in " ".join(done.stderr.split())
+
+
+def test_long_answers_are_cut_and_say_so() -> None:
+    """Thirty tasks that wait for locks which nobody gives, and a hundred tilings."""
+    lines = [
+        "from memtile import MemoryTile",
+        "def design():",
+        "    tile = MemoryTile()",
+        "    for n in range(30):",
+        "        read = tile.read(tile.buffer(f'b{n}', 8)).guarded(tile.lock(0, f'l{n}').acquire(), None)",
+        "        tile.mm2s[n % 6].start(read)",
+        "    return tile",
+    ]
+    tiling = {"buffer_dimension": [8], "element_bits": 32}
+    checked, lowered = ask(("check", {"text": "\n".join(lines)}), ("lower", {"tiling": [tiling] * 100}))
+    (design,) = checked["designs"]
+    more = design["counts"]["error"] - 20
+    assert more >= 10
+    assert (len(design["findings"]), design["findings"][-1]) == (21, f"... and {more} more")
+    assert (len(lowered["answers"]), lowered["answers"][-1], lowered["good"]) == (61, "... and 40 more", True)

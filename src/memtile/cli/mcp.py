@@ -16,7 +16,9 @@ Examples:
 
 
 def mcp(
-    skill: Annotated[bool, typer.Option("--skill", help="Print the text that agents get, and end.")] = False,
+    skill: Annotated[
+        bool, typer.Option("--skill", help="Print the text that agents get, as a skill file.")
+    ] = False,
 ) -> None:
     """Serve check, run, explain, lower, descriptor and limits as tools, over standard input and output.
 
@@ -24,9 +26,9 @@ def mcp(
     call and answer with data. Designs in Python are run with the rights of who started the server. Needs
     the package mcp (pip install mcp).
     """
-    from memtile.cli.agents.server import serve, skill_text
+    from memtile.cli.agents.server import FRONT, serve, skill_text
 
     if skill:
-        typer.echo(skill_text(), nl=False)
+        typer.echo(FRONT + skill_text(), nl=False)
         return
     serve(__version__)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 LINES = 60
 """Of a list that has no end of its own; what is left out is said."""
+FINDINGS = 20
 WORDS = 16
 """First words of an output."""
 
@@ -27,7 +28,7 @@ def run_answer(result: Result, arrays: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "good": result.good,
         **{key: whole[key] for key in kept},
-        "findings": whole["findings"],
+        "findings": shortened(whole["findings"], FINDINGS),
         "waiting": shortened(whole["waiting"]),
         "resting": shortened(whole["resting"], 8),
         "checks": shortened([check for check in whole["checks"] if not check["exact"]], 8),

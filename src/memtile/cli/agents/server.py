@@ -20,6 +20,15 @@ NAME = "memtile"
 SKILL = "memtile://skill"
 
 
+FRONT = """---
+name: memtile
+description: Write, check, run and repair designs for AMD's AIE-ML arrays (Ryzen AI NPU) without a board.
+---
+
+"""
+"""What agents that take skills as files want above the text."""
+
+
 def skill_text() -> str:
     """How an agent works with the tools: the text that it gets when it connects."""
     return (files("memtile.cli.agents") / "skill.md").read_text(encoding="utf-8")

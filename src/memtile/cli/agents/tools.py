@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, Literal
 
 from memtile.arch.tiles import TileName
-from memtile.cli.agents.answers import run_answer, shortened
+from memtile.cli.agents.answers import FINDINGS, run_answer, shortened
 from memtile.cli.agents.given import Kind, given_file
 
 Answer = dict[str, Any]
@@ -38,8 +38,10 @@ def check(
 
     with given_file(path, text, kind) as file:
         results = checked([file.name], device, _settings(settings))
-        found = {"good": all(each.good for each in results), "designs": [each.as_json() for each in results]}
-        return dict(file.said(found))
+        answers = [each.as_json() for each in results]
+        for each in answers:
+            each["findings"] = shortened(each["findings"], FINDINGS)
+        return dict(file.said({"good": all(each.good for each in results), "designs": answers}))
 
 
 def run(
@@ -125,7 +127,7 @@ def lower(
     override = {"tile": tile, "access": access}
     found = [answer(item, n, **override) for n, item in enumerate(items, 1)]
     answers = [_lowered(each, elements) for each in found]
-    return {"good": all(each.lowering is not None for each in found), "answers": answers}
+    return {"good": all(each.lowering is not None for each in found), "answers": shortened(answers)}
 
 
 def descriptor(
