@@ -157,8 +157,8 @@ def test_rings_are_jumped_over_as_a_whole(buffers: int) -> None:
 
 
 def test_a_full_sink_ends_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtile.sim.port_buffers.SINK_WORDS", 700)
-    monkeypatch.setattr("memtile.sim.port_buffers.MOST_SINK_WORDS", 700)
+    monkeypatch.setattr("memtile.sim.port_buffers.LEAST_BLOCK", 700)
+    monkeypatch.setattr("memtile.sim.port_buffers.MOST_BLOCK", 700)
     rig = compared(lambda: one(length=4000), range(600, 4100, 97))
     assert rig.engine.forward.jumps > 4
 
@@ -260,8 +260,11 @@ def test_short_runs_and_runs_without_it_step() -> None:
 
 @pytest.mark.parametrize(("flags", "times"), [("000000000000", 3), ("001001001001", 3), ("001001001000", 2)])
 def test_tlast_comes_again_with_the_same_words(flags: str, times: int) -> None:
-    st: Any = SimpleNamespace(source_last=np.array([int(flag) for flag in flags], np.uint8))
-    assert guards.last_flags(st, 3, 3, 3) == times
+    given = np.array([int(flag) for flag in flags], np.uint8)
+    state = Rig().engine.state
+    ports = state.ports
+    ports.source_flags[0], ports.source_position[0], ports.source_end[0] = given.ctypes.data, 3, len(given)
+    assert guards.last_flags(state, 0, 3, 3) == times
 
 
 def test_what_counts_has_a_guard_or_is_an_account() -> None:
@@ -307,8 +310,8 @@ def test_sources_are_laid_out_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.compiled("runs of many rounds")
 def test_a_jump_that_a_sink_ended_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtile.sim.port_buffers.SINK_WORDS", 2048)
-    monkeypatch.setattr("memtile.sim.port_buffers.MOST_SINK_WORDS", 2048)
+    monkeypatch.setattr("memtile.sim.port_buffers.LEAST_BLOCK", 2048)
+    monkeypatch.setattr("memtile.sim.port_buffers.MOST_BLOCK", 2048)
     rig = compared(lambda: lane(2), range(9000, 17000, 997))
     stepped = rig.now - rig.engine.forward.jumped
     assert rig.engine.forward.rings > 3

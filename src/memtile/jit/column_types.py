@@ -187,7 +187,7 @@ def _linear(builder: Any, indices: list[Any], lengths: list[Any]) -> Any:
     return reduce(lambda at, step: builder.add(builder.mul(at, step[1]), step[0]), steps, zero)
 
 
-def _address(context: Any, builder: Any, column: ColumnType, value: Any, kind: Any, index: Any) -> Any:
+def address_of(context: Any, builder: Any, column: ColumnType, value: Any, kind: Any, index: Any) -> Any:
     """Address of an element."""
     given = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     indices = [context.cast(builder, i, k, types.intp) for i, k in zip(given, _kinds(kind), strict=True)]
@@ -199,21 +199,22 @@ def _address(context: Any, builder: Any, column: ColumnType, value: Any, kind: A
     return builder.gep(builder.bitcast(first, row.as_pointer()), [outer, inner], inbounds=True)
 
 
-def _tag(builder: Any, column: ColumnType, access: Any) -> None:
-    """Say which column a load or store is about."""
+def tagged(builder: Any, place: str, access: Any) -> Any:
+    """A load or store that says which column, or other place that overlaps none, it is about."""
     module = builder.module
     root = module.add_metadata([ir.MetaDataString(module, _ROOT)])
     offset = ir.Constant(ir.IntType(64), 0)
-    place = module.add_metadata([ir.MetaDataString(module, column.place), root, offset])
-    access.set_metadata("tbaa", module.add_metadata([place, place, offset]))
+    kind = module.add_metadata([ir.MetaDataString(module, place), root, offset])
+    access.set_metadata("tbaa", module.add_metadata([kind, kind, offset]))
+    return access
 
 
 @lower_builtin(operator.getitem, ColumnType, types.Any)
 def get_element(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Load an element."""
     column, index = sig.args
-    loaded = builder.load(_address(context, builder, column, args[0], index, args[1]))
-    _tag(builder, column, loaded)
+    place = address_of(context, builder, column, args[0], index, args[1])
+    loaded = tagged(builder, column.place, builder.load(place))
     return context.data_model_manager[column.element].from_data(builder, loaded)
 
 
@@ -223,4 +224,5 @@ def set_element(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     column, index, value = sig.args
     given = context.cast(builder, args[2], value, column.element)
     stored = context.data_model_manager[column.element].as_data(builder, given)
-    _tag(builder, column, builder.store(stored, _address(context, builder, column, args[0], index, args[1])))
+    place = address_of(context, builder, column, args[0], index, args[1])
+    tagged(builder, column.place, builder.store(stored, place))

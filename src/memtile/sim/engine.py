@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,23 +25,26 @@ from memtile.model.state.causes import Phase
 from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
-from memtile.sim import clock, machine, port_buffers
+from memtile.sim import clock, machine
+from memtile.sim.caught import Caught, at_end
 from memtile.sim.compression import refuse_unknown
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
 from memtile.sim.fast_forward import FastForward
-from memtile.sim.feed import AtPorts, Feed, Offer, Words, join, no_tlast, tlasts, whole
+from memtile.sim.feed import AtPorts, Feed, Flags, Offer, Words, no_tlast, whole
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
 from memtile.sim.many_writes import ManyWrites
 from memtile.sim.partition import open_partition, stop_clocks, unmodelled
+from memtile.sim.port_buffers import Sinks, Sources
 from memtile.sim.races.checks import Checks
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 
 _KERNEL = clock.Stop.KERNEL
 _SLICE = 1 << 16  # cycles between looks at the outside world
+_NOBODY = Caught()  # takes words
 
 Progress = Callable[[int], None]
 
@@ -93,9 +95,9 @@ class Engine(ManyWrites):
         self.forward = FastForward()
         self.host = HostTime(self._state, self.pass_to)
         self._doors: dict[tuple[int, bool], Door] = {}
-        self._regions: port_buffers.Regions = {}
+        self._sources, self._sinks = Sources(self._feeds), Sinks()
         self._new_at_ports = False  # what was fed, caught or paced has not been laid out
-        self._caught: dict[int, list[Offer]] = {}
+        self._caught: dict[int, Caught] = {}
         self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         self._observer: Callable[[Door, int], Door] | None = None
@@ -187,12 +189,14 @@ class Engine(ManyWrites):
         """Append words for the S2MM channel's stream port to offer; ``tlast``: 1 where a packet ends."""
         last = no_tlast(len(words)) if tlast is None else tlast.astype(np.uint8)
         self._new_at_ports = True
-        self._feeds.setdefault(ch, Feed()).put(np.ascontiguousarray(words, np.uint32), last)
+        if words.dtype != np.uint32 or words.strides != (0,):  # one word, again and again, needs no memory
+            words = np.ascontiguousarray(words, np.uint32)
+        self._feeds.setdefault(ch, Feed()).put(words, last)
 
     def catch(self, ch: int) -> None:
         """Take every word of the MM2S channel's stream port from now on."""
         self._new_at_ports = True
-        self._caught.setdefault(ch, [])
+        self._caught.setdefault(ch, Caught())
 
     def pace(self, ch: int, pattern: npt.NDArray[np.int64]) -> None:
         """Readiness of the port, cycle by cycle, repeating; 1 = offers or takes a word."""
@@ -283,14 +287,12 @@ class Engine(ManyWrites):
         return self._watcher is None and not self._new_at_ports and until <= self.upsets.next_cycle
 
     def caught(self, ch: int) -> Words:
-        """Words taken from the MM2S channel's port so far; uint32."""
-        chunks = [words for words, _ in self._caught.get(ch, [])]
-        return np.concatenate(chunks) if chunks else np.zeros(0, dtype=np.uint32)
+        """Words taken from the MM2S channel's port so far; uint32, read-only."""
+        return self._caught.get(ch, _NOBODY).words()
 
-    def tlasts(self, ch: int) -> npt.NDArray[np.uint8]:
+    def tlasts(self, ch: int) -> Flags:
         """TLAST of each word of :meth:`caught`; uint8."""
-        chunks = [last for _, last in self._caught.get(ch, [])]
-        return np.concatenate(chunks) if chunks else np.zeros(0, dtype=np.uint8)
+        return self._caught.get(ch, _NOBODY).tlasts()
 
     def tokens(self, tile: int) -> list[int]:
         """What left the tile-control port of a model without switches: task-complete tokens, answers."""
@@ -326,9 +328,10 @@ class Engine(ManyWrites):
 
     def at_ports(self) -> AtPorts:
         """What waits at the ports and what was taken there, each stream in one piece."""
+        self._take_back()
         return AtPorts(
             feeds={ch: whole(feed.offers()) for ch, feed in self._feeds.items()},
-            caught={ch: whole(chunks) for ch, chunks in self._caught.items()},
+            caught={ch: (caught.words(), caught.tlasts()) for ch, caught in self._caught.items()},
             left={
                 port: (np.array([w for w, _ in words], np.uint32), np.array([e for _, e in words], np.uint8))
                 for port, words in self._left.items()
@@ -346,12 +349,14 @@ class Engine(ManyWrites):
         """Let all be at the ports that :meth:`at_ports` found in another engine of the same model."""
         for ch, (words, last) in feeds.items():
             self.feed(ch, words, last)
-        self._caught = {ch: [offer] for ch, offer in caught.items()}
+        for ch, offer in caught.items():
+            self.catch(ch)
+            self._caught[ch].put(offer)
         self._left = {
             port: list(zip(words.tolist(), last.tolist(), strict=True))
             for port, (words, last) in left.items()
         }
-        self._patterns = dict(patterns)
+        self._patterns, self._new_at_ports = dict(patterns), True
 
     def put_state(self, values: Mapping[str, npt.NDArray[Any]]) -> None:
         """Give the state other values, by the names that ``state.compare.columns`` has for its columns."""
@@ -367,7 +372,8 @@ class Engine(ManyWrites):
     def pending(self, ch: int) -> int:
         """Words fed to the S2MM channel's port that it has not taken."""
         waiting = len(self._feeds[ch]) if ch in self._feeds else 0
-        return waiting + int(self._ports.source_end[ch] - self._ports.source_position[ch])
+        laid = self._ports.source_end[ch] - self._ports.source_position[ch] + self._ports.next_end[ch]
+        return waiting + int(laid)
 
     def channels_in_use(self) -> list[int]:
         """Channels that did or were asked anything, or whose port has words that they have not taken."""
@@ -385,43 +391,38 @@ class Engine(ManyWrites):
 
     def deliver(self, ch: int, words: Words, tlast: bool) -> None:
         """Record the words of one BD that left the MM2S channel outside the clock loop (untimed run)."""
-        self.deliveries(ch).append((words, tlasts(len(words), tlast)))
+        self.deliveries(ch).append(words, at_end(len(words), tlast))
 
-    def deliveries(self, ch: int) -> list[Offer]:
+    def deliveries(self, ch: int) -> Caught:
         """What left the MM2S channel's port, to be appended to; no one sees it if nobody takes the words."""
-        return self._caught.get(ch, [])  # a BD of length 0 sends nothing to nobody
+        return self._caught.get(ch, Caught())  # a BD of length 0 sends nothing to nobody
 
     def take(self, ch: int, count: int) -> Words:
         """Take ``count`` of the :meth:`pending` words of the S2MM channel outside the clock loop."""
-        at, end = int(self._ports.source_position[ch]), int(self._ports.source_end[ch])
-        if at == end and count:
-            return self._feeds[ch].take(count)
-        laid = self._state.source[at : min(at + count, end)]
-        self._ports.source_position[ch] = at + len(laid)
-        return laid if len(laid) == count else join([laid, self._feeds[ch].take(count - len(laid))])
+        return self.supply(ch)(count)
 
     def supply(self, ch: int) -> Callable[[int], Words]:
         """:meth:`take` of the channel, until the clock loop runs."""
-        laid = self._ports.source_end[ch] > self._ports.source_position[ch]
-        return partial(self.take, ch) if laid or ch not in self._feeds else self._feeds[ch].take
+        self._take_back()
+        return self._feeds[ch].take if ch in self._feeds else Feed().take
 
     def peek(self, ch: int, count: int) -> Words:
         """The next :meth:`pending` words of the S2MM channel, ``count`` at most; they stay there."""
-        at = int(self._ports.source_position[ch])
-        laid = self._state.source[at : min(at + count, int(self._ports.source_end[ch]))]
-        return join([laid, self._feeds[ch].peek(count - len(laid))]) if ch in self._feeds else laid
+        self._take_back()
+        return self._feeds[ch].peek(count) if ch in self._feeds else Feed().peek(count)
+
+    def _take_back(self) -> None:
+        """Let the words wait that the clock loop has at hand."""
+        self._sources.take_back(self._state)
+        self._new_at_ports = True
 
     def _attach(self) -> None:
         """Lay new feeds, sinks and patterns out as the clock loop wants them."""
-        ports = self._ports
-        if self._new_at_ports and self._feeds:
-            self._state, self._regions = port_buffers.lay_out(self._state, self._feeds)
+        if not self._new_at_ports:
+            return
         self._new_at_ports = False
-        if any(ports.sink_row[ch] < 0 for ch in self._caught):
-            for row, ch in enumerate(self._caught):
-                ports.sink_row[ch] = row
-            many = len(self._caught), port_buffers.SINK_WORDS
-            self._state = port_buffers.with_sinks(self._state, *many)
+        self._sinks.open(self._state, self._caught, sum(map(len, self._feeds.values())))
+        self._sources.lay_out(self._state)
         if self._patterns:
             self._state = self._state._replace(pattern=self._lay_out_patterns())
 
@@ -442,6 +443,6 @@ class Engine(ManyWrites):
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
             self._left.setdefault(port, []).append((word, end))
         listed[0, 0] = 0
-        self._state = port_buffers.take_from_sinks(self._state, self._caught, all_words=all_words)
-        if full:
-            port_buffers.refill(self._state, self._feeds, self._regions)
+        if full or all_words:
+            self._sinks.take(self._state, self._caught, full=bool(full))
+            self._sources.lay_out(self._state)

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 Words = npt.NDArray[np.uint32]
-Offer = tuple[Words, npt.NDArray[np.uint8]]  # words and the TLAST of each
+Flags = npt.NDArray[np.uint8]
+Offer = tuple[Words, Flags]  # words and the TLAST of each
+
+_NO_FLAG = np.zeros(1, np.uint8)
 
 
-def no_tlast(words: int) -> npt.NDArray[np.uint8]:
+def no_tlast(words: int) -> Flags:
     """TLAST of words that no packet ends with; one byte for all of them, read-only."""
-    return np.broadcast_to(np.zeros(1, np.uint8), (words,))
+    return np.broadcast_to(_NO_FLAG, (words,))
+
+
+def has_tlast(last: Flags) -> bool:
+    """Whether a packet ends with some of the words."""
+    return bool(len(last) and last[0] if last.strides == (0,) else last.any())
 
 
 class Feed:
     """A queue of words, each with its TLAST."""
 
     def __init__(self) -> None:
-        self._pieces: list[Offer] = []
+        self._pieces: deque[Offer] = deque()
         self._at = 0  # words of the first piece that are gone
+        self._words = 0  # of all pieces
 
     def __len__(self) -> int:
-        return sum(len(words) for words, _ in self._pieces) - self._at
+        return self._words - self._at
 
-    def put(self, words: Words, last: npt.NDArray[np.uint8]) -> None:
+    def put(self, words: Words, last: Flags) -> None:
         """Append a piece."""
         self._pieces.append((words, last))
+        self._words += len(words)
+
+    def put_back(self, words: Words, last: Flags) -> None:
+        """Put a piece before all others."""
+        if self._at:
+            first, flags = self._pieces[0]
+            self._pieces[0] = first[self._at :], flags[self._at :]
+            self._words, self._at = self._words - self._at, 0
+        self._pieces.appendleft((words, last))
+        self._words += len(words)
 
     def take(self, count: int) -> Words:
         """The next ``count`` words, which are gone then; never asked for more than there are."""
@@ -39,16 +57,7 @@ class Feed:
             if start + count < len(words):
                 self._at += count
                 return words[start : start + count]
-        parts = []
-        while count:
-            words = self._pieces[0][0][self._at :][:count]
-            parts.append(words)
-            count -= len(words)
-            self._at += len(words)
-            if self._at == len(self._pieces[0][0]):
-                del self._pieces[0]
-                self._at = 0
-        return join(parts)
+        return join([words for words, _ in self.take_offers(count)])
 
     def take_offers(self, count: int) -> list[Offer]:
         """The next words with their TLAST, ``count`` at most, which are gone then."""
@@ -60,9 +69,15 @@ class Feed:
             count -= len(part[0])
             self._at += len(part[0])
             if self._at == len(words):
-                del self._pieces[0]
+                self._words -= len(words)
+                self._pieces.popleft()
                 self._at = 0
         return parts
+
+    def take_piece(self, least: int) -> Offer:
+        """The next words in one piece, with their TLAST: ``least`` of them, or a longer piece as it is."""
+        first = len(self._pieces[0][0]) - self._at
+        return whole(self.take_offers(max(first, min(least, len(self)))))
 
     def peek(self, count: int) -> Words:
         """The next words, ``count`` at most, which stay there."""
@@ -70,14 +85,17 @@ class Feed:
         for words, _ in self.offers():
             parts.append(words[:count])
             count -= len(parts[-1])
+            if not count:
+                break
         return join(parts)
 
     def offers(self) -> list[Offer]:
         """All that is left, in pieces."""
         if self._at:
             words, last = self._pieces[0]
-            self._pieces[0], self._at = (words[self._at :], last[self._at :]), 0
-        return self._pieces
+            self._pieces[0] = words[self._at :], last[self._at :]
+            self._words, self._at = self._words - self._at, 0
+        return list(self._pieces)
 
 
 def join(parts: list[Words]) -> Words:
@@ -87,20 +105,11 @@ def join(parts: list[Words]) -> Words:
     return np.concatenate(parts) if parts else np.zeros(0, np.uint32)
 
 
-@lru_cache(maxsize=16)  # BDs of the same length come again and again
-def tlasts(words: int, tlast: bool) -> npt.NDArray[np.uint8]:
-    """TLAST of each word of a BD; read-only."""
-    last = np.zeros(words, dtype=np.uint8)
-    last[-1:] = tlast
-    last.flags.writeable = False
-    return last
-
-
 class AtPorts(NamedTuple):
     """Streams at the ports of an engine: the words of each, and their TLAST.
 
     Attributes:
-        feeds: words that wait for S2MM channels, by channel; those laid out already are in the state.
+        feeds: words that wait for S2MM channels, by channel.
         caught: words taken from MM2S channels, by channel.
         left: words taken from switch ports, by port.
         patterns: readiness of the ports, by channel.
@@ -112,8 +121,11 @@ class AtPorts(NamedTuple):
     patterns: dict[int, npt.NDArray[np.int64]]
 
 
-def whole(pieces: Sequence[Offer]) -> Offer:
-    """Pieces as one."""
-    words = [piece for piece, _ in pieces] or [np.zeros(0, np.uint32)]
-    last = [flags for _, flags in pieces] or [np.zeros(0, np.uint8)]
-    return np.concatenate(words), np.concatenate(last)
+def whole(pieces: list[Offer]) -> Offer:
+    """Pieces as one; one piece stays as it is."""
+    if len(pieces) == 1:
+        return pieces[0]
+    words = join([words for words, _ in pieces])
+    if not any(has_tlast(last) for _, last in pieces):
+        return words, no_tlast(len(words))
+    return words, np.concatenate([last for _, last in pieces])

@@ -1,12 +1,13 @@
-"""The words at the stream ports as the clock loop has them: a window of each source, and sinks.
+"""The words at the stream ports as the clock loop has them: pieces of what is fed, blocks for what comes out.
 
-Of what was fed, the clock loop has a window at a time, and asks for more before it ends. What is in sinks
-that are full is copied. Both stay small and are used again and again: new memory costs more than copying.
+Both are arrays of the host that the clock loop gets by their addresses, so nothing is copied that is long. Of
+a source it has the piece that it is in and the one that follows, and asks for another one when the first is
+used up. A sink is a block, in which it writes on until that has little room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,100 +15,153 @@ import numpy as np
 from memtile.jit.tables import plain
 from memtile.model.roster import wake_channel
 from memtile.model.state.state import State
-from memtile.model.streams.host_ports import LOW
-from memtile.sim.feed import Feed, Offer, no_tlast
+from memtile.sim.caught import Caught, Places, room_for
+from memtile.sim.feed import Feed, Offer, Words, has_tlast, no_tlast
+from memtile.sim.recycled import lend
 
-UNDER_WAY = 128  # words: at least what a channel can have taken from its port and not yet written
-WINDOW = 1 << 17  # words of a source
-SINK_WORDS = 1 << 14  # of the first sinks
-MOST_SINK_WORDS = 1 << 17  # of the sinks of long runs
-_GROWTH = 8
-
-
-class Region(NamedTuple):
-    """Where a source has its window in ``State.source``, behind room for the words that are under way."""
-
-    first: int
-    size: int
+WINDOW = 1 << 17  # words up to which short pieces of a source are put together
+LEAST_BLOCK = 1 << 14  # words
+MOST_BLOCK = 1 << 26
+ENDS = 1 << 13  # places of TLAST in a block
+_GROWTH = 4
+_ENDLESS = 1 << 62
+_NOTHING = np.zeros(1, np.uint32)
 
 
-Regions = dict[int, Region]
+class Sources:
+    """What the clock loop has of the words that wait; ``feeds`` has those behind them.
 
-
-def lay_out(st: State, feeds: dict[int, Feed]) -> tuple[State, Regions]:
-    """The state with a window of the words of each source, and where they are.
-
-    What is in a window is gone from ``feeds``.
+    Args:
+        feeds: by channel.
     """
-    ports, regions, total = plain(st.ports), Regions(), 0
-    left = {ch: int(ports.source_end[ch] - ports.source_position[ch]) for ch in range(len(ports.source_end))}
-    for ch, words in left.items():
-        waiting = len(feeds[ch]) if ch in feeds else 0
-        if words + waiting:
-            regions[ch] = Region(total + UNDER_WAY, max(min(words + waiting, WINDOW), words))
-            total += UNDER_WAY + regions[ch].size
-    found = st._replace(source=np.zeros(total, np.uint32), source_last=np.zeros(total, np.uint8))
-    for ch, region in regions.items():
-        old = slice(int(ports.source_position[ch]), int(ports.source_end[ch]))
-        _move(found, ch, region, (st.source[old], st.source_last[old]))
-        _fill(found, ch, region, feeds)
-        if not left[ch]:  # it may have rested for want of words
-            wake_channel(found, ch)
-    return found, regions
+
+    def __init__(self, feeds: dict[int, Feed]) -> None:
+        self._feeds = feeds
+        self._laid: dict[int, list[Offer]] = {}  # the piece before, the present one, the next one
+
+    def lay_out(self, st: State) -> None:
+        """Give the clock loop pieces of all that waits, as far as it takes them."""
+        ports = plain(st.ports)
+        for ch in list(self._feeds):
+            while ports.next_end[ch] == 0 and len(self._feeds[ch]):
+                first = ports.source_position[ch] == ports.source_end[ch]
+                self._lay(st, ch, self._piece(st, self._feeds[ch]))
+                if first:  # it may have rested for want of words
+                    wake_channel(st, ch)
+            if not len(self._feeds[ch]):
+                del self._feeds[ch]
+            ports.source_more[ch] = ch in self._feeds
+
+    def _piece(self, st: State, feed: Feed) -> Offer:
+        if st.clock.wordless[0] and not any(has_tlast(last) for _, last in feed.offers()):
+            count = len(feed)
+            feed.take_offers(count)
+            return np.broadcast_to(_NOTHING, (count,)), no_tlast(count)
+        return feed.take_piece(WINDOW)
+
+    def _lay(self, st: State, ch: int, piece: Offer) -> None:
+        """Let the piece be the next one, or the present one if there is none."""
+        ports, (words, last) = plain(st.ports), piece
+        last = np.ascontiguousarray(last) if has_tlast(last) else last[:0]
+        flags = last.ctypes.data if len(last) else 0
+        if ports.source_position[ch] == ports.source_end[ch]:
+            ports.source_base[ch] += ports.source_position[ch]
+            ports.source_position[ch] = ports.former_end[ch] = ports.former_flags[ch] = 0
+            ports.source_words[ch], ports.source_step[ch] = words.ctypes.data, words.strides[0]
+            ports.source_flags[ch], ports.source_end[ch] = flags, len(words)
+        else:
+            ports.next_words[ch], ports.next_step[ch] = words.ctypes.data, words.strides[0]
+            ports.next_flags[ch], ports.next_end[ch] = flags, len(words)
+        self._laid[ch] = [*self._laid.get(ch, [])[-2:], (words, last)]
+
+    def take_back(self, st: State) -> None:
+        """Let all words that the clock loop has, and has not taken, wait again."""
+        ports = plain(st.ports)
+        for ch, laid in self._laid.items():
+            at, end, more = (int(x[ch]) for x in (ports.source_position, ports.source_end, ports.next_end))
+            pieces = laid[-2:] if more else laid[-1:] if end else []
+            for first, (words, last) in reversed(list(zip((at, 0), pieces, strict=False))):
+                if first < len(words):
+                    flags = last if len(last) else no_tlast(len(words))
+                    self._feeds.setdefault(ch, Feed()).put_back(words[first:], flags[first:])
+            ports.source_base[ch] += at
+            for column in (ports.source_position, ports.source_end, ports.next_end, ports.source_more):
+                column[ch] = 0
+        self._laid.clear()
 
 
-def refill(st: State, feeds: dict[int, Feed], regions: Regions) -> None:
-    """Lay out more words of the sources whose windows end soon."""
-    ports = plain(st.ports)
-    for ch in [ch for ch in feeds if ch in regions]:
-        region = regions[ch]
-        old = slice(int(ports.source_position[ch]), int(ports.source_end[ch]))
-        if 2 * (old.stop - old.start) <= region.size or old.stop - old.start <= LOW:
-            _move(st, ch, region, (st.source[old], st.source_last[old]))
-            _fill(st, ch, region, feeds)
+class _Block(NamedTuple):
+    words: Words
+    ends: Places
+    size: int  # words, before some were taken
 
 
-def _move(st: State, ch: int, region: Region, left: Offer) -> None:
-    """Put the words that the window still has at its beginning."""
-    ports, end = plain(st.ports), region.first + len(left[0])
-    st.source[region.first : end], st.source_last[region.first : end] = left
-    ports.source_base[ch] += ports.source_position[ch] - region.first
-    ports.source_position[ch], ports.source_end[ch] = region.first, end
+class Sinks:
+    """Where the clock loop puts what leaves the MM2S channels."""
 
+    def __init__(self) -> None:
+        self._blocks: dict[int, _Block] = {}
+        self._taken = 0  # words
 
-def _fill(st: State, ch: int, region: Region, feeds: dict[int, Feed]) -> None:
-    """Fill the window up."""
-    ports, end = plain(st.ports), int(plain(st.ports).source_end[ch])
-    pieces = feeds[ch].take_offers(region.first + region.size - end) if ch in feeds else []
-    for words, last in pieces:
-        st.source[end : end + len(words)], st.source_last[end : end + len(words)] = words, last
-        end += len(words)
-    if ch in feeds and not len(feeds[ch]):
-        del feeds[ch]
-    ports.source_end[ch] = end
-    ports.source_more[ch] = ch in feeds
-    ports.source_ends[ch] = st.source_last[region.first : end].any()
+    def open(self, st: State, channels: Iterable[int], words: int) -> None:
+        """Give the channels that have none a sink for some ``words`` words, as far as that is known."""
+        ports = plain(st.ports)
+        for ch in channels:
+            if not ports.has_sink[ch]:
+                ports.has_sink[ch] = 1
+                self._begin(st, ch, min(max(words, LEAST_BLOCK), MOST_BLOCK))
 
+    def _begin(self, st: State, ch: int, words: int) -> None:
+        """Give the channel a new block."""
+        ports, counted = plain(st.ports), bool(st.clock.wordless[0])
+        if counted:
+            words = 1
+        block = _Block(room_for(words, self._taken), lend(ENDS, np.int64), words)
+        self._blocks[ch] = block
+        ports.sink_words[ch], ports.sink_ends[ch] = block.words.ctypes.data, block.ends.ctypes.data
+        ports.sink_room[ch], ports.ends_room[ch] = _ENDLESS if counted else words, ENDS
+        ports.sink_step[ch] = 0 if counted else block.words.itemsize
 
-def with_sinks(st: State, rows: int, words: int) -> State:
-    """The state with empty sinks of so many words."""
-    return st._replace(sink=np.zeros((rows, words), np.uint32), sink_last=np.zeros((rows, words), np.uint8))
+    def take(self, st: State, caught: dict[int, Caught], *, full: bool) -> None:
+        """Note in ``caught`` what has come; if a port is ``full``, those with little room get new blocks."""
+        ports, repeats = plain(st.ports), st.repeats
+        again: dict[int, list[tuple[int, int, int]]] = {}
+        for ch, *row in repeats[1 : 1 + repeats[0, 0]].tolist():
+            again.setdefault(ch, []).append((row[0], row[1], row[2]))
+        repeats[0, 0] = 0
+        for ch, into in caught.items():
+            count = int(ports.sink_count[ch])
+            if count == 0:
+                continue
+            if ports.sink_step[ch] == 0:
+                into.count(count)
+            else:
+                self._take(st, ch, into, again.get(ch, []), full=full)
+            ports.sink_taken[ch] += count
+            ports.sink_count[ch] = 0
 
+    def _take(
+        self, st: State, ch: int, into: Caught, again: list[tuple[int, int, int]], *, full: bool
+    ) -> None:
+        """Note the words of the channel's block, in which the next ones go on behind them."""
+        ports, block, count = plain(st.ports), self._blocks[ch], int(plain(st.ports).sink_count[ch])
+        ends, at = block.ends[: ports.ends_count[ch]].copy(), 0
+        ports.ends_count[ch] = 0
 
-def take_from_sinks(st: State, caught: Mapping[int, list[Offer]], *, all_words: bool) -> State:
-    """Append what the sinks have to ``caught``; the state with empty ones, longer if these were full.
+        def piece(first: int, end: int, times: int = 1) -> None:
+            low, high = np.searchsorted(ends, (first, end))
+            into.append(block.words[first:end], ends[low:high] - first, times)
 
-    While a run goes on, words may stay where they are until a sink is half full.
-    """
-    ports, sink, last = plain(st.ports), st.sink, st.sink_last
-    mine = [ch for ch in caught if ports.sink_row[ch] >= 0 and ports.sink_count[ch] > 0]
-    most, width = max((int(ports.sink_count[ch]) for ch in mine), default=0), sink.shape[1]
-    if not all_words and 2 * most <= width:
-        return st
-    for ch in mine:
-        row, count = int(ports.sink_row[ch]), int(ports.sink_count[ch])
-        ends = last[row, :count]
-        caught[ch].append((sink[row, :count].copy(), ends.copy() if ends.any() else no_tlast(count)))
-        ports.sink_taken[ch] += count
-        ports.sink_count[ch] = 0
-    return st if all_words or width >= MOST_SINK_WORDS else with_sinks(st, len(sink), _GROWTH * width)
+        for place, words, times in again:
+            piece(at, place)
+            piece(place - words, place, times)
+            at = place
+        piece(at, count)
+        self._taken += count
+        rest = _Block(block.words[count:], block.ends, block.size)
+        if full and 2 * len(rest.words) <= block.size:
+            self._begin(st, ch, min(_GROWTH * block.size, MOST_BLOCK))
+            return
+        self._blocks[ch] = rest
+        ports.sink_words[ch] += count * block.words.itemsize
+        ports.sink_room[ch] -= count

@@ -45,10 +45,9 @@ def take(engine: Engine) -> Snapshot:
         DesignError: a kernel has not ended; names all such kernels.
     """
     raise_if(_unfinished(engine), DesignError)
-    made = Snapshot()
+    made, ports = Snapshot(), engine.at_ports()  # what the clock loop has at hand waits again
     for name, values, *_ in columns(engine.state):
         made.arrays[f"state/{name}"] = values
-    ports = engine.at_ports()
     for what, streams in (("feed", ports.feeds), ("caught", ports.caught), ("left", ports.left)):
         for number, (words, last) in streams.items():
             made.arrays[f"{what}/{number}/words"], made.arrays[f"{what}/{number}/last"] = words, last

@@ -29,10 +29,10 @@ from memtile.model.state.causes import Cause
 from memtile.model.state.columns import Ints, Words
 from memtile.model.state.state import State
 from memtile.sim import host_memory, machine
+from memtile.sim.caught import Caught, at_end
 from memtile.sim.clock import Stop
 from memtile.sim.compression import refuse_unknown
 from memtile.sim.engine import Engine, Progress
-from memtile.sim.feed import Offer, tlasts
 
 _NEVER = -1
 _MOST_SEEN = 1 << 12  # BDs whose way is kept
@@ -282,12 +282,12 @@ def _receiver(take: Callable[[int], Words], mover: Mover) -> Move:
     return move
 
 
-def _sender(mover: Mover, pad: int, sent: list[Offer], tlast: bool) -> Move:
+def _sender(mover: Mover, pad: int, sent: Caught, tlast: bool) -> Move:
     """Moves memory to the end of ``sent``."""
-    gather, append, last = mover.gather, sent.append, tlasts(mover.walk.length, tlast)
+    gather, append, last = mover.gather, sent.append, at_end(mover.walk.length, tlast)
 
     def move() -> int:
-        append((gather(pad), last))
+        append(gather(pad), last)
         return counts
 
     counts = max(mover.walk.length, LEAST)

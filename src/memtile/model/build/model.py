@@ -37,7 +37,7 @@ from memtile.model.dma import access_log
 from memtile.model.dma.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import CORE_STEPS, NONE, Ints
-from memtile.model.state.dma import Codecs, Counts, Externals, Granules, Ports, Region
+from memtile.model.state.dma import REPEATS, UNDER_WAY, Codecs, Counts, Externals, Granules, Ports, Region
 from memtile.model.state.events import (
     FLIGHT,
     SIDES,
@@ -57,7 +57,6 @@ from memtile.model.state.time import Clock, timings
 _CLOCK = register_named("pl", "Column_Clock_Control")
 HOST_WORDS = 1 << 10  # words of switch ports that wait for the host before the clock loop returns
 _RESET = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Reset")
-SINK_WORDS = 1 << 14  # words a sink holds before the clock loop returns to empty it
 
 
 class Counted(NamedTuple):
@@ -280,10 +279,8 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "flights": (counts.nodes, SIDES, FLIGHT),
         "regions": (0, len(Region)),
         "region_homes": 0,
-        "source": 1,
-        "source_last": 1,
-        "sink": (1, SINK_WORDS),
-        "sink_last": (1, SINK_WORDS),
+        "former": (counts.channels, UNDER_WAY),
+        "repeats": (REPEATS + 1, 4),
         "access_log": (access_log.ROWS, access_log.COLUMNS),
         "host_words": (HOST_WORDS + 1, 3),
         "pattern": 1,

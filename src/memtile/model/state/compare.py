@@ -58,7 +58,8 @@ def columns(st: State) -> Iterator[Values]:
             continue
         table = plain(getattr(st, field))
         for name, column in columns_of(what).items():
-            yield Values(f"{field}.{name}", getattr(table, name), column, owner)
+            if column.kind is not PROCESS:
+                yield Values(f"{field}.{name}", getattr(table, name), column, owner)
 
 
 def differences(mine: State, theirs: State) -> Iterator[Difference]:

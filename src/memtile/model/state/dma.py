@@ -21,6 +21,7 @@ from memtile.model.state.columns import (
     OWN_PAUSE,
     OWN_RESET,
     PLACE,
+    PROCESS,
     RING,
     STALE,
     STAMP,
@@ -172,18 +173,38 @@ class Counts(NamedTuple):
     held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
 
 
+UNDER_WAY = 128  # words: at least what a channel can have taken from its port and not yet written
+REPEATS = 1024  # of words in sinks, before the clock loop returns
+
+
 class Ports(NamedTuple):
     """What the test bench does at the stream port of each channel."""
 
-    source_position: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # next word in State.source
+    # a source is a piece of an array of the host: where its words and their TLAST are (0 = none has it), and
+    # bytes from a word to the next one (0 = all are the same); then the piece that follows
+    source_words: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    source_step: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    source_flags: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    source_position: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # next word of the piece
     source_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
-    source_ends: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = TLAST comes with some of its words
+    source_base: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # words taken before the piece
+    next_words: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    next_step: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    next_flags: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    next_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
     source_more: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = the host has words that follow these
-    # what makes of a position in State.source, once that is laid out anew, how many words were taken
-    source_base: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]
-    sink_row: Annotated[Ints, Column(EQUAL, NONE, OUTSIDE, STAYS)]  # row in State.sink, -1 = none
+    former_flags: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # behind those of the piece before
+    former_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # words of it
+    # a sink is one too: where its words go, the places (64 bits each) of those with TLAST, and room for both
+    has_sink: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # 1 = the host takes the channel's words
+    sink_words: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    sink_step: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # as for a source
+    sink_room: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    sink_ends: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    ends_room: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    ends_count: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
     sink_count: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]
-    sink_taken: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # words that the host has taken from there
+    sink_taken: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # words before those in it
     # cycle-by-cycle readiness in State.pattern, repeating
     pattern_base: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
     pattern_length: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 0 = always ready

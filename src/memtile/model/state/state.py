@@ -154,11 +154,10 @@ class StateTables(NamedTuple):
     regions: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS), Owner.MODEL]  # (buffer, Region)
     # (buffer) address of its first byte in this process
     region_homes: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
-    source: Annotated[Words, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]
-    source_last: Annotated[Bytes, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]  # TLAST of each word
-    sink: Annotated[Words, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]  # (port row, words)
-    # (port row, words) TLAST of each word
-    sink_last: Annotated[Bytes, Column(DATA, 0, OUTSIDE, STAYS), Owner.MODEL]
+    # (channel, word) the last words that it took from its source, as far as a jump needs them
+    former: Annotated[Words, Column(DATA, 0, OUTSIDE, STAYS), Owner.CHANNEL]
+    # [0, 0] how many; then (channel, word of its sink, words, times): so many before it came so often more
+    repeats: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     # what fast-forward is told of the accesses to memory, see ``dma.access_log``
     access_log: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     # [0, 0] how many; then (port, word, TLAST) for the host to take

@@ -30,6 +30,7 @@ class Clock(NamedTuple):
     columns_written: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = a register of column clocks was
     locks_changed: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = who waits for a lock asks again
     passing: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = time passes even when nothing can move
+    wordless: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = jumps leave the words where they are
     host_free: Annotated[Ints, Column(DUE, 0, OUTSIDE, STAYS)]  # the host's next access comes not before it
     host_waited: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # cycles that passed between its accesses
 

@@ -57,7 +57,7 @@ def deliver_beat(st: State, ch: int, words: int) -> None:
         deliver(st, ch, word, last)
         return
     high, last = take_word(st, ch)
-    if st.ports.sink_row[ch] < 0:
+    if st.ports.has_sink[ch] == 0:
         deliver(st, ch, word | (high << _WORD_BITS), last | PAIR)
     else:
         deliver(st, ch, word, 0)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.jit.decorators import jit
+from memtile.jit.host_words import byte_at
 from memtile.model.checking import notes
-from memtile.model.dma.access_log import CH, FLAGS, MANY, PADDING, TARGET, WORDS
+from memtile.model.dma.access_log import CH, FLAGS, MANY, PADDING, TARGET, TLAST, WORDS
 from memtile.model.dma.registers import FOT_MASK, OUT_OF_ORDER_MASK
 from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
@@ -18,6 +19,7 @@ from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
+    ENDS_OF,
     HEAD,
     LATEST,
     LATEST_WORDS,
@@ -38,10 +40,10 @@ from memtile.sim.forward.places import (
     listed,
     scratch,
 )
+from memtile.sim.forward.segments import KEPT_PERIODS, constant
 
 _DIMENSIONS = 4
 _INNER = 3  # dimensions that may end
-_BLOCK = 256  # entries compared at a time
 _BEAT = 2  # words that a sink has to have room for, or it is full
 
 
@@ -150,25 +152,36 @@ def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int
 
 
 @jit
-def last_flags(st: State, at: int, words: int, times: int) -> int:
+def flag(st: State, ch: int, at: int) -> int:
+    """TLAST of a word of the source, by its place in the piece that the source is in; 2 = nobody knows."""
+    ports = st.ports
+    flags = ports.source_flags[ch]
+    if at < 0:
+        flags = ports.former_flags[ch]
+        if at < -ports.former_end[ch]:
+            return 2
+    elif at >= ports.source_end[ch]:
+        flags, at = ports.next_flags[ch], at - ports.source_end[ch]
+    return byte_at(flags + at) if flags != 0 else 0
+
+
+@jit
+def last_flags(st: State, ch: int, words: int, times: int) -> int:
     """Guard of TLAST at a source: each period offers it with the same words."""
-    most = times * words
-    flags, first = st.source_last, 0
-    while first < most:
-        end, differ = min(first + _BLOCK, most), 0
-        for n in range(at + first, at + end):
-            differ |= flags[n] ^ flags[n - words]
-        if differ != 0:
-            break
-        first = end
-    while first < most and flags[at + first] == flags[at + first - words]:
-        first += 1
-    return first // words
+    ports = st.ports
+    at, most = ports.source_position[ch], times * words
+    none = ports.source_flags[ch] == 0 and ports.next_flags[ch] == 0 and ports.former_flags[ch] == 0
+    if none and at - words >= -ports.former_end[ch]:
+        return times
+    for n in range(most):
+        if flag(st, ch, at + n) != flag(st, ch, at + n - words):
+            return n // words
+    return times
 
 
 @jit
 def ends(st: State, kept: Ints, at: int, ch: int, times: int) -> int:
-    """Guards of the ends of the channel's task, its source and its sink."""
+    """Guards of the ends of the channel's task and of its source."""
     ports = st.ports
     runs = kept[at + RUNS] - st.channels.runs_left[ch]
     sourced = ports.source_base[ch] + ports.source_position[ch] - kept[at + SOURCED]
@@ -178,12 +191,27 @@ def ends(st: State, kept: Ints, at: int, ch: int, times: int) -> int:
     if runs > 0:
         times = above(0, st.channels.runs_left[ch], runs, times)
     if sourced > 0:
-        times = before(ports.source_end[ch], ports.source_position[ch], sourced, times)
-        if ports.source_ends[ch] == 1:
-            times = last_flags(st, ports.source_position[ch], sourced, times)
-    if sunk > 0:
-        room = st.sink.shape[1] - _BEAT - st.fifos.held[ch]
-        times = before(room, ports.sink_count[ch], sunk, times)
+        left = ports.source_end[ch] - ports.source_position[ch] + ports.next_end[ch]
+        times = above(0, left, sourced, times)
+        if times > 0:
+            times = last_flags(st, ch, sourced, times)
+    return times
+
+
+@jit
+def sinks(st: State, book: Ints, times: int) -> int:
+    """Guard of the ends of the sinks."""
+    ports = st.ports
+    for n in range(book[Book.LISTED]):
+        ch = book[listed(st.channels.phase.shape[0], n)]
+        words = book[scratch(ch, WORDS_OF)]
+        if st.channels.direction[ch] == MM2S and words > 0:
+            room = ports.sink_room[ch] - _BEAT - st.fifos.held[ch]
+            times = before(room, ports.sink_count[ch], words, times)
+            ends = book[scratch(ch, ENDS_OF)]
+            if ends > 0 and st.clock.wordless[0] == 0:
+                room = ports.ends_room[ch] - _BEAT - st.fifos.held[ch]
+                times = before(room, ports.ends_count[ch], ends, times)
     return times
 
 
@@ -250,6 +278,7 @@ def survey(st: State, book: Ints, first: int, end: int, times: int) -> int:
         if log[row, FLAGS] & MANY == 0:
             note_latest(book, ch, words, so_far)
         book[scratch(ch, WORDS_OF)] = so_far + words
+        book[scratch(ch, ENDS_OF)] += log[row, FLAGS] & TLAST
         shift = book[scratch(ch, SHIFT)]
         if log[row, TARGET] != PADDING and book[scratch(ch, ONLY_PADDING)] == 1:
             return 0
@@ -285,7 +314,7 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
         at = start + HEAD + ch * OF_CHANNEL
         book[scratch(ch, SHIFT)] = book[scratch(ch, ONLY_PADDING)] = 0
         if book[Book.GATHERED] == 0:
-            book[scratch(ch, WORDS_OF)] = 0
+            book[scratch(ch, WORDS_OF)] = book[scratch(ch, ENDS_OF)] = 0
             note_latest(book, ch, LATEST_WORDS, -1)
         length = st.ports.pattern_length[ch]
         if length > 0 and period % length != 0:
@@ -312,4 +341,9 @@ def where_accesses_go(st: State, kept: Ints, book: Ints, start: int, end: int, t
             return 0
         if book[scratch(ch, SHIFT)] != 0:
             times = under_way(st, book, ch, times)
-    return times
+    book[Book.CONSTANT] = 0
+    fitting = sinks(st, book, times)
+    if times > KEPT_PERIODS and fitting >= KEPT_PERIODS and constant(st, book, kept[start + ROW], end):
+        book[Book.CONSTANT] = 1
+        return times
+    return fitting

@@ -198,7 +198,7 @@ def jumped_rings(st: State, kept: Ints, book: Ints) -> None:
     book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
     book[Book.ANCHOR_SINCE] = st.clock.now[0]
     book[Book.RING_PAUSE] = 0
-    book[Book.NEXT_LOOK] = max(book[Book.NEXT_LOOK], st.clock.now[0] + book[Book.RING_GAP])
+    book[Book.NEXT_LOOK] = max(book[Book.NEXT_LOOK], st.clock.now[0] + _AFTER_JUMP)
 
 
 @jit

@@ -92,10 +92,24 @@ class Book(IntEnum):
         24  # 1 = the segments and counts are those of the period, without shifts, that is repeated again
     )
     KEPT_OFF = 25  # bits: each KeptOff that there was when a period was looked for
-    FIRST = 26
+    CONSTANT = 26  # 1 = the next jump repeats the very words of its period
+    FIRST = 27
 
 
-(SHIFT, WORDS_OF, CURSOR, OPEN_TARGET, OPEN_STEP, OPEN_WORDS, OPEN_LAST, ONLY_PADDING, LATEST) = range(9)
+(
+    SHIFT,
+    WORDS_OF,
+    CURSOR,
+    OPEN_TARGET,
+    OPEN_STEP,
+    OPEN_WORDS,
+    OPEN_LAST,
+    ONLY_PADDING,
+    LOWEST,
+    HIGHEST,
+    ENDS_OF,
+    LATEST,
+) = range(12)
 LATEST_WORDS = (
     16  # entries from LATEST on: for each word of an access where in the period it was last written
 )

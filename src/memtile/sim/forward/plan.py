@@ -20,6 +20,7 @@ from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Ints, Kind, Reset, columns_of, fields_of
 from memtile.model.state.state import State, StateTables
 from memtile.sim.forward.places import (
+    ADDRESS,
     COUNT_OF_ROWS,
     COUNT_OF_WORDS,
     HEAD,
@@ -45,8 +46,9 @@ GUARDED = frozenset(
         "ports.source_position",
         "ports.source_base",
         "ports.source_end",
-        "ports.source_ends",
         "ports.source_more",
+        "ports.next_end",
+        "ports.former_end",
         "ports.sink_count",
         "ports.sink_taken",
     }
@@ -81,21 +83,59 @@ def how(name: str, column: Column) -> Compared | None:
 
 
 def _spans(st: State) -> Iterator[tuple[str, list[list[int]]]]:
-    """Name and spans of each table and array."""
+    """Name and spans of each table and array, with addresses counted from where it begins."""
     for field, (what, _owner) in fields_of(StateTables).items():
         values = getattr(st, field)
         if isinstance(what, Column):
             host = what.reset is Reset.OUTSIDE  # laid out anew, and not written by cycles
             compared = None if host else how(field, what)
             if compared is not None and values.size:
-                yield field, [[_address(values), 1, 0, values.size, compared]]
+                yield field, [[0, 1, 0, values.size, compared]]
             continue
-        compiled = isinstance(values, np.ndarray)
-        first = np.asarray(values) if compiled else getattr(values, values._fields[0])
+        first = _whole(values)
         rows, apart = len(first), first.strides[0]
         if rows:
-            layout, place = _spans_of(field, what), _address(first)
-            yield field, [[place + at, rows, apart, n, compared] for at, n, compared in layout]
+            layout = _spans_of(field, what)
+            yield field, [[at, rows, apart, n, compared] for at, n, compared in layout]
+
+
+class _Template(NamedTuple):
+    """The plan of all states of the same shapes.
+
+    Attributes:
+        spans: with addresses counted from where the table begins.
+        tables: names of the tables and arrays.
+        rows: which of these each span is of.
+    """
+
+    spans: Ints
+    tables: list[str]
+    rows: Ints
+
+
+_templates: dict[tuple[tuple[int, ...], ...], _Template] = {}  # by the shapes of all tables
+
+
+def _template(st: State) -> _Template:
+    shapes = tuple(_whole(getattr(st, field)).shape for field in _fields())
+    if shapes not in _templates:
+        ranked = sorted(_spans(st), key=lambda found: _rank(found[0]))
+        spans = [span for _, of_table in ranked for span in of_table]
+        rows = [n for n, (_, of_table) in enumerate(ranked) for _ in of_table]
+        tables = [field for field, _ in ranked]
+        _templates[shapes] = _Template(np.array(spans, np.int64), tables, np.array(rows))
+    return _templates[shapes]
+
+
+@cache
+def _fields() -> list[str]:
+    return list(fields_of(StateTables))
+
+
+def _whole(values: Any) -> npt.NDArray[Any]:
+    """A table, or its first column where tables are tuples of columns."""
+    found: npt.NDArray[Any] = values if isinstance(values, np.ndarray) else getattr(values, values._fields[0])
+    return found
 
 
 def _address(values: npt.NDArray[Any]) -> int:
@@ -128,14 +168,15 @@ def _rank(table: str) -> int:
 
 def arrays(st: State) -> Arrays:
     """The arrays for fast-forward of a state; valid as long as its tables."""
-    ranked = sorted(_spans(st), key=lambda found: _rank(found[0]))
-    spans = [span for _, of_table in ranked for span in of_table]
-    channels = len(st.channels.phase)
-    words = sum(span[COUNT_OF_ROWS] * span[COUNT_OF_WORDS] for span in spans)
+    template = _template(st)
+    plan, channels = template.spans.copy(), len(st.channels.phase)
+    first = np.array([_address(_whole(getattr(st, table))) for table in template.tables], np.int64)
+    plan[:, ADDRESS] += first[template.rows]
+    words = int((plan[:, COUNT_OF_ROWS] * plan[:, COUNT_OF_WORDS]).sum())
     size = HEAD + channels * OF_CHANNEL + words
     book = untouched(Book.FIRST + channels * (SCRATCH + 1) + MOST_SEGMENTS * SEGMENT)
     book[Book.SLOT_SIZE] = size
-    return Arrays(np.array(spans, np.int64).ravel(), untouched(SLOTS * size), book)
+    return Arrays(plan.ravel(), untouched(SLOTS * size), book)
 
 
 def untouched(words: int) -> Ints:

@@ -7,29 +7,34 @@ the same at each access as if all were made one by one.
 
 from __future__ import annotations
 
-from memtile.arch.tiles import MM2S
-from memtile.jit.blocks import moves
+from memtile.arch.tiles import MM2S, WORD_BYTES
 from memtile.jit.decorators import jit
+from memtile.jit.host_words import copy_in, copy_out, put_word_at, word_at
 from memtile.model.dma.access_log import CH, FLAGS, PADDING, STEP, TARGET, TLAST, WORDS
 from memtile.model.dma.mm2s import pad_value
 from memtile.model.state.columns import Ints
+from memtile.model.state.dma import UNDER_WAY
 from memtile.model.state.state import State
+from memtile.model.streams.host_ports import note_end
 from memtile.sim.forward.places import (
     CURSOR,
+    HIGHEST,
+    LOWEST,
     OPEN_LAST,
     OPEN_STEP,
     OPEN_TARGET,
     OPEN_WORDS,
     SEGMENT,
     SHIFT,
+    WORDS_OF,
     Book,
     listed,
     scratch,
     segments,
 )
 
+KEPT_PERIODS = 2  # of periods that read the same words again: the first one, and the last one
 _TOGETHER = 256  # accesses
-_copy, _clear = moves()
 
 
 @jit
@@ -176,30 +181,100 @@ def at_a_time(accesses: int) -> int:
 
 
 @jit
-def write(st: State, target: int, step: int, words: int, at: int) -> None:
-    """Words of a source go to memory."""
-    if step == 1:
-        _copy(st.memory, target, st.source, at, words)
+def note_extent(book: Ints, at: int) -> None:
+    """Widen what is known of where the channel of a segment has its accesses."""
+    ch, first = book[at + CH], book[at + TARGET]
+    if first == PADDING:
+        return
+    last = first + (book[at + WORDS] - 1) * book[at + STEP]
+    book[scratch(ch, LOWEST)] = min(book[scratch(ch, LOWEST)], first)
+    book[scratch(ch, HIGHEST)] = max(book[scratch(ch, HIGHEST)], last)
+
+
+@jit
+def in_order(st: State, book: Ints) -> bool:
+    """Whether the words in the sink of each channel of the period come before those that it has under way.
+
+    A period that is shorter than what is under way would be repeated in the middle of that.
+    """
+    for n in range(book[Book.LISTED]):
+        ch = book[listed(st.channels.phase.shape[0], n)]
+        if st.channels.direction[ch] == MM2S and book[scratch(ch, WORDS_OF)] < st.fifos.held[ch]:
+            return False
+    return True
+
+
+@jit
+def constant(st: State, book: Ints, first: int, end: int) -> bool:
+    """Whether each period reads the very words that this one read; gathers it to find that out.
+
+    So it is where no access moves and nobody writes where somebody reads.
+    """
+    if st.clock.wordless[0] == 1 or not unshifted(st, book) or not in_order(st, book):
+        return False
+    if st.repeats[0, 0] + book[Book.LISTED] >= st.repeats.shape[0]:
+        return False
+    if book[Book.GATHERED] == 0:
+        gather(st, book, first, end, 0, 1)
+    channels = st.channels.phase.shape[0]
+    for n in range(book[Book.LISTED]):
+        ch = book[listed(channels, n)]
+        book[scratch(ch, LOWEST)], book[scratch(ch, HIGHEST)] = st.memory.shape[0], -1
+    for n in range(book[Book.SEGMENTS]):
+        note_extent(book, segments(channels) + n * SEGMENT)
+    for n in range(book[Book.LISTED]):
+        for m in range(book[Book.LISTED]):
+            one, other = book[listed(channels, n)], book[listed(channels, m)]
+            if st.channels.direction[one] == MM2S or st.channels.direction[other] != MM2S:
+                continue
+            low, high = book[scratch(other, LOWEST)], book[scratch(other, HIGHEST)]
+            if book[scratch(one, LOWEST)] <= high and low <= book[scratch(one, HIGHEST)]:
+                return False
+    return True
+
+
+@jit
+def write_piece(st: State, target: int, step: int, words: int, address: int, apart: int) -> None:
+    """Words of the host's memory go to that of the tiles."""
+    if step == 1 and apart == WORD_BYTES:
+        copy_in(st.memory, target, address, words)
     else:
         for n in range(words):
-            st.memory[target + n * step] = st.source[at + n]
+            st.memory[target + n * step] = word_at(address + n * apart)
+
+
+@jit
+def write(st: State, ch: int, target: int, step: int, words: int, at: int) -> None:
+    """Words of the channel's source go to memory: those that were taken, those of its piece and the next."""
+    ports, done = st.ports, 0
+    while done < words and at + done < 0:
+        st.memory[target + done * step] = st.former[ch, UNDER_WAY + at + done]
+        done += 1
+    end, apart = ports.source_end[ch], ports.source_step[ch]
+    count = min(words, end - at) - done
+    if count > 0:
+        address = ports.source_words[ch] + (at + done) * apart
+        write_piece(st, target + done * step, step, count, address, apart)
+        done += count
+    if done < words:
+        apart = ports.next_step[ch]
+        address = ports.next_words[ch] + (at + done - end) * apart
+        write_piece(st, target + done * step, step, words - done, address, apart)
 
 
 @jit
 def read(st: State, ch: int, target: int, step: int, words: int, at: int) -> None:
     """Words of memory, or padding, go to the channel's sink."""
-    row = st.ports.sink_row[ch]
-    place = row * st.sink.shape[1] + at
+    place = st.ports.sink_words[ch] + at * WORD_BYTES
     if target == PADDING:
         value = pad_value(st, ch)
         for n in range(words):
-            st.sink[row, at + n] = value
+            put_word_at(place + n * WORD_BYTES, value)
     elif step == 1:
-        _copy(st.sink, place, st.memory, target, words)
+        copy_out(place, st.memory, target, words)
     else:
         for n in range(words):
-            st.sink[row, at + n] = st.memory[target + n * step]
-    _clear(st.sink_last, place, words)
+            put_word_at(place + n * WORD_BYTES, st.memory[target + n * step])
 
 
 @jit
@@ -214,8 +289,28 @@ def play(st: State, book: Ints, periods: int) -> None:
         if st.channels.direction[ch] == MM2S:
             read(st, ch, target, book[at + STEP], words, cursor)
             if book[at + FLAGS] != 0:
-                st.sink_last[st.ports.sink_row[ch], cursor + words - 1] = 1
+                note_end(st, ch, cursor + words - 1)
         else:
-            write(st, target, book[at + STEP], words, cursor)
+            write(st, ch, target, book[at + STEP], words, cursor)
         book[scratch(ch, CURSOR)] = cursor + words
         at += SEGMENT
+
+
+@jit
+def play_constant(st: State, book: Ints, times: int) -> None:
+    """Move the words of periods that are all alike: the first and the last one read, the last two written.
+
+    Of what is read, the first one then stands for all but the last one.
+    """
+    for n in range(book[Book.LISTED]):
+        ch = book[listed(st.channels.phase.shape[0], n)]
+        words, cursor = book[scratch(ch, WORDS_OF)], book[scratch(ch, CURSOR)]
+        if st.channels.direction[ch] == MM2S:
+            row = st.repeats[0, 0] + 1
+            st.repeats[row, 0], st.repeats[row, 1] = ch, cursor + words
+            st.repeats[row, 2], st.repeats[row, 3] = words, times - KEPT_PERIODS
+            st.repeats[0, 0] = row
+        else:
+            book[scratch(ch, CURSOR)] = cursor + (times - KEPT_PERIODS) * words
+    for _ in range(KEPT_PERIODS):
+        play(st, book, 0)

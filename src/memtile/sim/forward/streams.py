@@ -1,22 +1,27 @@
 """A jump of the channels: their words, what they have under way, and the columns with guards of their own.
 
-The words that a channel has under way follow each other in one stream: of the source at its port, which lies
-in ``State.source`` with room before it for the words that have been taken; or of memory, which goes on into
-its sink. So what is under way after a jump is found in that stream.
+The words that a channel has under way follow each other in one stream: of the source at its port, before
+which ``State.former`` has the words that have been taken; or of memory, which goes on into its sink. So what
+is under way after a jump is found in that stream.
 """
 
 from __future__ import annotations
 
-from memtile.arch.tiles import MM2S
+from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.jit.decorators import inlined, jit
+from memtile.jit.host_words import word_at
+from memtile.jit.words import WORD, access
 from memtile.model.state.columns import Ints
+from memtile.model.state.dma import UNDER_WAY
 from memtile.model.state.state import State
-from memtile.model.streams.host_ports import LOW, low
+from memtile.model.streams.host_ports import next_piece, put_into_sink
+from memtile.sim.forward.guards import flag
 from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
     CURSOR,
+    ENDS_OF,
     HEAD,
     LATEST,
     LEFT,
@@ -32,9 +37,19 @@ from memtile.sim.forward.places import (
     listed,
     scratch,
 )
-from memtile.sim.forward.segments import at_a_time, gather, moving_together, play, prolong
+from memtile.sim.forward.segments import (
+    KEPT_PERIODS,
+    at_a_time,
+    gather,
+    moving_together,
+    play,
+    play_constant,
+    prolong,
+)
 
 _DIMENSIONS = 4
+_load, _store = access()
+_BEAT = 2  # words that a sink has to have room for, or it is full
 
 
 @jit
@@ -45,27 +60,44 @@ def under_way(st: State, ch: int) -> int:
 
 
 @jit
+def lay_before(st: State, ch: int, at: int, word: int) -> None:
+    """Put a word under way before the source, if it was taken before the piece that the source is in."""
+    if at < 0:
+        st.former[ch, UNDER_WAY + at] = word
+
+
+@jit
 def lay_before_source(st: State, ch: int, at: int) -> None:
-    """Put the words under way into the source again, from ``at`` on: the oldest are at the memory port."""
+    """Put the words under way before the source again, from ``at`` on: the oldest are at the memory port."""
     g, fifos = st.granules, st.fifos
     for n in range(g.port_count[ch]):
-        st.source[at + n] = g.port_words[ch, n]
+        lay_before(st, ch, at + n, g.port_words[ch, n])
     at += g.port_count[ch]
     for n in range(g.formed[ch]):
-        st.source[at + n] = g.words[ch, n]
+        lay_before(st, ch, at + n, g.words[ch, n])
     at += g.formed[ch]
     for n in range(fifos.held[ch]):
-        st.source[at + n] = fifos.words[ch, (fifos.head[ch] + n) & fifos.wrap[ch]]
+        lay_before(st, ch, at + n, fifos.words[ch, (fifos.head[ch] + n) & fifos.wrap[ch]])
+
+
+@jit
+def source_word(st: State, ch: int, at: int) -> int:
+    """A word of the source, by its place in the piece that the source is in."""
+    ports = st.ports
+    if at < 0:
+        return int(st.former[ch, UNDER_WAY + at])
+    if at < ports.source_end[ch]:
+        return int(word_at(ports.source_words[ch] + at * ports.source_step[ch]))
+    return int(word_at(ports.next_words[ch] + (at - ports.source_end[ch]) * ports.next_step[ch]))
 
 
 @jit
 def lay_into_sink(st: State, ch: int) -> int:
     """Put the words under way into the sink; where the next one goes there."""
-    fifos, row, at = st.fifos, st.ports.sink_row[ch], st.ports.sink_count[ch]
+    fifos, at = st.fifos, st.ports.sink_count[ch]
     for n in range(fifos.held[ch]):
         slot = (fifos.head[ch] + n) & fifos.wrap[ch]
-        st.sink[row, at + n] = fifos.words[ch, slot]
-        st.sink_last[row, at + n] = fifos.last[ch, slot]
+        put_into_sink(st, ch, at + n, fifos.words[ch, slot], fifos.last[ch, slot])
     return int(at + fifos.held[ch])
 
 
@@ -85,6 +117,9 @@ def open_streams(st: State, book: Ints) -> None:
 @jit
 def move_words(st: State, book: Ints, first: int, end: int, times: int) -> None:
     """Move the words of ``times`` periods, whose accesses are rows ``first`` to ``end`` of the log."""
+    if book[Book.CONSTANT] == 1:
+        play_constant(st, book, times)
+        return
     if book[Book.GATHERED] == 0 or at_a_time(end - first) > 1:
         gather(st, book, first, end, 0, 1)
         if prolong(st, book, times):
@@ -126,22 +161,35 @@ def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: in
     g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
     words = times * book[scratch(ch, WORDS_OF)]
     fifos.head[ch] = (fifos.head[ch] + words) & fifos.wrap[ch]
-    if c.direction[ch] == MM2S:
-        ports.sink_count[ch] += words
-    else:
+    if c.direction[ch] == S2MM:
         ports.source_position[ch] += words
+    elif book[Book.CONSTANT] == 1:
+        kept_words = KEPT_PERIODS * book[scratch(ch, WORDS_OF)]
+        ports.sink_count[ch] += kept_words
+        ports.sink_taken[ch] += words - kept_words
+    else:
+        ports.sink_count[ch] += words
 
 
 @jit
 def fill_egress(st: State, ch: int, words: int) -> None:
     """Put the last ``words`` words of the sink's stream into the egress buffer, as far as it goes back."""
-    fifos, row = st.fifos, st.ports.sink_row[ch]
+    fifos, ports = st.fifos, st.ports
     tail = fifos.head[ch] + fifos.held[ch]
-    end = st.ports.sink_count[ch] + fifos.held[ch]
-    for n in range(1, min(words, fifos.wrap[ch] + 1) + 1):
-        slot = (tail - n) & fifos.wrap[ch]
-        fifos.words[ch, slot] = st.sink[row, end - n]
-        fifos.last[ch, slot] = st.sink_last[row, end - n]
+    end = ports.sink_count[ch] + fifos.held[ch]
+    ends, first = ports.sink_ends[ch], ports.ends_count[ch]
+    while first > 0 and _load(ends + (first - 1) * WORD) > end - 1 - min(words, fifos.wrap[ch] + 1):
+        first -= 1
+    for n in range(min(words, fifos.wrap[ch] + 1), 0, -1):
+        slot, last = (tail - n) & fifos.wrap[ch], 0
+        if first < ports.ends_count[ch] and _load(ends + first * WORD) == end - n:
+            last, first = 1, first + 1
+        fifos.words[ch, slot] = word_at(ports.sink_words[ch] + (end - n) * WORD_BYTES)
+        fifos.last[ch, slot] = last
+    behind = ports.ends_count[ch]
+    while behind > 0 and _load(ends + (behind - 1) * WORD) >= ports.sink_count[ch]:
+        behind -= 1  # of a word under way: it comes there again
+    ports.ends_count[ch] = behind
 
 
 @jit
@@ -151,8 +199,8 @@ def fill_ingress(st: State, ch: int, words: int) -> None:
     tail = fifos.head[ch] + fifos.held[ch]
     for n in range(1, min(words, fifos.wrap[ch] + 1) + 1):
         slot = (tail - n) & fifos.wrap[ch]
-        fifos.words[ch, slot] = st.source[end - n]
-        fifos.last[ch, slot] = st.source_last[end - n]
+        fifos.words[ch, slot] = source_word(st, ch, end - n)
+        fifos.last[ch, slot] = flag(st, ch, end - n)
 
 
 @jit
@@ -167,37 +215,54 @@ def fill_accesses(st: State, book: Ints, ch: int) -> None:
     for n in range(g.port_words.shape[1]):
         latest = book[scratch(ch, LATEST) + n]
         if n < g.port_count[ch]:
-            g.port_words[ch, n] = st.source[written + n]
+            g.port_words[ch, n] = source_word(st, ch, written + n)
         elif latest >= 0:
-            g.port_words[ch, n] = st.source[period + latest + n]
+            g.port_words[ch, n] = source_word(st, ch, period + latest + n)
         if n < g.formed[ch]:
-            g.words[ch, n] = st.source[written + g.port_count[ch] + n]
+            g.words[ch, n] = source_word(st, ch, written + g.port_count[ch] + n)
         elif n < g.port_count[ch] or latest >= 0:
             g.words[ch, n] = g.port_words[ch, n]
 
 
 @jit
 def close_streams(st: State, book: Ints, times: int) -> None:
-    """Fill what the channels have under way after the jump; the host serves ports that ended it."""
+    """Fill what the channels have under way after the jump."""
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
         period = book[scratch(ch, WORDS_OF)]
         if st.channels.direction[ch] == MM2S:
             fill_egress(st, ch, times * period)
-            free = st.sink.shape[1] - st.ports.sink_count[ch] - st.fifos.held[ch] - LOW
         else:
             fill_ingress(st, ch, times * period)
             fill_accesses(st, book, ch)
-            free = 0 if low(st, ch, period + LOW) else period
-        if free < period:
-            st.clock.full[0] = 1
+
+
+@jit
+def ask_host(st: State, book: Ints) -> None:
+    """Go on to the next pieces of sources, and have the host serve ports that ended the jump."""
+    ports = st.ports
+    for n in range(book[Book.LISTED]):
+        ch = book[listed(st.channels.phase.shape[0], n)]
+        period = book[scratch(ch, WORDS_OF)]
+        if st.channels.direction[ch] == MM2S:
+            held = st.fifos.held[ch] + _BEAT
+            room = ports.sink_room[ch] - ports.sink_count[ch] - held
+            rows = ports.ends_room[ch] - ports.ends_count[ch] - held
+            if room <= period or rows <= book[scratch(ch, ENDS_OF)]:
+                st.clock.full[0] = 1
+        elif ports.source_position[ch] >= ports.source_end[ch] and ports.source_end[ch] > 0:
+            next_piece(st, ch)
 
 
 @jit
 def jump(st: State, kept: Ints, book: Ints, start: int, first: int, end: int, times: int) -> None:
     """Bring all channels ``times`` periods on; the slot at ``start`` has the state before the period."""
-    open_streams(st, book)
-    move_words(st, book, first, end, times)
+    words = st.clock.wordless[0] == 0
+    if words:
+        open_streams(st, book)
+        move_words(st, book, first, end, times)
     for ch in range(st.channels.phase.shape[0]):
         shift_channel(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch, times)
-    close_streams(st, book, times)
+    if words:
+        close_streams(st, book, times)
+    ask_host(st, book)

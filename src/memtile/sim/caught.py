@@ -1,0 +1,139 @@
+"""Words that left the stream port of an MM2S channel, kept as they came until somebody reads them.
+
+The clock loop writes them into a block, which stays where it is and is looked at piece by piece. Words that
+came again as they were are there once, with how often; TLAST is kept as places. Together that is little more
+than the words themselves, and nothing is copied for a port that nobody reads.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.sim.feed import Flags, Offer, Words
+from memtile.sim.recycled import lend
+
+Places = npt.NDArray[np.int64]
+
+MAPPED = 1 << 31  # bytes of words from which on they are in a file, in the directory for temporary ones
+
+
+class Piece(NamedTuple):
+    """Words that came one after the other.
+
+    Attributes:
+        words: they.
+        ends: places among them of those with TLAST, in order.
+        times: how often they came.
+    """
+
+    words: Words
+    ends: Places
+    times: int = 1
+
+
+def room_for(words: int, before: int = 0) -> Words:
+    """Memory for so many words, of which the host gives those that are touched.
+
+    It is a file where these, and those ``before``, are very many.
+    """
+    if (words + before) * WORD_BYTES < MAPPED:
+        return lend(words, np.uint32)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, np.uint32, "w+", shape=(words,))
+
+
+@lru_cache(maxsize=64)  # BDs of the same length come again and again
+def at_end(words: int, tlast: bool) -> Places:
+    """The places of TLAST in a BD."""
+    return np.arange(words - 1, words) if tlast and words else np.zeros(0, np.int64)
+
+
+def _goes_on(before: Words, words: Words) -> bool:
+    """Whether words are in the same block as those before, and follow them."""
+    block = words.base
+    if type(block) is not np.ndarray or before.base is not block:
+        return False
+    return before.ctypes.data + before.nbytes == words.ctypes.data
+
+
+def _together(before: Piece, words: Words, ends: Places) -> Piece:
+    block: Any = words.base
+    first = (before.words.ctypes.data - block.ctypes.data) // WORD_BYTES
+    count = len(before.words) + len(words)
+    return Piece(block[first : first + count], np.concatenate([before.ends, len(before.words) + ends]))
+
+
+class Caught:
+    """What left one port."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Piece] = []
+        self._count = 0
+        self._unseen = 0
+
+    def __len__(self) -> int:
+        return self._count + self._unseen
+
+    @property
+    def unseen(self) -> int:
+        """Words that were only counted."""
+        return self._unseen
+
+    def count(self, words: int) -> None:
+        """So many words came, in a run without words."""
+        self._unseen += words
+
+    def append(self, words: Words, ends: Places, times: int = 1) -> None:
+        """Words came, and nobody else will change their array; ``times`` in a row."""
+        if not len(words) or not times:
+            return
+        self._count += len(words) * times
+        before = self._pieces[-1] if self._pieces else None
+        if before is not None and before.times == times == 1 and _goes_on(before.words, words):
+            self._pieces[-1] = _together(before, words, ends)
+        else:
+            self._pieces.append(Piece(words, ends, times))
+
+    def put(self, offer: Offer) -> None:
+        """Words came, with a TLAST for each."""
+        self.append(offer[0], np.flatnonzero(offer[1]))
+
+    def words(self) -> Words:
+        """All words in one array, uint32, read-only; they are put together once."""
+        if not self._pieces:
+            return np.zeros(0, np.uint32)
+        if len(self._pieces) > 1 or self._pieces[0].times > 1:
+            self._put_together()
+        words = self._pieces[0].words.view()
+        words.flags.writeable = False
+        return words
+
+    def tlasts(self) -> Flags:
+        """TLAST of each word; uint8."""
+        flags = np.zeros(self._count, np.uint8)
+        flags[self._ends()] = 1
+        return flags
+
+    def _ends(self) -> Places:
+        found, at = [np.zeros(0, np.int64)], 0
+        for words, ends, times in self._pieces:
+            first = at + len(words) * np.arange(times)
+            found.append((first[:, None] + ends).ravel())
+            at += len(words) * times
+        return np.concatenate(found)
+
+    def _put_together(self) -> None:
+        """Make one piece of all; each is given up as soon as it is copied."""
+        ends, made, at = self._ends(), room_for(self._count), 0
+        pieces, self._pieces = self._pieces[::-1], []
+        while pieces:
+            words, _, times = pieces.pop()
+            made[at : at + len(words) * times].reshape(times, -1)[:] = words
+            at += len(words) * times
+        self._pieces = [Piece(made, ends)]
