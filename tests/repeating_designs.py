@@ -26,7 +26,7 @@ TIMINGS = (
     Timing(ingress_words=5, memory_egress_words=13, task_start=23, finished_bd_delay=7),
 )
 OUTSIDE = frozenset(
-    {"former", "clock.quiet", "clock.activity", "ports.next_end", "ports.former_end"}
+    {"former", "clock.quiet", "clock.activity"}
     | {f"ports.source_{what}" for what in ("position", "end", "more", "base")}
 )
 """Columns of the test bench's buffers, whose old words nobody sees, and of what the clock loop did last."""

@@ -191,10 +191,10 @@ class Ports(NamedTuple):
     next_words: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
     next_step: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
     next_flags: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
-    next_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]
+    next_end: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
     source_more: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = the host has words that follow these
     former_flags: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # behind those of the piece before
-    former_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # words of it
+    former_end: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # words of it
     # a sink is one too: where its words go, the places (64 bits each) of those with TLAST, and room for both
     has_sink: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # 1 = the host takes the channel's words
     sink_words: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]

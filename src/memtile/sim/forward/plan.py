@@ -47,8 +47,6 @@ GUARDED = frozenset(
         "ports.source_base",
         "ports.source_end",
         "ports.source_more",
-        "ports.next_end",
-        "ports.former_end",
         "ports.sink_count",
         "ports.sink_taken",
     }
