@@ -254,7 +254,8 @@ def test_a_missing_file_is_told() -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:
-    command = [sys.executable, "-m", "memtile", "run", "--max-cycles", "100000000000", written(ENDLESS)]
+    steps = ["--no-fast-forward", "--max-cycles", "100000000000"]
+    command = [sys.executable, "-m", "memtile", "run", *steps, written(ENDLESS)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "designed\n"

@@ -420,10 +420,17 @@ MUTANTS = (
         "tests/timing/test_fast_forward.py::test_a_bank_is_kept_by_whole_turns_and_within_a_block[28]",
     ),
     Mutant(
+        "words that somebody writes come again as they were",
+        "sim/forward/segments.py",
+        "if book[scratch(one, LOWEST)] <= high and low <= book[scratch(one, HIGHEST)]:",
+        "if False:",
+        "tests/timing/test_fast_forward.py::test_words_that_come_again_are_kept_once[0]",
+    ),
+    Mutant(
         "TLAST of a source ends no jump",
         "sim/forward/guards.py",
-        "while first < most and flags[at + first] == flags[at + first - words]:",
-        "while first < most:",
+        "if flag(st, ch, at + n) != flag(st, ch, at + n - words):",
+        "if False:",
         "tests/timing/test_fast_forward.py::test_tlast_comes_again_with_the_same_words[001001001000-2]",
     ),
     Mutant(

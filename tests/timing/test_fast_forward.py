@@ -7,7 +7,6 @@ compared with a rig that steps there: the whole state, what was caught and what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -209,6 +208,20 @@ def test_channels_that_move_differently_meet_later_than_in_the_period() -> None:
 
     rig = compared(overtaking, range(400, 1700, 233))
     assert rig.engine.forward.jumped > rig.now // 4
+
+
+@pytest.mark.parametrize("apart", [0, 2 * BANK])
+def test_words_that_come_again_are_kept_once(apart: int) -> None:
+    """A reader, and a writer of what it reads, or of something else; both again and again."""
+
+    def beside_a_writer() -> Rig:
+        rig = one(receives=True, length=300, runs=60, words=20000)
+        return beside(rig, 1, apart, 300)
+
+    rig = compared(beside_a_writer, range(7000, 9000, 1677))
+    pieces = rig.engine.taken(rig.mm2s(2)).pieces()
+    assert rig.engine.forward.rings > 0
+    assert any(piece.times > 1 for piece in pieces) == (apart > 0)
 
 
 def test_two_channels_at_one_bank_repeat_with_their_turns() -> None:

@@ -19,6 +19,7 @@ from memtile.design.values import exactly, whole_cycles
 from memtile.explain.checks import Check
 from memtile.explain.dump.write import write_coredump
 from memtile.explain.outcome import outcome
+from memtile.explain.outputs import Outputs
 from memtile.explain.results import Array, Result
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
@@ -196,7 +197,7 @@ class Bench:
             stop = None
         self.engine.checks.pause()
         taken = [channel for tile in self._members for channel in tile.mm2s if channel.taken]
-        outputs = {channel.name: channel.output() for channel in taken}
+        outputs = Outputs({channel.name: channel.output_so_far() for channel in taken})
         checks = [check for channel in taken if (check := channel.check())]
         checks += self._buffer_checks()
         before, self._run_until = self._run_until, self.engine.now

@@ -14,6 +14,7 @@ from memtile.explain.mismatch import Cause, cause_of
 
 Array = npt.NDArray[Any]
 _LONGEST = 40  # characters of a value in a sentence
+_AT_A_TIME = 1 << 16  # bytes that are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,14 @@ class Check:
 
     @classmethod
     def compare(
-        cls, port: str, got: Array, expected: Array, shapes: Sequence[tuple[int, ...]] = (), note: str = ""
+        cls,
+        port: str,
+        got: Array,
+        expected: Array,
+        shapes: Sequence[tuple[int, ...]] = (),
+        note: str = "",
+        *,
+        more: int = 0,
     ) -> Check:
         """Compare flat arrays of one dtype; what came beyond the expected elements counts as wrong.
 
@@ -86,10 +94,11 @@ class Check:
             expected: what should have come, of the same type.
             shapes: of the arrays that were expected, one after the other; one dimension if omitted.
             note: for the result, if it is not exact.
+            more: elements that came behind those of ``got``, which is longer than ``expected`` then.
         """
         common = min(len(got), len(expected))
-        differs = np.flatnonzero(got[:common].view(np.uint8) != expected[:common].view(np.uint8))
-        wrong = len(np.unique(differs // expected.itemsize)) + len(got) - common
+        differs = _differing(got[:common], expected[:common])
+        wrong = len(np.unique(differs // expected.itemsize)) + len(got) + more - common
         missing = len(expected) - common
         note = note if wrong or missing else ""
         if not wrong:
@@ -99,8 +108,19 @@ class Check:
             return cls(port, len(expected), missing, wrong, first, None, _value(got[first]), None, note)
         index = _index(first, shapes or (expected.shape,))
         values = _value(got[first]), _value(expected[first])
-        cause = None if missing else cause_of(got, expected)
+        cause = None if missing or more else cause_of(got, expected)
         return cls(port, len(expected), missing, wrong, first, index, *values, note, cause)
+
+
+def _differing(got: Array, expected: Array) -> Array:
+    """Places of the bytes in which two arrays of one length differ, compared some at a time."""
+    mine, other = got.view(np.uint8), expected.view(np.uint8)
+    found = [np.zeros(0, np.int64)]
+    for at in range(0, len(mine), _AT_A_TIME):
+        some, others = mine[at : at + _AT_A_TIME], other[at : at + _AT_A_TIME]
+        if some.tobytes() != others.tobytes():
+            found.append(at + np.flatnonzero(some != others))
+    return np.concatenate(found)
 
 
 def types_note(expected: np.dtype[Any], sent: Sequence[np.dtype[Any]]) -> str:

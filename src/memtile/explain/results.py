@@ -100,7 +100,7 @@ class Result:
         cycles: elapsed cycles of the array clock since the design began, all its runs together.
         clock_mhz: clock for the figures in GB/s.
         channels: every channel that did or was asked anything.
-        outputs: arrays taken from the MM2S ports, by channel name.
+        outputs: arrays taken from the MM2S ports, by channel name; read-only, put together when you look.
         checks: comparisons with what was expected.
         waiting: one line for each channel that could not finish: what it waits for.
         assumed: timing constants this run depended on that nobody has measured, ``name = value``.

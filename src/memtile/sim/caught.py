@@ -7,6 +7,7 @@ than the words themselves, and nothing is copied for a port that nobody reads.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -41,9 +42,14 @@ def room_for(words: int, before: int = 0) -> Words:
     """Memory for so many words, of which the host gives those that are touched.
 
     It is a file where these, and those ``before``, are very many.
+
+    Raises:
+        MemoryError: the disk has no room for it.
     """
     if (words + before) * WORD_BYTES < MAPPED:
         return lend(words, np.uint32)
+    if shutil.disk_usage(tempfile.gettempdir()).free < words * WORD_BYTES:
+        raise MemoryError(f"{words} words have no room in {tempfile.gettempdir()}, where many words are kept")
     with tempfile.TemporaryFile() as file:
         return np.memmap(file, np.uint32, "w+", shape=(words,))
 
@@ -69,21 +75,91 @@ def _together(before: Piece, words: Words, ends: Places) -> Piece:
     return Piece(block[first : first + count], np.concatenate([before.ends, len(before.words) + ends]))
 
 
+class Taken:
+    """The words that left a port up to some cycle; they are put together when somebody reads them.
+
+    Args:
+        pieces: of them; their list is this object's from now on.
+    """
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        self._pieces = pieces
+        self._count = sum(len(piece.words) * piece.times for piece in pieces)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def pieces(self) -> list[Piece]:
+        """The same in pieces."""
+        return list(self._pieces)
+
+    def words(self) -> Words:
+        """All words in one array, uint32, read-only.
+
+        Raises:
+            MemoryError: neither the memory nor the disk has room for them.
+        """
+        if not self._pieces:
+            return np.zeros(0, np.uint32)
+        if len(self._pieces) > 1 or self._pieces[0].times > 1:
+            self._put_together()
+        return _read_only(self._pieces[0].words)
+
+    def first(self, count: int) -> Words:
+        """The first ``count`` words at most, read-only; no others are put together."""
+        if self._count <= count or len(self._pieces) == 1 == self._pieces[0].times:
+            return self.words()[:count]
+        found: list[Words] = []
+        for words, _, times in self._pieces:
+            found += [words] * min(times, -(-count // len(words)))
+            count -= len(words) * times
+            if count <= 0:
+                break
+        return _read_only(np.concatenate(found)[: count if count < 0 else None])
+
+    def tlasts(self) -> Flags:
+        """TLAST of each word; uint8."""
+        flags = np.zeros(self._count, np.uint8)
+        flags[self._ends()] = 1
+        return flags
+
+    def _ends(self) -> Places:
+        found, at = [np.zeros(0, np.int64)], 0
+        for words, ends, times in self._pieces:
+            if len(ends):
+                first = at + len(words) * np.arange(times)
+                found.append((first[:, None] + ends).ravel())
+            at += len(words) * times
+        return np.concatenate(found)
+
+    def _put_together(self) -> None:
+        """Make one piece of all; each is given up as soon as it is copied."""
+        ends, made, at = self._ends(), room_for(self._count), 0
+        self._pieces.reverse()
+        while self._pieces:
+            words, _, times = self._pieces.pop()
+            made[at : at + len(words) * times].reshape(times, -1)[:] = words
+            at += len(words) * times
+        self._pieces.append(Piece(made, ends))
+
+
+def _read_only(words: Words) -> Words:
+    seen = words.view()
+    seen.flags.writeable = False
+    return seen
+
+
 class Caught:
-    """What left one port."""
+    """What leaves one port."""
 
     def __init__(self) -> None:
         self._pieces: list[Piece] = []
+        self._taken: Taken | None = None  # which has the same list of pieces
         self._count = 0
         self._unseen = 0
 
     def __len__(self) -> int:
         return self._count + self._unseen
-
-    @property
-    def unseen(self) -> int:
-        """Words that were only counted."""
-        return self._unseen
 
     def count(self, words: int) -> None:
         """So many words came, in a run without words."""
@@ -93,6 +169,8 @@ class Caught:
         """Words came, and nobody else will change their array; ``times`` in a row."""
         if not len(words) or not times:
             return
+        if self._taken is not None:
+            self._pieces, self._taken = self._taken.pieces(), None
         self._count += len(words) * times
         before = self._pieces[-1] if self._pieces else None
         if before is not None and before.times == times == 1 and _goes_on(before.words, words):
@@ -104,36 +182,8 @@ class Caught:
         """Words came, with a TLAST for each."""
         self.append(offer[0], np.flatnonzero(offer[1]))
 
-    def words(self) -> Words:
-        """All words in one array, uint32, read-only; they are put together once."""
-        if not self._pieces:
-            return np.zeros(0, np.uint32)
-        if len(self._pieces) > 1 or self._pieces[0].times > 1:
-            self._put_together()
-        words = self._pieces[0].words.view()
-        words.flags.writeable = False
-        return words
-
-    def tlasts(self) -> Flags:
-        """TLAST of each word; uint8."""
-        flags = np.zeros(self._count, np.uint8)
-        flags[self._ends()] = 1
-        return flags
-
-    def _ends(self) -> Places:
-        found, at = [np.zeros(0, np.int64)], 0
-        for words, ends, times in self._pieces:
-            first = at + len(words) * np.arange(times)
-            found.append((first[:, None] + ends).ravel())
-            at += len(words) * times
-        return np.concatenate(found)
-
-    def _put_together(self) -> None:
-        """Make one piece of all; each is given up as soon as it is copied."""
-        ends, made, at = self._ends(), room_for(self._count), 0
-        pieces, self._pieces = self._pieces[::-1], []
-        while pieces:
-            words, _, times = pieces.pop()
-            made[at : at + len(words) * times].reshape(times, -1)[:] = words
-            at += len(words) * times
-        self._pieces = [Piece(made, ends)]
+    def so_far(self) -> Taken:
+        """What came so far."""
+        if self._taken is None:
+            self._taken = Taken(self._pieces)
+        return self._taken

@@ -26,7 +26,7 @@ from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
 from memtile.sim import clock, machine
-from memtile.sim.caught import Caught, at_end
+from memtile.sim.caught import Caught, Taken, at_end
 from memtile.sim.compression import refuse_unknown
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
@@ -288,11 +288,15 @@ class Engine(ManyWrites):
 
     def caught(self, ch: int) -> Words:
         """Words taken from the MM2S channel's port so far; uint32, read-only."""
-        return self._caught.get(ch, _NOBODY).words()
+        return self.taken(ch).words()
+
+    def taken(self, ch: int) -> Taken:
+        """What was taken from the MM2S channel's port so far, put together when somebody reads it."""
+        return self._caught.get(ch, _NOBODY).so_far()
 
     def tlasts(self, ch: int) -> Flags:
         """TLAST of each word of :meth:`caught`; uint8."""
-        return self._caught.get(ch, _NOBODY).tlasts()
+        return self.taken(ch).tlasts()
 
     def tokens(self, tile: int) -> list[int]:
         """What left the tile-control port of a model without switches: task-complete tokens, answers."""
@@ -331,7 +335,7 @@ class Engine(ManyWrites):
         self._take_back()
         return AtPorts(
             feeds={ch: whole(feed.offers()) for ch, feed in self._feeds.items()},
-            caught={ch: (caught.words(), caught.tlasts()) for ch, caught in self._caught.items()},
+            caught={ch: (each.so_far().words(), each.so_far().tlasts()) for ch, each in self._caught.items()},
             left={
                 port: (np.array([w for w, _ in words], np.uint32), np.array([e for _, e in words], np.uint8))
                 for port, words in self._left.items()

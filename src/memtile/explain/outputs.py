@@ -1,0 +1,43 @@
+"""Arrays that came out of a run, each made when somebody looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Outputs(Mapping[str, Array]):
+    """Arrays by name.
+
+    Args:
+        made: makes each array; called once.
+    """
+
+    def __init__(self, made: Mapping[str, Callable[[], Array]]) -> None:
+        self._made = dict(made)
+        self._arrays: dict[str, Array] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._arrays:
+            self._arrays[name] = self._made[name]()
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As a plain dictionary: what makes the arrays stays here."""
+        return dict, (dict(self),)
