@@ -328,3 +328,34 @@ def test_half_a_build_beside_a_text_is_not_tried(put: Put, tmp_path: Path) -> No
         "two/design.mlir",
         *(f"without {name}/design.mlir" for name in names),
     ]
+
+
+def test_a_device_that_is_not_modelled_is_not_taken_for_another(put: Put, tmp_path: Path) -> None:
+    put("first", mlir_texts.PASSTHROUGH.replace("npu1_1col", "xcvc1902"))
+    (found,) = data(tmp_path / "designs", "--device", "npu1")["designs"]
+    assert (found["bucket"], found["device"]) == ("refused", None)
+    assert "xcvc1902" in found["why"]
+
+
+def test_devices_without_names_go_by_their_places(put: Put, tmp_path: Path) -> None:
+    old = "// CHECK: aie.device(npu1)\n"
+    put("two", f"{old}{mlir_texts.PASSTHROUGH}\n// -----\n{mlir_texts.PASSTHROUGH}", in0=DATA, out2=DATA)
+    found = data(tmp_path / "designs")
+    assert buckets(found) == {"two/design.mlir:#1": "exact", "two/design.mlir:#2": "exact"}
+
+
+def test_an_argument_that_only_the_steps_name_is_no_array_to_fill(put: Put, tmp_path: Path) -> None:
+    """The buffer of a trace, which lowered text names behind the arguments of its sequence."""
+    patch = "aiex.npu.address_patch {addr = 119268 : ui32, arg_idx = 7 : i32, arg_plus = 0 : i32}"
+    push = "aiex.npu.write32 {address = 119308 : ui32, column = 0 : i32, row = 0 : i32, value = 15 : ui32}"
+    write = (
+        "aiex.npu.writebd {bd_id = 15 : i32, buffer_length = 16 : i32, buffer_offset = 0 : i32, "
+        "column = 0 : i32, row = 0 : i32, valid_bd = 1 : i32}"
+    )
+    lines = mlir_texts.PASSTHROUGH.replace(
+        "aiex.npu.dma_wait", f"{write}\n{patch}\n{push}\naiex.npu.dma_wait", 1
+    )
+    assert lines != mlir_texts.PASSTHROUGH
+    put("traced", lines, in0=DATA, out2=DATA)
+    (found,) = data(tmp_path / "designs")["designs"]
+    assert found["bucket"] == "exact", found

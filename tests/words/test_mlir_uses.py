@@ -13,6 +13,7 @@ from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.uses import check_uses
 
 DEFINED = """
+aie.device(npu1) {
 func.func private @declared(%in: i32, %out: i32)
 func.func @body(%n: index) -> index {
   %0:2 = "test.two"() : () -> (i32, i32)
@@ -25,6 +26,7 @@ func.func @body(%n: index) -> index {
   }
   %later = arith.addi %sum, %c : index
   return %later : index
+}
 }
 """
 
@@ -42,8 +44,9 @@ def test_each_use_is_looked_at(name: str) -> None:
 
 
 def test_a_value_of_another_region_is_not_there() -> None:
-    text = "func.func @a(%x: i32) {\n  return\n}\nfunc.func @b() {\n  return %x : i32\n}\n"
-    with pytest.raises(InputFileError, match=r"f.mlir:5:10: return uses the value %x"):
+    one = "func.func @a(%x: i32) {\n  return\n}"
+    text = f"aie.device(npu1) {{\n{one}\nfunc.func @b() {{\n  return %x : i32\n}}\n}}\n"
+    with pytest.raises(InputFileError, match=r"f.mlir:6:10: return uses the value %x"):
         check_uses(read(Text("f.mlir", text)))
 
 

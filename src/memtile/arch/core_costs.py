@@ -76,7 +76,7 @@ CLASSES = {
     "index.mul": "multiply",
     "vector.fma": "float",
     "arith.remf": "divide",
-    **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch", "scf.if"), "branch"),
+    **dict.fromkeys(("cf.br", "cf.cond_br", "cf.switch", "scf.if", "br", "cond_br", "cf.assert"), "branch"),
     "func.call": "call",
 }
 """Class of an operation; what is not here and computes is ``integer``, constants and casts are free."""

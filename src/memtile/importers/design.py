@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ from memtile.arch.devices import device as find_device
 from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
+from memtile.importers.bodies.emptied import fill
 from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.shipped import with_library
 from memtile.importers.loaded import Loaded, design_problem
@@ -20,6 +22,7 @@ from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.reader import read
+from memtile.importers.mlir.sequence.loads import loaded_by
 from memtile.importers.mlir.sequence.program import (
     SequenceProgram,
     arguments_of,
@@ -33,6 +36,7 @@ from memtile.importers.mlir.tree import Region
 from memtile.importers.mlir.uses import check_uses
 from memtile.io.program.core_kernels import Kernels
 
+_NUMBER = re.compile(r"#([1-9][0-9]{0,8})")  # a device by its place in the text
 _NO_FUNCTIONS: Mapping[str, Callable[..., Any]] = {}
 
 
@@ -70,7 +74,7 @@ def load(
         file: as mlir-aie, IRON or a lowering pass printed it; or a module of mlir-aie's Python bindings,
             which is taken through its generic print.
         device: device to be, whatever the text says; it must be given where the text leaves it open.
-        name: symbol of the device of the text, where it has several.
+        name: symbol of the device of the text, where it has several, or its place among them, ``"#2"``.
         sequence: symbol of the host sequence, where the device has several.
         functions: functions that cores call and the text only declares, by name; they get NumPy views and
             numbers. Those that are not here are taken from ``memtile.kernels.aie``, and the notes say so.
@@ -189,6 +193,7 @@ def loads(
     """The design of a text; see :func:`load`."""
     found = devices(_tree(text))
     described = _chosen(text, found, name)
+    bodies = fill(described, Path(text.name))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
     known, notes = with_library(described, functions, chosen)
@@ -199,23 +204,37 @@ def loads(
     def kernels_of(other: Configured) -> Kernels:
         return kernels(other, with_library(other.device, functions, chosen)[0], costs)
 
-    return replace(still, kernels=own, kernels_of=kernels_of, notes=(*still.notes, *notes))
+    return replace(still, kernels=own, kernels_of=kernels_of, notes=(*still.notes, *bodies, *notes))
 
 
 def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) -> DeviceDescription:
     """The device of a text that is meant."""
     names = [each.name or each.device for each in found]
     if name is not None:
-        found = [each for each in found if name in (each.name, each.device)]
+        by_number = _NUMBER.fullmatch(name)
+        found = (
+            found[int(by_number[1]) - 1 : int(by_number[1])]
+            if by_number
+            else [each for each in found if name in (each.name, each.device)]
+        )
     if len(found) == 1:
         return found[0]
-    with_sequence = [each for each in found if each.sequences]
+    configured = {name for each in found for name in _configured_by(each)}
+    with_sequence = [each for each in found if each.sequences and each.name not in configured]
     if name is None and len(with_sequence) == 1:
         return with_sequence[0]
     given = f"{len(names)} devices: {', '.join(names)}" if names else "no device"
     says = f"the text has {given}" + (f", none of them {name}" if name and names else "")
-    step = "Say which one is meant." if len(names) > 1 else ""
+    step = f"Say which one is meant, by name or as #1 to #{len(names)}." if len(names) > 1 else ""
     raise InputFileError(design_problem("device", given, "one aie.device", says, where=text.name, step=step))
+
+
+def _configured_by(device: DeviceDescription) -> Iterator[str]:
+    """Symbols of the devices that the host sequences of one let take the array."""
+    for sequence in device.sequences.values():
+        for inner in sequence.walk():
+            if symbol := loaded_by(inner):
+                yield symbol
 
 
 def _device_name(described: DeviceDescription, wanted: str | None) -> str:
@@ -229,7 +248,7 @@ def _device_name(described: DeviceDescription, wanted: str | None) -> str:
         form, step = Form(described.operation), "Say it with --device npu1 or --device npu2."
         if not described.device.isupper():
             raise form.error(str(error), "a device", reason="device") from None
-        raise form.error(says, "a device such as npu1", reason="device", step=step) from None
+        raise form.error(says, "a device such as npu1", reason="device_open", step=step) from None
 
 
 def _program(

@@ -122,7 +122,7 @@ def _loaded(case: Case, facts: Facts, functions: Functions, device: str) -> Load
     try:
         return load(case.path, **more)
     except MemtileError as error:
-        if not device or [problem.reason for problem in error.problems] != ["device"]:
+        if not device or [problem.reason for problem in error.problems] != ["device_open"]:
             raise
         return load(case.path, device=device, **more)
 
@@ -130,9 +130,11 @@ def _loaded(case: Case, facts: Facts, functions: Functions, device: str) -> Load
 def _zeros(design: Loaded, given: Sequence[Given], wanted: Sequence[Wanted]) -> list[Given]:
     """Zeros for the arguments that nobody gave and that are not only written."""
     named = {each.name for each in given} | {each.name for each in wanted}
-    made = []
+    kinds, made = dict(enumerate(design.arguments)), []
     for number in sorted(design.used_arguments):
-        kind = design.arguments[number]
+        kind = kinds.get(number)  # None: one that only the steps know, such as the buffer of a trace
+        if kind is None:
+            continue
         if str(number) not in named and kind.dtype is not None and kind.elements > 0:
             made.append(Given(str(number), np.zeros(_words(kind.elements * kind.dtype.itemsize), np.uint32)))
     return made

@@ -14,7 +14,8 @@ from memtile.explore.survey.beside import Beside, beside, is_test
 from memtile.io.program.containers.build_folder import build_files
 
 _DEVICE = re.compile(rb"\b(?:aie|AIE)\.device\b")
-_NAMED = re.compile(rb"\baie\.device\s*\([^)]*\)\s*@([\w.$-]+)")
+_NAMED = re.compile(rb"\baie\.device\s*\([^)]*\)\s*(?:@([\w.$-]+))?")
+_COMMENT = re.compile(rb"//[^\n]*")
 _TOGETHER = (b"aiex.configure", b"load_pdi")
 _BUILT = re.compile(r".*cdo.*\.bin|.*\.cdo|.*\.xclbin|.*\.pdi|insts\.(?:txt|bin)|.*insts.*\.(?:txt|bin)")
 _ELF = ".elf"
@@ -29,7 +30,7 @@ class Case:
         name: path below the folder.
         path: a file of MLIR text, or the folder of a build.
         data: what lies beside it.
-        part: symbol of the device that is meant; empty if the text has one.
+        part: symbol or place of the device that is meant; empty if the text has one.
     """
 
     name: str
@@ -139,9 +140,16 @@ def _case(folder: Path, name: str, path: Path) -> Case:
 
 
 def _devices(text: bytes) -> list[str]:
-    """The devices of a text that are designs of their own: several, and none configures the others."""
+    """The devices of a text that are designs of their own: several, and none configures the others.
+
+    Those without a name of their own go by their place, ``#2``.
+    """
+    text = _COMMENT.sub(b"", text)
     names = [match.decode() for match in _NAMED.findall(text)]
-    return names if len(names) > 1 and not any(word in text for word in _TOGETHER) else []
+    alone = len(set(names)) < len(names) or not any(word in text for word in _TOGETHER)
+    if len(names) < 2 or not alone:
+        return []
+    return [name if name and names.count(name) == 1 else f"#{n}" for n, name in enumerate(names, start=1)]
 
 
 def _bytes(file: Path) -> bytes:

@@ -146,7 +146,7 @@ class Finder:
         found: dict[Place, Kernel] = {}
         for core in made.device.cores:
             place = made.tiles[core.tile].place
-            if place is None or place not in wanted or not core.operation.regions:
+            if place is None or place not in wanted or not core.has_body:
                 continue
             alone = replace(made, device=replace(made.device, cores=[core]))
             try:
@@ -175,7 +175,7 @@ class Finder:
 
 def _bodies(made: Configured) -> set[Place]:
     """Places of the cores that have a body."""
-    cores = (core for core in made.device.cores if core.operation.regions)
+    cores = (core for core in made.device.cores if core.has_body)
     places = (made.tiles[core.tile].place for core in cores)
     return {place for place in places if place is not None}
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memtile.importers.kernels.expressions import bits_of
+from memtile.importers.kernels.lowered_loops import classes
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.forms.faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import Form, constant
@@ -37,6 +38,7 @@ def machine(writer: Writer, region: Region, leave: Leave | None = None) -> None:
         leave: writes what a function answers; None for a core.
     """
     _check(region)
+    writer.program.turns |= classes(region)
     numbers, around = {block.label: n for n, block in enumerate(region.blocks)}, writer.labels
     known = set(writer.defined)
     writer.labels = {block.label: block for block in region.blocks}
@@ -96,7 +98,7 @@ def _block(writer: Writer, block: Block, numbers: dict[str, int], leave: Leave |
             leave(operation)
             writer.lines.add("break")
         elif operation.name in NAMES:
-            writer.lines.cost += writer.program.costs.branch
+            writer.lines.cost += writer.cost(operation)
             writer.lines.book()
             with reading(operation):
                 _leave(writer, operation, numbers)

@@ -44,6 +44,7 @@ class Program:
         externals: functions that the user has to give, by name, with what declares them.
         arrays: constants of the module that it uses.
         calls: that were written in their places.
+        turns: class of the cost of operations that only make loops of lowered text turn.
         tile: value of the core's tile.
     """
 
@@ -56,6 +57,7 @@ class Program:
     externals: dict[str, Operation] = field(default_factory=dict)
     arrays: dict[str, Any] = field(default_factory=dict)
     calls: int = 0
+    turns: dict[Operation, str] = field(default_factory=dict)
 
     def syncs(self, operation: Operation) -> bool:
         """Whether an operation, or one within it, waits, releases, or calls a function of the user."""
@@ -253,7 +255,7 @@ class Writer:
 
     def _write(self, operation: Operation) -> None:
         form = Form(operation)
-        self.lines.cost += self._cost(operation.name)
+        self.lines.cost += self.cost(operation)
         if self.is_host and operation.regions and not self.program.syncs(operation):
             self.piece(operation, lambda inner: HANDLERS[operation.name](inner, form))
         elif operation.name in host.HANDLERS:
@@ -315,7 +317,11 @@ class Writer:
         kind = device.parameters[parameter_read(operation)].kind
         return self.use(parameter_buffer(device, operation, self.program.tile)), kind
 
-    def _cost(self, name: str) -> int:
+    def cost(self, operation: Operation) -> int:
+        """Cycles of an operation, without what is within it."""
+        kind, name = self.program.turns.get(operation), operation.name
+        if kind is not None:
+            return int(getattr(self.program.costs, kind)) if kind else 0
         if name in FREE or (name not in CLASSES and name not in HANDLERS):
             return 0
         return int(getattr(self.program.costs, CLASSES.get(name, "integer")))

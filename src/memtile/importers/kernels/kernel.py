@@ -46,7 +46,7 @@ def kernels(
     found, problems = {}, list[Problem]()
     missing: dict[str, Operation] = {}
     for core in made.device.cores:
-        if not core.operation.regions:
+        if not core.has_body:
             continue
         try:
             program = translate(made.device, core.operation, costs or CoreCosts())

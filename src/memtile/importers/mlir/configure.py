@@ -55,6 +55,7 @@ from memtile.importers.mlir.references import check_references
 
 CORE_CONTROL = register_named("core", "Core_Control")
 _CONTROL = "TileControl"
+_FIRMWARE = ("South", 0)  # port of an interface tile behind which firmware is
 _MOST_EXTERNAL = 1 << 30  # bytes of an external buffer
 _WITH_HEADERS = ("South",)
 _PORT_NAMES = {_CONTROL: "CTRL"}
@@ -120,7 +121,9 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     for switch in device.switches:
         with reading(switch.operation):
             _switch(made.tiles[switch.tile], switch)
-    if not device.switches:  # else the router of mlir-aie was there before
+    if device.switches:  # the router of mlir-aie was there before
+        _token_circuits(made)
+    else:
         _streams(made)
     configure_cascades(device, made.tiles)
     for chain in device.chains:
@@ -329,6 +332,19 @@ def _tokens(made: Configured) -> None:
             route = SwitchEnd(tile, port_name(_CONTROL, 0)), [SwitchEnd(tile, FIRMWARE_PORT, True)]
             number = made.device.tiles[name].controller or 0
             made.array.packet_bus(f"tokens of {tile.title}", route, keep_headers=True, ids=[number])
+
+
+def _token_circuits(made: Configured) -> None:
+    """A way for tokens where a routed text has none, which builds of such texts add (DEV-MLIR-2)."""
+    for name, tile in made.tiles.items():
+        own = [each for each in made.device.switches if each.tile == name and not each.mux]
+        if tile.kind.role != "interface" or not own:
+            continue
+        sources = {source for each in own for source, *_ in (*each.circuits, *each.rules)}
+        targets = {(to, n) for each in own for _, _, to, n in each.circuits}
+        targets |= {(to, n) for each in own for to, n, *_ in each.masters}
+        if _CONTROL not in sources and _FIRMWARE not in targets:
+            _switch(tile, SwitchDescription(name, own[0].operation, circuits=[(_CONTROL, 0, *_FIRMWARE)]))
 
 
 def _switch(tile: Tile, switch: SwitchDescription) -> None:

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped
 
 Place = tuple[int, int]
 """Column and row."""
 Direction = Literal["S2MM", "MM2S"]
+_END = "aie.end"
 
 
 @dataclass(slots=True)
@@ -324,6 +325,17 @@ class CoreDescription:
     operation: Operation
     stack: int
     elf: str = ""
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the text has its program: aiecc empties the body of a core that has an ELF file."""
+        inside = [each for block in self.blocks for each in block.operations]
+        return bool(self.operation.regions) and not (self.elf and all(each.name == _END for each in inside))
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """Those of its region."""
+        return self.operation.regions[0].blocks if self.operation.regions else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,18 +125,22 @@ class _Lowering:
                 raise form.error(f"no object FIFO has the name {name}", "object FIFOs of the device")
         if len(link.sources) > 1 and len(link.targets) > 1:
             raise form.error("several FIFOs on both sides", "one on one side")
-        ins = [self.device.fifos[name] for name in link.sources]
-        ends = {tile for fifo in ins for tile in fifo.consumers}
-        ends |= {self.device.fifos[name].producer for name in link.targets}
-        if len(ends) > 1:
-            says = f"its FIFOs meet in {len(ends)} tiles: {', '.join(sorted(ends))}"
+        begin = {self.device.fifos[name].producer for name in link.targets}
+        ends = [set(self.device.fifos[name].consumers) for name in link.sources]
+        if len(begin) > 1 or not all(begin <= each for each in ends):
+            tiles = begin.union(*ends)
+            says = f"its FIFOs meet in {len(tiles)} tiles: {', '.join(sorted(tiles))}"
             raise form.error(says, "one tile, where all of them end or begin", reason="mlir_link")
+
+    def _meet(self, link: LinkDescription) -> str:
+        """The tile of a link; FIFOs that come in may have other consumers too."""
+        return self.device.fifos[link.targets[0]].producer
 
     # The two ways
 
     def _in_one_memory(self, fifo: FifoDescription, tile: str) -> None:
-        """Both cores reach the buffers: no DMA."""
-        end = self._pool(fifo, fifo.name, tile, fifo.element, self._depth(fifo, 0))
+        """Both cores reach the buffers: no DMA, and as many buffers as the text says."""
+        end = self._pool(fifo, fifo.name, tile, fifo.element, fifo.depths[0])
         self._fill(fifo, end)
         consumer = fifo.consumers[0]
         self.made.producers[fifo.name] = FifoEnd(fifo.producer, end.shape, end.buffers, end.free, end.full)
@@ -183,7 +187,7 @@ class _Lowering:
             self._outside(fifo, tile, ("S2MM", channel), self._prefix(fifo, number))
             return
         link = self.sources.get(fifo.name)
-        if link is not None:
+        if link is not None and tile == self._meet(link):
             self._linked(link, fifo, "S2MM", channel)
             return
         prefix = self._prefix(fifo, number)
@@ -223,11 +227,11 @@ class _Lowering:
     ) -> None:
         """The ring of one FIFO in the tile that links it to others."""
         buffers, parts = self._link_pool(link), self._parts(link)
-        tile = fifo.producer if direction == "MM2S" else fifo.consumers[0]
+        tile = self._meet(link)
         names = link.sources if direction == "S2MM" else link.targets
         own = [parts[names.index(fifo.name)]] if len(names) > 1 else parts
         sends = direction == "MM2S"
-        pattern = fifo.to_stream if sends else fifo.from_stream.get(0, ())
+        pattern = fifo.to_stream if sends else fifo.from_stream.get(fifo.consumers.index(tile), ())
         padding, repeat = (fifo.padding, fifo.repeat) if sends else ((), 1)
         bds = []
         self._check_bds(fifo, tile, len(buffers) * len(own) * repeat)
@@ -243,10 +247,9 @@ class _Lowering:
         """The buffers between linked FIFOs: as large as the largest object of them, named after its FIFO."""
         number = self.device.links.index(link)
         if number not in self.pools:
-            one, larger, incoming = self.device.fifos[link.sources[0]], *self._larger(link)
-            tile = one.consumers[0]
-            prefix = f"{larger.name}_cons" if incoming else larger.name
-            depth = self._depth(larger, 1 if incoming else 0)
+            larger, incoming = self._larger(link)
+            tile, prefix = self._meet(link), self._pool_name(link)
+            depth = self._depth(larger, larger.consumers.index(tile) + 1 if incoming else 0)
             buffers = self._buffers(larger, prefix, tile, larger.element, depth)
             self.pools[number] = buffers
             for part in self._parts(link):
@@ -262,6 +265,11 @@ class _Lowering:
         incoming = len(link.sources) == 1 and (cut or one.element.elements >= _in_memory(other))
         return (one, True) if incoming else (other, False)
 
+    def _pool_name(self, link: LinkDescription) -> str:
+        """What names of the pool of a link begin with."""
+        larger, incoming = self._larger(link)
+        return self._prefix(larger, larger.consumers.index(self._meet(link))) if incoming else larger.name
+
     def _parts(self, link: LinkDescription) -> list[_Part]:
         """The parts of an object between linked FIFOs: one for each FIFO of the side that has several."""
         one, other = self.device.fifos[link.sources[0]], self.device.fifos[link.targets[0]]
@@ -274,7 +282,7 @@ class _Lowering:
             )
         )
         _, incoming = self._larger(link)
-        prefix = f"%{one.name}_cons" if incoming else f"%{other.name}"
+        prefix = f"%{self._pool_name(link)}"
         if len(many) == 1:
             whole = one if incoming else other
             return [_Part(0, 0, whole.element.elements, f"{prefix}_prod_lock_0", f"{prefix}_cons_lock_0")]

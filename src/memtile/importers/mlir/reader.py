@@ -101,7 +101,7 @@ class _Reader:
             lead = word[0]
             if lead in "([<{" and at in close:
                 regions = self._holds_regions(operation, at)
-                if not regions and lead != "{" and words[at + 1] != "{":
+                if not regions and (self._has_values(at) if lead == "{" else words[at + 1] != "{"):
                     at = close[at] + 1
                     continue
                 self._span(operation, first, at)
@@ -144,12 +144,17 @@ class _Reader:
         name, after = words[brace + 1], words[brace + 2]
         if not (name[0:1].isalpha() or name[0:1] in tuple('_"%^#!}[(<')):
             raise self._error(brace + 1, f"{name or 'the end'} begins nothing", "attributes or operations")
-        if name in _BRACKETS:  # of operations that no array has
-            return False
+        if name in _BRACKETS or self._has_values(brace):
+            return False  # of operations that no array has: lists of lists, and of values
         if name == "}":
             return words[at] != "{" or not (operation.dicts or operation.regions or operation.spans)
         named = NAME.fullmatch(name) or (name[0] == '"' and after != "(")
         return not (named and (after in ("=", ",") or (after == "}" and not name.startswith(_DIALECTS))))
+
+    def _has_values(self, brace: int) -> bool:
+        """Whether braces hold nothing but values, ``{%a, %b}``."""
+        inside = self.words[brace + 1 : self.close[brace]] if self.words[brace + 1][:1] == "%" else []
+        return bool(inside) and all(word[0] == "%" for word in inside[::2]) and set(inside[1::2]) <= {","}
 
     def _regions(self, operation: Operation, at: int, depth: int) -> None:
         end = self.close[at]

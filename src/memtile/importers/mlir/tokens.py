@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from memtile.importers.mlir.generations import renamed
 from memtile.importers.mlir.text import Text
 
 _NAME = r"[A-Za-z_][\w$.]*"
@@ -58,6 +59,7 @@ class Tokens:
         self.words.append("")
         if "% " in text.content or "%\t" in text.content:
             self.words = [re.sub("^%[ \t]+", "%", word) for word in self.words]
+        self.words = renamed(self.words, text.content)
         self.close = self._matched()
 
     def _check_size(self) -> None:

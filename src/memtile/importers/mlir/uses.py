@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from memtile.errors import InputFileError
 from memtile.importers.mlir.tree import Operation, Region
 
+_DEVICE = "aie.device"
+
 
 def check_uses(top: Region) -> None:
-    """Look for values that nothing defines.
+    """Look for values that nothing defines, in devices: what is beside them may be of any dialect.
 
     Args:
         top: the tree of a text.
@@ -16,10 +20,15 @@ def check_uses(top: Region) -> None:
         InputFileError: the first use of a value that neither the operation's own regions nor those around it
             define; MLIR's rule, but for the order.
     """
+    for device in _devices(top):
+        for operation in device.walk():
+            _check(operation)
+
+
+def _devices(top: Region) -> Iterator[Operation]:
     for block in top.blocks:
         for outermost in block.operations:
-            for operation in outermost.walk():
-                _check(operation)
+            yield from (each for each in outermost.walk() if each.name == _DEVICE)
 
 
 def _check(operation: Operation) -> None:

@@ -8,6 +8,7 @@ from memtile.importers.mlir.description import CoreDescription, DeviceDescriptio
 from memtile.importers.mlir.forms import fabric, memory, objects
 from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form, constant
+from memtile.importers.mlir.generations import DEVICES as OLD_DEVICES
 from memtile.importers.mlir.scratchpad import DECLARE, declare
 from memtile.importers.mlir.tree import Operation, Region
 
@@ -22,6 +23,7 @@ DEVICES = (
 )
 """Names of devices, by their number in the generic form less one (mlir-aie, AIEDevice)."""
 DEFAULT_STACK = 1024  # bytes (mlir-aie, CoreOp)
+_HOST = ("aiex.npu.", "aiex.dma_")  # operations of hosts
 IGNORED = frozenset(
     {
         "aie.end",
@@ -52,7 +54,9 @@ def _bd_chain(device: DeviceDescription, operation: Operation) -> None:
 
 
 def _function(device: DeviceDescription, operation: Operation) -> None:
-    device.functions[_symbol(operation)] = operation
+    """A function that cores call; until 2024 one that does a host's work was the host sequence."""
+    is_host = any(inner.name.startswith(_HOST) for inner in operation.walk())
+    (device.sequences if is_host else device.functions)[_symbol(operation)] = operation
 
 
 def _constant(device: DeviceDescription, operation: Operation) -> None:
@@ -142,6 +146,7 @@ def described(operation: Operation) -> DeviceDescription:
     form = Form(operation)
     named = not form.generic
     kind = form.texts()[0] if named else form.choice("device", ("", *DEVICES))
+    kind = OLD_DEVICES.get(kind, kind)
     found = DeviceDescription(form.symbol, kind, operation)
     symbols = [word[1:] for word in operation.words if word[:1] == "@"]
     found.name = symbols[0] if symbols else found.name

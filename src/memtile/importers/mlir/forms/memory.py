@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -18,7 +19,7 @@ from memtile.importers.mlir.description import (
 )
 from memtile.importers.mlir.forms.constants import dense
 from memtile.importers.mlir.forms.operands import Form, levels, list_at, packet_of, paddings
-from memtile.importers.mlir.tree import Block, Operation, Region
+from memtile.importers.mlir.tree import Block, Operation, Region, Span
 
 Known = Mapping[str, object]
 """Numbers of values that only a host sequence knows, by name."""
@@ -29,6 +30,7 @@ ACTIONS: dict[str, Literal["acquire", "acquire_ge", "release"]] = {
     "Release": "release",
 }
 """What an action of ``aie.use_lock`` does."""
+_TOGETHER = re.compile(r'"?(S2MM|MM2S)([0-9])"?')  # direction and number of a channel in texts of 2023
 ACTION_NUMBERS = ("Acquire", "Release", "AcquireGreaterEqual")
 
 
@@ -168,12 +170,18 @@ def _placed(form: Form, made: BdDescription) -> None:
         if at is not None:
             value = form.whole(form.operation.tokens.words[at])
             made.offset, made.length = (value, made.length) if name == "offset" else (made.offset, value)
-    items = form.items()[1:]
+    items = _old_items(form) or form.items()[1:]
     numbers = [form.text(item) for item in items if form.operation.tokens.words[item.first] != "["]
     if numbers:
         made.offset = form.whole(numbers[0])
     if len(numbers) > 1:
         made.length = form.whole(numbers[1])
+
+
+def _old_items(form: Form) -> list[Span]:
+    """Offset and length of ``(<%b : memref<8xi32>, 0, 8>, 0)``; nothing in any other spelling."""
+    first = form.items()[0].first
+    return form.split(first)[1:] if form.operation.tokens.words[first] == "<" else []
 
 
 def _pattern(form: Form) -> Sequence[Level]:
@@ -216,7 +224,7 @@ def _started(operation: Operation, tile: str, region: Region) -> ChainDescriptio
     if form.generic:
         first = next((word for word in operation.words if word[:1] == "^"), "^")
     else:
-        first = form.texts()[2]
+        first = next((text for text in form.texts() if text[:1] == "^"), "^")
     return _chain(form, tile, _port(form), blocks_of_bds(region, first))
 
 
@@ -225,7 +233,8 @@ def _port(form: Form) -> tuple[str | int, int]:
     if form.generic:
         return form.attributes["channel_dir"], form.integer("channel_index")
     direction, channel = form.texts().first(2)
-    return direction, form.whole(channel)
+    together = _TOGETHER.fullmatch(direction)
+    return (together[1], int(together[2])) if together else (direction, form.whole(channel))
 
 
 def _ring(operation: Operation, tile: str) -> ChainDescription:

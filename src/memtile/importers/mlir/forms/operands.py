@@ -20,7 +20,7 @@ _NOTHING: Mapping[str, object] = {}
 _LONGEST = 60  # characters of a value that a message shows
 _MOST_CASTS = 16  # of one number
 T = TypeVar("T")
-_OLD_BUNDLES = {"Ctrl": "TileControl"}
+_BUNDLES = {name.lower(): name for name in BUNDLES} | {"ctrl": "TileControl"}  # IREE has capitals
 
 
 class Form:
@@ -237,7 +237,7 @@ class Form:
             says = f"{shown(given)} is no bundle of ports"
             raise self.error(says, ", ".join(BUNDLES), reason="mlir_bundle", given=shown(given))
         name = given.strip('"')
-        return _OLD_BUNDLES.get(name, name)
+        return _BUNDLES.get(name.lower(), name)
 
     def direction(self, given: str | int) -> Direction:
         """Direction of a channel, from its name or number.

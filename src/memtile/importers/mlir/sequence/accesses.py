@@ -15,6 +15,7 @@ from memtile.io.program.operations import BlockWrite, MaskWrite, Other, Write, a
 from memtile.io.program.pointer_patches import PATCH
 
 _ALL = (1 << 32) - 1
+_OLD_BUFFER = "buffer_sym_name"  # until 2024
 _TILE_OFFSETS = (1 << 20) - 1
 
 
@@ -62,10 +63,12 @@ def buffer_at(reader: Reader, form: Form, name: str) -> tuple[int, Tile]:
 
 
 def rtp_write(reader: Reader, form: Call) -> None:
-    """``aiex.npu.rtp_write(@buffer, 3, %value)``: a word of a buffer."""
-    name = str(form.attributes.get("buffer") or form.texts()[0][1:]).strip('"')
+    """``aiex.npu.rtp_write(@buffer, 3, %value)``: a word of a buffer; once ``(0, 2, 3, 7)`` with its tile."""
+    old = form.attributes.get(_OLD_BUFFER)
+    name = str(old or form.attributes.get("buffer") or form.texts()[0][1:]).strip('"')
     buffer, tile = buffer_at(reader, form, name)
-    index, value = form.number("index", 1), form.number("value", 2)
+    first = 2 if old else 1
+    index, value = form.number("index", first), form.number("value", first + 1)
     assert tile.place is not None
     at = address_of(*tile.place, buffer + index * WORD_BYTES)
     reader.emit(form, lambda place: Write(at, value & _ALL, place=place))
@@ -86,7 +89,7 @@ def set_lock(reader: Reader, form: Call) -> None:
 def raw_bd(reader: Reader, form: Call) -> None:
     """``aiex.npu.writebd``: fields as the registers have them, stored off by one where they are."""
     given = {name: int(value) for name, value in form.attributes.items() if isinstance(value, int)}
-    tile = reader.tile(form.integer("column"), form.integer("row"))
+    tile = reader.tile(form.integer("column"), form.integer("row", 0))  # 2024: interface tiles alone
     words = [0] * tile.kind.bd_words
     for name, value in _bd_fields(given, tile.kind, reader.habits.cache).items():
         for word, msb, lsb in tile.kind.bd_fields[name].parts:

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.sequence.reader import Call, Reader
+from memtile.importers.mlir.tree import Operation
+
+_LOAD, _CONFIGURE = "aiex.npu.load_pdi", "aiex.configure"
+
+
+def loaded_by(operation: Operation) -> str:
+    """The symbol of the device that an operation of a sequence lets take the array; empty if it is none."""
+    if operation.name not in (_LOAD, _CONFIGURE):
+        return ""
+    form = Form(operation)
+    key = "device_ref" if operation.name == _LOAD else "symbol"
+    return form.symbol or str(form.attributes.get(key, ""))
 
 
 def load_pdi(reader: Reader, form: Call) -> None:

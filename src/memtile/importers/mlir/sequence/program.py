@@ -196,4 +196,5 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "scf.if": values.branch,
     "scf.yield": ignored,
     "aie.end": ignored,
+    **dict.fromkeys(("return", "func.return"), ignored),  # of a function that is a host sequence
 }

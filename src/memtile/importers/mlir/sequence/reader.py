@@ -24,7 +24,7 @@ NO_PARAMETERS: Parameters = {}
 MOST_STEPS = 1 << 20
 """Register accesses of an unrolled sequence."""
 _MOST_TURNS = 1 << 17  # of its loops
-_OLD_SEQUENCE = "aiex.runtime_sequence"
+_OLD_SEQUENCES = ("aiex.runtime_sequence", "func.func", "func")
 
 
 class Habits(NamedTuple):
@@ -41,7 +41,7 @@ class Habits(NamedTuple):
 
 def habits_of(sequence: str) -> Habits:
     """Those of the version that has such a name for host sequences."""
-    return Habits(0, 4) if sequence == _OLD_SEQUENCE else Habits(2, 5)
+    return Habits(0, 4) if sequence in _OLD_SEQUENCES else Habits(2, 5)
 
 
 class View(NamedTuple):

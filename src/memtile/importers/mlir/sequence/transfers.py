@@ -24,7 +24,7 @@ def memcpy(reader: Reader, form: Call) -> None:
     if tile.kind.role != "interface":
         says = f"its channel is one of the {tile.title}"
         raise form.error(says, "channels of interface tiles", reason="mlir_allocation")
-    source = form.argument(form.values[0])
+    source = form.argument(_array(form))
     offsets, sizes, strides = _lists(form)
     size = element_bytes(form, source.shape)
     runs, *rest = sizes
@@ -52,10 +52,21 @@ def memcpy(reader: Reader, form: Call) -> None:
     push(reader, form, tile, (direction, channel), number, runs, token=token)
 
 
+def _array(form: Call) -> str:
+    """The array that is moved: the value with lists or a type behind it; numbers of a tile may come first."""
+    tokens = form.operation.tokens
+    for item in [] if form.generic else form.items():
+        if item.end > item.first + 1 and tokens.words[item.first][:1] == "%":
+            return tokens.words[item.first]
+    return form.values[0]
+
+
 def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
     """Offsets, sizes and strides, each of four, outermost first."""
     if form.generic or "static_offsets" in form.attributes:
         lists = [form.integers(f"static_{name}") for name in ("offsets", "sizes", "strides")]
+    elif "offsets" in form.attributes:  # 2023
+        lists = [form.integers(name) for name in ("offsets", "lengths", "strides")]
     else:
         opening = form.bracket()
         if opening is None:
@@ -67,6 +78,8 @@ def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
                 places.append(at)
             at = tokens.close.get(at, at) + 1
         lists = [form.whole_list(place) for place in places[:3]]
+    if len(lists) == 3 and len(lists[2]) == len(lists[1]) - 1:  # until 2024 the innermost stride was not said
+        lists[2] = [*lists[2], 1]
     if len(lists) != 3 or len({len(each) for each in lists}) != 1 or len(lists[0]) > _DIMENSIONS:
         raise form.error(
             "it needs offsets, sizes and strides of equal length", "three lists of up to four numbers"
