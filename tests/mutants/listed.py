@@ -2748,10 +2748,10 @@ MUTANTS = (
         "tests/faults/test_body_faults.py::test_values_have_names_of_their_own",
     ),
     Mutant(
-        "a loop without end has none",
+        "a loop without end just ends",
         "importers/kernels/body.py",
-        "        elif not _is_short(operation):",
-        "        elif False:",
+        'self.lines.add(f"    endless(cycles, {self.lines.site})")',
+        'self.lines.add("    break")',
         "tests/faults/test_body_faults.py::test_loops_without_end_end",
     ),
     # Bodies of cores
