@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from memtile.explore.plan.planner import plan
     from memtile.explore.plan.reductions import RowReduction
     from memtile.explore.plan.result import PlanResult
+    from memtile.explore.questions import bottleneck, sensitivity
     from memtile.explore.sweep.result import SweepResult
     from memtile.explore.sweep.sweep import SweepPlan, sweep
     from memtile.explore.threads import run_many
@@ -130,6 +131,7 @@ _HOMES = {
     "TraversingParameters": "memtile.access.tiling",
     "Upset": "memtile.sim.upsets",
     "View": "memtile.access.views",
+    "bottleneck": "memtile.explore.questions",
     "campaign": "memtile.explore.campaign",
     "check_design": "memtile.check.check",
     "device": "memtile.arch.devices",
@@ -151,6 +153,7 @@ _HOMES = {
     "scattered": "memtile.sim.upsets",
     "schema": "memtile.io.formats.schemas",
     "schema_names": "memtile.io.formats.schemas",
+    "sensitivity": "memtile.explore.questions",
     "sliding_window_view": "memtile.access.numpy_functions",
     "sweep": "memtile.explore.sweep.sweep",
     "tensor_access_pattern": "memtile.access.notation",
@@ -213,6 +216,7 @@ __all__ = [
     "TraversingParameters",
     "Upset",
     "View",
+    "bottleneck",
     "campaign",
     "check_design",
     "device",
@@ -234,6 +238,7 @@ __all__ = [
     "scattered",
     "schema",
     "schema_names",
+    "sensitivity",
     "sliding_window_view",
     "sweep",
     "tensor_access_pattern",

@@ -284,6 +284,7 @@ class Array(Bench):
         *,
         untimed: bool = False,
         check: bool = False,
+        history: bool = False,
         fast_forward: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
@@ -293,6 +294,7 @@ class Array(Bench):
             max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
             untimed: move the data without a clock.
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
+            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             fast_forward: jump over time that repeats, with the same results; False = step every cycle.
             progress: called now and then with the cycles, or untimed the words, done so far.
 
@@ -301,9 +303,8 @@ class Array(Bench):
                 untimed run.
         """
         self.route()
-        return super().run(
-            max_cycles, untimed=untimed, fast_forward=fast_forward, check=check, progress=progress
-        )
+        asked = {"untimed": untimed, "check": check, "history": history}
+        return super().run(max_cycles, fast_forward=fast_forward, progress=progress, **asked)
 
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
         """Let the array run until the word at an absolute address has ``value`` under ``mask``.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
-from memtile.design.checked import buffers_moved, checked
+from memtile.design.checked import buffers_moved, checked, noted, with_history
 from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
@@ -159,6 +159,7 @@ class Bench:
         *,
         untimed: bool = False,
         check: bool = False,
+        history: bool = False,
         fast_forward: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
@@ -172,15 +173,21 @@ class Bench:
                 many cycles could, and after some 268 million words.
             untimed: move the data without a clock.
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
+            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             fast_forward: jump over time that repeats, with the same results; False = step every cycle.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
 
         Raises:
             DesignError: ``max_cycles`` is no whole number; ``check`` of an untimed run.
         """
-        with checked(self, check, untimed=untimed) as found, fast_forwarding(fast_forward):
+        how = {"untimed": untimed}
+        with (
+            checked(self, check, **how) as found,
+            noted(self, history, **how) as histories,
+            fast_forwarding(fast_forward),
+        ):
             result = self._run(max_cycles, untimed=untimed, progress=progress)
-        return replace(result, findings=(*result.findings, *found))
+        return with_history(replace(result, findings=(*result.findings, *found)), histories)
 
     def _run(self, max_cycles: int, *, untimed: bool, progress: Callable[[int], None] | None) -> Result:
         most = whole_cycles(max_cycles)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtile.errors import DesignError, Problem
 from memtile.explain.findings import Finding
 from memtile.explain.race_findings import Area, race_findings
+from memtile.explain.results import Result
+from memtile.sim.history import History
 
 if TYPE_CHECKING:
     from memtile.design.bench import Bench
@@ -48,6 +51,31 @@ def buffers_moved(bench: Bench) -> Iterator[tuple[int, tuple[str, ...]]]:
     for tile in bench.members:
         for channel in (*tile.s2mm, *tile.mm2s):
             yield channel.index, tuple(channel.moves)
+
+
+@contextmanager
+def noted(bench: Bench, history: bool = True, *, untimed: bool = False) -> Iterator[list[History]]:
+    """Context of a run; the list that it gives has its history, once the context is left.
+
+    Without ``history``, and where somebody notes it already, it does nothing.
+
+    Raises:
+        DesignError: the run has no time.
+    """
+    if history and untimed:
+        raise DesignError("run: an untimed run has no history. Leave untimed out.")
+    if not history or bench.engine.checks.recorder is not None:
+        yield []
+        return
+    with bench.engine.checks.recorded() as found:
+        yield found
+
+
+def with_history(result: Result, found: Sequence[History]) -> Result:
+    """The result of a run that keeps its history, if there is one."""
+    if not found or result.kept is None:
+        return result
+    return replace(result, kept=result.kept.with_history(found[0]))
 
 
 def refuse_untimed(untimed: bool) -> None:

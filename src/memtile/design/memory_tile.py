@@ -53,6 +53,7 @@ class MemoryTile(Tile):
         *,
         untimed: bool = False,
         check: bool = False,
+        history: bool = False,
         fast_forward: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
@@ -61,12 +62,18 @@ class MemoryTile(Tile):
         Args:
             max_cycles: limit of the cycle run.
             untimed: move the data without a clock.
+            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             fast_forward: jump over time that repeats, with the same results; False = step every cycle.
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             progress: called now and then with the cycles done.
         """
         return self.bench.run(
-            max_cycles, untimed=untimed, fast_forward=fast_forward, check=check, progress=progress
+            max_cycles,
+            untimed=untimed,
+            fast_forward=fast_forward,
+            check=check,
+            history=history,
+            progress=progress,
         )
 
 

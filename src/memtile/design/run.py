@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memtile.arch.chosen_timing import chosen_timing
@@ -25,6 +26,7 @@ def run(
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
     check: bool = False,
+    history: bool = False,
     schedules: int = 0,
     fast_forward: bool = True,
     progress: Callable[[int], None] | None = None,
@@ -40,6 +42,7 @@ def run(
         max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
         untimed: move the data without a clock.
         check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
+        history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
         schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within what
             nobody has measured; words that come out otherwise in one of them are a finding.
         fast_forward: jump over time that repeats, with the same results; False = step every cycle.
@@ -55,16 +58,22 @@ def run(
     """
     where = f"design {getattr(design, '__name__', 'function')}"
 
-    def once() -> tuple[Result, Mapping[str, Any]]:
+    def once(others: bool = True) -> tuple[Result, Mapping[str, Any]]:
         with chosen_timing(timing or {}):
             made = make(design, set or {}, where)
             with fast_forwarding(fast_forward):
                 result = made.run(
-                    max_cycles, untimed=untimed, check=check or schedules > 0, progress=progress
+                    max_cycles,
+                    untimed=untimed,
+                    check=check or schedules > 0,
+                    history=history and not others,
+                    progress=progress,
                 )
+            if not others and result.kept is not None:
+                result = replace(result, kept=result.kept.holding())
         return result, result_arrays(made, result)
 
-    return with_schedules(*once(), once, schedules)
+    return with_schedules(*once(others=False), once, schedules)
 
 
 def with_schedules(

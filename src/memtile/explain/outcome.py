@@ -20,6 +20,7 @@ from memtile.explain.deadlock.find import Hang, Open, hang
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.good_waits import good_waits
+from memtile.explain.kept import Kept
 from memtile.explain.lock_waits import lock_errors
 from memtile.explain.names import called, channel_name
 from memtile.explain.results import Array, ChannelUse, Result, Status
@@ -82,6 +83,7 @@ def outcome(
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
         findings=(*stopped.findings, *(_wrong(checks) if status is Status.FINISHED else ())),
         waits=stopped.graph,
+        kept=Kept(engine),
     )
 
 

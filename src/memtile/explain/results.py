@@ -21,6 +21,7 @@ from memtile.explain.bound import Bound, Use, bound_of
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.findings import Finding, Severity
+from memtile.explain.kept import Kept
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
 from memtile.sheet import Column, Sheet
 
@@ -119,6 +120,7 @@ class Result:
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
+        kept: the model of the run and its history, for ``record``, ``report`` and ``perfetto``.
     """
 
     status: Status
@@ -144,6 +146,7 @@ class Result:
     band: Band | None = None
     lifted: tuple[Lifted, ...] = ()
     waits: WaitGraph = field(default_factory=WaitGraph)
+    kept: Kept | None = field(default=None, compare=False)
 
     @property
     def exact(self) -> bool | None:
@@ -247,6 +250,51 @@ class Result:
 
     def _repr_html_(self) -> str:
         return self.sheet().html() + (self.picture().svg if self.timed else "")
+
+    def record(self, *, inputs: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The record of the run: verdict, evidence, bytes by level, streams, provenance (``docs/record.md``).
+
+        Args:
+            inputs: SHA-256 of what went in, by name.
+
+        Returns:
+            Plain data, as the JSON Schema ``record`` has it; the same run gives the same.
+
+        Raises:
+            DesignError: the model of the run is gone, or has run on since.
+        """
+        found: dict[str, Any] = self._kept.record(self, inputs)
+        return found
+
+    def report(self, path: Path | str, *, title: str = "") -> None:
+        """Write the report of a run with ``history=True``: a page (``.html``) or text (``.txt``).
+
+        Args:
+            path: of the file.
+            title: of the page; the name of the file if empty.
+
+        Raises:
+            DesignError: the run was without ``history=True``, or the model has run on since.
+            InputFileError: another suffix, or the file cannot be written.
+        """
+        self._kept.save("save_report", self, Path(path), title=title)
+
+    def perfetto(self, path: Path | str) -> None:
+        """Write the timeline of a run with ``history=True`` for ui.perfetto.dev.
+
+        Args:
+            path: of the file; ``.json`` is Chrome's form, else Perfetto's own (extra ``perfetto``).
+
+        Raises:
+            DesignError: the run was without ``history=True``, or the model has run on since.
+            InputFileError: the file cannot be written.
+            MemtileError: the ``perfetto`` package is missing.
+        """
+        self._kept.save("save_timeline", self, Path(path))
+
+    @property
+    def _kept(self) -> Kept:
+        return self.kept if self.kept is not None else Kept(None)
 
     def picture(self, path: Path | str | None = None) -> Drawing:
         """What each channel spent its cycles on, a bar for each.

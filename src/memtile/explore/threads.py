@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import replace
 from typing import Any
 
 from memtile.design.run import run
@@ -29,7 +30,7 @@ def run_many(
         options: of :func:`memtile.run`, for all of them.
 
     Returns:
-        A result for each design, in their order.
+        A result for each design, in their order; without the models, but with ``history=True``.
 
     Raises:
         DesignError: fewer than one thread; and what a design raises: that of the first one in the order
@@ -48,7 +49,8 @@ def run_many(
         )
 
     def one(design: Callable[..., Any]) -> Result:
-        return run(design, **options)
+        result = run(design, **options)
+        return result if options.get("history") else replace(result, kept=None)  # many models fill a memory
 
     ready()  # compiled once, before anybody waits for the others
     with ThreadPoolExecutor(threads or _cores()) as pool:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import LAUNCH_CYCLES
-from memtile.design.checked import checked
+from memtile.design.checked import checked, noted, with_history
 from memtile.errors import InputFileError, Problem
 from memtile.importers.mlir.configure import Configured
 from memtile.io.program.array_names import Given, Wanted
@@ -31,6 +31,7 @@ def run_alone(
     *,
     untimed: bool,
     check: bool = False,
+    history: bool = False,
     progress: Progress | None = None,
 ) -> ProgramResult:
     """Fill external buffers, wait until those that object FIFOs fill are full, and take all of them.
@@ -42,6 +43,7 @@ def run_alone(
         max_cycles: limit in cycles.
         untimed: move data without a clock.
         check: look for accesses to memory that nothing orders.
+        history: note what happens in each cycle.
         progress: called now and then with the cycles done.
 
     Returns:
@@ -56,13 +58,14 @@ def run_alone(
         if array is not None:
             _fill(name, own, np.asarray(array))
     waits = [_full(made, lock, many) for lock, many in made.fifos.outside.items()]
-    with checked(made.array, check, untimed=untimed) as races:
+    how = {"untimed": untimed}
+    with checked(made.array, check, **how) as races, noted(made.array, history, **how) as histories:
         if not untimed:
             settle(made.array.engine, LAUNCH_CYCLES)
         done = run_program(
             waits, made.array, running=running, max_cycles=max_cycles, untimed=untimed, progress=progress
         )
-    result = replace(done.result, findings=(*done.result.findings, *races))
+    result = with_history(replace(done.result, findings=(*done.result.findings, *races)), histories)
     return replace(done, result=result, arrays=dict(made.external))
 
 

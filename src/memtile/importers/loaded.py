@@ -12,7 +12,7 @@ import numpy.typing as npt
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
-from memtile.design.checked import checked
+from memtile.design.checked import checked, noted, with_history
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.external_runs import Named, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
@@ -72,6 +72,7 @@ class Loaded:
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
         check: bool = False,
+        history: bool = False,
         pad_arguments: bool = False,
         progress: Progress | None = None,
     ) -> ProgramResult:
@@ -84,6 +85,7 @@ class Loaded:
             max_cycles: limit in cycles.
             untimed: move data without a clock.
             check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
+            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
             progress: called now and then with the cycles done.
 
@@ -98,7 +100,7 @@ class Loaded:
         if self.sequence is None and self.configured.external:
             return run_alone(
                 self.configured, arrays, self.kernels, max_cycles,
-                untimed=untimed, check=check, progress=progress,
+                untimed=untimed, check=check, history=history, progress=progress,
             )  # fmt: skip
         arguments = self.arguments
         if len(arrays) > len(arguments):
@@ -114,6 +116,7 @@ class Loaded:
             max_cycles=max_cycles,
             untimed=untimed,
             check=check,
+            history=history,
             pad_arguments=pad_arguments,
             progress=progress,
         )
@@ -163,6 +166,7 @@ class Loaded:
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
         check: bool = False,
+        history: bool = False,
         pad_arguments: bool = False,
         progress: Progress | None = None,
     ) -> ProgramResult:
@@ -177,6 +181,7 @@ class Loaded:
             max_cycles: limit in cycles.
             untimed: move data without a clock.
             check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
+            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
             progress: called now and then with the cycles done.
 
@@ -186,7 +191,7 @@ class Loaded:
         """
         alone = self.sequence is None and bool(self.configured.external)
         named = filled(self.configured, given, wanted, alone=alone)
-        how: dict[str, Any] = {"untimed": untimed, "progress": progress}
+        how: dict[str, Any] = {"untimed": untimed, "history": history, "progress": progress}
         if alone:
             done = run_alone(self.configured, (), self.kernels, max_cycles, check=check, **how)
             done = replace(done, arrays={})
@@ -197,14 +202,22 @@ class Loaded:
         return replace(done, arrays=arrays, notes=(*self.notes, *_costs(done), *done.notes))
 
     def _sequence_run(
-        self, named: Named, sequence: SequenceProgram, *, check: bool, untimed: bool, **how: Any
+        self,
+        named: Named,
+        sequence: SequenceProgram,
+        *,
+        check: bool,
+        history: bool,
+        untimed: bool,
+        **how: Any,
     ) -> ProgramResult:
         """The result of the steps of the host sequence."""
         given = named.given
         packets = str(len(sequence.arguments))  # behind the others, if nobody gave it
         if sequence.packets and all(each.name != packets for each in given):
             given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
-        with checked(self.array, check, untimed=untimed) as found:
+        timed = {"untimed": untimed}
+        with checked(self.array, check, **timed) as found, noted(self.array, history, **timed) as histories:
             if not untimed:
                 settle(self.array.engine, LAUNCH_CYCLES)
             done = run_program(
@@ -217,7 +230,8 @@ class Loaded:
                 untimed=untimed,
                 **how,
             )
-        return replace(done, result=replace(done.result, findings=(*done.result.findings, *found)))
+        result = replace(done.result, findings=(*done.result.findings, *found))
+        return replace(done, result=with_history(result, histories))
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
-from memtile.design.checked import buffers_moved, checked, refuse_untimed
+from memtile.design.checked import buffers_moved, checked, noted, refuse_untimed, with_history
 from memtile.design.host import HostProgram
 from memtile.design.host_run import run_sequences
 from memtile.design.own_door import OwnDoor
@@ -255,6 +255,7 @@ def run_program(
     max_cycles: int = MAX_CYCLES,
     untimed: bool = False,
     check: bool = False,
+    history: bool = False,
     progress: Progress | None = None,
 ) -> ProgramResult:
     """Do the operations in order, let the array run on until nothing moves, and take the arrays.
@@ -272,12 +273,12 @@ def run_program(
         programs: kernels that operations load, by number, see ``pdi_loads.PROGRAM``.
         before: a host sequence that is done before the operations.
         after: a host sequence that is done after them.
-        launch: how many of the first operations load the array long before the host of the others begins:
-            they take no time, and cores have come to where they wait (DEV-HOST-3).
-        pad_arguments: fill arrays up with zeros that are shorter than what the program reads or writes.
+        launch: how many of the first operations load the array long before the host begins (DEV-HOST-3).
+        pad_arguments: fill arrays up with zeros that are too short for the program.
         max_cycles: limit of all cycles together.
         untimed: move data without a clock.
         check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
+        history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
         progress: called now and then with the cycles done, or the words of an untimed run.
 
     Raises:
@@ -288,16 +289,15 @@ def run_program(
     operations = table_of(operations)
     cores = CoreKernels(array, kernels, running, programs)
     bound = _bound(operations, given, wanted, array, cores, pad=pad_arguments)
-    if check:
-        refuse_untimed(untimed)
+    refuse_untimed(check and untimed)
     cores.attach()
     host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
-    addresses = place(bound, array)
-    with checked(array, check, untimed=untimed) as races:
+    addresses, how = place(bound, array), {"untimed": untimed}
+    with checked(array, check, **how) as races, noted(array, history, **how) as histories:
         result, stopped = _done(operations, launch, host, array, addresses, (before, after))
         array.engine.checks.pause()
-    result = replace(result, findings=(*result.findings, *races))
-    arrays = {output.name: taken(output, array) for output in bound.outputs}
+    result = with_history(replace(result, findings=(*result.findings, *races)), histories)
+    arrays = {out.name: taken(out, array) for out in bound.outputs}
     return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
 
 

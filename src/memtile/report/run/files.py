@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memtile.errors import InputFileError, cannot_write
+from memtile.explain.results import Result
 from memtile.explain.timeline import Timeline
 from memtile.report.run.data import Report, report_data
 from memtile.report.run.html import report_page
 from memtile.report.run.text import report_lines
+from memtile.sim.engine import Engine
+from memtile.sim.history import History
 
 SUFFIXES = (".html", ".txt")
 CHROME = ".json"
@@ -48,6 +51,39 @@ def timeline_pieces(timeline: Timeline, mhz: float, suffix: str) -> Iterator[byt
         yield from (f"{line}\n".encode() for line in chrome_lines(timeline, mhz))
     else:
         yield perfetto_timeline(timeline, mhz)
+
+
+def save_report(
+    engine: Engine, history: History, result: Result, path: Path, title: str = "", command: str = ""
+) -> None:
+    """Write the report of a run.
+
+    Args:
+        engine: that it ran on, as the run has left it.
+        history: of the run.
+        result: of the run.
+        path: of the file, ``.html`` or ``.txt``.
+        title: of the design; the name of the file if empty.
+        command: that made it; empty if none did.
+
+    Raises:
+        InputFileError: another suffix, or the file cannot be written.
+    """
+    check_names(path, None)
+    timeline = Timeline(engine, history, result)
+    report = Report(engine, result, timeline, title or path.stem, command=command)
+    save(path, report_pieces(report, path.suffix))
+
+
+def save_timeline(engine: Engine, history: History, result: Result, path: Path) -> None:
+    """Write the timeline of a run for ui.perfetto.dev; arguments as of :func:`save_report`.
+
+    Raises:
+        InputFileError: the file cannot be written.
+        MemtileError: the ``perfetto`` package is missing for a file that is not ``.json``.
+    """
+    check_names(None, path)
+    save(path, timeline_pieces(Timeline(engine, history, result), result.clock_mhz, path.suffix))
 
 
 def save(path: Path, pieces: Iterable[bytes]) -> None:
