@@ -114,3 +114,20 @@ def test_channels_of_object_fifos_have_their_names(tmp_path: Path, depth: int) -
 """)
     engine = memtile.load(path).array.engine
     assert sorted(engine.channel_names.values()) == ["come", "come", "go", "go"]
+
+
+def test_a_core_that_reads_before_it_waits_is_the_one_that_is_too_early(tmp_path: Path) -> None:
+    """It takes the lock of what it reads, but for the first of its buffers, and gives both of them back."""
+    text = Path(__file__).parents[1] / "corpus" / "acquire-in-a-loop-fine.mlir"
+    first = "aie.use_lock(%xfull, AcquireGreaterEqual, 1)"
+    late = (
+        text.read_text("utf-8").replace(first, "").replace("aie.use_lock(%xfree, Release, 1)", f"{first}\n$&")
+    )
+    path = tmp_path / "design.mlir"
+    path.write_text(late.replace("$&", "aie.use_lock(%xfree, Release, 1)"))
+    (found,) = memtile.load(path).run(np.arange(64, dtype=np.int32), check=True).result.findings
+    assert found.code == "MT0201"
+    assert found.message.startswith("core (0, 2), kernel 'kernel', line ")
+    assert "does not wait until compute(0,2) S2MM 0, BD 0 has written them" in found.message
+    assert found.fix.startswith("Let core (0, 2)")
+    assert "acquire lock 1 'x_full' of tile (0, 2) before each read" in found.fix

@@ -3260,4 +3260,11 @@ MUTANTS = (
         'not in (["device"], ["device_open"]):',
         "tests/clients/test_cli_survey.py::test_a_device_that_is_not_modelled_is_not_taken_for_another",
     ),
+    Mutant(
+        "a writer is blamed for a reader that came before any data",
+        "explain/race_findings.py",
+        "        if _read_too_early(one, hasty):",
+        "        if False:",
+        "tests/data/test_names_of_texts.py::test_a_core_that_reads_before_it_waits_is_the_one_that_is_too_early",
+    ),
 )

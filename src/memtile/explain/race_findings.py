@@ -67,15 +67,19 @@ def race_findings(
     sides, spots = Sides(engine, watch.began), _Spots(engine, watch.place_of_external, areas)
     groups: dict[tuple[str, frozenset[int]], list[tuple[Found, _Spot]]] = {}
     early: set[frozenset[int]] = set()  # pairs of which the writer was too early already
+    hurried: set[Found] = set()
+    hasty = [one for one in found if one.kind is Kind.NEVER_WRITTEN]  # reads that came before any write
     for one in found:
         if one.kind is Kind.STALE and one.earlier is not None and not sides.handed(one.later, one.earlier):
             continue  # the writer waits for nobody, which is found as such
-        code = _code(one, sides, follows=_agents(one) in early)
+        if _read_too_early(one, hasty):
+            hurried.add(one)
+        code = _code(one, sides, follows=_agents(one) in early, hasty=one in hurried)
         if code == "MT0204":
             early.add(_agents(one))
         groups.setdefault((code, _agents(one)), []).append((one, spots.of(one)))
     return [
-        _finding(code, ones, sides)
+        _finding(code, ones, sides, hasty=ones[0][0] in hurried)
         for (code, agents), ones in groups.items()
         if not _follows(code, agents, {spot.memory for _, spot in ones}, groups)
     ]
@@ -102,8 +106,18 @@ def _follows(
     return any((root, agents) in groups for root in _ROOTS.get(code, ()))
 
 
-def _code(one: Found, sides: Sides, *, follows: bool) -> str:
-    """Its code; ``follows``: the writer was too early for the reader before."""
+def _read_too_early(one: Found, hasty: Sequence[Found]) -> bool:
+    """Whether the reader of words had read some of them before anybody wrote them."""
+    if one.earlier is None or one.kind is not Kind.READ_WRITE:
+        return False
+    reader = one.earlier.agent
+    return any(
+        each.later.agent == reader and each.first <= one.last and one.first <= each.last for each in hasty
+    )
+
+
+def _code(one: Found, sides: Sides, *, follows: bool, hasty: bool) -> str:
+    """Its code; ``follows``: the writer was too early for the reader before, ``hasty``: the reader itself."""
     if one.kind is Kind.NEVER_WRITTEN:
         return "MT0203"
     if one.kind is Kind.STALE:
@@ -112,6 +126,8 @@ def _code(one: Found, sides: Sides, *, follows: bool) -> str:
         return "MT0202"
     assert one.earlier is not None
     reader, writer = _reader_and_writer(one)
+    if hasty and sides.handed(writer, reader):
+        return "MT0201"
     if one.kind in _TOO_EARLY:
         early = sides.handed(reader, writer) and not sides.has_data_early(reader, writer)
         return "MT0204" if early else "MT0201"
@@ -123,10 +139,10 @@ def _reader_and_writer(one: Found) -> tuple[Access, Access]:
     return (one.earlier, one.later) if one.kind is Kind.READ_WRITE else (one.later, one.earlier)
 
 
-def _finding(code: str, ones: Sequence[tuple[Found, _Spot]], sides: Sides) -> Finding:
+def _finding(code: str, ones: Sequence[tuple[Found, _Spot]], sides: Sides, *, hasty: bool) -> Finding:
     spots = _together([spot for _, spot in ones])
     one = ones[0][0]
-    message, fix = _texts(code, one, spots[0], sides)
+    message, fix = _texts(code, one, spots[0], sides, hasty=hasty)
     return Finding(
         code,
         Severity.WARNING if code == "MT0203" else Severity.ERROR,
@@ -163,8 +179,8 @@ def _side(access: Access, does: str, spot: _Spot, sides: Sides) -> Side:
     return Side(sides.name(access), f"{does} {spot.text}", sides.place(access), cycle)
 
 
-def _texts(code: str, one: Found, spot: _Spot, sides: Sides) -> tuple[str, str]:
-    """Sentence and repair."""
+def _texts(code: str, one: Found, spot: _Spot, sides: Sides, *, hasty: bool) -> tuple[str, str]:
+    """Sentence and repair; ``hasty``: the reader was too early, not the writer."""
     later, what = sides.text(one.later), "it" if spot.count == 1 else "them"
     if one.earlier is None:
         says = f"{later} reads {spot.text} in cycle {one.later.cycle}, and nobody has written {what}"
@@ -185,7 +201,8 @@ def _texts(code: str, one: Found, spot: _Spot, sides: Sides) -> tuple[str, str]:
         return f"{says}.", sides.order_fix(one.earlier, one.later, "write")
     reader, writer = _reader_and_writer(one)
     reads, writes = sides.text(reader), sides.text(writer)
-    if one.kind in _TOO_EARLY and not sides.has_data_early(reader, writer):
+    hasty = hasty and sides.handed(writer, reader)
+    if one.kind in _TOO_EARLY and not hasty and not sides.has_data_early(reader, writer):
         says = f"{writes} writes {spot.text} and does not wait until {reads} has read {what}"
         return f"{says}.", sides.room_fix(reader, writer)
     says = f"{reads} reads {spot.text} and does not wait until {writes} has written {what}"

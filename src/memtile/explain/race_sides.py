@@ -68,6 +68,8 @@ class Sides:
         common = self._given(writer) & self._taken(reader)
         if common:
             lock = self._lock(min(common))
+            if self._began[min(common)] == 0:
+                return f"Let {self.text(reader)} acquire {lock} before each read, once for each buffer."
             return f"{lock} lets the reader go before there is data: begin it with 0, or take more of it."
         return self.order_fix(writer, reader, "read")
 
