@@ -83,3 +83,28 @@ EXTERNAL = """module {
 }
 """
 """64 words from one external buffer to another, without a host sequence."""
+
+PARAMETER = """module {
+  aiex.scratchpad_parameter @p : i32
+  aie.device(npu1_1col) {
+    %shim = aie.tile(0, 0)
+    %core = aie.tile(0, 2)
+    aie.objectfifo @out(%core, {%shim}, 1 : i32) : !aie.objectfifo<memref<8xi32>>
+    %c = aie.core(%core) {
+      %z = arith.constant 0 : index
+      %v = aiex.read_scratchpad_parameter @p : i32
+      %s = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<8xi32>>
+      %y = aie.objectfifo.subview.access %s[0] : !aie.objectfifosubview<memref<8xi32>> -> memref<8xi32>
+      memref.store %v, %y[%z] : memref<8xi32>
+      aie.objectfifo.release @out(Produce, 1)
+      aie.end
+    }
+    aiex.runtime_sequence(%a: memref<8xi32>) {
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 0 : i64, metadata = @out}
+        : memref<8xi32>
+      aiex.npu.dma_wait {symbol = @out}
+    }
+  }
+}
+"""
+"""A core writes the number that the scratchpad has for ``p`` into the first of eight words."""

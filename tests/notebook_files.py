@@ -35,17 +35,24 @@ def ran(path: Path) -> Any:
 
 
 def bare(book: Any) -> Any:
-    """The notebook without times and versions, which differ from run to run."""
+    """The notebook without what differs from run to run: times, versions, that something was compiled."""
     book.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
     for number, cell in enumerate(book.cells):
         cell.metadata, cell.id = {}, f"cell-{number}"
-        for output in cell.get("outputs", ()):
-            if output.output_type != "stream":
-                output.metadata = {}
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if not _compiles(output)]
+            for output in cell.outputs:
+                if output.output_type != "stream":
+                    output.metadata = {}
     return book
+
+
+def _compiles(output: Any) -> bool:
+    """Whether it is the line that the first run on a machine writes to standard error."""
+    return output.output_type == "stream" and output.text.startswith("memtile: compiling the engine")
 
 
 def shown(book: Any) -> Iterator[tuple[int, str, str]]:

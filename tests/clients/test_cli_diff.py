@@ -15,6 +15,7 @@ from dump_designs import RING, TWO_BUFFERS
 from memtile.cli.main import app
 from memtile.explain.compare.outputs import array_changes
 from memtile.programs import Write, dump_text
+from mlir_texts import PARAMETER
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +47,13 @@ def run(*args: object, code: int = 0) -> dict[str, Any]:
 def test_a_design_and_itself_are_the_same() -> None:
     text = invoke("diff", "ring.py", "ring.py", code=0)
     assert text.startswith("ring.py and ring.py are the same in cycles, words, registers\n")
+
+
+def test_parameters_of_an_mlir_design_are_set(tmp_path: Path) -> None:
+    (tmp_path / "scratch.mlir").write_text(PARAMETER)
+    invoke("diff", "scratch.mlir", "scratch.mlir", "--set", "p=3", code=0)
+    missing = diff("scratch.mlir", "scratch.mlir", "--second-set", "p=3", code=2)
+    assert "nobody gave the scratchpad parameter p" in missing["error"]["message"]
 
 
 def test_cycles_are_told_by_cause_and_by_channel() -> None:

@@ -22,6 +22,7 @@ from broken_designs import BROKEN, RING, Broken
 from memtile.cli.agents.server import FRONT, SKILL, skill_text
 from memtile.cli.agents.tools import TOOLS
 from memtile.cli.main import app
+from mlir_texts import PARAMETER
 
 DESIGN = re.findall(r"```python\n(.*?)```", skill_text(), re.DOTALL)[0]
 Talk = Callable[[Client], Awaitable[Any]]
@@ -183,6 +184,25 @@ def test_a_file_that_changes_between_two_calls_is_read_anew(tmp_path: Path) -> N
         return found
 
     assert talk(change) == [True, False, True]
+
+
+def test_no_argument_is_silently_left_aside() -> None:
+    mlir = {"text": PARAMETER, "kind": "mlir"}
+    three, without, inputs, kernels, settings, unknown = ask(
+        ("run", {**mlir, "settings": {"p": 3}}),
+        ("run", mlir),
+        ("run", {"text": RING, "inputs": {"0": "a.npy"}}),
+        ("run", {"text": RING, "kernels": "k.py"}),
+        ("run", {"text": "0x0 0x0", "kind": "txt", "settings": {"p": 3}}),
+        ("run", {"text": RING, "settings": {"p": 3}}),
+    )
+    (words,) = three["outputs"].values()
+    assert words["first"][0] == 3
+    assert "nobody gave the scratchpad parameter p" in without["error"]["message"]
+    assert "has no use for inputs" in inputs["error"]["message"]
+    assert "has no use for kernels" in kernels["error"]["message"]
+    assert "has no use for settings" in settings["error"]["message"]
+    assert "'p'" in unknown["error"]["message"] or "p" in unknown["error"]["message"].split()
 
 
 def test_limits_are_those_of_the_device_and_long_answers_are_short() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtile.cli.mlir_file import SUFFIX
+from memtile.cli.mlir_file import SUFFIX, parameters_of
 from memtile.errors import InputFileError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def load_beside(
     Args:
         name: its file or folder.
         device: that it is for, where it leaves that open.
-        settings: ``NAME=VALUE`` of parameters of a design in Python.
+        settings: ``NAME=VALUE`` of parameters of a design in Python, or of the scratchpad of one in MLIR.
         kernels: file of kernels, or of functions that cores call.
         given: arrays in, ``NAME=FILE.npy``; those that are missing are zeros.
         max_cycles: limit of its run.
@@ -103,7 +103,7 @@ def load_beside(
     if path.suffix == ".py":
         return _python(name, settings, max_cycles)
     if path.suffix == SUFFIX:
-        return _mlir(name, device, kernels, given, max_cycles)
+        return _mlir(name, device, settings, kernels, given, max_cycles)
     return _program(name, device, kernels, given, max_cycles)
 
 
@@ -121,14 +121,22 @@ def _python(name: str, settings: Sequence[str], max_cycles: int) -> DesignBeside
     return DesignBeside(name, made, run)
 
 
-def _mlir(name: str, device: str, kernels: str | None, given: Sequence[str], max_cycles: int) -> DesignBeside:
+def _mlir(
+    name: str,
+    device: str,
+    settings: Sequence[str],
+    kernels: str | None,
+    given: Sequence[str],
+    max_cycles: int,
+) -> DesignBeside:
     from memtile.cli.array_file import read_given
     from memtile.cli.kernels_file import load_functions
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
 
     functions = load_functions(kernels) if kernels else {}
-    design = load(name, device=device or None, functions=functions)
+    parameters = parameters_of(settings)
+    design = load(name, device=device or None, functions=functions, parameters=parameters)
     arrays = [read_given(text) for text in given]
 
     def run(**how: Any) -> Ran:

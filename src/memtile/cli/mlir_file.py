@@ -89,12 +89,16 @@ def _maker(
     from memtile.importers.design import load
 
     functions = load_functions(options.kernels) if options.kernels else {}
-    parameters, known = _parameters(settings), _costs(costs)
+    parameters, known = parameters_of(settings), _costs(costs)
     return lambda: load(file, device=options.device, functions=functions, parameters=parameters, costs=known)
 
 
-def _parameters(texts: Sequence[str]) -> dict[str, float]:
-    """Parameters of the scratchpad, ``NAME=NUMBER``."""
+def parameters_of(texts: Sequence[str]) -> dict[str, float]:
+    """Parameters of the scratchpad, ``NAME=NUMBER``.
+
+    Raises:
+        InputFileError: a text of another form, a name given twice.
+    """
     found: dict[str, float] = {}
     for text in texts:
         name, _, value = text.partition("=")

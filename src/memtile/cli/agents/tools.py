@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
 
 from memtile.arch.tiles import TileName
 from memtile.cli.agents.answers import FINDINGS, run_answer, shortened
 from memtile.cli.agents.given import Kind, given_file
+from memtile.errors import InputFileError
 
 Answer = dict[str, Any]
 MAX_CYCLES = 10_000_000
@@ -32,11 +34,13 @@ def check(
     Nothing is run, so it is quick; what depends on data or time is found by `run`. Give `path`, a .py file
     with design(), a .mlir file, a file of register writes or a build folder; or `text` of the `kind` py,
     mlir or txt. `device`, such as npu1 or npu2, is for files that leave it open. `settings` are values of
-    arguments of design(). The answer has for each design its findings: code, severity, message, sides, fix.
+    arguments of design(); of MLIR, parameters of its scratchpad. The answer has for each design its
+    findings: code, severity, message, sides, fix.
     """
     from memtile.cli.check import checked
 
     with given_file(path, text, kind) as file:
+        _fit(Path(file.name).suffix, settings=settings)
         results = checked([file.name], device, _settings(settings))
         answers = [each.as_json() for each in results]
         for each in answers:
@@ -70,6 +74,7 @@ def run(
 
     arrays = [f"{name}={file}" for name, file in (inputs or {}).items()]
     with given_file(path, text, kind) as file:
+        _fit(Path(file.name).suffix, settings=settings, kernels=kernels, inputs=inputs)
         design = load_beside(
             file.name,
             device=device,
@@ -144,7 +149,6 @@ def descriptor(
     """
     from memtile.bd.cases import words_of_case
     from memtile.bd.word_cases import hex_words, parse_words
-    from memtile.errors import InputFileError
     from memtile.report.descriptors import explained_json
 
     if (words is None) == (fields is None):
@@ -169,6 +173,21 @@ def limits(device: str = "", timing: bool = False) -> Answer:
 
     found = tables(device or None)
     return {**found, "timing": constants()} if timing else found
+
+
+def _fit(suffix: str, **given: object) -> None:
+    """Refuse arguments that the kind of a design has no use for.
+
+    Raises:
+        InputFileError: inputs or kernels of a design in Python, settings of a program.
+    """
+    unused = {".py": ("kernels", "inputs"), ".mlir": ()}.get(suffix, ("settings",))
+    wrong = [name for name in unused if given.get(name)]
+    if wrong:
+        kinds = "a design in Python" if suffix == ".py" else "a program of register writes"
+        raise InputFileError(
+            f"arguments of the tool: {kinds} has no use for {' and '.join(wrong)}. Leave it out."
+        )
 
 
 def _settings(given: Mapping[str, Any] | None) -> list[str]:
