@@ -37,7 +37,30 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
-    # Measurements
+    # Measurements, and cycles as a band
+    Mutant(
+        "an estimate knows constants at one end only",
+        "explain/estimate.py",
+        "high + max(0, *ends)",
+        "high + max(0, ends[0])",
+        "tests/timing/test_bound.py::"
+        "test_the_estimate_of_a_run_that_hangs_on_task_starts_is_what_reruns_give",
+    ),
+    Mutant(
+        "an estimate takes reads for as fast as ever, however long they take",
+        "explain/estimate.py",
+        "change += round(words * (max(1.0, value / ahead) - max(1.0, own / ahead)))",
+        "change += 0 * words * ahead",
+        "tests/timing/test_bound.py::"
+        "test_the_estimate_of_reads_of_external_memory_holds_what_reruns_give[1024]",
+    ),
+    Mutant(
+        "the time of firmware is that of any host in an estimate",
+        "io/program/pace.py",
+        "self._host.by_firmware |= bool(np.any(firmware))",
+        "",
+        "tests/timing/test_bound.py::test_the_time_of_firmware_has_its_measured_spread",
+    ),
     Mutant(
         "a jump passes a FINISHED_BD that is due",
         "model/events/units.py",

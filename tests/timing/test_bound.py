@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 from memtile import Array, MemoryTile, Timing, schema
+from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.timing import constants, likely
 from memtile.cli.main import app
 from memtile.explain.bound import Bound, Cost, Use, bound_of
@@ -21,6 +23,8 @@ from memtile.explain.outcome import outcome
 from memtile.explain.record import IGNORED, Verdict, judged, record, text_of
 from memtile.explain.results import Result
 from memtile.explore.rerun import band, lifted
+from memtile.io.program.operations import Write, address_of
+from memtile.io.program.run import run_program
 from memtile.sim.clock import Stop
 from memtile.sim.kernels import Core
 from random_designs import Design, build, designs
@@ -97,6 +101,58 @@ def test_a_band_has_both_ends_of_each_assumed_constant() -> None:
     assert (ends.cycles_low, ends.cycles_high) == (result.cycles - 3, result.cycles + 12)
     assert (found.low, found.cycles, found.high) == (result.cycles - 3, result.cycles, result.cycles + 12)
     assert found.lines[0] == f"{found.low} to {found.high} cycles; task_start makes most of it"
+
+
+def test_the_estimate_of_a_run_that_hangs_on_task_starts_is_what_reruns_give() -> None:
+    def again() -> Result:
+        return slow_core().run()
+
+    result = again()
+    found = band(result, again)
+    assert result.estimate == (found.low, found.high)
+    assert result.estimate is not None
+    low, high = result.estimate
+    assert f"with constants elsewhere in their ranges some {low} to {high} cycles" in str(result)
+    assert result.as_json()["estimate"] == {"low": low, "high": high}
+    assert "elsewhere" not in str(replace(result, band=found))
+
+
+@pytest.mark.parametrize("words", [16, 1024])
+def test_the_estimate_of_reads_of_external_memory_holds_what_reruns_give(words: int) -> None:
+    def again() -> Result:
+        array = Array("npu1", 1)
+        door, tile = array.interface_tile(0), array.memory_tile(0)
+        come = array.external("in", np.arange(words, dtype=np.int32))
+        go = array.external("out", np.zeros(words, np.int32))
+        fifo = array.object_fifo("come", door, tile, shape=16)
+        back = fifo.forward("go", door)
+        fifo.producer.channel.start(door.read(come))
+        back.consumers[0].channel.start(door.write(go))
+        return array.run()
+
+    result = again()
+    assert result.estimate is not None
+    low, high = result.estimate
+    for other in ({"external_latency": 50}, {"external_latency": 400}, {"task_start": 16}):
+        with chosen_timing(other):
+            assert low <= again().cycles <= high
+    with chosen_timing({"external_latency": 400}):
+        assert again().cycles > result.cycles + 250
+
+
+def test_the_time_of_firmware_has_its_measured_spread() -> None:
+    array = Array("npu1", 1)
+    steps = [Write(address_of(0, 1), 1, firmware=True)] * 11
+    result = run_program(steps, array).result
+    assert result.host_cycles == 1000
+    assert result.estimate == (result.cycles - 130, result.cycles + 140)
+    slow = run_program([replace(step, firmware=False) for step in steps], Array("npu1", 1)).result
+    assert slow.estimate == (slow.cycles - 150, slow.cycles + 800)
+
+
+def test_a_run_that_hangs_on_nothing_has_no_estimate() -> None:
+    tile = MemoryTile()
+    assert tile.run(untimed=True).estimate is None
 
 
 def test_every_assumed_constant_has_a_likely_range_around_its_value() -> None:

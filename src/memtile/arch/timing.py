@@ -21,7 +21,7 @@ def _constant(
     grade: Grade,
     likely: tuple[int, int] | None = None,
 ) -> Any:
-    """A constant; ``likely`` is the range in which one that nobody has measured is expected to be."""
+    """A constant; ``likely`` is the range in which it is expected or was measured to be; None = no spread."""
     meta = {"low": low, "high": high, "unit": unit, "source": Source(source, grade), "likely": likely}
     return field(default=default, metadata=meta)
 
@@ -170,13 +170,25 @@ class Timing:
         likely=(5, 100),
     )
     firmware_access: int = _constant(
-        100, 0, 1 << 16, "cycles", "GT-20: a write of a transaction, 87 and 114 by turns", Grade.SILICON
+        100,
+        0,
+        1 << 16,
+        "cycles",
+        "GT-20: a write of a transaction, 87 and 114 by turns",
+        Grade.SILICON,
+        likely=(87, 114),
     )
     firmware_word: int = _constant(
         13, 0, 1 << 12, "cycles", "GT-20: each word of a block write of a transaction", Grade.SILICON
     )
     firmware_push: int = _constant(
-        3050, 0, 1 << 20, "cycles", "GT-21: from one queue push of a transaction to the next", Grade.SILICON
+        3050,
+        0,
+        1 << 20,
+        "cycles",
+        "GT-21: from one queue push of a transaction to the next",
+        Grade.SILICON,
+        likely=(2871, 3198),
     )
 
     def __post_init__(self) -> None:
@@ -221,7 +233,7 @@ def constants() -> list[dict[str, int | str | list[int] | None]]:
 
 
 def likely(name: str) -> tuple[int, int]:
-    """The range in which an unmeasured constant is expected to be; of a measured one its value twice."""
+    """The range in which a constant is expected to be or was measured; without a spread its value twice."""
     (found,) = (f for f in fields(Timing) if f.name == name)
     default = int(str(found.default))
     return found.metadata["likely"] or (default, default)

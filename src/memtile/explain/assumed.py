@@ -40,7 +40,12 @@ DEPENDED_ON: Mapping[str, Callable[[State], bool]] = {
 """What in the state says that a run depended on a constant; a row for each of grade ``assumed``."""
 
 
+def assumed_names(engine: Engine) -> list[str]:
+    """The assumed timing constants that the run so far depended on."""
+    names = [name for name, source in sources().items() if source.grade is Grade.ASSUMED]
+    return [name for name in names if DEPENDED_ON[name](engine.state)]
+
+
 def assumed(engine: Engine) -> list[str]:
     """``name = value`` of the assumed timing constants that the run so far depended on."""
-    names = [name for name, source in sources().items() if source.grade is Grade.ASSUMED]
-    return [f"{name} = {getattr(engine.timing, name)}" for name in names if DEPENDED_ON[name](engine.state)]
+    return [f"{name} = {getattr(engine.timing, name)}" for name in assumed_names(engine)]

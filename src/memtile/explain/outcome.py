@@ -18,6 +18,7 @@ from memtile.explain.circuit_errors import circuit_errors
 from memtile.explain.core_view import CoreView, core_views, unsimulated
 from memtile.explain.deadlock.find import Hang, Open, hang
 from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.explain.estimate import estimated
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.good_waits import good_waits
 from memtile.explain.kept import Kept
@@ -74,6 +75,7 @@ def outcome(
         resting=tuple(found.resting()) if status is Status.FINISHED else (),
         unsimulated=tuple(unsimulated(engine)),
         assumed=tuple(assumed(engine)) if timed else (),
+        estimate=estimated(engine) if timed else None,
         cores=tuple(view.use() for view in cores) if timed else (),
         before=before,
         timing=changed(engine.timing) if timed else {},

@@ -20,6 +20,7 @@ from memtile.explain.bars import cause_bars
 from memtile.explain.bound import Bound, Use, bound_of
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
+from memtile.explain.estimate import Estimate
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.kept import Kept
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
@@ -116,6 +117,8 @@ class Result:
         findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
         waits: who waits for whom after a run that did not come to its end; empty of a finished one.
         band: the cycles at both ends of assumed constants, if they were asked for.
+        estimate: fewest and most cycles by the ranges of constants that it depended on, from where its cycles
+            were spent; None if it depended on none, or has no cycles.
         lifted: the run without each of its limits, if that was asked for.
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
@@ -144,6 +147,7 @@ class Result:
     kept_off: tuple[str, ...] = field(default=(), compare=False)
     findings: tuple[Finding, ...] = ()
     band: Band | None = None
+    estimate: Estimate | None = None
     lifted: tuple[Lifted, ...] = ()
     waits: WaitGraph = field(default_factory=WaitGraph)
     kept: Kept | None = field(default=None, compare=False)
@@ -228,6 +232,7 @@ class Result:
             "checks": [check.as_json() for check in self.checks],
             "unsimulated": list(self.unsimulated),
             "bound": None if self.bound is None else self.bound.as_json(),
+            "estimate": None if self.estimate is None else self.estimate._asdict(),
             "band": None if self.band is None else self.band.as_json(),
             "lifted": [each._asdict() for each in self.lifted],
             "findings": [finding.as_json() for finding in self.findings],
@@ -376,6 +381,9 @@ class Result:
             lines.append(f"timing changed: {chosen_timing.as_text(self.timing)}")
         if self.assumed:
             lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
+        if self.estimate is not None and self.band is None:
+            low, high = self.estimate
+            lines.append(f"with constants elsewhere in their ranges some {low} to {high} cycles")
         lines += [c.text for c in self.checks if not c.exact]
         lines += [f"error: {line}" for line in self.errors]
         lines += [f"finding: {finding}" for finding in self.findings]

@@ -37,6 +37,7 @@ class HostTime:
 
     Attributes:
         stopped: no time passes, since the model has none (untimed run).
+        by_firmware: firmware has carried out operations, at its own pace.
     """
 
     def __init__(self, state: State, pass_to: Callable[[int], None]) -> None:
@@ -46,6 +47,7 @@ class HostTime:
         self._acting = (*rosters, clock.asking, clock.full, clock.columns_written)
         self._cycles = int(state.spec.timing.access_cycles[0])
         self.stopped = False
+        self.by_firmware = False
 
     @property
     def now(self) -> int:

@@ -45,6 +45,7 @@ class Pace:
 
     def before(self, operation: Operation) -> None:
         """Let time pass until ``operation`` can be carried out."""
+        self._host.by_firmware |= operation.firmware
         if self.stands_alone(operation):
             self._host.reach(self._next_push)
             self._next_push = self._host.now + self._timing.firmware_push
@@ -57,6 +58,7 @@ class Pace:
     def costs(self, table: OperationTable) -> Ints:
         """Cycles from each operation to the next one, ``ALONE`` for those that stand alone."""
         code, firmware, timing = table.columns.code, table.columns.firmware, self._timing
+        self._host.by_firmware |= bool(np.any(firmware))
         access = np.where(firmware, timing.firmware_access, timing.access_cycles)
         block = access + np.where(firmware, timing.firmware_word * table.lengths, table.lengths - 1)
         costs = np.select([code == Code.BLOCK_WRITE, code == Code.MASK_WRITE], [block, 2 * access], access)

@@ -1,0 +1,94 @@
+"""Cycles as a band, from where they were spent: how far they hang on constants, without another run.
+
+A constant that a channel, an arbiter or the host met n times lengthens its way by n times the change; of all
+channels the one counts that met it most. The changes of all constants add up, for one may wait behind the
+other. Reads of external memory also get as slow as the words on their way allow: a latency of more cycles
+than ``external_egress_words`` costs every word. What runs beside something slower is counted all the same,
+and what one delay makes another one wait is not: it is an estimate, and ``--sensitivity`` runs both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from memtile.arch.tiles import MM2S, S2MM
+from memtile.arch.timing import Timing, likely
+from memtile.explain.assumed import assumed_names
+from memtile.model.state.causes import Cause, CoreCause
+from memtile.model.state.state import State
+from memtile.sim.engine import Engine
+
+FIRMWARE = "firmware_access"  # stands for all constants of firmware, which vary alike
+
+
+class Estimate(NamedTuple):
+    """Cycles that a run may take with constants that are elsewhere in their ranges.
+
+    Attributes:
+        low: with each at the end that shortens it.
+        high: with each at the end that lengthens it.
+    """
+
+    low: int
+    high: int
+
+
+def estimated(engine: Engine) -> Estimate | None:
+    """The band of the cycles of a run so far; None if they hang on no constant that has a range."""
+    st, timing = engine.state, engine.timing
+    names = [name for name in assumed_names(engine) if name in _TIMES]
+    if engine.host.by_firmware:
+        names = [FIRMWARE, *(name for name in names if name != "access_cycles")]
+    low = high = 0
+    for name in names:
+        ends = [_change(st, timing, name, end) for end in likely(name)]
+        low, high = low + min(0, *ends), high + max(0, *ends)
+    if not names:
+        return None
+    return Estimate(max(engine.now + low, 0), engine.now + high)
+
+
+def _change(st: State, timing: Timing, name: str, value: int) -> int:
+    """Cycles more with another value of a constant."""
+    own = getattr(timing, name)
+    change = round(_TIMES[name](st, own) * (value - own))
+    if name == "external_latency":
+        words, ahead = _most(st, Cause.MOVING, MM2S, external=True), timing.external_egress_words
+        change += round(words * (max(1.0, value / ahead) - max(1.0, own / ahead)))
+    return change
+
+
+def _most(st: State, cause: Cause, direction: int | None = None, *, external: bool = False) -> int:
+    """Cycles of a cause, of the channel that spent most on it."""
+    chosen = np.ones(len(st.channels.direction), bool)
+    if direction is not None:
+        chosen &= np.asarray(st.channels.direction) == direction
+    if external:
+        chosen &= np.asarray(st.channels.external) >= 0
+    return int(np.asarray(st.spent)[chosen, cause].max(initial=0))
+
+
+def _met(cause: Cause, direction: int | None = None) -> Callable[[State, int], float]:
+    """How often a channel spent the whole of a constant on ``cause``."""
+    return lambda st, value: _most(st, cause, direction) / max(value, 1)
+
+
+def _cascaded(st: State, value: int) -> float:
+    return int(st.core_spent[:, CoreCause.CASCADE_STALL].max(initial=0)) / max(value, 1)
+
+
+_TIMES: Mapping[str, Callable[[State, int], float]] = {
+    "task_start": _met(Cause.TASK_START),
+    "zeroisation": _met(Cause.MEMORY_BUSY),
+    "neighbour_latency": lambda st, _: float(st.interfaces.served.max(initial=0)),
+    "cascade_latency": _cascaded,
+    "external_latency": _met(Cause.EXTERNAL, MM2S),
+    "external_write_latency": _met(Cause.EXTERNAL, S2MM),
+    "packet_arbitration": lambda st, _: float(st.arbiters.packets.max(initial=0)),
+    "access_cycles": lambda st, value: int(st.clock.host_waited[0]) / max(value, 1),
+    FIRMWARE: lambda st, value: int(st.clock.host_waited[0]) / max(value, 1),
+}
+"""How often a run met a constant, given its value. Depths of buffers have none: what they cost is a rate."""
