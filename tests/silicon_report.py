@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from silicon_rig import OUTLIER, Case, cases, error, recorded, summary
+from silicon_rig import OUTLIER, VARIED, Case, bands, cases, error, recorded, summary
 
 HEAD = """# Held to the silicon
+
+{summary}
 
 Every public measurement that we know of, and what the model gives for it. `make docs` makes this page from
 `tests/silicon/cases/*.json` by `python tests/silicon/page.py docs/silicon.md`, which runs every set-up that
@@ -20,15 +22,43 @@ it states. No number is taken from a simulator or a device model of a vendor, wh
 Constants that are older than the split (those with GT-1, GT-3, GT-6 and GT-20 in [timing.md](timing.md)) were
 chosen with cases of either half. `firmware_push`, and what the rig takes for the external memory of Phoenix
 (`external_latency` 249, `external_write_latency` 176, `external_egress_words` 256; the defaults stay
-assumed), are fitted to cases that calibrate.
+assumed), are fitted to cases that calibrate; so are the places of a core's accesses in its loop, which its
+capture does not say.
+
+The band of a case is the lowest and the highest that the model gives when all constants with a likely or a
+measured range are at one end of it, or at the other: {varied}.
+What does not hang on them has none. Cycles of functions of the library (*kernels*) are lower bounds
+(DEV-KERNEL-1): what compiled code adds is not in the model, and the line on top has them apart.
 """
 
 
 def page() -> str:
     """The whole page."""
     found, numbers = cases(), recorded()
-    parts = [HEAD, _top(found, numbers), _outliers(found, numbers), _built(found, numbers), _others(found)]
+    head = HEAD.format(summary=_summary(found, numbers), varied=", ".join(f"`{name}`" for name in VARIED))
+    parts = [head, _top(found, numbers), _outliers(found, numbers), _built(found, numbers), _others(found)]
     return "\n".join(parts)
+
+
+def _summary(found: list[Case], numbers: Mapping[str, float]) -> str:
+    """One line: the error of the half that validates."""
+    told = []
+    for name, kernels in (("cycles of the array", False), ("kernels", True)):
+        errors = [
+            _error(case, numbers)
+            for case in found
+            if case.built
+            and not case.calibrates
+            and case.data["unit"] == "cycles"
+            and _kernel(case) == kernels
+        ]
+        count, median, high = summary(errors)
+        told.append(f"{name} ({count} cases): median {median:.1%}, 90th percentile {high:.1%}")
+    return f"**Error of the validation half: {'; '.join(told)}.**"
+
+
+def _kernel(case: Case) -> bool:
+    return bool(case.data["rig"]["name"] == "library_call")
 
 
 def _top(found: list[Case], numbers: Mapping[str, float]) -> str:
@@ -67,15 +97,19 @@ def _built(found: list[Case], numbers: Mapping[str, float]) -> str:
     rows = [
         "## Simulated",
         "",
-        "| case | set-up and quantity | measured | simulated | ratio | half | source |",
+        "| case | set-up and quantity | measured | simulated | band | ratio | half | source |",
     ]
-    rows.append("|---|---|---|---|---|---|---|")
+    rows.append("|---|---|---|---|---|---|---|---|")
+    ranges = bands()
     for case in found:
         if case.built:
             simulated = numbers[case.id]
             ratio = f"{simulated / case.measured:.3f}" if case.measured else "-"
             half = "calibration" if case.calibrates else "validation"
-            cells = [case.id, _what(case), _measured(case), f"{simulated:g}", ratio, half, _source(case)]
+            low, high = ranges[case.id]
+            band = f"{low:g} to {high:g}" if low < high else ""
+            model = f"{simulated:g}", band, ratio
+            cells = [case.id, _what(case), _measured(case), *model, half, _source(case)]
             rows.append(f"| {' | '.join(cells)} |")
     return "\n".join([*rows, ""])
 

@@ -10,7 +10,7 @@ from core_designs import timelines
 from memtile.access.compression import compress
 from memtile.arch.core import CORE
 from memtile.arch.register_map import register_named
-from memtile.arch.tiles import TileName
+from memtile.arch.tiles import COMPUTE, TileName
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.corelib.library import library
@@ -26,6 +26,7 @@ from oracle_files import load
 Measured = dict[str, float]
 PAIR = 0x4000  # bytes of a logical bank of a compute tile
 GRANULE = 16
+_PHASE = 1  # cycles by which a transfer begins later in the core's loop; fits, as the loop does, one capture
 BASE = CORE.memory_windows["own"]
 
 
@@ -62,7 +63,7 @@ def back_pressure(tile: TileName, window: int) -> Measured:
     rig.write_bd(0, Descriptor(tile, 64, start(tile), next=0, acquire=take))
     rig.set_lock(0, 1)
     rig.issue(s, 0)
-    rig.step(10)
+    rig.step(40)
     rig.feed(s, 1000)
     rig.step_until(lambda: rig.timeline(s).endswith("#L"))
     first = rig.now - 1
@@ -121,6 +122,7 @@ def core_beside_dma(hammer: int, drained: int, *, at_work: bool = True) -> Measu
     rig.issue(m, 0)
     if at_work:
         rig.engine.attach_kernel(0, lambda core: hammering(core, hammer))
+    rig.step(_PHASE)
     spans = []
     stalls = 0
     for _ in range(16):
@@ -135,14 +137,14 @@ def core_beside_dma(hammer: int, drained: int, *, at_work: bool = True) -> Measu
 
 
 def hammering(core: Core, at: int) -> Iterator[Action]:
-    """The accesses of the loop in three of its ten cycles; which three they are is not published."""
+    """The accesses of the loop in three of its ten cycles, at the places that fit one of the captures."""
     for step in range(1536):
         first = BASE + at + 4 * step
         yield core.access(Pattern(np.array([first + GRANULE]), 32))
         yield core.access(Pattern(np.array([first]), 32))
-        yield core.cycles(6)
+        yield core.cycles(3)
         yield core.access(store=Pattern(np.array([first]), 32))
-        yield core.cycles(1)
+        yield core.cycles(4)
 
 
 def paired_loads(trips: int, bundles: int, *, same_bank: bool, paired: bool = True) -> Measured:
@@ -172,6 +174,20 @@ def load_and_store(trips: int) -> Measured:
     engine.attach_kernel(0, kernel)
     text = timelines(engine, 2 * trips + 8)[0].rstrip("d")
     return {"cycles": len(text), "stalls": text.count("B")}
+
+
+def lock_operations(pairs: int) -> Measured:
+    """Acquires and releases of a core that need not wait: how long each keeps it in LOCK_STALL."""
+    engine = Engine([Placed("compute")])
+    engine.door(0).write32(COMPUTE.lock_value_base, 1)
+
+    def kernel(core: Core) -> Iterator[Action]:
+        for _ in range(pairs):
+            yield core.acquire(0)
+            yield core.release(0)
+
+    engine.attach_kernel(0, kernel)
+    return {"stalls": timelines(engine, 8 * pairs + 8)[0].count("L") / (2 * pairs)}
 
 
 def wrong_half() -> Measured:
@@ -268,6 +284,7 @@ SETUPS = {
         core_beside_dma,
         paired_loads,
         load_and_store,
+        lock_operations,
         wrong_half,
         iterated,
         compressed,

@@ -16,8 +16,9 @@ def main(path: Path) -> None:
     from silicon_report import page
     from silicon_rig import RECORD, cases
 
-    numbers = {case.id: case.simulated() for case in cases() if case.built}
-    RECORD.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    numbers = {case.id: (case.simulated(), *case.band()) for case in cases() if case.built}
+    rows = (f" {json.dumps(name)}: {json.dumps(three)}" for name, three in numbers.items())
+    RECORD.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
     path.write_text(page(), encoding="utf-8")
 
 

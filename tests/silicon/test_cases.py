@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from memtile import schema
 from silicon_report import page
-from silicon_rig import SETUPS, Case, cases, error, files, recorded
+from silicon_rig import SETUPS, Case, bands, cases, error, files, recorded
 
 ROOT = Path(__file__).parents[2]
 CASES = cases()
@@ -55,6 +56,26 @@ def test_every_outlier_names_what_explains_it() -> None:
     numbers = recorded()
     far = [case for case in BUILT if error(case.measured, numbers[case.id]) > 0.05]
     assert [case.id for case in far if not case.data.get("see")] == []
+
+
+def test_what_was_seen_on_a_simulator_alone_is_no_case() -> None:
+    """The page of the wedges says of 9 and 12 tasks that they ran on AMD's simulator (DEV-SILICON-5)."""
+    assert {case.id for case in CASES if case.id.startswith("wedge-")} == {"wedge-8", "wedge-16"}
+
+
+def test_the_band_of_a_case_holds_what_the_model_gives() -> None:
+    numbers = recorded()
+    assert [name for name, (low, high) in bands().items() if not low <= numbers[name] <= high] == []
+    assert sum(low < high for low, high in bands().values()) >= 10
+
+
+def test_the_page_begins_with_the_error_of_the_half_that_validates() -> None:
+    line = page().splitlines()[2]
+    assert re.fullmatch(
+        r"\*\*Error of the validation half: cycles of the array \(\d+ cases\): median [\d.]+%, 90th "
+        r"percentile [\d.]+%; kernels \(\d+ cases\): median [\d.]+%, 90th percentile [\d.]+%\.\*\*",
+        line,
+    )
 
 
 def test_no_number_is_from_a_vendor_s_model() -> None:

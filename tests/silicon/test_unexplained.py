@@ -31,7 +31,9 @@ def test_dev_silicon_3_sides_keep_their_phase_in_a_bank() -> None:
     found = [filled_and_drained(0, later, fill=True)["conflicts"] for later in range(4)]
     assert found == [61, 0, 0, 0]
     assert MEASURED["compute-conflicts-collide"] == 144
-    assert core_beside_dma(0x400, 0x2400)["conflicts"] == 219
+    assert core_beside_dma(0x400, 0x2400)["conflicts"] == 141
+    assert MEASURED["compute-conflicts-collide2"] == 149
+    assert core_beside_dma(0x8000, 0xA000)["conflicts"] == 141
 
 
 def test_dev_silicon_4_a_release_comes_before_finished_bd() -> None:
@@ -42,8 +44,8 @@ def test_dev_silicon_4_a_release_comes_before_finished_bd() -> None:
 @pytest.mark.slow
 def test_dev_silicon_5_transactions_that_share_descriptors_come_to_their_end() -> None:
     """DEV-SILICON-5."""
-    assert [MEASURED[f"wedge-{count}"] for count in (8, 9, 12, 16)] == [1, 0, 1, 0]
-    assert [chain(count, 64, "S2MM")["completed"] for count in (8, 9, 12, 16)] == [1, 1, 1, 1]
+    assert [MEASURED[f"wedge-{count}"] for count in (8, 16)] == [1, 0]
+    assert [chain(count, 64, "S2MM")["completed"] for count in (8, 16)] == [1, 1]
 
 
 def test_dev_silicon_6_a_stream_takes_two_cycles_more() -> None:

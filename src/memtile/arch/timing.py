@@ -76,7 +76,7 @@ class Timing:
         likely=(0, 4),
     )
     core_lock: int = _constant(
-        1, 0, 16, "cycles", "arbitration of a core's lock operation, also when uncontended", Grade.SILICON
+        1, 0, 16, "cycles", "case core-lock-stall: a core's lock operation, also when uncontended", Grade.SILICON
     )
     cascade_latency: int = _constant(
         2,
@@ -156,7 +156,7 @@ class Timing:
         1,
         7,
         "cycles",
-        "broadcast: 4 cycles a column, 2 a row, 2 from core to memory",
+        "cases broadcast-*: 4 cycles a column, 2 a row, 2 from core to memory",
         Grade.SILICON,
     )
 
