@@ -76,7 +76,12 @@ class Timing:
         likely=(0, 4),
     )
     core_lock: int = _constant(
-        1, 0, 16, "cycles", "case core-lock-stall: a core's lock operation, also when uncontended", Grade.SILICON
+        1,
+        0,
+        16,
+        "cycles",
+        "case core-lock-stall: a core's lock operation, also when uncontended",
+        Grade.SILICON,
     )
     cascade_latency: int = _constant(
         2,
