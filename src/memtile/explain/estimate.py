@@ -53,8 +53,8 @@ def estimated(engine: Engine) -> Estimate | None:
 
 def _change(st: State, timing: Timing, name: str, value: int) -> int:
     """Cycles more with another value of a constant."""
-    own = getattr(timing, name)
-    change = round(_TIMES[name](st, own) * (value - own))
+    own: int = getattr(timing, name)
+    change: int = round(_TIMES[name](st, own) * (value - own))
     if name == "external_latency":
         words, ahead = _most(st, Cause.MOVING, MM2S, external=True), timing.external_egress_words
         change += round(words * (max(1.0, value / ahead) - max(1.0, own / ahead)))
