@@ -423,14 +423,14 @@ MUTANTS = (
     # Fast-forward
     Mutant(
         "a jump goes up to a limit",
-        "sim/forward/guards.py",
+        "sim/forward/bounds.py",
         "(limit - 1 - value) // change",
         "(limit - value) // change",
         "tests/timing/test_fast_forward.py::test_a_value_stays_below_its_limit[3]",
     ),
     Mutant(
         "a jump goes down to a limit",
-        "sim/forward/guards.py",
+        "sim/forward/bounds.py",
         "(value - 1 - limit) // change",
         "(value - limit) // change",
         "tests/timing/test_fast_forward.py::test_a_value_stays_above_its_limit[0]",
@@ -466,8 +466,8 @@ MUTANTS = (
     Mutant(
         "cascades do not keep jumps away",
         "sim/forward/guards.py",
-        "bit(KeptOff.CORE, st.active_cores[0] + st.cascading[0])",
-        "bit(KeptOff.CORE, st.active_cores[0])",
+        "bit(KeptOff.CORE, st.cascading[0])",
+        "0",
         "tests/timing/test_fast_forward.py::test_nothing_else_acts_while_time_is_jumped_over",
     ),
     Mutant(
@@ -498,6 +498,45 @@ MUTANTS = (
         "times = block(first, shift, memory.shift[owner], memory.mask[owner], times)",
         "pass",
         "tests/timing/test_fast_forward.py::test_every_cycle_is_that_of_stepping[the end of a bank]",
+    ),
+    Mutant(
+        "a kernel that does something else is taken to do the same",
+        "sim/replay.py",
+        "or action is None or cores.codes.code(action) != Code(*code)",
+        "or action is None",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[a kernel that waits longer now and then]",
+    ),
+    Mutant(
+        "a kernel that looks at the time is not caught up with",
+        "sim/replay.py",
+        "cores.ahead = self.catch_up",
+        "pass",
+        "tests/timing/test_forward_flows.py::test_a_kernel_that_looks_at_the_time_sees_that_of_stepping",
+    ),
+    Mutant(
+        "a jump does not know where bursts begin",
+        "sim/forward/reads.py",
+        "if shift % burst_words(st, ch) != 0:",
+        "if shift < 0:",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[rows that are no whole bursts]",
+    ),
+    Mutant(
+        "a jump does not know the end of external memory",
+        "sim/forward/reads.py",
+        "times = reached(st, g.target[ch], g.formed[ch], shift, times)",
+        "pass",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[the end of external memory]",
+    ),
+    Mutant(
+        "words in the ports of switches stay there over a jump",
+        "sim/forward/flows.py",
+        "for n in range(1, min(words, switch.wrap[port] + 1) + 1):",
+        "for n in range(0):",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
     ),
     # Compiled builds
     Mutant(

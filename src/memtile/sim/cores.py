@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +19,7 @@ from memtile.model.roster import OFF, retire_cores, wake_core
 from memtile.model.state.causes import CorePhase
 from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
+from memtile.sim.action_codes import ActionCodes
 from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAction, LockOperation, Wait
 from memtile.sim.endless import is_endless
 from memtile.sim.kernel_lines import is_said
@@ -58,6 +59,7 @@ class Running:
         asked: the lock that its last action acquires; -1 = that was no acquire.
         exchange: the action on the cascade or the stream that it is at.
         links: phases of the actions on these that have ended so far.
+        handed_back: an action that the kernel has given, and that its core was not set to work on yet.
     """
 
     core: Core
@@ -72,6 +74,7 @@ class Running:
     asked: int = -1
     exchange: Exchange | None = None
     links: set[CorePhase] = field(default_factory=set)
+    handed_back: list[Action | None] = field(default_factory=list)
 
     @property
     def endless(self) -> bool:
@@ -84,6 +87,12 @@ class Cores:
 
     Args:
         state: its state.
+
+    Attributes:
+        running: the kernel of each core that has, or had, one.
+        codes: of their actions.
+        ahead: brings the state to where the kernels are; None = it is there.
+        touches: accesses of kernels to registers so far.
     """
 
     def __init__(self, state: State) -> None:
@@ -94,6 +103,9 @@ class Cores:
         self._units: list[int] = plain(state.spec.tiles).first_unit[self._cores.tile].tolist()
         self._lock_time = int(state.spec.timing.core_lock[0])
         self.running: dict[int, Running] = {}
+        self.codes = ActionCodes(state)
+        self.ahead: Callable[[], None] | None = None
+        self.touches = 0
         self._watch: RaceWatch | None = None
 
     def watched_by(self, watch: RaceWatch | None) -> None:
@@ -117,7 +129,7 @@ class Cores:
         name = getattr(kernel, "__name__", type(kernel).__name__)
         core = self._free_core(tile, name)
         seen = Core(self._state, tile, name)
-        seen.notes = self._notes(core, kernel)
+        seen.notes, seen.bus.before = self._notes(core, kernel), self._touch
         if self._watch is not None:
             self._watch.core_starts(core)
         actions, enabled = _actions(kernel, seen), bool(self._control(tile) & _ENABLE)
@@ -151,17 +163,51 @@ class Cores:
         if any(resets):
             for core in [core for core, reset in enumerate(resets) if reset]:
                 self._follow_reset(core)
-        phases, core = self._cores.phase.tolist(), -1
-        for _ in range(phases.count(_NEXT)):
-            core = phases.index(_NEXT, core + 1)
-            if self._cores.active[core] == OFF or self._cores.halted[core]:
-                continue
+        for core in self.asking():
             try:
                 self._next(core, self.running[core])
             except Exception as error:
-                error.add_note(f"in {self.running[core].core.name}, before cycle {self._clock.now[0]}")
+                self.note_place(core, error)
                 raise
         self._clock.asking[0] = 0
+
+    def note_place(self, core: int, error: Exception) -> None:
+        """Note at an error of a kernel which one it was, and when."""
+        error.add_note(f"in {self.running[core].core.name}, before cycle {self._clock.now[0]}")
+
+    def asking(self) -> list[int]:
+        """The cores that want to be given an action, in order."""
+        active, halted = self._cores.active, self._cores.halted
+        phases = enumerate(self._cores.phase.tolist())
+        return [n for n, phase in phases if phase == _NEXT and active[n] != OFF and not halted[n]]
+
+    def following(self, core: int) -> Action | None:
+        """What the kernel of a core does next: it runs on to there; None = it has come to its end."""
+        running = self.running[core]
+        if running.handed_back:
+            return running.handed_back.pop()
+        running.core.renew_views()
+        action = _following(running)
+        running.core.made.remove(action)
+        _check_made(running.core)
+        return action
+
+    def hand_back(self, core: int, action: Action | None) -> None:
+        """Let an action that :meth:`following` gave be the next one that it gives."""
+        self.running[core].handed_back.append(action)
+
+    def begin(self, core: int, action: Action) -> None:
+        """Set the core to work on an action from this cycle on."""
+        running = self.running[core]
+        self._begin(core, running, action)
+        if len(running.steps):
+            self._lay_out(core, running)
+
+    def _touch(self) -> None:
+        """A kernel is about to access a register of its tile."""
+        self.touches += 1
+        if self.ahead is not None:
+            self.ahead()
 
     def _follow_reset(self, core: int) -> None:
         """Take the kernel from a core that was reset, and give it again once it is enabled without reset."""
@@ -222,20 +268,22 @@ class Cores:
         if running.exchange is not None:
             running.exchange.end(self._state, core)
             if running.exchange.begin(self._state, core):
+                self.codes.note(core, None)
                 return
         if len(running.steps) == 0:
-            running.core.renew_views()
             if running.asked >= 0:
                 running.taken.add(running.asked)
                 running.asked = -1
-            action = _following(running)
-            running.core.made.remove(action)
-            _check_made(running.core)
+            touches = self.touches
+            action = self.following(core)
+            self.codes.note(core, action if self.touches == touches else None)
             if action is None:
                 self._cores.phase[core], self._cores.ended[core] = CorePhase.DONE, 1
                 retire_cores(self._state)
                 return
             self._begin(core, running, action)
+        else:
+            self.codes.note(core, None)
         if len(running.steps):
             self._lay_out(core, running)
 

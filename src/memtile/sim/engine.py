@@ -112,6 +112,8 @@ class Engine(ManyWrites):
     @property
     def state(self) -> State:
         """The state of the model, with the cycles of all channels and cores booked."""
+        if self.cores.ahead is not None:
+            self.cores.ahead()
         if self._unsettled:
             machine.settle(self._state)
             self._unsettled = False
@@ -120,6 +122,8 @@ class Engine(ManyWrites):
     @property
     def now(self) -> int:
         """Cycles simulated so far."""
+        if self.cores.ahead is not None:
+            self.cores.ahead()
         return int(self._clock.now[0])
 
     def door(self, tile: int, *, timed: bool = False) -> Door:
@@ -224,7 +228,7 @@ class Engine(ManyWrites):
                 slice_end = self.now + (_SLICE if self._watcher is None else 1)
                 target, self._unsettled = min(until, self.upsets.next_cycle), True
                 if jumping and not self.upsets.struck:
-                    stop = self.forward.run(self._state, target, _SLICE)
+                    stop = self.forward.run(self._state, target, _SLICE, self.cores)
                 else:
                     stop = machine.run(self._state, min(target, slice_end), settled=False)
                 if self._watcher is not None and self.now == slice_end:

@@ -6,25 +6,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import numpy as np
+import numpy.typing as npt
+
 from memtile.jit.decorators import ENABLED
 from memtile.model.checking import history
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
-from memtile.sim.forward.places import Book, KeptOff
-from memtile.sim.forward.plan import Arrays, arrays
+from memtile.sim.cores import Cores
+from memtile.sim.forward.places import Arrays, Book, KeptOff
+from memtile.sim.forward.plan import arrays, live_ports
+from memtile.sim.replay import Replay
 
+_EVER = 1 << 62
 _LEAST = 256  # cycles of a run that is worth the arrays
 
 _BUDGET = int(Book.BUDGET)  # members of an enum are slow as numbers
 
 _KEPT_OFF = {
-    KeptOff.CORE: "a core runs a kernel",
+    KeptOff.CORE: "cores use their cascades",
     KeptOff.UNIT: "an event unit counts, traces or combines events",
-    KeptOff.SWITCH: "words are in stream switches",
+    KeptOff.CIRCUIT: "words go through switches in packets, or to or from cores, hosts or other places",
     KeptOff.CONTROL: "tokens or control packets are on their way",
     KeptOff.MEMORY: "a scrubber, a zeroisation or memory-mapped accesses use the banks",
     KeptOff.CHECK: "accesses are noted for --check",
-    KeptOff.WORDS: "words are compressed, in packets, or not of a test bench",
+    KeptOff.WORDS: "words are compressed or in packets",
 }
 
 _wanted: ContextVar[bool] = ContextVar("fast_forward", default=True)
@@ -51,6 +57,8 @@ class FastForward:
     def __init__(self) -> None:
         self.on = ENABLED
         self._work: Arrays | None = None
+        self._live: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self._touches = 0
 
     @property
     def jumped(self) -> int:
@@ -82,13 +90,23 @@ class FastForward:
             or not len(st.channels.phase)
         ):
             return False
-        if self._work is None:
-            self._work = arrays(st)
+        live = live_ports(st)
+        if self._work is None or not np.array_equal(live, self._live):
+            made, self._live = arrays(st), live
+            if self._work is not None:  # what it has jumped so far stays known
+                for entry in (Book.JUMPS, Book.JUMPED, Book.RING_JUMPS, Book.KEPT_OFF):
+                    made.book[entry] = self._work.book[entry]
+            self._work = made
         machine.forget_periods(st, self._work)
         return True
 
-    def run(self, st: State, until: int, budget: int) -> clock.Stop:
+    def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
         """Advance to cycle ``until``, stepping no more than ``budget`` cycles; why the clock stopped."""
         assert self._work is not None
+        if cores.touches != self._touches:
+            self._touches = cores.touches
+            self.begin(st, _EVER)
         self._work.book[_BUDGET] = budget
-        return machine.run_forward(st, until, self._work)
+        while (stop := machine.run_forward(st, until, self._work)) is clock.Stop.REPLAY:
+            Replay(st, self._work, cores).run()
+        return stop

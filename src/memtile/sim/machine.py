@@ -20,8 +20,8 @@ from memtile.model.dma import executions
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock, passing
-from memtile.sim.forward import loop
-from memtile.sim.forward.plan import Arrays
+from memtile.sim.forward import loop, replay
+from memtile.sim.forward.places import Arrays
 from memtile.sim.passing import Posted, Programmed
 
 Bools = npt.NDArray[np.bool_]
@@ -50,6 +50,9 @@ class Operation(IntEnum):
     FORWARD = 7  # x: cycle to reach, more: Arrays
     FORGET = 8  # more: Arrays
     SET_UP = 9  # x: end, more: Programmed
+    REPLAY = 10  # more: Arrays
+    END_REPLAY = 11  # more: Arrays
+    PUT_BACK = 12  # x: number of an action, more: Arrays
 
 
 COMPILED = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
@@ -60,6 +63,7 @@ _WRITE, _READ = int(Operation.WRITE), int(Operation.READ)  # members of an enum 
 _RUN, _FORWARD = int(Operation.RUN), int(Operation.FORWARD)
 _STOPS = {int(stop): stop for stop in clock.Stop}
 _NO_INTS = np.zeros(0, dtype=np.int64)
+_NO_WORDS, _NO_BYTES = np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8)
 _NO_BOOLS = np.zeros(0, dtype=np.bool_)
 _state_in = dereference(State)
 _posted_in, _programmed_in = dereference(Posted), dereference(Programmed)
@@ -68,7 +72,7 @@ for _struct in (
     Posted(_NO_INTS, _NO_INTS, _NO_INTS, _NO_BOOLS),
     Programmed(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Executions(_NO_INTS, _NO_INTS, _NO_INTS),
-    Arrays(_NO_INTS, _NO_INTS, _NO_INTS),
+    Arrays(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_WORDS, _NO_BYTES),
 ):
     lay_out(_struct)
 
@@ -101,8 +105,13 @@ def carry_out(  # noqa: C901 - a flat table
     if operation == Operation.PASS:
         return 1 if passing.pass_time(st, x) else 0
     if operation == Operation.FORWARD:
-        kept = _arrays_in(more)
-        return loop.run(st, kept.plan, kept.kept, kept.book, x)
+        return loop.run(st, _arrays_in(more), x)
+    if operation == Operation.REPLAY:
+        return replay.replay(st, _arrays_in(more))
+    if operation == Operation.END_REPLAY:
+        loop.end_replay(st, _arrays_in(more))
+    if operation == Operation.PUT_BACK:
+        replay.put_back(st, _arrays_in(more), x)
     if operation == Operation.FORGET:
         old = _arrays_in(more)
         loop.forget(st, old.kept, old.book)
@@ -157,6 +166,21 @@ def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
 def forget_periods(st: State, work: Arrays) -> None:
     """Something else than the clock has changed the state, or may have."""
     ask(st, Operation.FORGET, more=work)
+
+
+def next_action(st: State, work: Arrays) -> int:
+    """Move the words of a jump up to the next action of a core; its place in the book, or ``ALL_DONE``."""
+    return ask(st, Operation.REPLAY, more=work)
+
+
+def end_replay(st: State, work: Arrays) -> None:
+    """Bring the state to the end of the last whole period of a jump, whose words are moved."""
+    ask(st, Operation.END_REPLAY, more=work)
+
+
+def put_back(st: State, work: Arrays, number: int) -> None:
+    """Put the words under way right, after a period was stepped up to its action ``number``."""
+    ask(st, Operation.PUT_BACK, number, more=work)
 
 
 def settle(st: State) -> None:

@@ -6,6 +6,8 @@ the kernel says. A core whose bus is off hangs at its first access, so the run e
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from memtile.arch.register_map import register_named
 from memtile.errors import Problem, SimulationError
 from memtile.model.state.state import State
@@ -24,12 +26,16 @@ class ProcessorBus:
         tile: model index of the core's tile.
         name: of the core, for messages.
 
+    Attributes:
+        before: is called before each access.
+
     Both methods raise :class:`RegisterError` for an address that is unaligned, outside the tile or answered
     by nothing, and :class:`SimulationError` while ``Enable`` of ``Core_Processor_Bus`` is 0.
     """
 
     def __init__(self, state: State, tile: int, name: str) -> None:
         self._door, self._name = Door(state, tile), name
+        self.before: Callable[[], None] | None = None
 
     def read(self, offset: int) -> int:
         """The word at a byte offset in the tile, with the side effects of the read."""
@@ -42,6 +48,8 @@ class ProcessorBus:
         self._door.write32(offset, value)
 
     def _check(self, what: str) -> None:
+        if self.before is not None:
+            self.before()
         if self._door.read32(_CONTROL.offset) & _ENABLE:
             return
         raise SimulationError(

@@ -129,7 +129,8 @@ def release_locks(st: State) -> None:
 
 @jit
 def account(st: State, cycles: int) -> None:
-    """Phase 6: book the cycles under each active core's cause."""
+    """Phase 6: book the cycles from now on under each active core's cause."""
+    latest = st.clock.now[0] + cycles - 1
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
         why = st.cores.why[core]
@@ -137,17 +138,17 @@ def account(st: State, cycles: int) -> None:
         if why == CoreCause.HALTED:
             st.cores.until[core] += cycles  # what is due at a known cycle is due so much later
             if st.cores.halted[core] & debug.BY_DEBUG:
-                st.core_seen[core, CoreEvent.DEBUG_HALTED] = st.clock.now[0]
+                st.core_seen[core, CoreEvent.DEBUG_HALTED] = latest
             continue
-        st.core_seen[core, CoreEvent.ACTIVE] = st.clock.now[0]
+        st.core_seen[core, CoreEvent.ACTIVE] = latest
         if why == CoreCause.LOCK_STALL:
-            st.core_seen[core, CoreEvent.LOCK_STALL] = st.clock.now[0]
+            st.core_seen[core, CoreEvent.LOCK_STALL] = latest
         elif why == CoreCause.CASCADE_STALL:
-            st.core_seen[core, CoreEvent.CASCADE_STALL] = st.clock.now[0]
+            st.core_seen[core, CoreEvent.CASCADE_STALL] = latest
         elif why == CoreCause.STREAM_STALL:
-            st.core_seen[core, CoreEvent.STREAM_STALL] = st.clock.now[0]
+            st.core_seen[core, CoreEvent.STREAM_STALL] = latest
         elif why != CoreCause.RUNNING:
-            st.core_seen[core, CoreEvent.MEMORY_STALL] = st.clock.now[0]
+            st.core_seen[core, CoreEvent.MEMORY_STALL] = latest
         if st.cores.halting_stalls[core] > 0 or st.cores.single[core] > 0:
             debug.note_cycles(st, core, cycles)
 

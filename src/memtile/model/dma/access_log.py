@@ -1,7 +1,8 @@
 """The accesses of the channels to data memory in the order in which they are granted, while somebody listens.
 
 Fast-forward moves the words of a period that it does not step by them (``sim.forward``). Row 0 says how many
-rows there are and whether there are to be more; each other row is one access, or one beat of padding.
+rows there are and whether there are to be more; each other row is one access to data memory, or to external
+memory when its words come or go, or one beat of padding, or an action that a core was given.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ TLAST, MANY = 1, 2  # flags: the last word has TLAST; the row stands for many ac
 COLUMNS = 5
 ROWS = 1 << 18
 PADDING = -1  # as TARGET: no access
+EXTERNAL = 1 << 50  # TARGET from here on: words of this process, by their address / 4, see ``outside``
+FIRST_CORE = -1  # as CH: core 0 was given an action; core n is so much less. The others say which
+UNKNOWN = 0  # FLAGS of an action that cannot be told from others
+_WORD_SHIFT = 2  # log2 of the bytes of a word
 
 
 @jit
@@ -44,3 +49,15 @@ def note(st: State, ch: int, target: int, words: int, last: int) -> None:
 def listen(st: State) -> None:
     """Begin a log without rows."""
     st.access_log[0, NEXT], st.access_log[0, ON] = 1, 1
+
+
+@inlined
+def outside(home: int) -> int:
+    """The TARGET of the word of external memory that is at a byte address of this process."""
+    return EXTERNAL + (home >> _WORD_SHIFT)
+
+
+@inlined
+def home_of(target: int) -> int:
+    """The byte address of a TARGET that :func:`outside` made of an aligned one."""
+    return (target - EXTERNAL) << _WORD_SHIFT

@@ -95,14 +95,19 @@ def ask(st: State, ch: int, master: int) -> None:
 
 
 @jit
+def burst_words(st: State, ch: int) -> int:
+    """Words of the longest burst of the channel's BD; each begins at a multiple of it."""
+    return int(_BURST_WORDS << st.fields[ch, f.BURST_LENGTH])
+
+
+@jit
 def granted(st: State, ch: int, address: int, count: int) -> bool:
     """Whether the channel won its master for this beat; keeps the master busy where a burst begins."""
     if st.granules.port_bank[ch] < 0 or not banks.granted(st, ch):
         return False
     row = st.channels.external[ch]
-    burst = _BURST_WORDS << st.fields[ch, f.BURST_LENGTH]
     overhead = 0
-    if address != st.externals.following[row] or address % burst == 0:
+    if address != st.externals.following[row] or address % burst_words(st, ch) == 0:
         overhead = st.spec.timing.external_burst_overhead[0]
     st.banks.free_at[st.granules.port_bank[ch]] = st.clock.now[0] + 1 + overhead
     st.externals.following[row] = address + count

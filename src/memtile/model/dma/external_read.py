@@ -8,15 +8,22 @@ word leaves to the stream, and one beat may be asked of the AXI master. Reads ru
 from __future__ import annotations
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.jit.decorators import jit
+from memtile.jit.decorators import inlined, jit
 from memtile.jit.host_words import word_at
 from memtile.model.checking import notes
 from memtile.model.dma import external, mm2s
+from memtile.model.dma.access_log import note, outside
 from memtile.model.dma.fifo import put, space
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
+
+
+@inlined
+def ends(st: State, ch: int, row: int, slot: int) -> int:
+    """1 if TLAST comes with the last word of a read in the ring."""
+    return 1 if st.externals.last[row, slot] == 1 and st.channels.tlast_suppress[ch] == 0 else 0
 
 
 @jit
@@ -29,6 +36,7 @@ def arrive(st: State, ch: int, row: int) -> None:
     home = external.home(st, row, x.target[row, slot], x.length[row, slot])
     for i in range(x.length[row, slot]):
         x.words[row, slot, i] = word_at(home + i * WORD_BYTES)
+    note(st, ch, outside(home), x.length[row, slot], ends(st, ch, row, slot))
     notes.channel_reads(st, ch, notes.EXTERNAL + x.target[row, slot], x.length[row, slot])
     x.arrived[row] += 1
     st.clock.activity[0] += 1
@@ -44,9 +52,10 @@ def stage(st: State, ch: int, row: int) -> None:
     count = x.length[row, slot]
     if x.arrived[row] == 0 or space(st.fifos, ch) < count:
         return
-    ends = 1 if x.last[row, slot] == 1 and st.channels.tlast_suppress[ch] == 0 else 0
+    last = ends(st, ch, row, slot)
     for i in range(count):
-        put(st.fifos, ch, x.words[row, slot, i], ends if i == count - 1 else 0)
+        put(st.fifos, ch, x.words[row, slot, i], last if i == count - 1 else 0)
+    x.passed[row] += 1
     x.head[row] = (slot + 1) % EXTERNAL_SLOTS
     x.held[row] -= 1
     x.arrived[row] -= 1

@@ -11,6 +11,7 @@ from memtile.jit.decorators import jit
 from memtile.jit.host_words import put_word_at
 from memtile.model.checking import notes
 from memtile.model.dma import external, s2mm
+from memtile.model.dma.access_log import note, outside
 from memtile.model.dma.task_end import may_end
 from memtile.model.dma.task_queue import bd_done
 from memtile.model.memory.lock_port import post_release
@@ -41,6 +42,7 @@ def write(st: State, ch: int) -> None:
         home = external.home(st, row, address, count)
         for i in range(count):
             put_word_at(home + i * WORD_BYTES, g.port_words[ch, i])
+        note(st, ch, outside(home), count, 0)
         notes.channel_writes(st, ch, notes.EXTERNAL + address, count)
         g.port_count[ch] = 0
         st.externals.response_at[row] = st.clock.now[0] + st.spec.timing.external_write_latency[0]

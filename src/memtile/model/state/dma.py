@@ -228,6 +228,8 @@ class Externals(NamedTuple):
     # S2MM: cycle in which the last write is answered
     response_at: Annotated[Ints, Column(DUE, 0, STALE, STAYS)]
     head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]  # MM2S: oldest read in the ring
+    # MM2S: reads that have gone on to the egress buffer so far
+    passed: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]
     # reads in the ring: asked for, and not yet in the egress buffer
     held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     arrived: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # those of them whose words are there

@@ -10,22 +10,29 @@ from memtile.arch.tiles import MM2S, S2MM
 from memtile.jit.decorators import jit
 from memtile.jit.host_words import byte_at
 from memtile.model.checking import notes
-from memtile.model.dma.access_log import CH, FLAGS, MANY, PADDING, TARGET, TLAST, WORDS
+from memtile.model.dma.access_log import CH, FLAGS, MANY, PADDING, STEP, TARGET, TLAST, UNKNOWN, WORDS
 from memtile.model.dma.registers import FOT_MASK, OUT_OF_ORDER_MASK
-from memtile.model.state.causes import Phase
+from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
+from memtile.sim.forward.bounds import above, before
+from memtile.sim.forward.circuits import NOBODY, chart
+from memtile.sim.forward.period import ends_in_buffer
 from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
+    CYCLE,
+    ENDS,
     ENDS_OF,
+    FLOW,
     HEAD,
     LATEST,
     LATEST_WORDS,
     LEFT,
     MOVED,
     OF_CHANNEL,
+    OF_CORE,
     ONLY_PADDING,
     PORT_AIMED,
     POSITION,
@@ -35,28 +42,21 @@ from memtile.sim.forward.places import (
     SOURCED,
     SUNK,
     WORDS_OF,
+    Arrays,
     Book,
     KeptOff,
     listed,
+    of_cores,
+    of_external,
     scratch,
 )
+from memtile.sim.forward.reads import in_words, is_outside, made, repeat
+from memtile.sim.forward.reads import under_way as outside_under_way
 from memtile.sim.forward.segments import KEPT_PERIODS, constant
 
 _DIMENSIONS = 4
 _INNER = 3  # dimensions that may end
 _BEAT = 2  # words that a sink has to have room for, or it is full
-
-
-@jit
-def before(limit: int, value: int, change: int, times: int) -> int:
-    """How often ``value`` may grow by ``change``, above 0, and stay below ``limit``."""
-    return min(times, max((limit - 1 - value) // change, 0))
-
-
-@jit
-def above(limit: int, value: int, change: int, times: int) -> int:
-    """How often ``value`` may fall by ``change``, above 0, and stay above ``limit``."""
-    return min(times, max((value - 1 - limit) // change, 0))
 
 
 @jit
@@ -68,9 +68,8 @@ def bit(what: int, count: int) -> int:
 @jit
 def others_at_work(st: State) -> int:
     """What acts beside the channels: a bit for each ``KeptOff``."""
-    found = bit(KeptOff.CORE, st.active_cores[0] + st.cascading[0])
+    found = bit(KeptOff.CORE, st.cascading[0])
     found |= bit(KeptOff.UNIT, st.active_units[0] + st.in_flight[0])
-    found |= bit(KeptOff.SWITCH, st.active_ports[0])
     found |= bit(KeptOff.CONTROL, st.active_controls[0])
     found |= bit(KeptOff.MEMORY, st.asking_axi[0] + st.guarding[0] + st.zeroising[0])
     return found | bit(KeptOff.CHECK, st.noting[notes.ON])
@@ -78,8 +77,8 @@ def others_at_work(st: State) -> int:
 
 @jit
 def quiet_elsewhere(st: State) -> bool:
-    """Whether only channels act, and nobody outside is to do anything."""
-    outside = st.clock.asking[0] + st.clock.full[0] + st.clock.columns_written[0]
+    """Whether only channels, switches and cores act, and nobody outside is to do anything."""
+    outside = st.clock.full[0] + st.clock.columns_written[0]
     return bool(others_at_work(st) + outside == 0)
 
 
@@ -205,7 +204,7 @@ def sinks(st: State, book: Ints, times: int) -> int:
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
         words = book[scratch(ch, WORDS_OF)]
-        if st.channels.direction[ch] == MM2S and words > 0:
+        if st.channels.direction[ch] == MM2S and words > 0 and book[scratch(ch, FLOW)] == NOBODY:
             room = ports.sink_room[ch] - _BEAT - st.fifos.held[ch]
             times = before(room, ports.sink_count[ch], words, times)
             ends = book[scratch(ch, ENDS_OF)]
@@ -271,6 +270,11 @@ def survey(st: State, book: Ints, first: int, end: int, times: int) -> int:
     log = st.access_log
     for row in range(first, end):
         ch, words = log[row, CH], log[row, WORDS]
+        if ch < 0:
+            book[Book.ACTIONS] += 1
+            if log[row, FLAGS] == UNKNOWN:
+                return 0
+            continue
         so_far = book[scratch(ch, WORDS_OF)]
         if so_far == 0:
             book[listed(st.channels.phase.shape[0], book[Book.LISTED])] = ch
@@ -283,24 +287,34 @@ def survey(st: State, book: Ints, first: int, end: int, times: int) -> int:
         if log[row, TARGET] != PADDING and book[scratch(ch, ONLY_PADDING)] == 1:
             return 0
         if shift != 0 and log[row, TARGET] != PADDING:
-            if log[row, FLAGS] & MANY:
+            if is_outside(log[row, TARGET]):
+                times = made(st, log[row, TARGET], (words - 1) * log[row, STEP] + 1, shift, times)
+            elif log[row, FLAGS] & MANY:
                 return 0
-            times = aim(st, ch, log[row, TARGET], words, shift, times)
+            else:
+                times = aim(st, ch, log[row, TARGET], words, shift, times)
     return times
 
 
 @jit
 def plain_words(st: State, kept: Ints, book: Ints, at: int, ch: int) -> bool:
-    """Whether the channel moved its words between the test bench and data memory, as they are."""
+    """Whether the channel moved its words between its stream and memory, as they are."""
     c, words = st.channels, book[scratch(ch, WORDS_OF)]
     sourced = st.ports.source_base[ch] + st.ports.source_position[ch] - kept[at + SOURCED]
     sunk = st.ports.sink_taken[ch] + st.ports.sink_count[ch] - kept[at + SUNK]
-    if words != (sunk if c.direction[ch] == MM2S else sourced):
+    through = book[scratch(ch, FLOW)] != NOBODY  # the switches, with as many words as at the other end
+    if through and sunk + sourced > 0:
+        return False
+    if not through and words != (sunk if c.direction[ch] == MM2S else sourced):
         return False
     if words == 0:
         return True
-    if c.external[ch] >= 0 or c.packed[ch] == 1 or c.control[ch] & (FOT_MASK | OUT_OF_ORDER_MASK) != 0:
+    if c.packed[ch] == 1 or c.control[ch] & (FOT_MASK | OUT_OF_ORDER_MASK) != 0:
         return False
+    if c.external[ch] >= 0:
+        return through and in_words(st)
+    if not through and book[Book.ACTIONS] > 0:
+        return False  # what a kernel may end in the middle of a period has no part of the host's ports
     return bool(st.guards.inspected[st.granules.owner[ch]] == 0)
 
 
@@ -319,6 +333,8 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
         length = st.ports.pattern_length[ch]
         if length > 0 and period % length != 0:
             return 0
+        if kept[at + ENDS] != ends_in_buffer(st, ch):
+            return 0
         if not stood(st, kept, at, ch):
             times = walk(st, kept, book, at, ch, times)
         times = ends(st, kept, at, ch, times)
@@ -328,22 +344,59 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
 
 
 @jit
-def where_accesses_go(st: State, kept: Ints, book: Ints, start: int, end: int, times: int) -> int:
+def of_cores_that_wait(st: State, kept: Ints, book: Ints, start: int) -> bool:
+    """Whether each core is as far in its action as it was, or waits for a lock for longer."""
+    for core in range(st.cores.phase.shape[0]):
+        was, phase = kept[start + of_cores(st) + core * OF_CORE], st.cores.phase[core]
+        waits = phase == CorePhase.ACQUIRE and book[Book.ACTIONS] == 0
+        stalls = waits and was > 0 and st.cores.step[core] > 0
+        if st.cores.step[core] != was and not stalls:
+            return False
+    return True
+
+
+@jit
+def of_externals(st: State, kept: Ints, book: Ints, start: int, period: int, times: int) -> int:
+    """Guards of what interface tiles have under way."""
+    for ch in range(st.channels.phase.shape[0]):
+        row = st.channels.external[ch]
+        if row < 0:
+            continue
+        shift = book[scratch(ch, SHIFT)]
+        if not repeat(st, kept, start + of_external(st, row), ch, period, shift):
+            return 0
+        if shift != 0:
+            times = outside_under_way(st, ch, shift, times)
+    return times
+
+
+@jit
+def where_accesses_go(st: State, work: Arrays, start: int, end: int, times: int) -> int:
     """Guards of the accesses, up to row ``end`` of the log, and of what the period does with their words."""
+    kept, book = work.kept, work.book
     if book[Book.GATHERED] == 0:
-        book[Book.LISTED] = 0
+        book[Book.LISTED] = book[Book.ACTIONS] = 0
         times = survey(st, book, kept[start + ROW], end, times)
+        if times > 0 and not chart(st, work, kept[start + CYCLE]):
+            book[Book.KEPT_OFF] |= 1 << KeptOff.CIRCUIT
+            return 0
+    if st.clock.wordless[0] == 1 and book[Book.STREAMS] + book[Book.ACTIONS] > 0:
+        return 0
+    if not of_cores_that_wait(st, kept, book, start):
+        return 0
+    times = of_externals(st, kept, book, start, st.clock.now[0] - kept[start + CYCLE], times)
     for ch in range(st.channels.phase.shape[0]):
         if not plain_words(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch):
             book[Book.KEPT_OFF] |= 1 << KeptOff.WORDS
             times = 0
         if times == 0:
             return 0
-        if book[scratch(ch, SHIFT)] != 0:
+        if book[scratch(ch, SHIFT)] != 0 and st.channels.external[ch] < 0:
             times = under_way(st, book, ch, times)
     book[Book.CONSTANT] = 0
     fitting = sinks(st, book, times)
-    if times > KEPT_PERIODS and fitting >= KEPT_PERIODS and constant(st, book, kept[start + ROW], end):
+    among_hosts = book[Book.STREAMS] + book[Book.ACTIONS] == 0 and times > KEPT_PERIODS
+    if among_hosts and fitting >= KEPT_PERIODS and constant(st, book, kept[start + ROW], end):
         book[Book.CONSTANT] = 1
         return times
     return fitting

@@ -25,10 +25,12 @@ from memtile.sim.forward.places import (
     SEGMENT,
     SHIFT,
     VALID,
+    Arrays,
     Book,
     scratch,
     segments,
 )
+from memtile.sim.forward.replay import begin_replay, finish_replay, turn_cursors
 from memtile.sim.forward.segments import at_a_time, gather, moving_together, prolong, unshifted
 from memtile.sim.forward.streams import jump
 
@@ -40,8 +42,12 @@ _APART = 4  # later ones are so many times their length apart
 _SLOTS_COMPARED = 4  # as many words as so many slots have may be compared in a look
 _WORTH = 128  # cycles that a look has to gain; a longer period may gain more
 _AFTER_JUMP = 40  # cycles in which a BD ends, and the next one fills what has run empty
-_RING_PAUSE = 4  # a log that was full is begun again after so many times the cycles that it took
+_AFTER_ACTION = 24  # cycles between the last action of a core and a look, which is longer than a first one
+_LOOK_BETWEEN = 144
+_HOPE, _MOST_HOPE = 4, 16  # looks between actions that may fail: for one that found a period, and at all
+_RING_PAUSE = 4  # a log that was full and of no use is begun again after a quarter of its cycles
 _STALE = 1 << 15  # cycles after which another channel becomes the anchor, if this one ends no BD
+_MOST_TRIES = 128  # states kept before they become rarer
 _WORDS_A_CYCLE = 16  # words that may be kept for each cycle that is stepped
 
 
@@ -62,6 +68,7 @@ def forget(st: State, kept: Ints, book: Ints) -> None:
     book[Book.NEXT_LOOK], book[Book.NEXT_RING] = max(book[Book.NEXT_LOOK], now), now
     if book[Book.RING_GAP] == 0:
         book[Book.RING_GAP] = book[Book.SLOT_SIZE] // _WORDS_A_CYCLE
+        book[Book.HOPE] = _HOPE
     choose_anchor(st, book)
 
 
@@ -74,14 +81,19 @@ def goes_on(st: State, ch: int) -> bool:
 
 @jit
 def choose_anchor(st: State, book: Ints) -> None:
-    """Take the next channel with a task that goes on for the anchor."""
+    """Make the next channel whose task goes on the anchor; one with a ring of BDs if there is one."""
     channels = st.channels.phase.shape[0]
-    book[Book.ANCHOR_SINCE] = st.clock.now[0]
+    book[Book.ANCHOR_SINCE], found = st.clock.now[0], -1
     for n in range(1, channels + 1):
         ch = (book[Book.ANCHOR] + n) % channels
         if goes_on(st, ch):
-            book[Book.ANCHOR] = ch
-            break
+            if st.channels.next_bd[ch] >= 0:
+                found = ch
+                break
+            if found < 0:
+                found = ch
+    if found >= 0:
+        book[Book.ANCHOR] = found
     if channels > 0:
         book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
 
@@ -91,8 +103,10 @@ def log_segments(st: State, book: Ints, done: int) -> None:
     """Append the segments to the log, so many periods on."""
     at = segments(st.channels.phase.shape[0])
     for _ in range(book[Book.SEGMENTS]):
-        ch, target, flags = book[at + CH], book[at + TARGET], book[at + FLAGS] | MANY
-        if target != PADDING:
+        ch, target, flags = book[at + CH], book[at + TARGET], book[at + FLAGS]
+        if ch >= 0:
+            flags |= MANY
+        if ch >= 0 and target != PADDING:
             target += done * book[scratch(ch, SHIFT)]
         append_row(st, ch, target, book[at + WORDS], book[at + STEP], flags)
         at += SEGMENT
@@ -119,26 +133,25 @@ def log_jump(st: State, book: Ints, first: int, end: int, times: int) -> None:
         done += periods
     for row in range(first, end):
         ch, target = log[row, CH], log[row, TARGET]
-        if target != PADDING:
+        if ch >= 0 and target != PADDING:
             target += times * book[scratch(ch, SHIFT)]
         append_row(st, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS])
 
 
 @jit
-def try_jump(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, end: int, until: int) -> bool:
+def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
     """Jump if the state is that of the slot, moved, and the guards allow it; whether it did.
 
     The slot then has the state of one period before.
 
     Args:
         st: state.
-        plan: see ``places``.
-        kept: see there.
-        book: see there.
+        work: see ``places``.
         slot: of ``kept``.
         end: of the period's accesses in the log.
         until: cycle at which a jump ends at the latest.
     """
+    plan, kept, book = work.plan, work.kept, work.book
     start, now = slot * book[Book.SLOT_SIZE], st.clock.now[0]
     period, first = now - kept[start + CYCLE], kept[start + ROW]
     if not quiet_elsewhere(st) or differs_again(st, plan, kept, book, slot):
@@ -150,19 +163,55 @@ def try_jump(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, end: int,
     bound = compare(st, plan, kept, book, slot)
     if bound == DIFFERENT:
         return False
-    times = where_accesses_go(st, kept, book, start, end, min(times, (bound - now) // period))
+    times = where_accesses_go(st, work, start, end, min(times, (bound - now) // period))
     if times <= worth:
         return False
-    jump(st, kept, book, start, first, end, times)
-    move_on(st, plan, kept, book, slot, times)
-    if book[Book.RECORDING] == 1 and slot == LOOK_SLOT:
-        log_jump(st, book, first, end, times)
+    book[Book.SLOT], book[Book.TIMES], book[Book.END] = slot, times, end
+    if book[Book.ACTIONS] > 0:
+        begin_replay(st, work, first, end)
+        return True
+    jump(st, work, start, first, end, times)
+    jumped(st, work)
+    return True
+
+
+@jit
+def jumped(st: State, work: Arrays) -> None:
+    """The channels and cores have been brought on, by ``TIMES`` periods: so is all else, and what is kept."""
+    kept, book = work.kept, work.book
+    slot, times, end = book[Book.SLOT], book[Book.TIMES], book[Book.END]
+    start = slot * book[Book.SLOT_SIZE]
+    period, first = st.clock.now[0] - kept[start + CYCLE], kept[start + ROW]
+    move_on(st, work.plan, kept, book, slot, times)
     book[Book.JUMPS] += 1
     book[Book.JUMPED] += times * period
     kept[start + CYCLE] += times * period
+    goes_into_log = book[Book.RECORDING] == 1
+    if slot != LOOK_SLOT:
+        goes_into_log = 2 * book[Book.SEGMENTS] * times < st.access_log.shape[0] - st.access_log[0, NEXT]
+    if goes_into_log:
+        log_jump(st, book, first, end, times)
+        end = st.access_log[0, NEXT]
+        kept[start + ROW] = end - (book[Book.END] - first)
     book[Book.RESUME] = 1 + slot if st.clock.full[0] == 1 else 0
     book[Book.RESUME_AT], book[Book.RESUME_ROW] = st.clock.now[0], end
-    return True
+    if slot != LOOK_SLOT:
+        jumped_rings(st, kept, book, goes_into_log)
+
+
+@jit
+def end_replay(st: State, work: Arrays) -> None:
+    """Bring the state to the end of the last period of a jump that is done as a whole, see ``replay``."""
+    book = work.book
+    partial = book[Book.DONE] < book[Book.TIMES]
+    if partial:
+        turn_cursors(st, book)
+    book[Book.TIMES] = book[Book.DONE]
+    if book[Book.DONE] > 0:
+        finish_replay(st, work, book[Book.SLOT] * book[Book.SLOT_SIZE], book[Book.DONE])
+        jumped(st, work)
+    if partial:  # what follows has been replayed, and is no part of a log
+        st.access_log[0, ON] = 0
 
 
 @jit
@@ -183,16 +232,22 @@ def lost_log(st: State, kept: Ints, book: Ints) -> None:
         if kept[start + VALID] == 1:
             oldest = min(oldest, kept[start + CYCLE])
     forget_rings(kept, book)
-    pause = max(_RING_PAUSE * (st.clock.now[0] - oldest), 2 * book[Book.RING_PAUSE])
+    pause = 0
+    if book[Book.RING_JUMPS] == book[Book.RINGS_BEFORE]:
+        pause = max((st.clock.now[0] - oldest) // _RING_PAUSE, 2 * book[Book.RING_PAUSE])
+    book[Book.RINGS_BEFORE] = book[Book.RING_JUMPS]
     book[Book.RING_PAUSE], book[Book.RECORDING] = pause, 0
     book[Book.NEXT_RING] = st.clock.now[0] + pause
 
 
 @jit
-def jumped_rings(st: State, kept: Ints, book: Ints) -> None:
-    """A jump over rings is done: all begins anew, unless it goes on when the host has served its ports."""
+def jumped_rings(st: State, kept: Ints, book: Ints, logged: bool) -> None:
+    """A jump over rings is done: all begins anew, unless it goes on when the host has served its ports.
+
+    A jump that the log has in full may be part of a longer ring.
+    """
     book[Book.RING_JUMPS] += 1
-    if book[Book.RESUME] == 0:
+    if book[Book.RESUME] == 0 and not logged:
         listen(st)
         begin_recording(st, kept, book)
     book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
@@ -202,57 +257,71 @@ def jumped_rings(st: State, kept: Ints, book: Ints) -> None:
 
 
 @jit
-def resume(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> None:
-    """Go on with a jump that the host's ports ended."""
+def resume(st: State, work: Arrays, until: int) -> bool:
+    """Go on with a jump that the host's ports ended; whether it does."""
+    kept, book = work.kept, work.book
     slot, book[Book.RESUME] = book[Book.RESUME] - 1, 0
     same = st.clock.now[0] == book[Book.RESUME_AT]
     book[Book.GATHERED] = 1 if slot != LOOK_SLOT and unshifted(st, book) else 0
-    jumped = same and try_jump(st, plan, kept, book, slot, book[Book.RESUME_ROW], until)
+    tried = same and try_jump(st, work, slot, book[Book.RESUME_ROW], until)
     book[Book.GATHERED] = 0
-    if slot == LOOK_SLOT:
-        return
-    if jumped:
-        jumped_rings(st, kept, book)
-    else:
+    if slot != LOOK_SLOT and not tried:
         listen(st)
         begin_recording(st, kept, book)
+    return bool(tried)
 
 
 @jit
-def at_end_of_bd(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> None:
-    """The anchor has ended a BD: jump if the state was there before, else keep it."""
+def slot_of(tries: int) -> int:
+    """The slot for a state: every second one goes to the first, of the others every second to the next.
+
+    So the slots have states of the time just past and of times ever longer ago.
+    """
+    slot = 0
+    while tries & 1 == 0 and slot < RING_SLOTS - 1:
+        slot, tries = slot + 1, tries >> 1
+    return slot
+
+
+@jit
+def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
+    """The anchor has ended a BD: jump if the state was there before, else keep it; whether it jumps."""
+    kept, book = work.kept, work.book
     now = st.clock.now[0]
     book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
     book[Book.ANCHOR_SINCE] = now
-    if now < book[Book.NEXT_RING]:
-        return
+    if now < book[Book.NEXT_RING] and book[Book.RECORDING] == 0:
+        return False
     if book[Book.RECORDING] == 1 and st.access_log[0, ON] == 0:
         lost_log(st, kept, book)
-        return
+        return False
     if not quiet_elsewhere(st):
-        return
+        return False
     if book[Book.RECORDING] == 0:
         begin_recording(st, kept, book)
     for slot in range(RING_SLOTS):
         valid, end = kept[slot * book[Book.SLOT_SIZE] + VALID], st.access_log[0, NEXT]
-        if valid == 1 and try_jump(st, plan, kept, book, slot, end, until):
-            jumped_rings(st, kept, book)
-            return
-    keep(st, plan, kept, book, book[Book.RING_SLOT])
-    book[Book.RING_SLOT] = (book[Book.RING_SLOT] + 1) % RING_SLOTS
+        if valid == 1 and try_jump(st, work, slot, end, until):
+            return True
+    if now < book[Book.NEXT_RING]:
+        return False
     book[Book.RING_TRIES] += 1
-    if book[Book.RING_TRIES] > RING_SLOTS:
+    keep(st, work.plan, kept, book, slot_of(book[Book.RING_TRIES]))
+    if book[Book.RING_TRIES] >= _MOST_TRIES:
         book[Book.RING_GAP] *= 2
         book[Book.RING_TRIES] = 0
     book[Book.NEXT_RING] = st.clock.now[0] + book[Book.RING_GAP]
+    return False
 
 
 @jit
-def advance(st: State, plan: Ints, kept: Ints, book: Ints, target: int, until: int) -> int:
+def advance(st: State, work: Arrays, target: int, until: int) -> int:
     """Step up to cycle ``target`` at most; where the anchor ends a BD, it may jump up to ``until``."""
+    book = work.book
     stop = clock.advance_to_end(st, target, book[Book.ANCHOR], book[Book.ANCHOR_BDS])
     if stop == Stop.LIMIT and st.channels.bds_done[book[Book.ANCHOR]] != book[Book.ANCHOR_BDS]:
-        at_end_of_bd(st, plan, kept, book, until)
+        jumps = at_end_of_bd(st, work, until)
+        return Stop.REPLAY if jumps and book[Book.ACTIONS] > 0 else stop
     return stop
 
 
@@ -260,6 +329,7 @@ def advance(st: State, plan: Ints, kept: Ints, book: Ints, target: int, until: i
 def found_nothing(st: State, book: Ints, length: int) -> None:
     """Let the looks be longer and more seldom."""
     book[Book.FAILED] += 1
+    book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
     wait = 0 if book[Book.FAILED] <= _AT_ONCE else max(_APART * length, book[Book.SLOT_SIZE])
     book[Book.NEXT_LOOK] = st.clock.now[0] + wait
 
@@ -270,7 +340,8 @@ def ready_to_look(st: State, book: Ints) -> bool:
     book[Book.KEPT_OFF] |= others_at_work(st)
     if not quiet_elsewhere(st):
         return False
-    if not goes_on(st, book[Book.ANCHOR]) or st.clock.now[0] - book[Book.ANCHOR_SINCE] > _STALE:
+    stale = st.clock.now[0] - book[Book.ANCHOR_SINCE] > _STALE
+    if stale or not goes_on(st, book[Book.ANCHOR]) or st.channels.next_bd[book[Book.ANCHOR]] < 0:
         choose_anchor(st, book)
     if book[Book.RECORDING] == 0:
         listen(st)
@@ -278,45 +349,55 @@ def ready_to_look(st: State, book: Ints) -> bool:
 
 
 @jit
-def look_each_cycle(st: State, plan: Ints, kept: Ints, book: Ints, end: int, until: int) -> int:
+def look_each_cycle(st: State, work: Arrays, end: int, until: int) -> int:
     """Step up to cycle ``end``, or to where a period is found and jumped over; return a ``Stop`` code."""
+    book = work.book
     jumps = book[Book.JUMPS]
     stop: int = Stop.LIMIT
     enough = book[Book.COMPARED] + _SLOTS_COMPARED * book[Book.SLOT_SIZE]
     while st.clock.now[0] < end and st.access_log[0, ON] == 1 and book[Book.COMPARED] <= enough:
-        stop = advance(st, plan, kept, book, st.clock.now[0] + 1, until)
+        following = end if st.clock.quiet[0] > 0 else st.clock.now[0] + 1
+        stop = advance(st, work, following, until)
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0 or book[Book.JUMPS] != jumps:
             break
-        if try_jump(st, plan, kept, book, LOOK_SLOT, st.access_log[0, NEXT], until):
+        if try_jump(st, work, LOOK_SLOT, st.access_log[0, NEXT], until):
             book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + _AFTER_JUMP
-            break
+            book[Book.HOPE] = min(book[Book.HOPE] + _HOPE, _MOST_HOPE)
+            return Stop.REPLAY if book[Book.ACTIONS] > 0 else stop
     return stop
 
 
 @jit
-def look(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> int:
+def look(st: State, work: Arrays, until: int) -> int:
     """Look for a short period from this cycle on; return a ``Stop`` code."""
+    book = work.book
     length = min(_FIRST_LOOK << _LONGER * min(book[Book.FAILED], 2 * _LONGER), _LONGEST_LOOK)
+    if book[Book.SINCE_ACTION] == 1 and book[Book.FAILED] == 0:
+        length = _LOOK_BETWEEN
+    book[Book.SINCE_ACTION] = 0
     if not ready_to_look(st, book):
         found_nothing(st, book, length)
         return Stop.LIMIT
-    keep(st, plan, kept, book, LOOK_SLOT)
+    keep(st, work.plan, work.kept, book, LOOK_SLOT)
     jumps, end = book[Book.JUMPS], min(st.clock.now[0] + length, until)
-    stop = look_each_cycle(st, plan, kept, book, end, until)
-    if book[Book.JUMPS] == jumps:
-        found_nothing(st, book, length)
-    if book[Book.RECORDING] == 0:
+    stop = look_each_cycle(st, work, end, until)
+    if stop == Stop.KERNEL and book[Book.JUMPS] == jumps and st.clock.now[0] < end:
+        book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
+    if book[Book.JUMPS] == jumps and stop != Stop.REPLAY:
+        found_nothing(st, book, end - work.kept[LOOK_SLOT * book[Book.SLOT_SIZE] + CYCLE])
+    if book[Book.RECORDING] == 0 and stop != Stop.REPLAY:
         st.access_log[0, ON] = 0
     return stop
 
 
 @jit
-def run(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> int:
+def run(st: State, work: Arrays, until: int) -> int:
     """Advance to cycle ``until`` at most, stepping no more than the budget; return a ``Stop`` code."""
+    book = work.book
     st.clock.locks_changed[0] = 1
     jumped, began = book[Book.JUMPED], st.clock.now[0]
-    if book[Book.RESUME] > 0:
-        resume(st, plan, kept, book, until)
+    if book[Book.RESUME] > 0 and resume(st, work, until) and book[Book.ACTIONS] > 0:
+        return Stop.REPLAY
     while st.clock.now[0] < until:
         if st.clock.full[0] > 0:
             return Stop.SINK_FULL
@@ -325,10 +406,13 @@ def run(st: State, plan: Ints, kept: Ints, book: Ints, until: int) -> int:
         if stepped >= book[Book.BUDGET]:
             return Stop.LIMIT
         if now >= book[Book.NEXT_LOOK]:
-            stop = look(st, plan, kept, book, until)
+            stop = look(st, work, until)
         else:
             target = min(until, book[Book.NEXT_LOOK], now + book[Book.BUDGET] - stepped)
-            stop = advance(st, plan, kept, book, target, until)
+            stop = advance(st, work, target, until)
+        if stop == Stop.KERNEL and book[Book.HOPE] > 0:
+            book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + _AFTER_ACTION
+            book[Book.SINCE_ACTION] = 1
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0:
             return stop
     return Stop.LIMIT

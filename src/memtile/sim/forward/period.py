@@ -6,6 +6,7 @@ from memtile.jit.decorators import jit
 from memtile.jit.words import WORD, access
 from memtile.model.dma.access_log import NEXT
 from memtile.model.state.columns import Ints
+from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
 from memtile.sim.forward.places import (
     ADDRESS,
@@ -17,20 +18,33 @@ from memtile.sim.forward.places import (
     COUNT_OF_ROWS,
     COUNT_OF_WORDS,
     CYCLE,
+    ENDS,
+    FOLLOWING,
     HEAD,
+    LASTS,
     LEFT,
+    LENGTHS,
     MOVED,
     OF_CHANNEL,
+    OF_CORE,
+    PASSED,
     PORT_AIMED,
     POSITION,
+    READS,
+    READY,
+    RING_COLUMNS,
     ROW,
     RUNS,
     SOURCED,
     SPAN,
     SUNK,
+    TARGETS,
     VALID,
     Book,
     Compared,
+    of_cores,
+    of_external,
+    of_spans,
 )
 
 UNBOUNDED = 1 << 62
@@ -55,6 +69,29 @@ def keep_channel(st: State, kept: Ints, at: int, ch: int) -> None:
     kept[at + RUNS] = st.channels.runs_left[ch]
     kept[at + SOURCED] = st.ports.source_base[ch] + st.ports.source_position[ch]
     kept[at + SUNK] = st.ports.sink_taken[ch] + st.ports.sink_count[ch]
+    kept[at + ENDS] = ends_in_buffer(st, ch)
+
+
+@jit
+def ends_in_buffer(st: State, ch: int) -> int:
+    """TLAST of the words in the buffer of the channel, a bit each, the oldest one first."""
+    fifos, found = st.fifos, 0
+    for n in range(fifos.held[ch]):
+        found |= (fifos.last[ch, (fifos.head[ch] + n) & fifos.wrap[ch]] & 1) << n
+    return found
+
+
+@jit
+def keep_external(st: State, kept: Ints, at: int, row: int) -> None:
+    """Keep what an external channel has under way."""
+    x = st.externals
+    kept[at + PASSED], kept[at + FOLLOWING] = x.passed[row], x.following[row]
+    at += READS
+    for n in range(x.held[row]):
+        slot = (x.head[row] + n) % EXTERNAL_SLOTS
+        kept[at + READY], kept[at + TARGETS] = x.ready[row, slot], x.target[row, slot]
+        kept[at + LENGTHS], kept[at + LASTS] = x.length[row, slot], x.last[row, slot]
+        at += RING_COLUMNS
 
 
 @jit
@@ -67,6 +104,11 @@ def keep(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> None:
     for ch in range(st.channels.phase.shape[0]):
         keep_channel(st, kept, at, ch)
         at += OF_CHANNEL
+    for core in range(st.cores.phase.shape[0]):
+        kept[start + of_cores(st) + core * OF_CORE] = st.cores.step[core]
+    for row in range(st.externals.head.shape[0]):
+        keep_external(st, kept, start + of_external(st, row), row)
+    at = start + of_spans(st)
     for span in range(0, plan.shape[0], SPAN):
         for row in range(plan[span + COUNT_OF_ROWS]):
             first = plan[span + ADDRESS] + row * plan[span + APART]
@@ -150,7 +192,7 @@ def compare(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> int:
     start, bound = slot * book[Book.SLOT_SIZE], UNBOUNDED
     began, latency = kept[start + CYCLE], st.spec.timing.neighbour_latency[0]
     period = st.clock.now[0] - began
-    at = start + HEAD + st.channels.phase.shape[0] * OF_CHANNEL
+    at = start + of_spans(st)
     for span in range(0, plan.shape[0], SPAN):
         words = plan[span + COUNT_OF_ROWS] * plan[span + COUNT_OF_WORDS]
         book[Book.COMPARED] += words
@@ -166,7 +208,7 @@ def compare(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> int:
 @jit
 def move_on(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, times: int) -> None:
     """Let the spans differ once more for each of ``times`` periods, here and in the slot."""
-    at = slot * book[Book.SLOT_SIZE] + HEAD + st.channels.phase.shape[0] * OF_CHANNEL
+    at = slot * book[Book.SLOT_SIZE] + of_spans(st)
     for span in range(0, plan.shape[0], SPAN):
         words, how = plan[span + COUNT_OF_WORDS], plan[span + CLASS]
         for row in range(plan[span + COUNT_OF_ROWS]):

@@ -1,20 +1,42 @@
-"""Where fast-forward keeps what it knows: entries of its three flat arrays, ``plan``, ``kept`` and ``book``.
+"""Where fast-forward keeps what it knows: entries of its flat arrays.
 
 ``plan`` has ``SPAN`` entries for each span of the state that is compared. ``kept`` has states of the past, a
-slot each: when it was, where the log of accesses was, ``OF_CHANNEL`` entries for each channel, then the
-words of all spans. ``book`` has what follows here, then ``SCRATCH`` entries for each channel, then a list of
-channels, then segments.
+slot each: when it was, where the log of accesses was, ``OF_CHANNEL`` entries for each channel, ``OF_CORE``
+for each core, ``OF_EXTERNAL`` for each channel of an interface tile, then the words of all spans. ``book``
+has what follows here, then ``SCRATCH`` entries for each channel, then a list of channels, then segments.
+``way`` has ``OF_PORT`` entries for each port of a stream switch, then a list of ports. ``flow`` and
+``flow_last`` have the words, and their TLAST, of each stream that goes through switches, and ``ring`` a copy
+of a ring.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 from memtile.jit.decorators import inlined
+from memtile.jit.structs import Struct
 from memtile.model.dma.access_log import COLUMNS, ROWS
+from memtile.model.state.columns import Bytes, Ints, Words
+from memtile.model.state.dma import EXTERNAL_SLOTS
+from memtile.model.state.state import State
 
 ADDRESS, COUNT_OF_ROWS, APART, COUNT_OF_WORDS, CLASS = range(5)  # of a span; APART: bytes
 SPAN = 5
+
+
+class _Arrays(NamedTuple):
+    plan: Ints
+    kept: Ints
+    book: Ints
+    way: Ints
+    ring: Ints
+    flow: Words
+    flow_last: Bytes
+
+
+class Arrays(_Arrays, Struct):
+    """What fast-forward works with, beside the state."""
 
 
 class Compared(IntEnum):
@@ -31,11 +53,11 @@ class KeptOff(IntEnum):
 
     CORE = 0
     UNIT = 1
-    SWITCH = 2
     CONTROL = 3
     MEMORY = 4
     CHECK = 5
     WORDS = 6
+    CIRCUIT = 2
 
 
 CYCLE, ROW, VALID, HEAD = range(4)  # of a slot; HEAD: entries before those of the channels
@@ -53,8 +75,14 @@ CYCLE, ROW, VALID, HEAD = range(4)  # of a slot; HEAD: entries before those of t
     RUNS,
     SOURCED,
     SUNK,
+    ENDS,  # TLAST of the words in the buffer of an MM2S channel, a bit each, the oldest one first
     OF_CHANNEL,
-) = range(14)
+) = range(15)
+OF_CORE = 1  # its step
+READY, TARGETS, LENGTHS, LASTS = range(4)  # of the reads under way of an external channel, oldest first
+RING_COLUMNS = 4
+PASSED, FOLLOWING, READS = 0, 1, 2  # READS: entries before those of the reads
+OF_EXTERNAL = READS + RING_COLUMNS * EXTERNAL_SLOTS
 
 RING_SLOTS = 8  # of ``kept``: states at ends of BDs
 LOOK_SLOT = RING_SLOTS  # the state that a look began with
@@ -92,8 +120,24 @@ class Book(IntEnum):
         24  # 1 = the segments and counts are those of the period, without shifts, that is repeated again
     )
     KEPT_OFF = 25  # bits: each KeptOff that there was when a period was looked for
-    CONSTANT = 26  # 1 = the next jump repeats the very words of its period
-    FIRST = 27
+    WAYS = 26  # ports that the streams of the period go through
+    STREAMS = 27  # of the period that go through switches
+    FLOW_WORDS = 28  # room for the words of each of them
+    ACTIONS = 29  # of cores in the period
+    HOPE = 30  # above 0: short periods were found between actions of cores
+    # of a jump in which cores are given actions, between two of these
+    SLOT = 31
+    TIMES = 32
+    END = 33  # of the period's rows in the log
+    DONE = 34  # periods whose words are moved
+    AT = 35  # segment that comes next
+    TOGETHER = 36  # 1 = the segments are those of all periods
+    GATHERED_AT = 37  # period of which they are
+    BEGIN = 38  # first row of the period in the log
+    RINGS_BEFORE = 39  # jumps over rings before the log was begun
+    SINCE_ACTION = 40  # 1 = a core was given an action since the last look
+    CONSTANT = 41  # 1 = the next jump repeats the very words of its period
+    FIRST = 42
 
 
 (
@@ -108,14 +152,49 @@ class Book(IntEnum):
     LOWEST,
     HIGHEST,
     ENDS_OF,
+    FLOW,  # where the room of the channel's stream begins in ``flow``, -1 = it comes from or goes to a host
+    PRODUCER,  # S2MM: channel that its words come from through switches, -1 = none
+    BEHIND,  # S2MM: words of that stream that have left memory, and not come to the channel
+    BEGAN,  # CURSOR at the beginning of the period
     LATEST,
-) = range(12)
+) = range(16)
 LATEST_WORDS = (
     16  # entries from LATEST on: for each word of an access where in the period it was last written
 )
 SCRATCH = LATEST + LATEST_WORDS
 SEGMENT = COLUMNS
 MOST_SEGMENTS = ROWS
+
+
+# of a port: 1 + channel whose words go through it, words on their way to it, 1 = the plan has it
+PRODUCER_OF, BEHIND_OF, PLANNED = range(3)
+OF_PORT = 3
+HISTORY = 4096  # words of a stream that stay in ``flow``: more than can be under way
+ALL_FLOWS = 1 << 23  # words of ``flow``
+
+
+@inlined
+def of_cores(st: State) -> int:
+    """Place in a slot of the entries of the first core."""
+    return int(HEAD + st.channels.phase.shape[0] * OF_CHANNEL)
+
+
+@inlined
+def of_external(st: State, row: int) -> int:
+    """Place in a slot of the entries of a channel of an interface tile."""
+    return int(of_cores(st) + st.cores.phase.shape[0] * OF_CORE + row * OF_EXTERNAL)
+
+
+@inlined
+def of_spans(st: State) -> int:
+    """Place in a slot of the words of the first span."""
+    return of_external(st, st.externals.head.shape[0])
+
+
+@inlined
+def listed_port(st: State, n: int) -> int:
+    """Place in ``way`` of the n-th port on the way of a stream."""
+    return int(st.switch.held.shape[0] * OF_PORT + n)
 
 
 @inlined

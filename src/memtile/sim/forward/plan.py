@@ -14,21 +14,29 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from memtile.jit.structs import Struct
-from memtile.jit.tables import words_of
+from memtile.jit.tables import plain, words_of
 from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Ints, Kind, Reset, columns_of, fields_of
+from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State, StateTables
+from memtile.model.streams.switch_config import OFF
 from memtile.sim.forward.places import (
     ADDRESS,
+    ALL_FLOWS,
     COUNT_OF_ROWS,
     COUNT_OF_WORDS,
     HEAD,
     MOST_SEGMENTS,
     OF_CHANNEL,
+    OF_CORE,
+    OF_EXTERNAL,
+    OF_PORT,
+    PLANNED,
+    RING_COLUMNS,
     SCRATCH,
     SEGMENT,
     SLOTS,
+    Arrays,
     Book,
     Compared,
 )
@@ -49,27 +57,36 @@ GUARDED = frozenset(
         "ports.source_more",
         "ports.sink_count",
         "ports.sink_taken",
+        "cores.step",
+        "accesses",  # of a core that makes them, it has its step; of the others they are over
+        "externals.passed",
+        "externals.following",
+        "externals.head",
+        "externals.ready",
+        "externals.target",
+        "externals.length",
+        "externals.last",
     }
 )
 """Columns that have guards of their own; ``guards`` compares and moves them."""
+
+BY_SOFTWARE = frozenset({"lines"})
+"""What only writes of registers change: a host that waits makes none, those of others keep jumps away."""
+
+FLAGS = frozenset({"switch.last"})
+"""Words that are compared for being equal: what is under way in switches ends where it ended before."""
 
 _FIRST = ("clock", "granules", "fifos", "channels", "walks", "banks", "locks")  # these tell most often
 _LAST = ("registers", "lines", "stamps", "earlier")
 
 
-class _Arrays(NamedTuple):
-    plan: Ints
-    kept: Ints
-    book: Ints
-
-
-class Arrays(_Arrays, Struct):
-    """What fast-forward works with, beside the state."""
-
-
 def how(name: str, column: Column) -> Compared | None:
     """How a column is compared; None = it has guards of its own, or is none of the model's business."""
-    if name in GUARDED or column.kind in (Kind.DATA, Kind.PROCESS):
+    if name in FLAGS:
+        return Compared.EQUAL
+    if name in GUARDED or name in BY_SOFTWARE or column.kind in (Kind.DATA, Kind.PROCESS):
+        return None
+    if column.reset is Reset.WIRED:
         return None
     if column.kind is Kind.STAMP:
         return Compared.STAMP
@@ -94,7 +111,34 @@ def _spans(st: State) -> Iterator[tuple[str, list[list[int]]]]:
         rows, apart = len(first), first.strides[0]
         if rows:
             layout = _spans_of(field, what)
-            yield field, [[at, rows, apart, n, compared] for at, n, compared in layout]
+            runs = _runs(live_ports(st)) if field == "switch" else [(0, rows)]
+            yield (
+                field,
+                [
+                    [begin * apart + at, count, apart, n, compared]
+                    for begin, count in runs
+                    for at, n, compared in layout
+                ],
+            )
+
+
+def live_ports(st: State) -> npt.NDArray[np.bool_]:
+    """Which ports of the stream switches may hold words, as the switches are set now."""
+    switch = plain(st.switch)
+    live: npt.NDArray[np.bool_] = (switch.mode != OFF) | (switch.held > 0)
+    beyond = switch.link[live & (switch.is_master == 1)]
+    live[beyond[beyond >= 0]] = True
+    for ports in (plain(st.channels).switch_port, plain(st.cores).stream_out):
+        live[ports[ports >= 0]] = True
+    for ports in (plain(st.controls).slave_port, plain(st.spec.event_units).trace_port):
+        live[ports[ports >= 0]] = True
+    return live
+
+
+def _runs(rows: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First one and number of the rows that follow each other."""
+    edges = np.flatnonzero(np.diff(rows.astype(np.int8), prepend=0, append=0)).tolist()
+    return [(begin, end - begin) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 class _Template(NamedTuple):
@@ -111,11 +155,11 @@ class _Template(NamedTuple):
     rows: Ints
 
 
-_templates: dict[tuple[tuple[int, ...], ...], _Template] = {}  # by the shapes of all tables
+_templates: dict[tuple[Any, ...], _Template] = {}  # by the shapes of all tables, and the ports in use
 
 
 def _template(st: State) -> _Template:
-    shapes = tuple(_whole(getattr(st, field)).shape for field in _fields())
+    shapes = *(_whole(getattr(st, field)).shape for field in _fields()), live_ports(st).tobytes()
     if shapes not in _templates:
         ranked = sorted(_spans(st), key=lambda found: _rank(found[0]))
         spans = [span for _, of_table in ranked for span in of_table]
@@ -171,10 +215,21 @@ def arrays(st: State) -> Arrays:
     first = np.array([_address(_whole(getattr(st, table))) for table in template.tables], np.int64)
     plan[:, ADDRESS] += first[template.rows]
     words = int((plan[:, COUNT_OF_ROWS] * plan[:, COUNT_OF_WORDS]).sum())
-    size = HEAD + channels * OF_CHANNEL + words
+    own = len(st.cores.phase) * OF_CORE + len(st.externals.head) * OF_EXTERNAL
+    size = HEAD + channels * OF_CHANNEL + own + words
     book = untouched(Book.FIRST + channels * (SCRATCH + 1) + MOST_SEGMENTS * SEGMENT)
     book[Book.SLOT_SIZE] = size
-    return Arrays(plan.ravel(), untouched(SLOTS * size), book)
+    way = np.zeros(len(st.switch.held) * (OF_PORT + 1), np.int64)
+    way[: len(st.switch.held) * OF_PORT].reshape(-1, OF_PORT)[:, PLANNED] = live_ports(st)
+    return Arrays(
+        plan.ravel(),
+        untouched(SLOTS * size),
+        book,
+        way,
+        np.zeros(RING_COLUMNS * EXTERNAL_SLOTS, np.int64),
+        untouched(ALL_FLOWS // 2).view(np.uint32),
+        untouched(ALL_FLOWS // 8).view(np.uint8),
+    )
 
 
 def untouched(words: int) -> Ints:

@@ -8,38 +8,56 @@ the same at each access as if all were made one by one.
 from __future__ import annotations
 
 from memtile.arch.tiles import MM2S, WORD_BYTES
+from memtile.jit.blocks import moves
 from memtile.jit.decorators import jit
 from memtile.jit.host_words import copy_in, copy_out, put_word_at, word_at
-from memtile.model.dma.access_log import CH, FLAGS, PADDING, STEP, TARGET, TLAST, WORDS
+from memtile.model.dma.access_log import CH, FLAGS, PADDING, STEP, TARGET, TLAST, WORDS, home_of
 from memtile.model.dma.mm2s import pad_value
 from memtile.model.state.columns import Ints
 from memtile.model.state.dma import UNDER_WAY
 from memtile.model.state.state import State
 from memtile.model.streams.host_ports import note_end
+from memtile.sim.forward.circuits import NOBODY
 from memtile.sim.forward.places import (
     CURSOR,
+    FLOW,
     HIGHEST,
     LOWEST,
     OPEN_LAST,
     OPEN_STEP,
     OPEN_TARGET,
     OPEN_WORDS,
+    PRODUCER,
     SEGMENT,
     SHIFT,
     WORDS_OF,
+    Arrays,
     Book,
     listed,
     scratch,
     segments,
 )
+from memtile.sim.forward.reads import is_outside
 
 KEPT_PERIODS = 2  # of periods that read the same words again: the first one, and the last one
 _TOGETHER = 256  # accesses
+_copy, _clear = moves()
 
 
 @jit
 def close(st: State, book: Ints, ch: int) -> None:
-    """Let the channel's open segment be the next one, if it has one."""
+    """Let the channel's open segment be the next one, if it has one; what it receives is sent before."""
+    words = book[scratch(ch, OPEN_WORDS)]
+    if words == 0:
+        return
+    if st.channels.direction[ch] != MM2S and book[scratch(ch, PRODUCER)] != NOBODY:
+        append_open(st, book, book[scratch(ch, PRODUCER)])
+    append_open(st, book, ch)
+
+
+@jit
+def append_open(st: State, book: Ints, ch: int) -> None:
+    """Append the channel's open segment, if it has one."""
     words = book[scratch(ch, OPEN_WORDS)]
     if words == 0:
         return
@@ -102,6 +120,23 @@ def add(st: State, book: Ints, ch: int, target: int, words: int, step: int, last
 
 
 @jit
+def close_all(st: State, book: Ints) -> None:
+    """Let all open segments be the next ones."""
+    for n in range(book[Book.LISTED]):
+        close(st, book, book[listed(st.channels.phase.shape[0], n)])
+
+
+@jit
+def add_action(st: State, book: Ints, row: int) -> None:
+    """Add the action of a core, as the log has it, to the segments: behind all that comes before it."""
+    close_all(st, book)
+    at = segments(st.channels.phase.shape[0]) + book[Book.SEGMENTS] * SEGMENT
+    for entry in range(SEGMENT):
+        book[at + entry] = st.access_log[row, entry]
+    book[Book.SEGMENTS] += 1
+
+
+@jit
 def gather(st: State, book: Ints, first: int, end: int, done: int, periods: int) -> None:
     """Make the segments of the accesses in rows ``first`` to ``end`` of the log, again for so many periods.
 
@@ -112,11 +147,13 @@ def gather(st: State, book: Ints, first: int, end: int, done: int, periods: int)
     for n in range(done + 1, done + periods + 1):
         for row in range(first, end):
             ch, target = log[row, CH], log[row, TARGET]
+            if ch < 0:
+                add_action(st, book, row)
+                continue
             if target != PADDING:
                 target += n * book[scratch(ch, SHIFT)]
             add(st, book, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS] & TLAST)
-    for n in range(book[Book.LISTED]):
-        close(st, book, book[listed(st.channels.phase.shape[0], n)])
+    close_all(st, book)
 
 
 @jit
@@ -133,13 +170,27 @@ def apart(st: State, book: Ints, one: int, other: int, periods: int) -> bool:
 
 @jit
 def moving_together(st: State, book: Ints) -> bool:
-    """Whether the accesses of all channels move alike: what meets in a period then meets in all of them."""
+    """Whether what meets in a period meets in all of them: the accesses of all channels move alike.
+
+    Those to external memory may move differently as long as nobody writes there.
+    """
     channels = st.channels.phase.shape[0]
     for n in range(1, book[Book.LISTED]):
-        one, other = book[listed(channels, 0)], book[listed(channels, n)]
-        if book[scratch(one, SHIFT)] != book[scratch(other, SHIFT)]:
-            return False
+        one = book[listed(channels, n)]
+        for earlier in range(n):
+            other = book[listed(channels, earlier)]
+            if book[scratch(one, SHIFT)] != book[scratch(other, SHIFT)] and may_meet(st, one, other):
+                return False
     return True
+
+
+@jit
+def may_meet(st: State, one: int, other: int) -> bool:
+    """Whether the accesses of two channels could be to the same words, at least one of them a write."""
+    c = st.channels
+    if (c.external[one] >= 0) != (c.external[other] >= 0):
+        return False
+    return bool(c.direction[one] != MM2S or c.direction[other] != MM2S)
 
 
 @jit
@@ -155,7 +206,7 @@ def unshifted(st: State, book: Ints) -> bool:
 def prolong(st: State, book: Ints, periods: int) -> bool:
     """Let the segments of one period be those of many; False where that is not one segment a channel."""
     first, count = segments(st.channels.phase.shape[0]), book[Book.SEGMENTS]
-    if count != book[Book.LISTED]:
+    if count != book[Book.LISTED] or book[Book.ACTIONS] > 0:
         return False
     for n in range(count):
         at = first + n * SEGMENT
@@ -167,7 +218,10 @@ def prolong(st: State, book: Ints, periods: int) -> bool:
         book[at + STEP] = step
     for n in range(count):
         for other in range(n):
-            if not apart(st, book, first + n * SEGMENT, first + other * SEGMENT, periods):
+            one, earlier = first + n * SEGMENT, first + other * SEGMENT
+            if book[scratch(book[earlier + CH], PRODUCER)] == book[one + CH]:
+                return False  # it would receive before that is sent
+            if not apart(st, book, one, earlier, periods):
                 return False
     for n in range(count):
         book[first + n * SEGMENT + WORDS] *= periods
@@ -244,7 +298,7 @@ def write_piece(st: State, target: int, step: int, words: int, address: int, apa
 
 
 @jit
-def write(st: State, ch: int, target: int, step: int, words: int, at: int) -> None:
+def write_source(st: State, ch: int, target: int, step: int, words: int, at: int) -> None:
     """Words of the channel's source go to memory: those that were taken, those of its piece and the next."""
     ports, done = st.ports, 0
     while done < words and at + done < 0:
@@ -263,6 +317,27 @@ def write(st: State, ch: int, target: int, step: int, words: int, at: int) -> No
 
 
 @jit
+def write(st: State, work: Arrays, ch: int, target: int, step: int, words: int, at: int) -> None:
+    """Words of the channel's stream, from place ``at`` on, go to memory."""
+    if work.book[scratch(ch, FLOW)] == NOBODY:
+        write_source(st, ch, target, step, words, at)
+    elif is_outside(target):
+        write_outside(work, home_of(target), step * WORD_BYTES, words, at)
+    elif step == 1:
+        _copy(st.memory, target, work.flow, at, words)
+    else:
+        for n in range(words):
+            st.memory[target + n * step] = work.flow[at + n]
+
+
+@jit
+def write_outside(work: Arrays, home: int, apart: int, words: int, at: int) -> None:
+    """Words that came through switches go to external memory, ``apart`` bytes from one to the next."""
+    for n in range(words):
+        put_word_at(home + n * apart, work.flow[at + n])
+
+
+@jit
 def read(st: State, ch: int, target: int, step: int, words: int, at: int) -> None:
     """Words of memory, or padding, go to the channel's sink."""
     place = st.ports.sink_words[ch] + at * WORD_BYTES
@@ -278,30 +353,70 @@ def read(st: State, ch: int, target: int, step: int, words: int, at: int) -> Non
 
 
 @jit
-def play(st: State, book: Ints, periods: int) -> None:
+def read_flow(st: State, work: Arrays, ch: int, target: int, step: int, words: int, at: int) -> None:
+    """Words of memory, or padding, go into the stream that the channel sends through switches."""
+    if target == PADDING:
+        value = pad_value(st, ch)
+        for n in range(words):
+            work.flow[at + n] = value
+    elif is_outside(target):
+        home = home_of(target)
+        for n in range(words):
+            work.flow[at + n] = word_at(home + n * step * WORD_BYTES)
+    elif step == 1:
+        _copy(work.flow, at, st.memory, target, words)
+    else:
+        for n in range(words):
+            work.flow[at + n] = st.memory[target + n * step]
+    _clear(work.flow_last, at, words)
+
+
+@jit
+def send(st: State, work: Arrays, ch: int, segment: int, target: int, at: int) -> None:
+    """Move the words of a segment of an MM2S channel."""
+    book = work.book
+    words, step, ends = book[segment + WORDS], book[segment + STEP], book[segment + FLAGS] != 0
+    if book[scratch(ch, FLOW)] == NOBODY:
+        read(st, ch, target, step, words, at)
+        if ends:
+            note_end(st, ch, at + words - 1)
+    else:
+        read_flow(st, work, ch, target, step, words, at)
+        if ends:
+            work.flow_last[at + words - 1] = 1
+
+
+@jit
+def play_one(st: State, work: Arrays, at: int, periods: int) -> None:
+    """Move the words of the segment at a place of the book, so many periods on from where it was gathered."""
+    book = work.book
+    ch, words, target = book[at + CH], book[at + WORDS], book[at + TARGET]
+    if target != PADDING:
+        target += periods * book[scratch(ch, SHIFT)]
+    cursor = book[scratch(ch, CURSOR)]
+    if st.channels.direction[ch] == MM2S:
+        send(st, work, ch, at, target, cursor)
+    else:
+        write(st, work, ch, target, book[at + STEP], words, cursor)
+    book[scratch(ch, CURSOR)] = cursor + words
+
+
+@jit
+def play(st: State, work: Arrays, periods: int) -> None:
     """Move the words of all segments, so many periods on from where they were gathered."""
     at = segments(st.channels.phase.shape[0])
-    for _ in range(book[Book.SEGMENTS]):
-        ch, words, target = book[at + CH], book[at + WORDS], book[at + TARGET]
-        if target != PADDING:
-            target += periods * book[scratch(ch, SHIFT)]
-        cursor = book[scratch(ch, CURSOR)]
-        if st.channels.direction[ch] == MM2S:
-            read(st, ch, target, book[at + STEP], words, cursor)
-            if book[at + FLAGS] != 0:
-                note_end(st, ch, cursor + words - 1)
-        else:
-            write(st, ch, target, book[at + STEP], words, cursor)
-        book[scratch(ch, CURSOR)] = cursor + words
+    for _ in range(work.book[Book.SEGMENTS]):
+        play_one(st, work, at, periods)
         at += SEGMENT
 
 
 @jit
-def play_constant(st: State, book: Ints, times: int) -> None:
+def play_constant(st: State, work: Arrays, times: int) -> None:
     """Move the words of periods that are all alike: the first and the last one read, the last two written.
 
     Of what is read, the first one then stands for all but the last one.
     """
+    book = work.book
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
         words, cursor = book[scratch(ch, WORDS_OF)], book[scratch(ch, CURSOR)]
@@ -313,4 +428,4 @@ def play_constant(st: State, book: Ints, times: int) -> None:
         else:
             book[scratch(ch, CURSOR)] = cursor + (times - KEPT_PERIODS) * words
     for _ in range(KEPT_PERIODS):
-        play(st, book, 0)
+        play(st, work, 0)

@@ -1,8 +1,8 @@
 """A jump of the channels: their words, what they have under way, and the columns with guards of their own.
 
 The words that a channel has under way follow each other in one stream: of the source at its port, before
-which ``State.former`` has the words that have been taken; or of memory, which goes on into its sink. So what
-is under way after a jump is found in that stream.
+which ``State.former`` has the words that have been taken; of memory, which goes on into its sink; or of
+another channel, through switches, which lies in ``flow``. So what is under way after a jump is found there.
 """
 
 from __future__ import annotations
@@ -15,28 +15,37 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.dma import UNDER_WAY
 from memtile.model.state.state import State
 from memtile.model.streams.host_ports import next_piece, put_into_sink
+from memtile.sim.forward.circuits import NOBODY, received
+from memtile.sim.forward.flows import at_once, close_flow, close_ports, open_flows, shorten
 from memtile.sim.forward.guards import flag
 from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
     CURSOR,
+    CYCLE,
     ENDS_OF,
+    FLOW,
     HEAD,
     LATEST,
     LEFT,
     MOVED,
     OF_CHANNEL,
+    OF_CORE,
     PORT_AIMED,
     POSITION,
     RUNS,
     SOURCED,
     SUNK,
     WORDS_OF,
+    Arrays,
     Book,
     listed,
+    of_cores,
+    of_external,
     scratch,
 )
+from memtile.sim.forward.reads import move_on
 from memtile.sim.forward.segments import (
     KEPT_PERIODS,
     at_a_time,
@@ -50,13 +59,6 @@ from memtile.sim.forward.segments import (
 _DIMENSIONS = 4
 _load, _store = access()
 _BEAT = 2  # words that a sink has to have room for, or it is full
-
-
-@jit
-def under_way(st: State, ch: int) -> int:
-    """Words that the S2MM channel has taken from its port and not yet written."""
-    g = st.granules
-    return int(st.fifos.held[ch] + g.formed[ch] + g.port_count[ch])
 
 
 @jit
@@ -102,38 +104,55 @@ def lay_into_sink(st: State, ch: int) -> int:
 
 
 @jit
-def open_streams(st: State, book: Ints) -> None:
+def open_streams(st: State, work: Arrays) -> None:
     """Set for each channel of the period where its words come from, or go to."""
+    book = work.book
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
+        if book[scratch(ch, FLOW)] != NOBODY:
+            continue
         if st.channels.direction[ch] == MM2S:
             book[scratch(ch, CURSOR)] = lay_into_sink(st, ch)
         else:
-            at = st.ports.source_position[ch] - under_way(st, ch)
+            at = st.ports.source_position[ch] - received(st, ch)
             lay_before_source(st, ch, at)
             book[scratch(ch, CURSOR)] = at
+    open_flows(st, work)
 
 
 @jit
-def move_words(st: State, book: Ints, first: int, end: int, times: int) -> None:
-    """Move the words of ``times`` periods, whose accesses are rows ``first`` to ``end`` of the log."""
-    if book[Book.CONSTANT] == 1:
-        play_constant(st, book, times)
-        return
+def move_some(st: State, work: Arrays, first: int, end: int, done: int, until: int) -> None:
+    """Move the words of the periods ``done`` to ``until``, see :func:`move_words`."""
+    book = work.book
     if book[Book.GATHERED] == 0 or at_a_time(end - first) > 1:
-        gather(st, book, first, end, 0, 1)
-        if prolong(st, book, times):
-            play(st, book, 0)
+        gather(st, book, first, end, done, 1)
+        if prolong(st, book, until - done):
+            play(st, work, 0)
             return
-    done, gathered, made = 0, 1, 0
+    gathered, made = 1, done
     together = moving_together(st, book)
-    while done < times:
-        periods = min(at_a_time(end - first), times - done)
+    while done < until:
+        periods = min(at_a_time(end - first), until - done)
         if periods != gathered or not together:
             gather(st, book, first, end, done, periods)
             gathered, made = periods, done
-        play(st, book, done - made)
+        play(st, work, done - made)
         done += periods
+
+
+@jit
+def move_words(st: State, work: Arrays, first: int, end: int, times: int) -> None:
+    """Move the words of ``times`` periods, whose accesses are rows ``first`` to ``end`` of the log."""
+    if work.book[Book.CONSTANT] == 1:
+        play_constant(st, work, times)
+        return
+    done = 0
+    while done < times:
+        if done > 0:
+            shorten(st, work)
+        until = done + at_once(st, work.book, times - done)
+        move_some(st, work, first, end, done, until)
+        done = until
 
 
 @inlined
@@ -161,6 +180,8 @@ def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: in
     g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
     words = times * book[scratch(ch, WORDS_OF)]
     fifos.head[ch] = (fifos.head[ch] + words) & fifos.wrap[ch]
+    if book[scratch(ch, FLOW)] != NOBODY:
+        return
     if c.direction[ch] == S2MM:
         ports.source_position[ch] += words
     elif book[Book.CONSTANT] == 1:
@@ -203,38 +224,54 @@ def fill_ingress(st: State, ch: int, words: int) -> None:
         fifos.last[ch, slot] = flag(st, ch, end - n)
 
 
+@inlined
+def word_of(st: State, work: Arrays, ch: int, at: int) -> int:
+    """The word at a place in the stream that the S2MM channel receives."""
+    return source_word(st, ch, at) if work.book[scratch(ch, FLOW)] == NOBODY else int(work.flow[at])
+
+
 @jit
-def fill_accesses(st: State, book: Ints, ch: int) -> None:
+def fill_accesses(st: State, work: Arrays, ch: int) -> None:
     """Give the accesses that the S2MM channel forms, and has at its port, their words.
 
     Behind those that wait are the words of accesses before.
     """
-    g = st.granules
-    written = st.ports.source_position[ch] - under_way(st, ch)
+    g, book = st.granules, work.book
+    written = book[scratch(ch, CURSOR)]
     period = written - book[scratch(ch, WORDS_OF)]
     for n in range(g.port_words.shape[1]):
         latest = book[scratch(ch, LATEST) + n]
         if n < g.port_count[ch]:
-            g.port_words[ch, n] = source_word(st, ch, written + n)
+            g.port_words[ch, n] = word_of(st, work, ch, written + n)
         elif latest >= 0:
-            g.port_words[ch, n] = source_word(st, ch, period + latest + n)
+            g.port_words[ch, n] = word_of(st, work, ch, period + latest + n)
         if n < g.formed[ch]:
-            g.words[ch, n] = source_word(st, ch, written + g.port_count[ch] + n)
+            g.words[ch, n] = word_of(st, work, ch, written + g.port_count[ch] + n)
         elif n < g.port_count[ch] or latest >= 0:
             g.words[ch, n] = g.port_words[ch, n]
 
 
 @jit
-def close_streams(st: State, book: Ints, times: int) -> None:
+def close_channel(st: State, work: Arrays, ch: int, words: int) -> None:
+    """Fill what the channel has under way after it moved so many words."""
+    flows = work.book[scratch(ch, FLOW)] != NOBODY
+    if flows:
+        close_flow(st, work, ch, words)
+    elif st.channels.direction[ch] == MM2S:
+        fill_egress(st, ch, words)
+    else:
+        fill_ingress(st, ch, words)
+    if st.channels.direction[ch] == S2MM:
+        fill_accesses(st, work, ch)
+
+
+@jit
+def close_streams(st: State, work: Arrays, times: int) -> None:
     """Fill what the channels have under way after the jump."""
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        period = book[scratch(ch, WORDS_OF)]
-        if st.channels.direction[ch] == MM2S:
-            fill_egress(st, ch, times * period)
-        else:
-            fill_ingress(st, ch, times * period)
-            fill_accesses(st, book, ch)
+    for n in range(work.book[Book.LISTED]):
+        ch = work.book[listed(st.channels.phase.shape[0], n)]
+        close_channel(st, work, ch, times * work.book[scratch(ch, WORDS_OF)])
+    close_ports(st, work, times)
 
 
 @jit
@@ -244,6 +281,8 @@ def ask_host(st: State, book: Ints) -> None:
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
         period = book[scratch(ch, WORDS_OF)]
+        if book[scratch(ch, FLOW)] != NOBODY:
+            continue
         if st.channels.direction[ch] == MM2S:
             held = st.fifos.held[ch] + _BEAT
             room = ports.sink_room[ch] - ports.sink_count[ch] - held
@@ -255,14 +294,27 @@ def ask_host(st: State, book: Ints) -> None:
 
 
 @jit
-def jump(st: State, kept: Ints, book: Ints, start: int, first: int, end: int, times: int) -> None:
+def shift_all(st: State, work: Arrays, start: int, period: int, times: int) -> None:
+    """Bring the columns with guards of their own ``times`` periods on; see :func:`jump`."""
+    kept, book = work.kept, work.book
+    for ch in range(st.channels.phase.shape[0]):
+        shift_channel(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch, times)
+        row = st.channels.external[ch]
+        if row >= 0:
+            move_on(st, kept, book, work.ring, start + of_external(st, row), ch, period, times)
+    for core in range(st.cores.phase.shape[0]):
+        place = start + of_cores(st) + core * OF_CORE
+        st.cores.step[core] = further(kept, place, st.cores.step[core], times)
+
+
+@jit
+def jump(st: State, work: Arrays, start: int, first: int, end: int, times: int) -> None:
     """Bring all channels ``times`` periods on; the slot at ``start`` has the state before the period."""
     words = st.clock.wordless[0] == 0
     if words:
-        open_streams(st, book)
-        move_words(st, book, first, end, times)
-    for ch in range(st.channels.phase.shape[0]):
-        shift_channel(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch, times)
+        open_streams(st, work)
+        move_words(st, work, first, end, times)
+    shift_all(st, work, start, st.clock.now[0] - work.kept[start + CYCLE], times)
     if words:
-        close_streams(st, book, times)
-    ask_host(st, book)
+        close_streams(st, work, times)
+    ask_host(st, work.book)

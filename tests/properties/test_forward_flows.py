@@ -1,0 +1,21 @@
+"""Does a column of tiles that jumps over time that repeats end in the very state of one that steps?"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from flowing_designs import Design, build, designs, differences
+
+
+@pytest.mark.slow
+@given(designs())
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_columns_end_in_the_same_state(design: Design) -> None:
+    jumping, stepping = build(design, forward=True), build(design, forward=False)
+    for cycles in design.stops:
+        until = jumping.now + cycles
+        stops = [engine.run(until) for engine in (jumping, stepping)]
+        assert stops[0] == stops[1]
+        assert not differences(jumping, stepping)
+    assert stepping.forward.jumps == 0
