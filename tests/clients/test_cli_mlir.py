@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +221,88 @@ def test_external_buffers_beside_a_host_sequence(tmp_path: Path) -> None:
     done = run(text, "--in", f"in={tmp_path / 'a.npy'}", "--out", f"out={tmp_path / 'b.npy'}")
     assert done.exit_code == 0, done.output
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), DATA[:64])
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("def scale(a):\n    pass\n", "that was given takes (a), cores call it with 4 arguments"),
+        ("def scale(a, b, c, d, e):\n    pass\n", "It may begin so: def scale(a0, a1, a2, a3):"),
+        ("def scale(a, b, c, d):\n    return a * c\n", "returns an array, and the text declares no result"),
+        ("def scale(a, b, c, d):\n    b[...] = a\n\nscale.cycles = 'many'\n", "cycles of the function scale"),
+        ("def scale(a, b, c, d):\n    b[...] = a\n\nscale.cycles = -5\n", "cycles of the function scale"),
+    ],
+    ids=["few", "many", "returns", "text", "negative"],
+)
+def test_functions_that_do_not_fit_are_told(
+    tmp_path: Path, arrays: list[object], body: str, says: str
+) -> None:
+    (file := tmp_path / "wrong.py").write_text(body)
+    done = run(EXAMPLES / "scale.mlir", "--kernels", file, *arrays[2:])
+    assert done.exit_code == 2, done.exception
+    assert says in done.output
+
+
+def test_a_function_may_give_back_an_argument(tmp_path: Path, arrays: list[object]) -> None:
+    (file := tmp_path / "right.py").write_text(
+        "import numpy as np\n\ndef scale(a, b, c, d):\n    return np.multiply(a, c, out=b)\n"
+    )
+    assert run(EXAMPLES / "scale.mlir", "--kernels", file, *arrays[2:]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--in", "5=@in"], "array 5 is no argument: the host sequence has 2 (0: 4096xi32, 1: 4096xi32)"),
+        (["--in", "2=@in"], "array 2 is no argument"),
+        (["--in", "-1=@in"], "array -1 is no argument"),
+        (["--out", "c.npy=1:int32:4096"], "the name before the file"),
+        (["--set", "x=3"], "the module has no parameter x"),
+    ],
+    ids=["far", "next", "negative", "swapped", "parameter"],
+)
+def test_arguments_that_the_design_does_not_have_are_told(
+    tmp_path: Path, arrays: list[object], more: list[str], says: str
+) -> None:
+    np.save(tmp_path / "in.npy", np.zeros(4096, dtype=np.int32))
+    given = [each.replace("@in", str(tmp_path / "in.npy")) for each in more]
+    done = run(EXAMPLES / "scale.mlir", *arrays, *given)
+    assert done.exit_code == 2, done.output
+    assert says in done.output
+
+
+def test_numbers_of_another_type_are_noted(tmp_path: Path, arrays: list[object]) -> None:
+    np.save(tmp_path / "f.npy", np.zeros(4096, dtype=np.float32))
+    done = run(EXAMPLES / "scale.mlir", *arrays[:2], "--in", f"0={tmp_path / 'f.npy'}")
+    assert done.exit_code == 0, done.output
+    assert "array 0 is float32 and i32 in the text: its bytes are taken as they are" in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        ("d.mlir", lambda data: data.replace(b"\n", b"\r\n"), ""),
+        ("d.mlir", lambda data: data.replace(b"\n", b"\r"), ""),
+        ("d.mlir", lambda data: b"\xef\xbb\xbf" + data, ""),
+        ("d.mlir", lambda data: data.replace(b"  ", b"\t"), ""),
+        ("d.mlir", gzip.compress, "the file is compressed by gzip"),
+        ("d.mlir.gz", gzip.compress, "the file is compressed by gzip"),
+        ("d.mlir", lambda data: data.decode().encode("utf-16"), "the file is UTF-16 text"),
+        ("d.mlir", lambda data: b"// caf\xe9\n" + data, "byte 6 is not UTF-8 text"),
+        ("d.mlir", lambda _: b"", "Give a text with aie.device"),
+        ("d.txt", lambda data: data, "Give it a name that ends in .mlir"),
+    ],
+)
+def test_files_as_other_systems_leave_them(
+    tmp_path: Path, arrays: list[object], name: str, change: Callable[[bytes], bytes], says: str
+) -> None:
+    (file := tmp_path / name).write_bytes(change((EXAMPLES / "scale.mlir").read_bytes()))
+    done = run(file, *arrays)
+    assert (done.exit_code, says in done.output) == (2 if says else 0, True), done.output
+
+
+def test_a_folder_that_has_the_text_alone_names_it(tmp_path: Path, arrays: list[object]) -> None:
+    (tmp_path / "aie.mlir").write_text((EXAMPLES / "scale.mlir").read_text())
+    done = run(tmp_path, *arrays[2:])
+    assert done.exit_code == 2
+    assert "There is MLIR text in it: give " in done.output

@@ -25,9 +25,9 @@ def refused(data: bytes, name: str = "f") -> str:
     [
         (b"\x93NUMPY\1\0v\0{", "a NumPy array", "Give arrays with --in NAME=FILE.npy."),
         (b"PK\3\4", "a ZIP archive", "Give the files in it."),
-        (b"module {\n  aie.device(npu1) {\n", "MLIR", "Compile it with mlir-aie"),
-        (b"//===- aie.mlir -===//\n//\n\nmodule @m {\n", "MLIR", "the xclbin and the instructions in it."),
-        (b'"builtin.module"() ({\n', "MLIR", "Compile it"),
+        (b"module {\n  aie.device(npu1) {\n", "MLIR", "Give it a name that ends in .mlir"),
+        (b"//===- aie.mlir -===//\n//\n\nmodule @m {\n", "MLIR", "designs run as they are"),
+        (b'"builtin.module"() ({\n', "MLIR", "the folder of its build"),
     ],
 )
 def test_what_other_tools_write_is_named(data: bytes, what: str, step: str) -> None:

@@ -19,6 +19,7 @@ _SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
 _NUMBERS = "iufcb"
 _BYTES = "V"  # how NumPy stores the types of extensions, bfloat16 among them
 _SOURCE = "form of the option"
+_SUFFIX = ".npy"
 
 
 def read_given(text: str) -> Given:
@@ -78,6 +79,8 @@ def _split(text: str, option: str, form: str) -> tuple[str, str]:
     name, equals, file = text.partition("=")
     if not (name and equals and file):
         raise _error("memtile run", option, repr(text), form)
+    if name.endswith(_SUFFIX) and not file.endswith(_SUFFIX):
+        raise _error("memtile run", option, repr(text), f"{form}, the name before the file")
     return name, file
 
 

@@ -36,6 +36,12 @@ from memtile.importers.mlir.tree import Region
 from memtile.importers.mlir.uses import check_uses
 from memtile.io.program.core_kernels import Kernels
 
+_KINDS = {
+    b"\x1f\x8b": "compressed by gzip",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+    b"PK": "a zip",
+}
 _NUMBER = re.compile(r"#([1-9][0-9]{0,8})")  # a device by its place in the text
 _NO_FUNCTIONS: Mapping[str, Callable[..., Any]] = {}
 
@@ -167,9 +173,15 @@ def _text(file: Path | str | MlirModule) -> Text:
             design_problem("file", "a text", "the name of a file, or a module", says, step=step)
         )
     try:
-        return Text(str(file), Path(file).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
+        data = Path(file).read_bytes()
+    except OSError as error:
+        raise InputFileError(f"{file}: the file cannot be read: {error.strerror}.") from None
+    try:
+        return Text(str(file), data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))
+    except UnicodeDecodeError as error:
+        kind = next((kind for start, kind in _KINDS.items() if data.startswith(start)), "")
+        says = f"the file is {kind}" if kind else f"byte {error.start} is not UTF-8 text"
+        raise InputFileError(f"{file}: {says}. Give MLIR as UTF-8 text.") from None
 
 
 def _tree(text: Text) -> Region:
@@ -225,7 +237,8 @@ def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) ->
         return with_sequence[0]
     given = f"{len(names)} devices: {', '.join(names)}" if names else "no device"
     says = f"the text has {given}" + (f", none of them {name}" if name and names else "")
-    step = f"Say which one is meant, by name or as #1 to #{len(names)}." if len(names) > 1 else ""
+    step = "Give a text with aie.device, or a folder of a build."
+    step = f"Say which one is meant, by name or as #1 to #{len(names)}." if len(names) > 1 else step
     raise InputFileError(design_problem("device", given, "one aie.device", says, where=text.name, step=step))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,6 +39,8 @@ from memtile.sim.engine import Progress
 from memtile.sim.settling import settle
 
 _MOST_ZEROS = 1 << 30  # bytes of an argument that nobody gave
+_NUMBER = re.compile(r"-?[0-9]{1,9}")
+_SHOWN = 8  # arguments that a message lists
 _SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
 
 
@@ -196,10 +199,12 @@ class Loaded:
             done = run_alone(self.configured, (), self.kernels, max_cycles, check=check, **how)
             done = replace(done, arrays={})
         else:
+            check_numbers([*(each.name for each in given), *(each.name for each in wanted)], self, scalars)
             how |= {"max_cycles": max_cycles, "pad_arguments": pad_arguments}
             done = self._sequence_run(named, self._sequence(scalars, parameters), check=check, **how)
         arrays = {**done.arrays, **taken(self.configured, named.own)}
-        return replace(done, arrays=arrays, notes=(*self.notes, *_costs(done), *done.notes))
+        notes = (*self.notes, *_other_types(self, given), *_costs(done), *done.notes)
+        return replace(done, arrays=arrays, notes=notes)
 
     def _sequence_run(
         self,
@@ -287,6 +292,31 @@ def _told_apart(
     return scalars, made
 
 
+def check_numbers(names: Sequence[str], design: Loaded, scalars: Scalars) -> None:
+    """See that arrays by number are arguments of the host sequence, or known to its steps.
+
+    Raises:
+        InputFileError: a number that is none.
+    """
+    arguments = design.arguments
+    beyond = [name for name in names if _NUMBER.fullmatch(name) and not 0 <= int(name) < len(arguments)]
+    used = design.arguments_used(scalars) if beyond else ()
+    packets = len(arguments) if design.sequence and design.sequence.packets else None  # behind the others
+    wrong = [name for name in beyond if int(name) not in used and int(name) != packets]
+    if wrong:
+        many = len(arguments)
+        says = f"array {wrong[0]} is no argument: the host sequence has {many or 'none'}"
+        allowed = f"0..{many - 1}" if many else "none"
+        raise InputFileError(design_problem("arguments", wrong[0], allowed, says + _listed(arguments)))
+
+
+def _listed(arguments: Sequence[Shaped]) -> str:
+    """Arguments with their types, for messages."""
+    texts = ["x".join([*map(str, each.shape), each.element]) for each in arguments[:_SHOWN]]
+    more = ", .." if len(arguments) > _SHOWN else ""
+    return f" ({', '.join(f'{n}: {text}' for n, text in enumerate(texts))}{more})" if texts else ""
+
+
 def _too_many(given: Sequence[object], arguments: Sequence[Shaped]) -> Problem:
     return design_problem("arguments", f"{len(given)} arrays", f"up to {len(arguments)}")
 
@@ -300,6 +330,25 @@ def _zeros(number: int, kind: Shaped) -> npt.NDArray[Any]:
         allowed, step = f"0..{_MOST_ZEROS} bytes of zeros", "Give the array itself."
         raise InputFileError(design_problem("argument", f"{size} bytes", allowed, says, step=step))
     return np.zeros(kind.shape, kind.dtype)
+
+
+def _other_types(design: Loaded, given: Sequence[Given]) -> list[str]:
+    """A line about each array whose numbers are not of the type that the text says; words go as words."""
+    kinds = dict(enumerate(design.arguments)) if design.sequence is not None else {}
+    found = []
+    for each in given:
+        kind = kinds.get(int(each.name)) if each.name.isdecimal() else None
+        own, said = each.array.dtype, kind.dtype if kind else None
+        if (
+            kind is None
+            or said is None
+            or own.kind in "uV"
+            or (own.kind, own.itemsize) == (said.kind, said.itemsize)
+        ):
+            continue
+        types = f"array {each.name} is {own.name} and {kind.element} in the text"
+        found.append(f"{types}: its bytes are taken as they are")
+    return found
 
 
 def _costs(done: ProgramResult) -> list[str]:

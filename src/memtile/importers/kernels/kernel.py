@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
-from memtile.corelib.library import nearest
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
 from memtile.importers.kernels.faults import said_in, told
 from memtile.importers.kernels.fifo_ports import FifoPort
+from memtile.importers.kernels.given import asks_for_core, check_answer, missing_function, wrong_function
 from memtile.importers.kernels.links import from_words, to_words
 from memtile.importers.kernels.segments import Segment
 from memtile.importers.kernels.views import Piece, for_user, working_type
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
-from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Operation
 from memtile.sim.actions import Action
 from memtile.sim.kernel_lines import SAID
@@ -45,6 +43,7 @@ def kernels(
     """
     found, problems = {}, list[Problem]()
     missing: dict[str, Operation] = {}
+    given: dict[str, Operation] = {}
     for core in made.device.cores:
         if not core.has_body:
             continue
@@ -54,10 +53,12 @@ def kernels(
             problems += error.problems
             continue
         missing |= {name: op for name, op in program.externals.items() if name not in externals}
+        given |= {name: op for name, op in program.externals.items() if name in externals}
         place = made.tiles[core.tile].place
         assert place is not None
         found[place] = _kernel(made, core, program, externals)
-    problems += [problem for name, op in missing.items() for problem in _missing(name, op)]
+    problems += [problem for name, op in missing.items() for problem in missing_function(name, op)]
+    problems += [problem for name, op in given.items() for problem in wrong_function(op, externals[name])]
     raise_if(problems, InputFileError)
     return found
 
@@ -85,7 +86,7 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
     def kernel(running: Core) -> Iterator[Action]:
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
-        calls = {name: _timed(function, running) for name, function in given.items()}
+        calls = {name: _timed(function, running, program.externals[name]) for name, function in given.items()}
         with told(sources, program.sites):
             yield from body(running, views, made.locks, ports, calls)
 
@@ -119,45 +120,21 @@ def _for_user(array: Any, element: str) -> Any:
     return for_user(array, element)
 
 
-def _timed(function: Callable[..., Any], core: Core) -> Callable[..., Iterator[Action]]:
+def _timed(function: Callable[..., Any], core: Core, declared: Operation) -> Callable[..., Iterator[Action]]:
     """The function as actions of the core, which it gets if it asks for that; with the cycles that it takes.
 
     What the actions give at their end is its answer, and its cycles.
     """
     cycles = getattr(function, "cycles", 0)
-    known = {"core": core} if _asks_for_core(function) else {}
+    known = {"core": core} if asks_for_core(function) else {}
+    no_answer = "->" not in declared.words
 
     def timed(*given: Any) -> Generator[Action, Any, tuple[Any, int]]:
         answer = function(*given, **known)
         if isinstance(answer, Generator):
             answer = yield from answer
+        if no_answer and answer is not None:
+            check_answer(declared, answer, given)
         return answer, int(cycles(*given) if callable(cycles) else cycles)
 
     return timed
-
-
-def _asks_for_core(function: Callable[..., Any]) -> bool:
-    """Whether a function has a parameter ``core`` that is given by name only."""
-    try:
-        found = inspect.signature(function).parameters.get("core")
-    except (TypeError, ValueError):  # written in C
-        return False
-    return found is not None and found.kind is found.KEYWORD_ONLY
-
-
-def _missing(name: str, declared: Operation) -> Iterator[Problem]:
-    """A function that nobody gave, with a stub of it."""
-    form = Form(declared)
-    kinds = [form.text(item) for item in form.items()]
-    arguments = ", ".join(f"a{n}" for n in range(len(kinds)))
-    stub = f"def {name}({arguments}):  # {', '.join(kinds)}"
-    near = nearest(name)
-    library = f" Names of the library that come near are {', '.join(near)}." if near else ""
-    error = form.error(
-        f"nobody gave the function {name}({', '.join(kinds)})",
-        "a Python function of this name",
-        reason="mlir_external",
-        given=name,
-        step=f"Give it with --kernels FILE.py; it may begin so: {stub}.{library}",
-    )
-    yield from error.problems

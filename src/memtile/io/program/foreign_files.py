@@ -28,12 +28,11 @@ _MAGIC: Mapping[bytes, Known] = MappingProxyType(
     {
         b"\x93NUMPY": Known("a NumPy array", "Give arrays with --in NAME=FILE.npy."),
         b"PK\x03\x04": Known("a ZIP archive", "Give the files in it."),
+        b"\x1f\x8b": Known("compressed by gzip", "Give the file that gunzip makes of it."),
     }
 )
 _MLIR = re.compile(rb"\s*((//[^\n]*)?\n\s*)*(module\b|aie\.device\b|\"builtin\.module\"|#map|#aie)")
-_MLIR_STEP = (
-    "Compile it with mlir-aie, and give the folder of the build, or the xclbin and the instructions in it."
-)
+_MLIR_STEP = "Give it a name that ends in .mlir: designs run as they are. Or give the folder of its build."
 _TEXT_STEP = "Lines of a register dump have an address and values, such as 0x021C0000 2."
 
 

@@ -19,16 +19,16 @@ _INCREMENT = FUNCTIONS.index("incr")
 
 
 def check_names(reader: Reader, form: Form) -> None:
-    """Refuse parameters that the module does not have, where it has some.
+    """Refuse parameters that the module does not have.
 
     Raises:
         InputFileError: a name that nothing is called by.
     """
     known = reader.made.device.parameters
     wrong = [name for name in reader.parameters if name not in known and not name.isdigit()]
-    if known and wrong:
+    if wrong:
         says = f"the module has no parameter {', '.join(wrong)}"
-        raise form.error(says, ", ".join(known), reason="mlir_parameter", given=", ".join(wrong))
+        raise form.error(says, ", ".join(known) or "none", reason="mlir_parameter", given=", ".join(wrong))
 
 
 def create(reader: Reader, form: Call) -> None:

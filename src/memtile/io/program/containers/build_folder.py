@@ -66,7 +66,7 @@ def build_files(folder: Path, kernel: str | None = None) -> Folder:
     kinds = [kind for kind in ("xclbin", "elf", "pdi", "cdo") if found[kind]]
     instructions = found["instructions"]
     if not kinds and not instructions:
-        raise InputFileError(_nothing(folder))
+        raise InputFileError(_nothing(folder, found["mlir"]))
     if kinds and kinds[0] == "cdo":
         taken += _device(folder, found["cdo"], kernel)
     elif kinds:
@@ -192,7 +192,10 @@ def _names(folder: Path, paths: Sequence[Path], shown: int) -> str:
     return ", ".join(names[:shown]) + more
 
 
-def _nothing(folder: Path) -> Problem:
+def _nothing(folder: Path, texts: Sequence[Path]) -> Problem:
+    step = "Give the folder in which aiecc put them, or the files themselves."
+    if texts:
+        step = f"There is MLIR text in it: give {texts[0]} itself."
     return Problem(
         reason="build_folder",
         where=str(folder),
@@ -200,6 +203,6 @@ def _nothing(folder: Path) -> Problem:
         given="no program",
         allowed="an xclbin, a full ELF, a PDI or CDO files, and instructions",
         source=_SOURCE,
-        next_step="Give the folder in which aiecc put them, or the files themselves.",
+        next_step=step,
         says="the folder has no xclbin, full ELF, PDI, CDO file or instructions",
     )
