@@ -3328,6 +3328,8 @@ MUTANTS = (
         "        if _read_too_early(one, hasty):",
         "        if False:",
         "tests/data/test_names_of_texts.py::test_a_core_that_reads_before_it_waits_is_the_one_that_is_too_early",
+    ),
+    Mutant(
         "a function of other arguments is called",
         "importers/kernels/given.py",
         "            signature.bind(*kinds, **known)",
