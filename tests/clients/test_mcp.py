@@ -25,6 +25,7 @@ from memtile.cli.main import app
 from mlir_texts import PARAMETER
 
 DESIGN = re.findall(r"```python\n(.*?)```", skill_text(), re.DOTALL)[0]
+pytestmark = pytest.mark.slow  # each test starts a server or two
 Talk = Callable[[Client], Awaitable[Any]]
 
 
