@@ -54,8 +54,8 @@ def least(*calls: Callable[[], object]) -> list[float]:
     return [min(times) for times in zip(*rounds, strict=True)]
 
 
-def working(engine: Engine) -> Callable[[], object]:
-    return lambda: engine.run(engine.now + CYCLES)
+def working(engine: Engine, cycles: int = CYCLES) -> Callable[[], object]:
+    return lambda: engine.run(engine.now + cycles)
 
 
 @pytest.mark.parametrize("columns", [1, 4])

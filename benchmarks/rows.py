@@ -1,8 +1,9 @@
 """Fixed rows with names that stay: how fast is what, beside what the machine can do in the same run?
 
-``make bench`` prints them, ``make bench JSON=file`` also writes ``{row: {figure: value}}``. Times are those
-of the processor, minima of some rounds; ``x limit`` compares with copying the same bytes by ``numpy.copyto``,
-measured in this run. Rates hang on the machine; the ratios hardly do. docs/speed.md says what the rows are.
+``make bench`` prints them, ``make bench JSON=file`` also writes ``{row: {figure: value}}``, of which
+``history.py`` keeps records. Times are those of the processor, minima of some rounds; ``x limit`` compares
+with copying the same bytes by ``numpy.copyto``, measured in this run. Rates hang on the machine; the ratios
+hardly do. docs/speed.md says what the rows are.
 """
 
 from __future__ import annotations
@@ -14,35 +15,74 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import gemm
 import halo_tiling
-from bench_array import streaming
+from bench_array import least, streaming, working
 from memtile import run, run_many
 from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.design.array import Array
-from memtile.io.program.operations import Write, address_of
+from memtile.io.program.cdo import HEADER as CDO_HEADER
+from memtile.io.program.cdo import IDENTIFICATION
+from memtile.io.program.formats import read_program
+from memtile.io.program.operations import BlockWrite, Operation, Write, address_of
 from memtile.io.program.run import run_program
+from memtile.io.program.transaction import Transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.testing.rig import Rig
 
 HERE = Path(__file__).parent
 Figures = dict[str, Any]
-ROUNDS = 3
 BANK_WORDS = MEMORY.bank_bytes // WORD_BYTES
-LENGTH, RUNS = 8192, 16  # of a BD, and how often: 128 k words a channel
-LANE_RUNS = 128
-FRAMES = 1200
-WRITES = 20_000
+LENGTH = 8192  # words of a BD
+LARGE = "xcve2802", 38
+BD_WORDS = MEMORY.bds * MEMORY.bd_words  # registers that only hold what is written
+
+
+class Sizes(NamedTuple):
+    """How much is measured.
+
+    Attributes:
+        rounds: of which the fastest counts.
+        runs: of a BD in each of twelve channels.
+        lane_runs: the same of a single lane.
+        frames: of the halo example.
+        cycles: of arrays in which all columns do the same for ever.
+        most: cycles of a matrix product at most.
+        columns: busy ones, whose cost of a cycle is compared.
+        designs: of a sweep.
+        writes: single ones through the door.
+        program: writes of a program.
+        compiles: whether the first compile is measured.
+    """
+
+    rounds: int = 3
+    runs: int = 16
+    lane_runs: int = 128
+    frames: int = 1200
+    cycles: int = 1 << 15
+    most: int = 1 << 40
+    columns: Sequence[int] = (1, 2, 4, 8, 16, 32)
+    designs: int = 12
+    writes: int = 20_000
+    program: int = 200_000
+    compiles: bool = True
+
+
+WHOLE = Sizes()
+SMALLEST = Sizes(1, 1, 1, 4, 512, 2000, (1, 2), 2, 400, 400, False)
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -52,12 +92,12 @@ def seconds(call: Callable[[], object]) -> float:
     return time.thread_time() - began
 
 
-def limits() -> Figures:
+def limits(rounds: int) -> Figures:
     """What the machine can do: bytes copied and words taken in a second."""
     words = np.zeros(1 << 24, np.uint32)
     other, index = np.empty_like(words), np.arange(1 << 22)
-    copy = min(seconds(lambda: np.copyto(other, words)) for _ in range(ROUNDS + 1))
-    take = min(seconds(lambda: np.take(words, index)) for _ in range(ROUNDS + 1))
+    copy = min(seconds(lambda: np.copyto(other, words)) for _ in range(rounds + 1))
+    take = min(seconds(lambda: np.take(words, index)) for _ in range(rounds + 1))
     return {"memcpy bytes/s": words.nbytes / copy, "numpy.take words/s": len(index) / take}
 
 
@@ -74,19 +114,20 @@ def channels(numbers: range, runs: int, apart: int) -> Engine:
 
 
 def both_ways(
-    make: Callable[[], Callable[[], int]], cycle_bytes: int = 0, copy: float = 1, rounds: int = ROUNDS
+    make: Callable[[], Callable[[], int]], rounds: int, cycle_bytes: int = 0, copy: float = 1
 ) -> Figures:
     """Cycles of a run and cycles a second, stepped and fast-forwarded.
 
     Args:
         make: makes a model; what it returns runs that and says how many cycles it took.
+        rounds: how often each way.
         cycle_bytes: that a cycle moves; 0 = there is no limit to compare with.
         copy: bytes that the machine copies in a second.
-        rounds: how often each way.
     """
     found: Figures = {}
+    best = float("inf")
     for name, forward in (("stepped", False), ("fast-forward", True)):
-        best = float("inf")
+        before, best = best, float("inf")
         for _ in range(rounds):
             call = make()
             with fast_forwarding(forward):
@@ -96,6 +137,7 @@ def both_ways(
         found["cycles"], found[f"{name} cycles/s"] = cycles, cycles / best
         if cycle_bytes:
             found[f"{name} x limit"] = cycles / best * cycle_bytes / copy
+    found["fast-forward x stepped"] = before / best
     return found
 
 
@@ -115,23 +157,23 @@ def of_engine(make: Callable[[], Engine], cycles: int = 1 << 30) -> Callable[[],
     return made
 
 
-def of_design(make: Callable[[], Any]) -> Callable[[], Callable[[], int]]:
-    """A run of a design to its end, with its result."""
+def of_design(make: Callable[[], Any], most: int) -> Callable[[], Callable[[], int]]:
+    """A run of a design to its end, or for so many cycles, with its result."""
 
     def made() -> Callable[[], int]:
         design = make()
-        return lambda: design.run(1 << 40).cycles
+        return lambda: design.run(most).cycles
 
     return made
 
 
-def halo() -> Any:
+def halo(count: int) -> Any:
     """The halo example with many frames, which are four that come again and again."""
     module: Any = halo_tiling
     former = module.FRAMES, module.feature_map, module.expected
     frames = [former[1](module.SIZE, module.CHANNELS, step) for step in range(former[0])]
     tiles = {(id(frame), lane): former[2](frame, lane) for frame in frames for lane in range(module.LANES)}
-    module.FRAMES = FRAMES
+    module.FRAMES = count
     module.feature_map = lambda _size, _channels, step: frames[step % len(frames)]
     module.expected = lambda frame, lane: tiles[id(frame), lane]
     try:
@@ -140,9 +182,17 @@ def halo() -> Any:
         module.FRAMES, module.feature_map, module.expected = former
 
 
-def sweep() -> Figures:
+def growing(columns: Sequence[int], cycles: int) -> Figures:
+    """What a cycle costs while so many columns of a large array are at work, in turns."""
+    engines = [streaming(*LARGE, busy) for busy in columns]
+    with fast_forwarding(False):
+        costs = least(*(working(engine, cycles) for engine in engines))
+    return {f"ns/cycle of {busy}": cost / cycles * 1e9 for busy, cost in zip(columns, costs, strict=True)}
+
+
+def sweep(count: int) -> Figures:
     """Designs a second by the clock on the wall, by one thread and by one for each core."""
-    designs = [halo_tiling.design] * 12
+    designs = [halo_tiling.design] * count
     found: Figures = {"threads": len(os.sched_getaffinity(0))}
     for name, threads in (("one thread", 1), ("all threads", None)):
         began = time.perf_counter()
@@ -152,29 +202,57 @@ def sweep() -> Figures:
     return found
 
 
-def door() -> Figures:
-    """Register writes a second: single ones from Python, blocks, and those of a program."""
+def door(size: Sizes) -> Figures:
+    """Register writes a second: single ones from Python, blocks, and those of programs."""
     array = Array("npu1")
     tile = array.engine.door(1)
     base = MEMORY.bd_base
 
     def single() -> None:
-        for n in range(WRITES):
-            tile.write32(base + n % 384 * WORD_BYTES, n)
+        for n in range(size.writes):
+            tile.write32(base + n % BD_WORDS * WORD_BYTES, n)
 
-    words = np.arange(384, dtype=np.uint32)
+    words = np.arange(BD_WORDS, dtype=np.uint32)
+    times = -(-size.writes // len(words))
 
     def blocks() -> None:
-        for _ in range(WRITES // len(words)):
+        for _ in range(times):
             tile.block_write32(base, words)
 
-    program = [Write(address_of(n % 4, 1, base + n % 384 * WORD_BYTES), n) for n in range(WRITES)]
     return {
-        "write32/s": WRITES / min(seconds(single) for _ in range(ROUNDS)),
-        "block words/s": WRITES // len(words) * len(words) / min(seconds(blocks) for _ in range(ROUNDS)),
-        "program writes/s": WRITES
-        / min(seconds(lambda: run_program(program, Array("npu1"), launch=WRITES)) for _ in range(ROUNDS)),
+        "write32/s": size.writes / min(seconds(single) for _ in range(size.rounds)),
+        "block words/s": times * len(words) / min(seconds(blocks) for _ in range(size.rounds)),
+        **programs(size.program, size.rounds),
     }
+
+
+def programs(writes: int, rounds: int) -> Figures:
+    """Words a second of programs, from the bytes of a file to the registers, with the array made for them."""
+    places = [address_of(n % 4, 1, MEMORY.bd_base + n % BD_WORDS * WORD_BYTES) for n in range(writes)]
+    single = [Write(place, n) for n, place in enumerate(places)]
+    blocks = [BlockWrite(place, tuple(range(8))) for place in places[: writes // 8 * 8 : 8]]
+    body = np.zeros((writes, 4), np.uint32)
+    body[:, 0], body[:, 2], body[:, 3] = 3 << 16 | 0x108, places, range(writes)
+    head = [4, IDENTIFICATION, 0x200, body.size]
+    files = {
+        "transaction": (packed(single), writes),
+        "CDO": (CDO_HEADER.pack(*head, ~sum(head) & 0xFFFF_FFFF) + body.tobytes(), writes),
+        "transaction of blocks": (packed(blocks), len(blocks) * 8),
+    }
+
+    def done(operations: Sequence[Operation]) -> None:
+        run_program(operations, Array("npu1"), launch=len(operations))
+
+    found: Figures = {"program writes/s": writes / min(seconds(lambda: done(single)) for _ in range(rounds))}
+    for name, (data, words) in files.items():
+        calls = [lambda data=data: done(read_program(data, "file").operations)] * rounds
+        found[f"{name} words/s"] = words / min(map(seconds, calls))
+    return found
+
+
+def packed(operations: Sequence[Operation]) -> bytes:
+    """The file of a transaction for npu1."""
+    return transaction_bytes(Transaction(Header((1, 0), 3, 6, 4, 1), operations))
 
 
 def process(*arguments: str, **environment: str) -> float:
@@ -186,10 +264,10 @@ def process(*arguments: str, **environment: str) -> float:
     return sum(after[2:4]) - sum(before[2:4])
 
 
-def start() -> Figures:
+def start(rounds: int) -> Figures:
     """Processor time of a run of the demo with a warm engine."""
     demo = str(HERE.parent / "examples" / "halo_tiling.py")
-    return {"seconds": min(process("run", demo) for _ in range(ROUNDS))}
+    return {"seconds": min(process("run", demo) for _ in range(rounds))}
 
 
 def compiling() -> Figures:
@@ -198,27 +276,26 @@ def compiling() -> Figures:
         return {"seconds": process("warmup", MEMTILE_CACHE=place)}
 
 
-def rows(copy: float) -> Iterator[tuple[str, Callable[[], Figures]]]:
+def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]]:
     """The rows by name; ``copy``: bytes that the machine copies in a second."""
     every, lane = range(2 * MEMORY.channels), range(0, MEMORY.channels + 1, MEMORY.channels)
-    twelve = of_engine(lambda: channels(every, RUNS, BANK_WORDS))
-    yield "stream12", lambda: both_ways(twelve, len(every) * WORD_BYTES, copy)
+    rounds, ways = size.rounds, partial(both_ways, rounds=size.rounds)
+    twelve = of_engine(lambda: channels(every, size.runs, BANK_WORDS))
+    yield "stream12", lambda: ways(twelve, cycle_bytes=len(every) * WORD_BYTES, copy=copy)
     yield "stream12_timing", lambda: {"missing": "runs without words (data=False) are not there yet"}
-    one = of_engine(lambda: channels(lane, LANE_RUNS, BANK_WORDS))
-    yield "lane1", lambda: both_ways(one, len(lane) * WORD_BYTES, copy)
-    yield "allconflict12", lambda: both_ways(of_engine(lambda: channels(every, RUNS, 0)))
-    yield (
-        "halo1200",
-        lambda: both_ways(of_design(halo), rounds=1),
-    )  # to lay out so many frames takes longer than to run
-    yield "gemm1", lambda: both_ways(of_design(lambda: routed(1)))
-    yield "gemm4", lambda: both_ways(of_design(lambda: routed(4)))
-    yield "columns8", lambda: both_ways(of_engine(lambda: streaming("xcve2802", 38, 8), 1 << 15))
-    yield "idle38x11", lambda: both_ways(of_engine(lambda: streaming("xcve2802", 38, 1), 1 << 15))
-    yield "sweep_threads", sweep
-    yield "door", door
-    yield "start", start
-    yield "compile", compiling
+    one = of_engine(lambda: channels(lane, size.lane_runs, BANK_WORDS))
+    yield "lane1", lambda: ways(one, cycle_bytes=len(lane) * WORD_BYTES, copy=copy)
+    yield "allconflict12", lambda: ways(of_engine(lambda: channels(every, size.runs, 0)))
+    yield "halo1200", lambda: ways(of_design(lambda: halo(size.frames), 1 << 40))
+    yield "gemm1", lambda: ways(of_design(lambda: routed(1), size.most))
+    yield "gemm4", lambda: ways(of_design(lambda: routed(4), size.most))
+    eight, alone = (of_engine(lambda n=n: streaming(*LARGE, n), size.cycles) for n in (8, 1))
+    yield "columns8", lambda: {**ways(eight), **growing(size.columns, size.cycles)}
+    yield "idle38x11", lambda: ways(alone)
+    yield "sweep_threads", lambda: sweep(size.designs)
+    yield "door", lambda: door(size)
+    yield "start", lambda: start(rounds)
+    yield "compile", compiling if size.compiles else lambda: {"missing": "not with the smallest sizes"}
 
 
 def routed(columns: int) -> Array:
@@ -244,10 +321,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="rows; all if none is named")
     parser.add_argument("--json", type=Path, help="file to write them to")
+    parser.add_argument(
+        "--smallest", action="store_true", help="only to see that it works: sizes near nothing"
+    )
     given = parser.parse_args()
-    found = {"limits": limits()}
+    size = SMALLEST if given.smallest else WHOLE
+    found = {"limits": limits(size.rounds)}
     print(f"{'limits':<16}" + "   ".join(f"{name} {text(value)}" for name, value in found["limits"].items()))
-    known = dict(rows(found["limits"]["memcpy bytes/s"]))
+    known = dict(rows(found["limits"]["memcpy bytes/s"], size))
     if unknown := set(given.names) - set(known):
         parser.error(f"no rows {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     run(halo_tiling.design)  # compiled, and all modules loaded
@@ -257,8 +338,8 @@ def main() -> None:
             f"{name:<16}" + "   ".join(f"{key} {text(value)}" for key, value in found[name].items()),
             flush=True,
         )
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        if given.json:  # after each row: what takes long may be ended
+            given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,14 @@ TILINGS = ("halo", "t1", "border")
 def draw(directory: Path) -> list[Path]:
     """Draw all pictures; the files written."""
     tilings = [draw_tiling(name, directory) for name in TILINGS]
-    return [*draw_run(directory), *tilings, *draw_report(directory)]
+    return [*draw_run(directory), *tilings, *draw_report(directory), draw_speed(directory)]
+
+
+def draw_speed(directory: Path) -> Path:
+    """What the records of the benchmarks say of growth and of rates."""
+    history = runpy.run_path(str(HERE.parent / "benchmarks" / "history.py"))
+    picture: Path = history["draw"](history["records"](), directory / "speed.png")
+    return picture
 
 
 def draw_tiling(name: str, directory: Path) -> Path:
