@@ -10,6 +10,7 @@ import typer
 
 from memtile.cli.output_file import check_writable
 from memtile.cli.result_output import leave, show_result
+from memtile.cli.sweep_options import Energy
 
 if TYPE_CHECKING:
     from memtile.explore.plan.planner import Layer
@@ -87,6 +88,7 @@ def gemm(
     proved: Proved = 1,
     workers: Workers = 0,
     max_cycles: MaxCycles = 10_000_000,
+    energy: Energy = None,
     out: Out = None,
     pick: Pick = 0,
     top: Top = 10,
@@ -100,7 +102,8 @@ def gemm(
 
     layer = Gemm(m, n, k, dtype.value, macs)
     options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
-    _run(layer, {**options, "workers": workers, "max_cycles": max_cycles}, out, pick, top, as_json=as_json)
+    options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
+    _run(layer, options, out, pick, top, as_json=as_json)
 
 
 @app.command("conv", epilog=EXAMPLES)
@@ -121,6 +124,7 @@ def conv(
     proved: Proved = 1,
     workers: Workers = 0,
     max_cycles: MaxCycles = 10_000_000,
+    energy: Energy = None,
     out: Out = None,
     pick: Pick = 0,
     top: Top = 10,
@@ -134,7 +138,8 @@ def conv(
 
     layer = Convolution(images, height, width, channels, features, size, depthwise, layers, macs)
     options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
-    _run(layer, {**options, "workers": workers, "max_cycles": max_cycles}, out, pick, top, as_json=as_json)
+    options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
+    _run(layer, options, out, pick, top, as_json=as_json)
 
 
 @app.command("attention", epilog=EXAMPLES)
@@ -151,6 +156,7 @@ def attention(
     proved: Proved = 1,
     workers: Workers = 0,
     max_cycles: MaxCycles = 10_000_000,
+    energy: Energy = None,
     out: Out = None,
     pick: Pick = 0,
     top: Top = 10,
@@ -164,7 +170,8 @@ def attention(
 
     layer = Attention(heads, length, size, macs, exponents)
     options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
-    _run(layer, {**options, "workers": workers, "max_cycles": max_cycles}, out, pick, top, as_json=as_json)
+    options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
+    _run(layer, options, out, pick, top, as_json=as_json)
 
 
 @app.command("rows", epilog=EXAMPLES)
@@ -181,6 +188,7 @@ def rows(
     proved: Proved = 1,
     workers: Workers = 0,
     max_cycles: MaxCycles = 10_000_000,
+    energy: Energy = None,
     out: Out = None,
     pick: Pick = 0,
     top: Top = 10,
@@ -194,7 +202,8 @@ def rows(
 
     layer = RowReduction(rows, width, dtype.value, what.value, per_cycle)
     options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
-    _run(layer, {**options, "workers": workers, "max_cycles": max_cycles}, out, pick, top, as_json=as_json)
+    options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
+    _run(layer, options, out, pick, top, as_json=as_json)
 
 
 def _run(

@@ -28,6 +28,7 @@ Examples:
   memtile sweep --vary timing.external_latency=50..400:50 gemm.py
   memtile sweep --random 500 --seed 7 --by cycles,l2 gemm.py
   memtile sweep --optimise cycles,l2,bds --budget 300s gemm.py
+  memtile sweep --energy l3=60 --by cycles,energy gemm.py
   memtile sweep --scheduler tcp://10.0.0.1:8786 gemm.py
   memtile sweep show gemm.sweep.parquet --picture gemm.html
   memtile sweep replay gemm.sweep.parquet
@@ -74,6 +75,7 @@ def run(
     seed: options.Seed = 0,
     prune: options.Prune = None,
     check: options.Check = False,
+    energy: options.Energy = None,
     max_cycles: options.MaxCycles = 10_000_000,
     workers: options.Workers = None,
     seconds: options.Seconds = 120.0,
@@ -113,6 +115,7 @@ def run(
         prune=prune,
         max_cycles=max_cycles,
         check=check,
+        energy=energy or "",
         workers=workers,
         seconds=seconds,
         scheduler=scheduler or "",

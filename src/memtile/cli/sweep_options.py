@@ -40,6 +40,10 @@ Seed = Annotated[int, typer.Option(min=0, help="Of what is by chance.")]
 Prune = Annotated[
     bool | None, typer.Option("--prune/--no-prune", help="Stop early what cannot be better than others.")
 ]
+Energy = Annotated[
+    str | None,
+    typer.Option(metavar="TABLE", help="Count energy: published, or l1=PJ,l2=PJ,l3=PJ for each byte."),
+]
 Check = Annotated[bool, typer.Option("--check", help="Races make a variant infeasible too.")]
 MaxCycles = Annotated[int, typer.Option(min=1, help="Limit of each run.")]
 Workers = Annotated[

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Protocol
 
 from memtile.arch.devices import device as find_device
+from memtile.arch.energy import PUBLISHED, energy_table
 from memtile.design.bench import MAX_CYCLES
 from memtile.explore.plan.certificate import Proof, prove
 from memtile.explore.plan.machine import Candidate, Machine, Value, refuse
 from memtile.explore.plan.result import PlanResult
 from memtile.explore.plan.source import template
 from memtile.explore.sweep.attempt import Rivals
-from memtile.explore.sweep.figures import objectives_of
+from memtile.explore.sweep.figures import ENERGY, objectives_of
 from memtile.explore.sweep.front import costs_of, front
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
 from memtile.explore.sweep.row import Row, State, Task
@@ -59,6 +60,7 @@ def plan(
     proved: int = 1,
     workers: int = 0,
     max_cycles: int = MAX_CYCLES,
+    energy: str = "",
     watch: Watch | None = None,
 ) -> PlanResult:
     """Designs for a layer, ranked by simulated cycles; ``memtile plan`` does the same.
@@ -76,6 +78,7 @@ def plan(
         proved: how many of the best get a certificate.
         workers: processes; 0 = this one.
         max_cycles: limit of each run.
+        energy: table of energies, see docs/sweep.md; empty = none is counted unless it is an objective.
         watch: called with each row, how many there are and how many there will be.
 
     Raises:
@@ -84,6 +87,9 @@ def plan(
     """
     begin = time.monotonic()
     names = objectives_of(objectives)
+    table = energy or (PUBLISHED if ENERGY in names else "")
+    if table:
+        energy_table(table)
     machine = _machine(device, columns)
     found = list(layer.candidates(machine))
     if not found:
@@ -92,7 +98,9 @@ def plan(
     fixed = layer.fixed(machine)
     with _file(layer.template) as file:
         points = [{**fixed, **candidate.point} for candidate in chosen]
-        rows = _tried(file, points, names, workers, max_cycles, watch)
+        hash_ = sources_of(file).hash
+        tasks = [Task(hash_, {**point, "data": False}, max_cycles, energy=table) for point in points]
+        rows = _tried(file, tasks, names, workers, watch)
         ranked, proofs, failed = _ranked(file, rows, names, proved, max_cycles)
     return PlanResult(
         layer.template,
@@ -138,28 +146,23 @@ def _file(name: str) -> Iterator[str]:
 
 def _tried(
     file: str,
-    points: Sequence[Mapping[str, Value]],
+    tasks: Sequence[Task],
     names: Sequence[str],
     workers: int,
-    max_cycles: int,
     watch: Watch | None,
 ) -> list[Row]:
-    hash_ = sources_of(file).hash
+    numbers = {task.key: n for n, task in enumerate(tasks)}
     rows: list[Row] = []
     runner = ProcessRunner(file, workers, SECONDS) if workers else HereRunner(file)
     try:
-        for first in range(0, len(points), _ROUND):
+        for first in range(0, len(tasks), _ROUND):
             good = [costs_of(row.figures, names) for row in rows if row.state is State.GOOD]
             rivals = Rivals(names, [good[place] for place in front(good)])
-            tasks = [
-                Task(hash_, {**point, "data": False}, max_cycles) for point in points[first : first + _ROUND]
-            ]
-            numbers = {task.key: first + n for n, task in enumerate(tasks)}
-            requests: list[Request] = [(task, rivals) for task in tasks]
+            requests: list[Request] = [(task, rivals) for task in tasks[first : first + _ROUND]]
             for row in runner.rows(requests):
                 rows.append(replace(row, number=numbers[row.key]))
                 if watch is not None:
-                    watch(rows[-1], len(rows), len(points))
+                    watch(rows[-1], len(rows), len(tasks))
     finally:
         runner.close()
     return sorted(rows, key=lambda row: row.number)

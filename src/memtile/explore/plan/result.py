@@ -192,17 +192,18 @@ class PlanResult:
         ]
         same = {n: v for n, v in (every[0].point if every else {}).items() if n not in (*names, *_HIDDEN)}
         shown = self.ranked[: self.shown]
+        figures = [name for name in FIGURES if all(name in row.figures for row in shown)]
         rows = [
             (
                 str(number),
                 "*" if row.key in on_front else "",
                 *(str(row.point[name]) for name in names),
-                *(_figure(name, row.figures[name]) for name in FIGURES),
+                *(_figure(name, row.figures[name]) for name in figures),
                 "proved" if row.key in self.proofs else "",
             )
             for number, row in enumerate(shown)
         ]
-        heads = ("", "", *names, *FIGURES, "")
+        heads = ("", "", *names, *figures, "")
         return Sheet(
             above=(f"{self.title}; {self.place}", "  " + ", ".join(f"{n} = {v}" for n, v in same.items())),
             columns=tuple(Column(head, right=head != "", one_line=True) for head in heads),

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memtile.arch.chosen_timing import chosen_timing
+from memtile.arch.energy import energy_table
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.run import make
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.findings import Severity
 from memtile.explain.results import Result, Status
-from memtile.explore.sweep.figures import after_run, before_run, static_bound
+from memtile.explore.sweep.figures import after_run, before_run, energy_of, static_bound
 from memtile.explore.sweep.front import Costs, costs_of, dominates
 from memtile.explore.sweep.row import Row, State, Task
 from memtile.explore.sweep.sources import loaded
@@ -26,6 +27,7 @@ from memtile.importers.design_file import guarded, user_code
 _MAKING = threading.Lock()  # modules of users are loaded, and designs made, one after another
 
 
+_BEST = {"energy": 0.0, "share": 1.0}  # what only a run tells, at its best
 BOUND = "bound"
 """Among the figures of what was stopped early: cycles that it needs at least."""
 
@@ -44,7 +46,7 @@ class Rivals:
 
     def beat(self, figures: Mapping[str, float], bound: int) -> bool:
         """Whether one of them is better than a variant can be."""
-        best = costs_of({**figures, "cycles": bound, "share": 1.0}, self.objectives)
+        best = costs_of({**figures, **_BEST, "cycles": bound}, self.objectives)
         return any(dominates(costs, best) for costs in self.costs)
 
     def spare(self, row: Row) -> bool:
@@ -55,7 +57,7 @@ class Rivals:
         """From how many cycles on one of them is better, or as good and earlier; infinite = from none."""
         if "cycles" not in self.objectives:
             return math.inf
-        best = costs_of({**figures, "cycles": -math.inf, "share": 1.0}, self.objectives)
+        best = costs_of({**figures, **_BEST, "cycles": -math.inf}, self.objectives)
         at = self.objectives.index("cycles")
         worse = (
             costs[at]
@@ -109,7 +111,10 @@ def _judged(
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     if result.good:
-        return _row(task, State.GOOD, "", "", after_run(made, figures, result))
+        found = after_run(made, figures, result)
+        if task.energy:
+            found["energy"] = energy_of(made, result, energy_table(task.energy))
+        return _row(task, State.GOOD, "", "", found)
     if result.status is Status.LIMIT and limit < task.max_cycles:
         why = f"not done after {limit - 1:.0f} cycles, in which a variant that is known was"
         return _row(task, State.BEATEN, why, "cycles", {**figures, BOUND: int(limit)})

@@ -10,6 +10,7 @@ from memtile.errors import InputFileError, Problem
 _WHAT = {
     "pyarrow": ("pyarrow", "logs of sweeps are Parquet files"),
     "pandas": ("pandas", "a data frame is asked for"),
+    "xarray": ("xarray", "a dataset is asked for"),
     "optuna": ("optuna", "it chooses what --optimise tries next"),
     "distributed": ("distributed", "it talks to the --scheduler"),
 }

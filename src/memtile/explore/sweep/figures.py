@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memtile.arch.energy import Energy
+from memtile.arch.tiles import WORD_BYTES
 from memtile.check.tasks import TaskLog
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
@@ -36,6 +38,7 @@ class Figure:
         return -value if self.most else value
 
 
+ENERGY = "energy"
 FIGURES = {
     each.name: each
     for each in (
@@ -43,6 +46,7 @@ FIGURES = {
         Figure("l2", "bytes of buffers in memory tiles"),
         Figure("l1", "bytes of buffers in compute tiles"),
         Figure("bds", "buffer descriptors in use, of all tiles"),
+        Figure(ENERGY, "nanojoules of what the DMAs moved, by the table of energies"),
         Figure("share", "bound of the run as a part of its cycles, 0 to 1", most=True),
     )
 }
@@ -93,6 +97,27 @@ def after_run(made: MemoryTile | Array, before: Values, result: Result) -> dict[
     share = 0.0 if result.bound is None else round(result.bound.share, 6)
     bds = max(before["bds"], sum(tile.bd_pool.used for tile in tiles_of(made)))
     return {**before, "cycles": result.cycles, "bds": bds, "share": share}
+
+
+_LEVELS = {"compute": "l1", "memory": "l2", "interface": "l3"}
+"""Where the DMA of a tile reads and writes."""
+
+
+def energy_of(made: MemoryTile | Array, result: Result, table: Energy) -> float:
+    """Nanojoules of the bytes that the DMAs of a design read and wrote in a run, at each level.
+
+    What cores read and write themselves, and the streams between the tiles, are not in it.
+    """
+    levels = {
+        channel.name: _LEVELS[tile.kind.role]
+        for tile in tiles_of(made)
+        for channel in (*tile.s2mm, *tile.mm2s)
+    }
+    costs = {"l1": table.l1, "l2": table.l2, "l3": table.l3}
+    picojoules = (
+        costs[levels[use.name]] * use.words * WORD_BYTES for use in result.channels if use.name in levels
+    )
+    return round(sum(picojoules) / 1000, 3)
 
 
 def _nbytes(tiles: Sequence[Tile], kind: str) -> int:

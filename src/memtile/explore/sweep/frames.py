@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memtile.errors import DesignError, Problem, raise_if
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.figures import FIGURES
-from memtile.explore.sweep.row import Row
+from memtile.explore.sweep.figures import ENERGY, FIGURES
+from memtile.explore.sweep.row import Row, State
+from memtile.explore.sweep.space import Space
 
 ROW = "row"
 """The column of a log that has each row whole, as JSON."""
@@ -37,7 +39,7 @@ def table_of(rows: Sequence[Row], *, keep: bool = False) -> Any:
         column = f"set.{name}" if name in others else name
         columns[column] = _column(arrow, [row.point.get(name) for row in rows])
     for name, figure in FIGURES.items():
-        kind = arrow.float64() if figure.most else arrow.int64()
+        kind = arrow.float64() if figure.most or name == ENERGY else arrow.int64()
         columns[name] = arrow.array([row.figures.get(name) for row in rows], kind)
     columns["seconds"] = arrow.array([row.seconds for row in rows], arrow.float64())
     if keep:
@@ -63,6 +65,47 @@ def frame_of(rows: Sequence[Row]) -> Any:
     """
     extra("pandas")
     return table_of(rows).to_pandas()
+
+
+def dataset_of(space: Space, rows: Sequence[Row]) -> Any:
+    """Good rows as an xarray dataset: a dimension for each axis, a variable for each figure.
+
+    Points that were not tried, or are not good, are NaN.
+
+    Raises:
+        InputFileError: xarray or pandas is not installed.
+        DesignError: an axis without steps.
+    """
+    xarray, numpy = extra("xarray"), extra("numpy")
+    raise_if([_no_grid(axis.name) for axis in space.axes if not axis.values], DesignError)
+    names = [axis.name for axis in space.axes]
+    shape = [len(axis.values) for axis in space.axes]
+    good = [row for row in rows if row.state is State.GOOD]
+    figures = [name for name in FIGURES if any(name in row.figures for row in good)]
+    filled = {name: numpy.full(shape, numpy.nan) for name in figures}
+    for row in good:
+        place = tuple(axis.values.index(row.point[axis.name]) for axis in space.axes)
+        for name, value in row.figures.items():
+            if name in filled:
+                filled[name][place] = value
+    own = {name: name if name not in FIGURES else f"set.{name}" for name in names}
+    variables = {
+        name: ([own[each] for each in names], array, {"long_name": FIGURES[name].text})
+        for name, array in filled.items()
+    }
+    return xarray.Dataset(variables, {own[axis.name]: list(axis.values) for axis in space.axes})
+
+
+def _no_grid(name: str) -> Problem:
+    return Problem(
+        reason="dataset",
+        where="sweep",
+        field=name,
+        given="any number in a range",
+        allowed="values in steps",
+        source="an xarray dataset is a grid",
+        next_step="Take pandas() or arrow(), or vary it in steps.",
+    )
 
 
 def texts_of(point: Mapping[str, Any]) -> list[str]:

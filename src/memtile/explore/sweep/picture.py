@@ -10,11 +10,13 @@ from typing import Any
 from memtile.access.drawing import Drawing, drawing, text
 from memtile.explore.sweep.figures import FIGURES
 from memtile.explore.sweep.row import Row
+from memtile.explore.sweep.sensitivity import sensitivity
 from memtile.explore.sweep.space import Axis, Space
 
 _TALL, _STEP, _EDGE, _HEAD = 260, 120, 60, 60  # pixels
 _LINES = 1000  # variants that are drawn, the best
 _FRONT, _OTHER = "#D55E00", "#0072B2"  # Okabe and Ito's colours
+_BAR, _LEFT, _WIDE = 18, 170, 260  # pixels of a bar that is 100%, and where it begins
 _LABELS = 10  # ticks of an axis
 _NARROW = 14  # letters of a tick
 
@@ -47,7 +49,7 @@ class _Scale:
 def sweep_picture(
     space: Space, objectives: Sequence[str], ranked: Sequence[Row], front: Sequence[Row]
 ) -> Drawing:
-    """Parallel coordinates, and below them the first two objectives over each other.
+    """Parallel coordinates; below them the first two objectives over each other, and what moves each of them.
 
     Args:
         space: what was varied; one axis for each.
@@ -70,7 +72,25 @@ def sweep_picture(
     if len(objectives) > 1 and ranked:
         parts += _scatter(objectives[:2], shown, on_front, bottom)
         bottom += _TALL + 60
+    if len(ranked) > 1:
+        bars = list(_effects(space, objectives, ranked, bottom))
+        parts += bars
+        bottom += 30 + _BAR * len(objectives) * (len(space.axes) + 1)
     return drawing(parts, width, bottom)
+
+
+def _effects(space: Space, objectives: Sequence[str], ranked: Sequence[Row], top: float) -> Iterator[str]:
+    """Bars: the part of each objective's variance that each axis explains alone."""
+    top += 20
+    for name in objectives:
+        yield text(16, top + 12, f"what moves {name}: part of its variance, each alone", 12)
+        for n, (axis, part) in enumerate(sensitivity(space, ranked, name).items(), 1):
+            y = top + n * _BAR
+            yield text(_LEFT - 8, y + 12, axis, 11, "end", "#333")
+            width = max(part * _WIDE, 1)
+            yield f"<rect x='{_LEFT}' y='{y}' width='{width:.1f}' height='{_BAR - 4}' fill='{_OTHER}'/>"
+            yield text(_LEFT + width + 6, y + 12, f"{part:.0%}", 11, fill="#333")
+        top += _BAR * (len(space.axes) + 1)
 
 
 def _of_axis(axis: Axis) -> _Scale:

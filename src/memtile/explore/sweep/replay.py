@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memtile.arch.energy import PUBLISHED
 from memtile.errors import InputFileError
 from memtile.explore.sweep.attempt import Rivals, attempt
+from memtile.explore.sweep.figures import ENERGY
 from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.result import read_result
 from memtile.explore.sweep.row import Row, State, Task
@@ -85,7 +87,8 @@ def replay(path: str | Path, key: str = "") -> Replay:
     if then.state is State.BEATEN:
         raise InputFileError(f"{path}: {then.key} was stopped early: there is nothing to compare with.")
     sources = Sources(**head["sources"][then.sources])
-    task = Task(then.sources, then.point, head["max_cycles"], head["check"])
+    table = (head.get("energy") or PUBLISHED) if ENERGY in then.figures else ""
+    task = Task(then.sources, then.point, head["max_cycles"], head["check"], table)
     with tempfile.TemporaryDirectory() as place:
         now = attempt(sources.put(Path(place)), task, Rivals(()))
     return Replay(then, now, then.sources != sources.hash)

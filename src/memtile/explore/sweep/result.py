@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from memtile.access.drawing import Drawing
-from memtile.errors import InputFileError
-from memtile.explore.sweep.figures import FIGURES
-from memtile.explore.sweep.frames import frame_of, table_of
+from memtile.errors import DesignError, InputFileError, Problem, raise_if
+from memtile.explore.sweep.figures import ENERGY, FIGURES, objectives_of
+from memtile.explore.sweep.frames import dataset_of, frame_of, table_of
 from memtile.explore.sweep.front import costs_of, front
 from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.picture import sweep_picture
 from memtile.explore.sweep.row import Row, State
+from memtile.explore.sweep.sensitivity import sensitivity
 from memtile.explore.sweep.space import Space, space_from
 from memtile.sheet import Column, Sheet
 
 INTERRUPTED = "interrupted"
 _SHOWN = 20  # rows of a table
+_LEAST = 0.01  # of a variance, for a line to name what explains it
 _REASONS = 8  # of infeasible variants, most frequent first
 
 
@@ -56,7 +58,9 @@ class SweepResult:
     @cached_property
     def ranked(self) -> tuple[Row, ...]:
         """The good variants, best first: by the first objective, then by the others."""
-        good = (row for row in self.rows if row.state is State.GOOD)
+        good = (
+            row for row in self.rows if row.state is State.GOOD and row.figures.keys() >= {*self.objectives}
+        )
         return tuple(sorted(good, key=lambda row: (costs_of(row.figures, self.objectives), row.number)))
 
     @cached_property
@@ -99,6 +103,31 @@ class SweepResult:
             InputFileError: pyarrow or pandas is not installed.
         """
         return frame_of(self.rows)
+
+    def xarray(self) -> Any:
+        """The good variants as an ``xarray.Dataset``: a dimension for each axis, a variable for each figure.
+
+        Points that were not tried, or are not good, are NaN.
+
+        Raises:
+            InputFileError: xarray is not installed.
+            DesignError: an axis without steps.
+        """
+        return dataset_of(self.space, self.rows)
+
+    def sensitivity(self, figure: str = "") -> Mapping[str, float]:
+        """The part of a figure's variance over good variants that each axis explains alone, largest first.
+
+        Args:
+            figure: its name; the first objective if omitted.
+
+        Raises:
+            DesignError: no such figure, or one that the variants do not have.
+        """
+        name = figure or self.objectives[0]
+        objectives_of(name)
+        raise_if([_without(name) for row in self.ranked[:1] if name not in row.figures], DesignError)
+        return sensitivity(self.space, self.ranked, name)
 
     def picture(self, path: Path | str | None = None) -> Drawing:
         """Parallel coordinates of all good variants, and the front over its first two objectives.
@@ -166,17 +195,30 @@ class SweepResult:
             columns=(
                 Column("", one_line=True),
                 *(Column(name, right=True, one_line=True) for name in names),
-                *(Column(name, right=True, one_line=True) for name in FIGURES),
+                *(Column(name, right=True, one_line=True) for name in self._figures),
             ),
-            rows=tuple(_cells(row, names, row.key in on_front) for row in (*first, *later)),
+            rows=tuple(_cells(row, names, self._figures, row.key in on_front) for row in (*first, *later)),
             below=tuple(self._lines(len(first) + len(later))),
         )
+
+    def _moved(self) -> str:
+        """What moves the first objective most, in a line; empty where nothing does."""
+        parts = [(name, part) for name, part in self.sensitivity().items() if part >= _LEAST]
+        listed = ", ".join(f"{name} {part:.0%}" for name, part in parts)
+        return f"what moves {self.objectives[0]} among the good ones: {listed}" if parts else ""
+
+    @property
+    def _figures(self) -> list[str]:
+        """What the table shows: energies where they were counted."""
+        return [name for name in FIGURES if name != ENERGY or any(name in row.figures for row in self.rows)]
 
     def _lines(self, shown: int) -> list[str]:
         counts = ", ".join(f"{self.count(state)} {state}" for state in State if self.count(state))
         lines = [f"{len(self.rows)} variants: {counts}" if counts else "no variants"]
         if self.ranked:
             lines.append(f"* = on the Pareto front of {', '.join(self.objectives)}: {len(self.front)}")
+        if len(self.ranked) > 1 and (moved := self._moved()):
+            lines.append(moved)
         if shown < len(self.ranked):
             lines.append(f"{len(self.ranked) - shown} more good variants are not shown")
         lines += reasons(self.rows)
@@ -185,6 +227,19 @@ class SweepResult:
         if self.stopped:
             lines.append(f"{self.stopped}: this is what was done")
         return lines
+
+
+def _without(name: str) -> Problem:
+    return Problem(
+        reason="figure",
+        where="sweep",
+        field="figure",
+        given=name,
+        allowed="figures that the variants have",
+        source="docs/sweep.md",
+        next_step="Run the sweep with --energy." if name == ENERGY else "",
+        says=f"the variants have no figure {name}",
+    )
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
@@ -217,6 +272,8 @@ def read_result(path: str | Path, objectives: Sequence[str] = (), shown: int = _
     rows = tuple(sorted(known, key=lambda row: row.number))
     space = space_from(head["space"])
     chosen = tuple(objectives or head["objectives"])
+    good = [row for row in rows if row.state is State.GOOD]
+    raise_if([_without(n) for n in chosen if good and all(n not in r.figures for r in good)], DesignError)
     return SweepResult(head["design"], space, chosen, rows, expected=space.size, shown=shown)
 
 
@@ -229,8 +286,8 @@ def _many(space: Space) -> str:
     return "variants without end" if space.size is None else f"a space of {space.size} variants"
 
 
-def _cells(row: Row, names: Sequence[str], on_front: bool) -> tuple[str, ...]:
-    figures = (_figure(name, row.figures.get(name)) for name in FIGURES)
+def _cells(row: Row, names: Sequence[str], shown: Sequence[str], on_front: bool) -> tuple[str, ...]:
+    figures = (_figure(name, row.figures.get(name)) for name in shown)
     return ("*" if on_front else "", *(_text(row.point.get(name)) for name in names), *figures)
 
 

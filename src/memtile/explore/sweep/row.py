@@ -31,17 +31,20 @@ class Task:
         point: labels of parameters, and of timing constants behind ``timing.``.
         max_cycles: limit of the run.
         check: look for races too.
+        energy: table of energies; empty = none is counted.
     """
 
     sources: str
     point: Set
     max_cycles: int
     check: bool = False
+    energy: str = ""
 
     @property
     def key(self) -> str:
         """Hash of it all: 16 hexadecimal digits."""
-        text = json.dumps([self.sources, dict(self.point), self.max_cycles, self.check], sort_keys=True)
+        asked = [self.sources, dict(self.point), self.max_cycles, self.check]
+        text = json.dumps([*asked, *([self.energy] if self.energy else [])], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from memtile.arch.chosen_timing import chosen_timing
+from memtile.arch.energy import PUBLISHED, energy_table
 from memtile.design.bench import MAX_CYCLES
 from memtile.design.parameters import chosen
 from memtile.errors import SimulationError
 from memtile.explore.sweep.attempt import Rivals
 from memtile.explore.sweep.cluster import ClusterRunner
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.figures import objectives_of
+from memtile.explore.sweep.figures import ENERGY, objectives_of
 from memtile.explore.sweep.front import costs_of, front
 from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
@@ -65,6 +66,7 @@ class SweepPlan:
     workers: int | None = None
     seconds: float = SECONDS
     scheduler: str = ""
+    energy: str = ""
 
 
 def sweep(
@@ -103,6 +105,9 @@ class Sweep:
     def __init__(self, file: str, plan: SweepPlan) -> None:
         self.file, self.plan = file, plan
         self.objectives = objectives_of(plan.objectives)
+        self.energy = plan.energy or (PUBLISHED if ENERGY in self.objectives else "")
+        if self.energy:
+            energy_table(self.energy)
         self.sources: Sources = sources_of(file)
         function = loaded(file, self.sources.hash)
         with chosen_timing(plan.timing):  # names and ranges
@@ -141,6 +146,7 @@ class Sweep:
             "strategy": self.plan.strategy,
             "max_cycles": self.plan.max_cycles,
             "check": self.plan.check,
+            "energy": self.energy,
         }
 
     def run(self, path: Path | None, watch: Watch | None) -> SweepResult:
@@ -211,7 +217,8 @@ class Sweep:
         """What of a batch is not known yet; notes all its keys in ``asked``."""
         rivals = Rivals(self.objectives, self._best() if self._prunes else ())
         for point in batch:
-            task = Task(self.hash, {**self._fixed, **point}, self.plan.max_cycles, self.plan.check)
+            values = {**self._fixed, **point}
+            task = Task(self.hash, values, self.plan.max_cycles, self.plan.check, self.energy)
             known = self._rows.get(task.key) or (log.rows.get(task.key) if log is not None else None)
             asked.append(task.key)
             self._numbers.setdefault(task.key, len(self._numbers))
