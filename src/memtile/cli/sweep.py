@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -97,14 +97,12 @@ def run(
 
     Ends with exit code 1 if no variant is good, or the scheduler was lost.
     """
-    _one_of(grid, random, optimise)
-    if no_log and (log is not None or restart):
-        raise typer.BadParameter("--no-log keeps nothing; leave --log and --restart out.")
+    _one_of(grid, random, optimise, kept=not no_log or not (log or restart))
     from memtile.explore.sweep.sweep import SweepPlan
 
     plan = SweepPlan(
-        strategy="random" if random is not None else "grid" if optimise is None else "optimise",
-        count=trials if optimise is not None else random,
+        strategy=_strategy(random, optimise),
+        count=random if optimise is None else trials,
         objectives=optimise or by,
         vary=_varied(vary or ()),
         set=_settings(settings or ()),
@@ -120,8 +118,8 @@ def run(
         seconds=seconds,
         scheduler=scheduler or "",
     )
-    path = None if no_log else log or Path(f"{Path(file).stem}.sweep.parquet")
-    _finish(_run(file, plan, path, restart=restart), top, as_json=as_json)
+    place = None if no_log else log or Path(f"{Path(file).stem}.sweep.parquet")
+    _finish(_run(file, plan, place, restart=restart), top, as_json=as_json)
 
 
 @app.command("show", epilog=EXAMPLES)
@@ -175,7 +173,13 @@ def replay(
     leave(interrupted=False, good=result.same)
 
 
-def _one_of(grid: bool, random: int | None, optimise: str | None) -> None:
+def _strategy(random: int | None, optimise: str | None) -> Literal["grid", "random", "optimise"]:
+    return "random" if random is not None else "grid" if optimise is None else "optimise"
+
+
+def _one_of(grid: bool, random: int | None, optimise: str | None, *, kept: bool) -> None:
+    if not kept:
+        raise typer.BadParameter("--no-log keeps nothing; leave --log and --restart out.")
     if grid + (random is not None) + (optimise is not None) > 1:
         raise typer.BadParameter("--grid, --random and --optimise exclude each other. Give one of them.")
 

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Protocol
 
 from memtile.arch.devices import device as find_device
-from memtile.arch.energy import PUBLISHED, energy_table
 from memtile.design.bench import MAX_CYCLES
 from memtile.explore.plan.certificate import Proof, prove
 from memtile.explore.plan.machine import Candidate, Machine, Value, refuse
 from memtile.explore.plan.result import PlanResult
 from memtile.explore.plan.source import template
 from memtile.explore.sweep.attempt import Rivals
-from memtile.explore.sweep.figures import ENERGY, objectives_of
+from memtile.explore.sweep.figures import objectives_of, table_for
 from memtile.explore.sweep.front import costs_of, front
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
 from memtile.explore.sweep.row import Row, State, Task
@@ -87,19 +86,16 @@ def plan(
     """
     begin = time.monotonic()
     names = objectives_of(objectives)
-    table = energy or (PUBLISHED if ENERGY in names else "")
-    if table:
-        energy_table(table)
+    table = table_for(energy, names)
     machine = _machine(device, columns)
     found = list(layer.candidates(machine))
     if not found:
         raise refuse(layer.template, "layer", layer.title, "what fits into the memories of the cores")
-    chosen = _promising(found, tried)
     fixed = layer.fixed(machine)
     with _file(layer.template) as file:
-        points = [{**fixed, **candidate.point} for candidate in chosen]
+        points = [{**fixed, **candidate.point, "data": False} for candidate in _promising(found, tried)]
         hash_ = sources_of(file).hash
-        tasks = [Task(hash_, {**point, "data": False}, max_cycles, energy=table) for point in points]
+        tasks = [Task(hash_, point, max_cycles, energy=table) for point in points]
         rows = _tried(file, tasks, names, workers, watch)
         ranked, proofs, failed = _ranked(file, rows, names, proved, max_cycles)
     return PlanResult(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memtile.arch.energy import Energy
+from memtile.arch.energy import PUBLISHED, Energy, energy_table
 from memtile.arch.tiles import WORD_BYTES
 from memtile.check.tasks import TaskLog
 from memtile.design.array import Array
@@ -97,6 +97,18 @@ def after_run(made: MemoryTile | Array, before: Values, result: Result) -> dict[
     share = 0.0 if result.bound is None else round(result.bound.share, 6)
     bds = max(before["bds"], sum(tile.bd_pool.used for tile in tiles_of(made)))
     return {**before, "cycles": result.cycles, "bds": bds, "share": share}
+
+
+def table_for(text: str, objectives: Sequence[str]) -> str:
+    """The table of energies that is asked for; the published one where energy is an objective.
+
+    Raises:
+        DesignError: no such table.
+    """
+    table = text or (PUBLISHED if ENERGY in objectives else "")
+    if table:
+        energy_table(table)
+    return table
 
 
 _LEVELS = {"compute": "l1", "memory": "l2", "interface": "l3"}

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from memtile.arch.chosen_timing import chosen_timing
-from memtile.arch.energy import PUBLISHED, energy_table
 from memtile.design.bench import MAX_CYCLES
 from memtile.design.parameters import chosen
 from memtile.errors import SimulationError
 from memtile.explore.sweep.attempt import Rivals
 from memtile.explore.sweep.cluster import ClusterRunner
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.figures import ENERGY, objectives_of
+from memtile.explore.sweep.figures import objectives_of, table_for
 from memtile.explore.sweep.front import costs_of, front
 from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
@@ -105,9 +104,7 @@ class Sweep:
     def __init__(self, file: str, plan: SweepPlan) -> None:
         self.file, self.plan = file, plan
         self.objectives = objectives_of(plan.objectives)
-        self.energy = plan.energy or (PUBLISHED if ENERGY in self.objectives else "")
-        if self.energy:
-            energy_table(self.energy)
+        self.energy = table_for(plan.energy, self.objectives)
         self.sources: Sources = sources_of(file)
         function = loaded(file, self.sources.hash)
         with chosen_timing(plan.timing):  # names and ranges
