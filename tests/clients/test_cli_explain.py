@@ -17,6 +17,7 @@ from memtile import Array
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
 from memtile.explain.dump.formats import TILE_WORDS, About, elf_parts, read_coredump
+from paused_columns import clock, sending
 from simulator_client import Server, serving
 
 CASES = corpus.cases(["-hangs"])
@@ -107,6 +108,27 @@ def test_a_circle_of_channels_is_the_same_with_and_without_the_design() -> None:
         in alone["findings"][0]["message"]
     )
     assert alone["design"] is None
+
+
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_a_column_without_clock_is_named_in_a_dump_too(column: int, files: Path) -> None:
+    array = sending(3)
+    array.engine.wait(40)
+    clock(array, column, on=False)
+    array.run(20_000)
+    array.coredump(files / "paused.elf")
+    (found,) = explain("paused.elf")["findings"]
+    assert (found["code"], found["message"]) == ("MT0316", f"Column {column} stands still: its clock is off.")
+
+
+def test_tiles_without_clock_are_zeros_in_a_dump(files: Path) -> None:
+    array = sending(2)
+    clock(array, 0, on=False)
+    array.coredump(files / "paused.bin")
+    words = read_coredump(files / "paused.bin").tiles
+    rows = len(words) // 2
+    assert [bool(words[row].any()) for row in range(rows)] == [True] + [False] * (rows - 1)
+    assert words[rows + 1].any()
 
 
 def test_what_a_core_waits_for_is_open_without_the_design() -> None:

@@ -3349,5 +3349,17 @@ MUTANTS = (
         "    if wrong:\n        many",
         "    if not arguments:\n        many",
         "tests/clients/test_cli_mlir.py::test_arguments_that_the_design_does_not_have_are_told[far]",
+        "clocks of columns are not taken from a dump",
+        "io/dumps.py",
+        "            put_clocks(engine, tile, its)",
+        "            pass",
+        "tests/clients/test_cli_explain.py::test_a_column_without_clock_is_named_in_a_dump_too",
+    ),
+    Mutant(
+        "tiles without clock answer a dump",
+        "explain/dump/capture.py",
+        "    if not engine.has_clock(tile):\n        return found\n",
+        "",
+        "tests/clients/test_cli_explain.py::test_tiles_without_clock_are_zeros_in_a_dump",
     ),
 )
