@@ -3349,6 +3349,8 @@ MUTANTS = (
         "    if wrong:\n        many",
         "    if not arguments:\n        many",
         "tests/clients/test_cli_mlir.py::test_arguments_that_the_design_does_not_have_are_told[far]",
+    ),
+    Mutant(
         "clocks of columns are not taken from a dump",
         "io/dumps.py",
         "            put_clocks(engine, tile, its)",
