@@ -35,6 +35,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_rows_are_figures_by_name(measured: Path) -> None:
     found: dict[str, dict[str, Any]] = json.loads(measured.read_text())
     assert list(found) == ["limits", *MEASURED]
@@ -54,6 +55,7 @@ def test_all_rows_are_there_and_no_others() -> None:
     assert f"no rows stream13; there are {ROWS}" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_record_is_a_line_of_the_history(measured: Path, tmp_path: Path) -> None:
     history, picture = tmp_path / "history.jsonl", tmp_path / "speed.png"
     assert call("history.py", measured, "--history", history).stdout == "the first record\n"
