@@ -3364,4 +3364,26 @@ MUTANTS = (
         "",
         "tests/clients/test_cli_explain.py::test_tiles_without_clock_are_zeros_in_a_dump",
     ),
+    # Plans, and what variants have alike
+    Mutant(
+        "the certificate of a plan does not look for races",
+        "explore/plan/certificate.py",
+        "result = made.run(max_cycles, check=True)",
+        "result = made.run(max_cycles)",
+        "tests/clients/test_plan.py::test_a_race_or_other_cycles_are_no_certificate",
+    ),
+    Mutant(
+        "a number of another type is taken for its equal",
+        "design/chains.py",
+        "return tuple(map(type, (*single, *flat.from_iterable(pairs))))",
+        "return ()",
+        "tests/faults/test_kept_parts.py::test_a_number_of_another_type_is_refused_after_its_equal_was_taken",
+    ),
+    Mutant(
+        "groups weigh the same in a sensitivity, however many are in them",
+        "explore/sweep/sensitivity.py",
+        "means += [math.fsum(group) / len(group)] * len(group)",
+        "means += [math.fsum(group)] * len(group)",
+        "tests/clients/test_sweep_figures.py::test_sensitivity_is_the_variance_that_an_axis_explains_alone",
+    ),
 )
