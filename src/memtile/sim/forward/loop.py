@@ -48,6 +48,8 @@ _HOPE, _MOST_HOPE = 4, 16  # looks between actions that may fail: for one that f
 _RING_PAUSE = 4  # a log that was full and of no use is begun again after a quarter of its cycles
 _STALE = 1 << 15  # cycles after which another channel becomes the anchor, if this one ends no BD
 _MOST_TRIES = 128  # states kept before they become rarer
+_LARGE = 1 << 16  # words of a slot with which looks, and jumps, have to be rare to be worth their time
+_LOOKS_APART = 3  # times the cycles between two slots of rings
 _WORDS_A_CYCLE = 16  # words that may be kept for each cycle that is stepped
 
 
@@ -69,6 +71,9 @@ def forget(st: State, kept: Ints, book: Ints) -> None:
     if book[Book.RING_GAP] == 0:
         book[Book.RING_GAP] = book[Book.SLOT_SIZE] // _WORDS_A_CYCLE
         book[Book.HOPE] = _HOPE
+    if book[Book.SLOT_SIZE] > _LARGE:
+        book[Book.NEXT_LOOK] = max(book[Book.NEXT_LOOK], now + book[Book.RING_GAP])
+        book[Book.NEXT_RING] = now + book[Book.RING_GAP]
     choose_anchor(st, book)
 
 
@@ -387,6 +392,8 @@ def look(st: State, work: Arrays, until: int) -> int:
         found_nothing(st, book, end - work.kept[LOOK_SLOT * book[Book.SLOT_SIZE] + CYCLE])
     if book[Book.RECORDING] == 0 and stop != Stop.REPLAY:
         st.access_log[0, ON] = 0
+    if book[Book.SLOT_SIZE] > _LARGE:
+        book[Book.NEXT_LOOK] = max(book[Book.NEXT_LOOK], st.clock.now[0] + _LOOKS_APART * book[Book.RING_GAP])
     return stop
 
 
