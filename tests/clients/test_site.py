@@ -38,10 +38,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             command = [sys.executable, str(WEB / "build.py"), str(folder)]
+            command += ["--without-playground"] if fetching_fails() else []
             built = subprocess.run(command, capture_output=True, text=True, check=False)
             assert (built.returncode, built.stdout, built.stderr) == (0, "", "")
             done.touch()
     return folder
+
+
+@functools.cache
+def fetching_fails() -> str:
+    """Why the files of others that the playground needs cannot be had here; empty if they can."""
+    command = [sys.executable, "-c", "import playground_files as files; files.fetched()"]
+    done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)
+    return done.stderr if "cannot be fetched" in done.stderr else ""
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -112,7 +121,8 @@ def test_every_page_is_on_the_site_and_every_link_leads_somewhere(site: Path) ->
         for path in ROOT.glob(name):
             page = site / ("notebooks" if path.suffix == ".ipynb" else "") / f"{path.stem}.html"
             assert path.name == "README.md" or page.is_file(), path.name
-    assert list(broken(site)) == []
+    absent = {"playground.html: playground/index.html"} if fetching_fails() else set()
+    assert set(broken(site)) == absent
     assert "tutorial.html" in parsed(site / "index.html").links
 
 
@@ -201,6 +211,8 @@ def test_links_to_files_that_are_not_on_the_site_are_words() -> None:
 
 @pytest.fixture(scope="module")
 def playground(address: str, page: Page) -> Page:
+    if why := fetching_fails():
+        pytest.skip(why)
     page.said.clear()
     page.go(f"{address}/playground/index.html", "document.body?.dataset.ready")
     return page
@@ -278,6 +290,8 @@ def test_the_keyboard_asks_and_nothing_is_fetched_from_elsewhere(playground: Pag
 
 
 def test_from_disk_the_playground_says_what_it_needs(site: Path, tmp_path: Path) -> None:
+    if why := fetching_fails():
+        pytest.skip(why)
     with opened(
         site / "playground" / "index.html", tmp_path, ready="document.readyState === 'complete'"
     ) as found:
