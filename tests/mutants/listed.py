@@ -505,7 +505,7 @@ MUTANTS = (
         "or action is None or cores.codes.code(action) != Code(*code)",
         "or action is None",
         "tests/timing/test_forward_flows.py"
-        "::test_a_short_run_ends_as_one_that_steps[a kernel that waits longer now and then]",
+        "::test_a_short_run_ends_as_one_that_steps[a kernel that waits longer often]",
     ),
     Mutant(
         "a kernel that looks at the time is not caught up with",
@@ -519,16 +519,14 @@ MUTANTS = (
         "sim/forward/reads.py",
         "if shift % burst_words(st, ch) != 0:",
         "if shift < 0:",
-        "tests/timing/test_forward_flows.py"
-        "::test_a_short_run_ends_as_one_that_steps[rows that are no whole bursts]",
+        "tests/timing/test_forward_flows.py::test_bursts_begin_where_they_began[8-0]",
     ),
     Mutant(
         "a jump does not know the end of external memory",
         "sim/forward/reads.py",
-        "times = reached(st, g.target[ch], g.formed[ch], shift, times)",
-        "pass",
-        "tests/timing/test_forward_flows.py"
-        "::test_a_short_run_ends_as_one_that_steps[the end of external memory]",
+        "return before(first + size, high, shift, times)",
+        "return before(first + size + 1, high, shift, times)",
+        "tests/timing/test_forward_flows.py::test_an_access_stays_in_its_buffer_up_to_its_last_word[1]",
     ),
     Mutant(
         "words in the ports of switches stay there over a jump",

@@ -18,9 +18,11 @@ from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Dim
+from memtile.model.dma import external
 from memtile.sim.actions import Action
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
+from memtile.sim.forward import reads
 from memtile.sim.kernels import Core, Kernel
 
 LONG = pytest.mark.compiled("runs of many rounds")
@@ -59,7 +61,7 @@ SHORT = (
     "streams through two switches",
     "rows that are no whole bursts",
     "the end of external memory",
-    "a kernel that waits longer now and then",
+    "a kernel that waits longer often",
 )
 
 
@@ -229,3 +231,23 @@ def test_what_a_core_was_seen_at_is_that_of_the_last_cycle_that_was_skipped() ->
     while engines[1].now < 320:
         engines[1].run(engines[1].now + 1)
     assert np.array_equal(engines[0].state.core_seen, engines[1].state.core_seen)
+
+
+@pytest.mark.parametrize("shift", [1, 7, -3])
+def test_an_access_stays_in_its_buffer_up_to_its_last_word(shift: int) -> None:
+    """At the last period it is inside, one period later it is not."""
+    first, size, words = 100, 50, 4
+    for low in range(first, first + size - words + 1):
+        times = reads.stay_within(first, size, low, low + words - 1, shift, 1000)
+        for periods, inside in ((times, True), (times + 1, False)):
+            at = low + periods * shift
+            assert (first <= at and at + words <= first + size) == inside
+
+
+@pytest.mark.parametrize(("shift", "times"), [(16, 9), (32, 9), (-16, 9), (8, 0), (24, 0)])
+def test_bursts_begin_where_they_began(shift: int, times: int) -> None:
+    """A shift by whole bursts is let through, another one is not."""
+    state = build(design(), forward=False).state
+    channel = int(np.flatnonzero(np.asarray(state.channels.external) >= 0)[0])
+    assert external.burst_words(state, channel) == 16
+    assert reads.under_way(state, channel, shift, 9) == times
