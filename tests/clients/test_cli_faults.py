@@ -107,14 +107,22 @@ def test_bad_requests_are_answered_in_a_line(tmp_path: Path) -> None:
 
 
 ENDLESS = """
-from memtile import MemoryTile
+import random
+from memtile import Array
 
 def design():
-    tile = MemoryTile()
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
     tile.mm2s[0].start(tile.read(tile.buffer("b", 4096)), loop=True)
     tile.mm2s[0].collect()
+
+    def kernel(core):
+        while True:  # never twice the same, so that no time is jumped over
+            yield core.cycles(random.randrange(1, 9))
+
+    array.compute_tile(0, 2).run_kernel(kernel)
     print("designed", flush=True)
-    return tile
+    return array
 """
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from memtile.cli.design_file import load_design
 from memtile.cli.main import app
+from memtile.errors import SimulationError
 
 GOOD = """
 import numpy as np
@@ -293,3 +295,10 @@ def test_piped_text_has_whole_lines_without_blanks_at_their_ends(written: Any) -
     assert len(waiting) > 150
     shown = CliRunner().invoke(app, ["info"], env={"COLUMNS": "300"}).stdout.splitlines()
     assert [line for line in shown if line != line.rstrip()] == []
+
+
+def test_words_that_nobody_asks_for_need_no_room_and_those_that_do_are_an_error(written: Any) -> None:
+    many, file = ["--max-cycles", str(2 * 10**12)], written(ENDLESS)
+    assert run(*many, file).exit_code == 1
+    with pytest.raises(SimulationError, match=r"output: words is \d+; it must be \d+ or fewer: .* TMPDIR"):
+        load_design(file).run(2 * 10**12).outputs["MM2S 0"]

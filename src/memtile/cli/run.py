@@ -233,7 +233,8 @@ def _run_design(
         found = guarded(file, lambda: other.run(max_cycles, check=True))
         return found, result_arrays(other, found)
 
-    result = checks.of_design(result, result_arrays(made, result), once)
+    arrays = result_arrays(made, result) if checks.schedules else {}
+    result = checks.of_design(result, arrays, once)
     result = studies.of(result, made.engine, again, [file], device=made.device)
     draw(result)
     show_result(result, as_json=as_json)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
+from memtile.errors import Problem, SimulationError, raise_if
 from memtile.sim.feed import Flags, Offer, Words
 from memtile.sim.recycled import lend
 
@@ -44,14 +45,27 @@ def room_for(words: int, before: int = 0) -> Words:
     It is a file where these, and those ``before``, are very many.
 
     Raises:
-        MemoryError: the disk has no room for it.
+        SimulationError: the disk has no room for it.
     """
     if (words + before) * WORD_BYTES < MAPPED:
         return lend(words, np.uint32)
-    if shutil.disk_usage(tempfile.gettempdir()).free < words * WORD_BYTES:
-        raise MemoryError(f"{words} words have no room in {tempfile.gettempdir()}, where many words are kept")
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    if free < words * WORD_BYTES:
+        raise_if([_no_room(words, free)], SimulationError)
     with tempfile.TemporaryFile() as file:
         return np.memmap(file, np.uint32, "w+", shape=(words,))
+
+
+def _no_room(words: int, free: int) -> Problem:
+    return Problem(
+        reason="no_room",
+        where="output",
+        field="words",
+        given=words,
+        allowed=f"{free // WORD_BYTES} or fewer: {free} bytes are free in {tempfile.gettempdir()}",
+        source="very many words are kept in a temporary file",
+        next_step="Run fewer cycles, or set TMPDIR to a directory with more room.",
+    )
 
 
 @lru_cache(maxsize=64)  # BDs of the same length come again and again
@@ -97,7 +111,7 @@ class Taken:
         """All words in one array, uint32, read-only.
 
         Raises:
-            MemoryError: neither the memory nor the disk has room for them.
+            SimulationError: neither the memory nor the disk has room for them.
         """
         if not self._pieces:
             return np.zeros(0, np.uint32)
