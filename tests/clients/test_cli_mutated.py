@@ -119,6 +119,6 @@ def test_a_survey_of_designs_with_mistakes_sorts_them_all(tmp_path: Path) -> Non
     assert isinstance(done.exception, (SystemExit, type(None))), repr(done.exception)
     assert done.exit_code == 1, done.output
     found = json.loads(done.stdout)
-    files = {each["design"].partition("#")[0] for each in found["designs"]}  # a row for each of several devices
+    files = {each["design"].partition("#")[0] for each in found["designs"]}  # a row a device
     assert len(files) + len(found["without_device"]) == TEXTS_OF_EACH
     assert [each for each in found["designs"] if each["bucket"] == "broken"] == []

@@ -287,6 +287,8 @@ def test_a_wrong_stream_of_ours_is_an_answer_like_others(monkeypatch: pytest.Mon
     """An error of one sentence, without a problem of the input."""
     wrong = Certificate(words=64, pads=0, difference=3)
     monkeypatch.setattr(lowering, "certify", lambda *_: wrong)
+    lowering._lowered.cache_clear()
+    lowering._placed.cache_clear()
     text = (
         "Word 3 of the lowered stream is wrong. This is a fault of memtile: please report it with the tiling."
     )

@@ -61,7 +61,7 @@ def _no_room(words: int, free: int) -> Problem:
         reason="no_room",
         where="output",
         field="words",
-        given=words,
+        given=str(words),
         allowed=f"{free // WORD_BYTES} or fewer: {free} bytes are free in {tempfile.gettempdir()}",
         source="very many words are kept in a temporary file",
         next_step="Run fewer cycles, or set TMPDIR to a directory with more room.",

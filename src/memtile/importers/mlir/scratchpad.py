@@ -75,6 +75,11 @@ def _uses(top: list[Operation]) -> dict[str, tuple[bool, bool]]:
     return found
 
 
+def parameters_used(device: Operation) -> list[str]:
+    """Names of the parameters that cores read or BDs have as their offset, declared or not."""
+    return list(_uses([device]))
+
+
 def _type_of(form: Form) -> str:
     if "type" in form.attributes:
         return str(form.attributes["type"])

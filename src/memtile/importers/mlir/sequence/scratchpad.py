@@ -8,7 +8,7 @@ import numpy as np
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.scratchpad import MOST, SHIFT
+from memtile.importers.mlir.scratchpad import MOST, SHIFT, parameters_used
 from memtile.importers.mlir.sequence.accesses import address, buffer_at
 from memtile.importers.mlir.sequence.reader import Call, Reader
 from memtile.io.program.operations import WORD_MAX, Other, Write, address_of
@@ -24,7 +24,8 @@ def check_names(reader: Reader, form: Form) -> None:
     Raises:
         InputFileError: a name that nothing is called by.
     """
-    known = reader.made.device.parameters
+    device = reader.made.device
+    known = list(dict.fromkeys([*device.parameters, *parameters_used(device.operation)]))
     wrong = [name for name in reader.parameters if name not in known and not name.isdigit()]
     if wrong:
         says = f"the module has no parameter {', '.join(wrong)}"
