@@ -89,6 +89,7 @@ def begin(folder: Path, *args: str) -> subprocess.Popen[str]:
 def ended(process: subprocess.Popen[str], code: int = 0) -> dict[str, Any]:
     out, err = process.communicate(timeout=200)
     assert process.returncode == code, err
+    assert out, err
     found: dict[str, Any] = json.loads(out)
     return found
 

@@ -78,29 +78,43 @@ class ClusterRunner:
                 if self._client.status != _RUNNING:
                     raise self._lost() from None
                 continue
-            yield self._row(future, running.pop(future))
+            row = self._row(future, running[future])
+            if row is None:
+                done.put(future)
+                continue
+            del running[future]
+            yield row
 
     def _room(self) -> int:
         """How many tasks may be under way; workers come and go."""
         now = time.monotonic()
         if now > self._seen + _LOOK or not self._threads:
-            self._threads = sum(self._client.nthreads().values()) if self._client.status == _RUNNING else 0
-            self._seen = now
+            self._threads, self._seen = self._count(), now
         return _AHEAD * max(self._threads, 1)
+
+    def _count(self) -> int:
+        """Threads of all workers."""
+        try:
+            return sum(self._client.nthreads().values()) if self._client.status == _RUNNING else 0
+        except OSError:
+            raise self._lost() from None
 
     def _submit(self, request: Request, session: str) -> Any:
         task, rivals = request
         asked = {**self._common, "task": asdict(task), "rivals": asdict(rivals)}
         return self._client.submit(attempt_there, asked, key=f"memtile-{task.key}-{session}", pure=False)
 
-    def _row(self, future: Any, task: Task) -> Row:
+    def _row(self, future: Any, task: Task) -> Row | None:
+        """The row of what has ended; None if it was lost on its way, with a worker that others replace."""
         try:
             error = future.exception(timeout=_SECONDS)
             if error is None:
                 return Row.of(future.result(timeout=_SECONDS))
-        except Exception:
+        except Exception as problem:
             if future.status == "cancelled" or self._client.status != _RUNNING:
                 raise self._lost() from None
+            if isinstance(problem, (TimeoutError, OSError)):
+                return None
             raise
         if isinstance(error, MemtileError):
             raise error
