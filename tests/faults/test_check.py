@@ -14,6 +14,7 @@ from memtile.check.check import check
 from memtile.check.core_locks import released_by_cores
 from memtile.check.result import CheckResult
 from memtile.check.subject import Subject, of_design, of_mlir, of_program
+from memtile.check.tasks import TaskLog
 from memtile.design.host import Host
 from memtile.explain.findings import Severity
 from memtile.importers.design import load_still
@@ -278,3 +279,13 @@ def test_every_task_of_a_host_sequence_is_seen() -> None:
 
     tile.bench.host(sequence)
     assert found(lambda: tile).tasks == 40
+
+
+def test_the_task_at_work_is_listed_before_those_in_the_queue() -> None:
+    tile = MemoryTile()
+    buffer = tile.buffer("a", 64)
+    tile.mm2s[0].collect()
+    for runs in (2, 1):
+        tile.mm2s[0].start(tile.read(buffer), repeat=runs)
+    tile.run(20)
+    assert [task.runs for task in TaskLog(tile.engine).queued()] == [2, 1]

@@ -833,7 +833,7 @@ MUTANTS = (
         "check/tasks.py",
         "if c.task_bd[ch] >= 0:",
         "if c.task_bd[ch] > 99:",
-        "tests/faults/test_check.py::test_every_task_of_a_host_sequence_is_seen",
+        "tests/faults/test_check.py::test_the_task_at_work_is_listed_before_those_in_the_queue",
     ),
     Mutant(
         "cores of the text release what they like",
