@@ -170,9 +170,13 @@ class Door:
         while at < count:
             here = slice(at, None)
             words = passing.Programmed(tiles[here], offsets[here], values[here], masks[here], costs[here])
-            at += machine.set_up(self._state, words)
+            written = machine.set_up(self._state, words)
+            at += written
             if at < count and self._off[self._tile]:
                 raise self._without_clock(int(offsets[at]))
+            if not written:
+                self._write(int(offsets[at]), int(values[at]))
+                at += 1
 
     def write_bytes(self, offset: int, data: bytes) -> None:
         """Write ``data`` from byte ``offset`` on, wherever that is in data memory: byte enables (DEV-AXI-2).
