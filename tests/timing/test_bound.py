@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from jsonschema import Draft202012Validator
-from typer.testing import CliRunner
 
-from memtile import Array, MemoryTile, Timing, schema
+from memtile import Array, MemoryTile, Timing
 from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.timing import constants, likely
-from memtile.cli.main import app
 from memtile.explain.bound import Bound, Cost, Use, bound_of
 from memtile.explain.outcome import outcome
 from memtile.explain.record import IGNORED, Verdict, judged, record, text_of
@@ -227,22 +223,3 @@ def test_bytes_are_counted_by_level_and_streams_say_whether_they_leave_the_chip(
         ("memory(0,1) MM2S 0", ["compute(0,2) S2MM 0"], True),
         ("memory(0,1) MM2S 1", ["interface(0,0) S2MM 0"], False),
     ]
-
-
-def test_the_command_writes_them_all(tmp_path: Path) -> None:
-    file = tmp_path / "record.json"
-    args = ["run", "examples/transpose.py", "--sensitivity", "--bottleneck", "--record", str(file), "--json"]
-    done = CliRunner().invoke(app, args)
-    assert done.exit_code == 0, done.output
-    told, written = json.loads(done.stdout), json.loads(file.read_text())
-    assert list(Draft202012Validator(schema("record")).iter_errors(written)) == []
-    assert written["verdict"] == "pass"
-    assert written["result"] == told
-    assert told["band"]["low"] < told["band"]["high"]
-    assert [each["what"] for each in told["lifted"]] == ["tasks started at once"]
-    assert list(written["provenance"]["inputs"]) == ["examples/transpose.py"]
-
-
-def test_without_time_there_is_nothing_to_ask() -> None:
-    done = CliRunner().invoke(app, ["run", "examples/transpose.py", "--untimed", "--sensitivity"])
-    assert done.exit_code == 2
