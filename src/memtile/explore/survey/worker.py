@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import signal
-import subprocess
 import sys
-import threading
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from memtile.explore.line_process import LineProcess, NoAnswerError
 from memtile.explore.survey.cases import Case
 from memtile.explore.survey.outcome import Bucket, Outcome
 
@@ -35,55 +33,20 @@ class Worker:
         file = str(functions.resolve()) if functions else None
         self._options = {"functions": file, "device": device, "max_cycles": max_cycles}
         self._seconds = seconds
-        self._process: subprocess.Popen[str] | None = None
-        self._answers: queue.Queue[str] = queue.Queue()
+        self._process = LineProcess(_CODE)
 
     def attempt(self, case: Case) -> Outcome:
         """Try a design in the process."""
-        process = self._process or self._begin()
-        assert process.stdin is not None
+        line = json.dumps({"case": case.as_json(), **self._options})
         try:
-            process.stdin.write(json.dumps({"case": case.as_json(), **self._options}) + "\n")
-            process.stdin.flush()
-            answer = self._answers.get(timeout=self._seconds)
-        except queue.Empty:
-            self.end()
-            why = f"the limit of {self._seconds:g} s is over"
-            return Outcome(case.name, Bucket.BROKEN, why, seconds=self._seconds)
-        except OSError:
-            answer = ""
-        if not answer:
-            return Outcome(case.name, Bucket.BROKEN, f"the process ended with {self.end()}")
-        return Outcome.of(json.loads(answer))
+            return Outcome.of(json.loads(self._process.ask(line, self._seconds)))
+        except NoAnswerError as lost:
+            spent = self._seconds if lost.late else 0.0
+            return Outcome(case.name, Bucket.BROKEN, str(lost), seconds=spent)
 
     def end(self) -> str:
         """End the process, whatever it does; how it ended, in words."""
-        process, self._process = self._process, None
-        if process is None:
-            return "nothing"
-        try:
-            code = process.wait(timeout=1.0 if process.stdout and process.stdout.closed else 0.2)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-        if process.stdin:
-            process.stdin.close()
-        return f"signal {-code}" if code < 0 else f"exit code {code}"
-
-    def _begin(self) -> subprocess.Popen[str]:
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen([sys.executable, "-c", _CODE], stdin=pipe, stdout=pipe, text=True)
-        self._answers = queue.Queue()
-        threading.Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()
-        return self._process
-
-
-def _pass_on(lines: IO[str], answers: queue.Queue[str]) -> None:
-    """Hand over what the process says, and an empty text when it is gone."""
-    with lines:
-        for line in lines:
-            answers.put(line)
-    answers.put("")
+        return self._process.end()
 
 
 def serve() -> None:

@@ -8,16 +8,15 @@ from __future__ import annotations
 import gc
 import json
 import os
-import queue
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
-from typing import IO, Any
+from typing import Any
 
+from memtile.explore.line_process import LineProcess, NoAnswerError
 from memtile.explore.sweep.attempt import Rivals, attempt
 from memtile.explore.sweep.row import Row, State, Task
 
@@ -58,8 +57,7 @@ class ProcessRunner:
         self._file, self._workers, self._seconds = file, workers, seconds
         self._pool = ThreadPoolExecutor(workers)
         self._own = threading.local()
-        self._all: list[_Process] = []
-        self._closed = False
+        self._all: list[LineProcess] = []
 
     def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
         """The row of each request, as they come."""
@@ -79,11 +77,16 @@ class ProcessRunner:
                 future.cancel()
 
     def _attempt(self, request: Request) -> Row:
-        process: _Process | None = getattr(self._own, "process", None)
+        process: LineProcess | None = getattr(self._own, "process", None)
         if process is None:
-            process = self._own.process = _Process()
+            process = self._own.process = LineProcess(_CODE)
             self._all.append(process)
-        return process.attempt(self._file, request, self._seconds)
+        task, rivals = request
+        line = json.dumps({"file": self._file, "task": asdict(task), "rivals": asdict(rivals)})
+        try:
+            return Row.of(json.loads(process.ask(line, self._seconds)))
+        except NoAnswerError as lost:
+            return _lost(task, str(lost), "seconds" if lost.late else "crashed")
 
     def close(self) -> None:
         """End the processes, whatever they do."""
@@ -92,61 +95,6 @@ class ProcessRunner:
         self._pool.shutdown(wait=True, cancel_futures=True)
         for process in self._all:
             process.end()
-
-
-class _Process:
-    """A process, begun when there is something to do, and again after it was lost."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-        self._answers: queue.Queue[str] = queue.Queue()
-
-    def attempt(self, file: str, request: Request, seconds: float) -> Row:
-        task, rivals = request
-        process = self._process or self._begin()
-        assert process.stdin is not None
-        try:
-            line = json.dumps({"file": file, "task": asdict(task), "rivals": asdict(rivals)})
-            process.stdin.write(line + "\n")
-            process.stdin.flush()
-            answer = self._answers.get(timeout=seconds)
-        except queue.Empty:
-            self.end()
-            return _lost(task, f"the limit of {seconds:g} s is over", "seconds")
-        except (OSError, ValueError):
-            answer = ""
-        if not answer:
-            return _lost(task, f"the process ended with {self.end()}", "crashed")
-        return Row.of(json.loads(answer))
-
-    def end(self) -> str:
-        """End the process; how it ended, in words."""
-        process, self._process = self._process, None
-        if process is None:
-            return "nothing"
-        try:
-            code = process.wait(timeout=0.2)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-        if process.stdin:
-            process.stdin.close()
-        return f"signal {-code}" if code < 0 else f"exit code {code}"
-
-    def _begin(self) -> subprocess.Popen[str]:
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen([sys.executable, "-c", _CODE], stdin=pipe, stdout=pipe, text=True)
-        self._answers = queue.Queue()
-        threading.Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()
-        return self._process
-
-
-def _pass_on(lines: IO[str], answers: queue.Queue[str]) -> None:
-    """Hand over what the process says, and an empty text when it is gone."""
-    with lines:
-        for line in lines:
-            answers.put(line)
-    answers.put("")
 
 
 def _lost(task: Task, why: str, kind: str) -> Row:

@@ -1,0 +1,86 @@
+"""A Python process that answers lines with lines: one that crashes or never ends ends alone."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import sys
+import threading
+from typing import IO
+
+
+class NoAnswerError(Exception):
+    """What was asked has no answer; the process is gone.
+
+    Attributes:
+        late: the time was over; otherwise the process had ended by itself.
+    """
+
+    def __init__(self, why: str, *, late: bool) -> None:
+        super().__init__(why)
+        self.late = late
+
+
+class LineProcess:
+    """A process, begun when there is something to ask, and again after it was lost.
+
+    Args:
+        code: Python that reads lines from stdin and writes one line to stdout for each.
+    """
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.Queue[str] = queue.Queue()
+
+    def ask(self, line: str, seconds: float) -> str:
+        """The answer to a line.
+
+        Raises:
+            NoAnswerError: the process ended, or took longer than ``seconds`` and was ended.
+        """
+        process = self._process or self._begin()
+        assert process.stdin is not None
+        try:
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            answer = self._answers.get(timeout=seconds)
+        except queue.Empty:
+            self.end()
+            raise NoAnswerError(f"the limit of {seconds:g} s is over", late=True) from None
+        except (OSError, ValueError):  # its end of the pipe is closed, or ours
+            answer = ""
+        if not answer:
+            raise NoAnswerError(f"the process ended with {self.end()}", late=False)
+        return answer
+
+    def end(self) -> str:
+        """End the process, whatever it does; how it ended, in words."""
+        process, self._process = self._process, None
+        if process is None:
+            return "nothing"
+        try:
+            code = process.wait(timeout=1.0 if process.stdout and process.stdout.closed else 0.2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        if process.stdin:
+            process.stdin.close()
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def _begin(self) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", self._code], stdin=pipe, stdout=pipe, text=True
+        )
+        self._answers = queue.Queue()
+        threading.Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()
+        return self._process
+
+
+def _pass_on(lines: IO[str], answers: queue.Queue[str]) -> None:
+    """Hand over what the process says, and an empty text when it is gone."""
+    with lines:
+        for line in lines:
+            answers.put(line)
+    answers.put("")
