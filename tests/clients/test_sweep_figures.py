@@ -52,6 +52,43 @@ def test_energy_is_what_the_dmas_moved_at_each_level(blocks: Path) -> None:
     assert energy_of(made, result, Energy()) == pytest.approx(0.256 * (0.9375 + 2 * 1.75 + 162.5), abs=1e-3)
 
 
+def kernel_of(core: str) -> str:
+    lines = f"""
+    tile = array.compute_tile(0, 2)
+    end, kept = on.consumers[0], tile.buffer("kept", 16)
+
+    def kernel(core):
+        yield core.acquire(end.full)
+        {core}
+        yield core.release(end.free)
+
+    tile.run_kernel(kernel)
+"""
+    text = BLOCKS.replace("    come.forward", "    on = come.forward")
+    return text.replace("    outside.mm2s[0]", f"{lines}    outside.mm2s[0]")
+
+
+@pytest.mark.parametrize(
+    ("core", "nbytes"),
+    [
+        ("yield core.cycles(7)", 256),  # what came is read once
+        ("core.write(kept, np.zeros(16, np.int32))\n        yield core.cycles(7)", 256),  # data says nothing
+        ("yield core.access(core.walk(kept))", 64),  # vectors of 32 bytes
+        ("yield core.access(core.walk(kept, 32), core.walk(kept, 32), store=core.walk(kept, 8))", 640),
+    ],
+)
+def test_energy_of_cores_is_what_they_say_or_what_came_and_went(
+    core: str, nbytes: int, tmp_path: Path
+) -> None:
+    """DEV-ENERGY-2: a store of a byte reads and writes a word."""
+    (file := tmp_path / "kernel.py").write_text(kernel_of(core))
+    made = design_function(str(file))(64)
+    result = made.run()
+    assert result.good
+    assert energy_of(made, result, Energy(1.0, 0.0, 0.0)) == pytest.approx((256 + nbytes) / 1000)
+    assert energy_of(made, result, Energy(0.0, 1.0, 0.0)) == pytest.approx(2 * 256 / 1000)
+
+
 def test_the_published_table_is_assumed_here_and_says_where_it_is_from() -> None:
     """DEV-ENERGY-1."""
     assert {source.grade for source in SOURCES.values()} == {Grade.ASSUMED}

@@ -44,9 +44,15 @@ class LockOperation:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Accesses:
-    """Accesses step by step; int64[steps, address generators, (word as the core sees it, CoreMode)]."""
+    """Accesses step by step.
+
+    Attributes:
+        steps: int64[steps, address generators, (word as the core sees it, CoreMode)].
+        nbytes: that banks read and write for them: whole words, two for a store of less than one.
+    """
 
     steps: Ints
+    nbytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -178,7 +184,14 @@ def merge(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Pattern |
             steps[: len(used), port, 0] = np.where(used, pattern.at // WORD_BYTES, 0)
             mode = _mode(kind, pattern.bits, stores=port >= kind.loads)
             steps[: len(used), port, 1] = np.where(used, mode, CoreMode.NONE)
-    return Accesses(steps)
+    return Accesses(steps, _nbytes(steps[:, :, 1], kind))
+
+
+def _nbytes(modes: Ints, kind: CoreKind) -> int:
+    """Bytes that accesses of these modes read and write."""
+    vector = kind.vector_bits // 8
+    widths = {CoreMode.WORD: WORD_BYTES, CoreMode.UPDATE: 2 * WORD_BYTES, CoreMode.VECTOR: vector}
+    return sum(int(np.count_nonzero(modes == mode)) * width for mode, width in widths.items())
 
 
 def _mode(kind: CoreKind, bits: int, *, stores: bool) -> CoreMode:

@@ -60,6 +60,7 @@ class Running:
         exchange: the action on the cascade or the stream that it is at.
         links: phases of the actions on these that have ended so far.
         handed_back: an action that the kernel has given, and that its core was not set to work on yet.
+        accessed: bytes of memory that the accesses it has asked for so far read and write.
     """
 
     core: Core
@@ -75,6 +76,7 @@ class Running:
     exchange: Exchange | None = None
     links: set[CorePhase] = field(default_factory=set)
     handed_back: list[Action | None] = field(default_factory=list)
+    accessed: int = 0
 
     @property
     def endless(self) -> bool:
@@ -190,6 +192,8 @@ class Cores:
         action = _following(running)
         running.core.made.remove(action)
         _check_made(running.core)
+        if isinstance(action, Accesses):
+            running.accessed += action.nbytes
         return action
 
     def hand_back(self, core: int, action: Action | None) -> None:

@@ -46,7 +46,7 @@ FIGURES = {
         Figure("l2", "bytes of buffers in memory tiles"),
         Figure("l1", "bytes of buffers in compute tiles"),
         Figure("bds", "buffer descriptors in use, of all tiles"),
-        Figure(ENERGY, "nanojoules of what the DMAs moved, by the table of energies"),
+        Figure(ENERGY, "nanojoules of what DMAs and cores moved, by the table of energies"),
         Figure("share", "bound of the run as a part of its cycles, 0 to 1", most=True),
     )
 }
@@ -116,20 +116,22 @@ _LEVELS = {"compute": "l1", "memory": "l2", "interface": "l3"}
 
 
 def energy_of(made: MemoryTile | Array, result: Result, table: Energy) -> float:
-    """Nanojoules of the bytes that the DMAs of a design read and wrote in a run, at each level.
+    """Nanojoules of the bytes that DMAs and cores of a design read and wrote in a run, at each level.
 
-    What cores read and write themselves, and the streams between the tiles, are not in it.
+    A core whose kernel says its accesses has made these; of another one it is known only what came and went:
+    it reads what the DMA of its tile writes, and writes what that reads, once each (DEV-ENERGY-2). What
+    streams and cascades between the tiles cost is not in it.
     """
-    levels = {
-        channel.name: _LEVELS[tile.kind.role]
-        for tile in tiles_of(made)
-        for channel in (*tile.s2mm, *tile.mm2s)
-    }
+    tiles = tiles_of(made)
     costs = {"l1": table.l1, "l2": table.l2, "l3": table.l3}
-    picojoules = (
-        costs[levels[use.name]] * use.words * WORD_BYTES for use in result.channels if use.name in levels
-    )
-    return round(sum(picojoules) / 1000, 3)
+    words = {use.name: use.words for use in result.channels}
+    moved = {tile.index: sum(words.get(c.name, 0) for c in (*tile.s2mm, *tile.mm2s)) for tile in tiles}
+    picojoules = sum(costs[_LEVELS[tile.kind.role]] * moved[tile.index] * WORD_BYTES for tile in tiles)
+    engine = made.engine
+    for core, running in engine.cores.running.items():
+        tile = int(engine.state.cores.tile[core])
+        picojoules += costs[_LEVELS["compute"]] * (running.accessed or moved.get(tile, 0) * WORD_BYTES)
+    return round(picojoules / 1000, 3)
 
 
 def _nbytes(tiles: Sequence[Tile], kind: str) -> int:
