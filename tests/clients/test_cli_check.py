@@ -52,6 +52,75 @@ def test_parameters_of_the_design_can_be_set() -> None:
     assert (done.exit_code, done.stdout) == (0, "ring.py: 2 tasks checked, nothing found\n")
 
 
+MOVED = """aiex.scratchpad_parameter @p : i32 {state_table_idx = 0 : ui8}
+module {
+  aie.device(npu1_1col) {
+    %s = aie.tile(0, 0)
+    %m = aie.tile(0, 1)
+    %b = aie.buffer(%m) {address = 0 : i32} : memref<8xi32>
+    aie.flow(%s, DMA : 0, %m, DMA : 0)
+    aie.flow(%m, DMA : 0, %s, DMA : 0)
+    aie.shim_dma_allocation @in(%s, MM2S, 0)
+    aie.shim_dma_allocation @out(%s, S2MM, 0)
+    aie.memtile_dma(%m) {
+      %0 = aie.dma_start(S2MM, 0, ^bd, ^end)
+    ^bd:
+      aie.dma_bd(%b : memref<8xi32>, 0, 8)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+    aiex.runtime_sequence(%a: memref<8xi32>) {
+      aiex.npu.create_scratchpad {size = 8 : ui32}
+      aiex.npu.write32 {address = 0xA0020 : ui32, column = 0 : i32, row = 1 : i32, value = 8 : ui32}
+      aiex.npu.write32 {address = 0xA0024 : ui32, column = 0 : i32, row = 1 : i32, value = 0x20000 : ui32}
+      aiex.npu.write32 {address = 0xA003C : ui32, column = 0 : i32, row = 1 : i32, value = 0x80000000 : ui32}
+      aiex.npu.update_from_scratchpad <mul> {state_table_idx = 0 : ui8, func_arg = 32 : ui32,
+        address = 0x1A0024 : ui32}
+      aiex.npu.write32 {address = 0xA0634 : ui32, column = 0 : i32, row = 1 : i32, value = 1 : ui32}
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 0 : i64, metadata = @in}
+        : memref<8xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 1 : i64, metadata = @out}
+        : memref<8xi32>
+    }
+  }
+}
+"""
+"""A task reads what another one writes at any time, or 8 words behind it for each one of the scratchpad."""
+
+
+def test_parameters_of_a_scratchpad_can_be_set(tmp_path: Path) -> None:
+    (tmp_path / "moved.mlir").write_text(MOVED)
+    without, one = check("moved.mlir"), check("moved.mlir", "--set", "0=1")
+    assert (without.exit_code, one.exit_code) == (1, 0), without.output + one.output
+    assert "MT0105" in without.stdout
+    assert check("moved.mlir", "--set", "0=0").stdout == without.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "setting", "code", "says"),
+    [
+        ("moved.mlir", "q=1", 1, "the module has no parameter q"),
+        ("moved.mlir", "0=much", 2, "for MLIR it must be NAME=NUMBER"),
+        ("alone.mlir", "p=1", 1, "nothing takes the parameter p: there is no host sequence"),
+        ("numbers.mlir", "p=1", 1, "nothing takes the parameter p: the host sequence hangs on numbers"),
+        ("writes.txn", "p=1", 2, "a program of register writes has no parameters"),
+    ],
+)
+def test_parameters_that_nothing_takes_are_told(
+    tmp_path: Path, file: str, setting: str, code: int, says: str
+) -> None:
+    (tmp_path / "moved.mlir").write_text(MOVED)
+    (tmp_path / "alone.mlir").write_text("module { aie.device(npu1_1col) { %t = aie.tile(0, 2) } }")
+    (tmp_path / "numbers.mlir").write_text(
+        MOVED.replace("(%a: memref<8xi32>)", "(%a: memref<8xi32>, %n: i32)")
+    )
+    (tmp_path / "writes.txn").write_bytes(b"")
+    done = check(file, "--set", setting)
+    assert done.exit_code == code, done.output
+    assert says in done.output
+
+
 def test_several_designs_are_told_one_after_another() -> None:
     done = check("fine.mlir", "ring.py")
     assert done.exit_code == 1

@@ -135,6 +135,20 @@ MUTANTS = (
         "tests/clients/test_cli_sweep.py::test_the_same_command_runs_nothing_again_and_other_sources_do",
     ),
     Mutant(
+        "cores use no energy for what they say to access",
+        "explore/sweep/figures.py",
+        "(running.accessed or moved.get(tile, 0) * WORD_BYTES)",
+        "(moved.get(tile, 0) * WORD_BYTES)",
+        "tests/clients/test_sweep_figures.py::test_energy_of_cores_is_what_they_say_or_what_came_and_went",
+    ),
+    Mutant(
+        "a check leaves out what the scratchpad changes",
+        "check/subject.py",
+        "UPDATE: host.update if updates else host.nothing",
+        "UPDATE: host.nothing",
+        "tests/clients/test_cli_check.py::test_parameters_of_a_scratchpad_can_be_set",
+    ),
+    Mutant(
         "modules beside a design are no sources",
         "explore/sweep/sources.py",
         "waiting += _imported(",

@@ -19,7 +19,7 @@ from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.program.operations import ArrayShape, Operation, Other
 from memtile.io.program.pdi_loads import LOAD
 from memtile.io.program.pointer_patches import PATCH
-from memtile.io.program.register_updates import UPDATE
+from memtile.io.program.register_updates import UPDATE, update
 from memtile.io.program.register_writes import Advance, apply
 from memtile.io.program.token_waits import WAIT, places_of
 from memtile.sim.core_control import enabled_cores
@@ -91,7 +91,7 @@ def of_mlir(loaded: Loaded) -> Subject:
     if loaded.sequence is not None:
         if any(map(is_scalar, loaded.sequence.arguments)):
             notes.append("the host sequence hangs on numbers that only a run has: its tasks are not checked")
-        _replay(loaded.sequence.steps, loaded.array, log)
+        _replay(loaded.sequence.steps, loaded.array, log, updates=bool(loaded.parameters))
     devices = [loaded.configured, *(loaded.sequence.loads if loaded.sequence else ())]
     cores = {made.tiles[core.tile].index for made in devices for core in made.device.cores}
     known = [released_by_cores(made) for made in devices]
@@ -196,14 +196,20 @@ class _Host:
     def nothing(self, _operation: Other) -> None:
         """Changes no task."""
 
+    def update(self, operation: Other) -> None:
+        """Add a word of the scratchpad to an address in the array."""
+        update(self._door, operation)
+        self._log.take(self.place)
 
-def _replay(operations: Sequence[Operation], array: Array, log: TaskLog) -> None:
+
+def _replay(operations: Sequence[Operation], array: Array, log: TaskLog, *, updates: bool = False) -> None:
+    """Do the steps of a program; ``updates``: those from the scratchpad too, whose words somebody gave."""
     host = _Host(array, log)
     handlers: dict[str, Callable[[Other], None]] = {
         PATCH: host.nothing,
         WAIT: host.wait,
         LOAD: host.wait,
-        UPDATE: host.nothing,
+        UPDATE: host.update if updates else host.nothing,
     }
     apply(
         operations,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,7 +40,11 @@ def check(
     ] = "",
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Parameter of design(); may be given again."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Parameter of design(), or of the scratchpad of a design in MLIR; may be given again.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
     as_sarif: Annotated[
@@ -70,10 +74,11 @@ def checked(designs: Sequence[str], device: str = "", settings: Sequence[str] = 
     Args:
         designs: files and build folders.
         device: of files that leave it open.
-        settings: ``NAME=VALUE`` of parameters of designs in Python.
+        settings: ``NAME=VALUE`` of parameters of designs in Python, and of the scratchpad of designs in MLIR.
 
     Raises:
-        UsageError: no such file.
+        UsageError: no such file; settings of register writes, which have no parameters.
+        InputFileError: settings of another form than the designs take.
     """
     from memtile.check.check import check as check_subject
 
@@ -91,9 +96,11 @@ def _parts(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
     """The designs of a file: one, but for MLIR files with several devices."""
     suffix = Path(name).suffix
     if suffix == SUFFIX:
-        yield from _mlir(name, device)
+        yield from _mlir(name, device, settings)
     elif suffix == ".py":
         yield name, partial(_python, name, settings)
+    elif settings:
+        raise UsageError(f"{name}: --set is for designs; a program of register writes has no parameters.")
     else:
         yield name, partial(_program, name, device)
 
@@ -108,7 +115,8 @@ def _python(name: str, settings: Sequence[str]) -> Subject:
     return subject
 
 
-def _mlir(name: str, device: str) -> Iterator[Part]:
+def _mlir(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
+    from memtile.cli.mlir_file import parameters_of
     from memtile.errors import MemtileError
     from memtile.importers.design import device_names
 
@@ -117,15 +125,16 @@ def _mlir(name: str, device: str) -> Iterator[Part]:
         names = [*device_names(name)]
     except MemtileError:
         names = []  # the check itself says why
+    parameters = parameters_of(settings)
     for each in names if len(names) > 1 else [None]:
-        yield f"{name} ({each})" if each else name, partial(_still, name, each, device)
+        yield f"{name} ({each})" if each else name, partial(_still, name, each, device, parameters)
 
 
-def _still(name: str, each: str | None, device: str) -> Subject:
+def _still(name: str, each: str | None, device: str, parameters: Mapping[str, float]) -> Subject:
     from memtile.check.subject import of_mlir
     from memtile.importers.design import load_still
 
-    return of_mlir(load_still(name, device=device or None, name=each))
+    return of_mlir(load_still(name, device=device or None, name=each, parameters=parameters))
 
 
 def _program(name: str, device: str) -> Subject:

@@ -116,27 +116,55 @@ def device_names(file: Path | str) -> list[str]:
     return [each.name or each.device for each in devices(read(_text(file)))]
 
 
-def load_still(file: Path | str, *, device: str | None = None, name: str | None = None) -> Loaded:
+def load_still(
+    file: Path | str,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    parameters: Parameters = NO_PARAMETERS,
+) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
 
-    External functions need not be known, and parameters of a scratchpad are 0.
+    External functions need not be known.
 
     Args:
         file: of MLIR text.
         device: device to be, whatever the text says.
         name: symbol of the device of the text, where it has several.
+        parameters: of the scratchpad, by name; those that are not given are 0.
 
     Raises:
-        InputFileError: as :func:`load`.
+        InputFileError: as :func:`load`; parameters of a text whose host sequence cannot take any: there is
+            none, or its steps hang on numbers that only a run has.
         DesignError: what the device cannot hold.
     """
     text = _text(file)
     found = devices(_tree(text))
-    return _still(_chosen(text, found, name), found, device, None, _Zeros(), None)
+    described = _chosen(text, found, name)
+    still = _still(described, found, device, None, _Zeros(parameters), None)
+    open_ = still.sequence is not None and any(map(is_scalar, still.sequence.arguments))
+    if parameters and (open_ or not any(each.sequences for each in found)):
+        raise InputFileError(_no_taker(text.name, parameters, open_=open_))
+    return still
 
 
-class _Zeros(dict[str, int]):
-    """Numbers that nobody gave."""
+def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
+    names = ", ".join(parameters)
+    why = "the host sequence hangs on numbers that only a run has" if open_ else "there is no host sequence"
+    return Problem(
+        reason="mlir_parameter",
+        where=where,
+        field="parameters",
+        given=names,
+        allowed="parameters that a host sequence brings to the array",
+        source="docs/mlir.md",
+        next_step="Give them to memtile run." if open_ else "Leave --set out.",
+        says=f"nothing takes the parameter{'s' * (len(parameters) > 1)} {names}: {why}",
+    )
+
+
+class _Zeros(dict[str, float]):
+    """Numbers that nobody gave are 0."""
 
     def __contains__(self, name: object) -> bool:
         return True
