@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -222,7 +223,8 @@ def test_another_source_is_another_directory(
     assert (jit_cache.cache_directory(SOURCES) != before) == counts
 
 
-def test_another_numba_is_another_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_numba_is_another_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path))
     before = jit_cache.cache_directory(SOURCES)
     forget_what_was_found()
     monkeypatch.setattr(numba, "__version__", "0.61.0")
@@ -270,16 +272,38 @@ def test_the_version_of_numba_is_known_without_importing_it() -> None:
 def test_only_the_last_engines_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path))
     mine = jit_cache.cache_directory(SOURCES)
-    for age in range(8):
+    for age in range(12):
         other = mine.parent / f"other{age}"
         (other / "sim").mkdir(parents=True)
         os.utime(other, (1e9 - age, 1e9 - age))
     jit_cache.forget_old(mine)
-    kept = {mine.name, "other0", "other1", "other2"}
+    kept = {mine.name, *(f"other{age}" for age in range(7))}
     assert {directory.name for directory in mine.parent.iterdir()} == kept
 
 
-def test_one_notice_when_and_only_when_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_loads_an_engine_uses_it(tmp_path: Path) -> None:
+    native.keep(tmp_path, "engine", native.Code("engine", "these structs", b"code"))
+    for about, uses in (("other structs", False), ("these structs", True)):
+        os.utime(tmp_path, (1e9, 1e9))
+        native.kept(tmp_path, "engine", about)
+        assert (tmp_path.stat().st_mtime > 1e9) == uses
+
+
+def test_an_engine_that_only_others_can_write_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = native.Code("engine", "these structs", b"code")
+    native.keep(tmp_path, "engine", code)
+
+    def refuse(_path: object) -> None:
+        raise OSError(errno.EROFS, "a file system that is only read")
+
+    monkeypatch.setattr(os, "utime", refuse)
+    assert native.kept(tmp_path, "engine", "these structs") == code
+
+
+def test_one_notice_when_and_only_when_it_compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path))
     forgotten: list[bool] = []
     monkeypatch.setattr(jit, "forget_old", lambda _directory: forgotten.append(True))
     one, two = numba.njit(lambda x: x + 1), numba.njit(lambda x: x + 2)

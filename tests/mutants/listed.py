@@ -3189,6 +3189,13 @@ MUTANTS = (
         "tests/properties/test_many_writes.py::test_a_program_is_its_operations_one_after_another",
     ),
     Mutant(
+        "an engine that is loaded does not count as used",
+        "jit/native.py",
+        "        os.utime(directory)",
+        "        pass",
+        "tests/faults/test_engine_cache.py::test_who_loads_an_engine_uses_it",
+    ),
+    Mutant(
         "damaged machine code is loaded",
         "jit/native.py",
         'whole = head.get("sha256") == sha256(content).hexdigest()',
@@ -3198,8 +3205,8 @@ MUTANTS = (
     Mutant(
         "machine code for other structs is loaded",
         "jit/native.py",
-        "found if whole and found.about == about else None",
-        "found if whole else None",
+        "if not whole or found.about != about:",
+        "if not whole:",
         "tests/faults/test_engine_cache.py::test_machine_code_is_found_as_it_was_kept_or_not_at_all",
     ),
     # Tools of agents

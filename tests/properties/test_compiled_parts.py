@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -146,7 +147,7 @@ def test_arrays_that_overlap_are_refused() -> None:
         ("del untyped_passes.GenericRewrites", "untyped_passes.GenericRewrites"),
     ],
 )
-def test_where_numba_lacks_a_hook_it_compiles_alone(change: str, name: str) -> None:
+def test_where_numba_lacks_a_hook_it_compiles_alone(change: str, name: str, tmp_path: Path) -> None:
     """A Numba of another version: one sentence says why it takes so long, and the results are the same."""
     code = f"""
 from numba.core import compiler, types, untyped_passes
@@ -167,6 +168,7 @@ with decorators.compiling(decorators.to_stderr, ()):
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "MEMTILE_CACHE": str(tmp_path)},
     )
     assert (run.returncode, run.stderr) == (
         0,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from contextlib import suppress
 from ctypes import CFUNCTYPE, PYFUNCTYPE, c_int32, c_int64, c_void_p
 from functools import cache
 from hashlib import sha256
@@ -69,7 +70,10 @@ def keep(directory: Path, name: str, code: Code) -> None:
 
 
 def kept(directory: Path, name: str, about: str) -> Code | None:
-    """The code that is kept, None if there is none, it is damaged, or it depends on something else."""
+    """The code that is kept, None if there is none, it is damaged, or it depends on something else.
+
+    Its directory counts as used now: those used last stay (``cache.forget_old``).
+    """
     try:
         first, _, content = _file(directory, name).read_bytes().partition(b"\n")
         head = json.loads(first)
@@ -77,7 +81,11 @@ def kept(directory: Path, name: str, about: str) -> Code | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     whole = head.get("sha256") == sha256(content).hexdigest()
-    return found if whole and found.about == about else None
+    if not whole or found.about != about:
+        return None
+    with suppress(OSError):  # a place that is only read has no old directories to forget
+        os.utime(directory)
+    return found
 
 
 def load(code: Code, numbers: int) -> Calls:
