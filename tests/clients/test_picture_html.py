@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 from matplotlib import image
 from typer.testing import CliRunner
 
+from browser import Page, opened
 from memtile.access.slices import HIDDEN, rectangles, slices
 from memtile.access.tiling import TilingParameters, TraversingParameters
 from memtile.access.tiling_cases import parse_tiling
@@ -25,16 +24,8 @@ from memtile.report.access_picture import access_figure
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "tilings"
 HALO = EXAMPLES / "halo.json"
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+DRAWN = "document.body?.dataset.drawn"
+CANVASES = "document.querySelectorAll('canvas').length"
 
 
 def draw(source: Path, target: Path) -> str:
@@ -43,38 +34,31 @@ def draw(source: Path, target: Path) -> str:
     return target.read_text(encoding="utf-8") if target.suffix != ".png" else ""
 
 
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    path = shutil.which("chromium")
-    if path is None and "CI" not in os.environ:
-        pytest.skip("no chromium on the PATH (Debian package chromium); a build server must have it")
-    assert path is not None, "chromium is missing"
-    return path
+def text(shown: Page) -> str:
+    """What is to be read on a page."""
+    found: str = shown.evaluate("document.body.textContent")
+    return found
 
 
-def browse(browser: str, profile: Path, *args: str) -> str:
-    command = [browser, *FLAGS, f"--user-data-dir={profile}", *args]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_the_page_runs_in_a_browser(chromium: str, tmp_path: Path) -> None:
+def test_the_page_runs_in_a_browser(tmp_path: Path) -> None:
     page = tmp_path / "halo.html"
     draw(HALO, page)
-    dom = browse(chromium, tmp_path / "profile", "--dump-dom", page.as_uri())
-    assert '<body data-drawn="144">' in dom
-    assert "element 144 of 144 · BD 3, run 0 · zero padding at (8, 8)</div>" in dom
-    assert dom.count("<canvas") == 1
-    part = browse(chromium, tmp_path / "profile", "--dump-dom", f"{page.as_uri()}#50")
-    assert '<body data-drawn="50">' in part
-    assert "element 50 of 144 · BD 1, run 0 · data at (4, 1)</div>" in part
+    with opened(page, tmp_path / "profile", ready=DRAWN) as shown:
+        assert shown.evaluate("document.body.dataset.drawn") == "144"
+        assert "element 144 of 144 · BD 3, run 0 · zero padding at (8, 8)" in text(shown)
+        assert shown.evaluate(CANVASES) == 1
+        shown.go("about:blank")
+        shown.go(f"{page.as_uri()}#50", DRAWN)
+        assert shown.evaluate("document.body.dataset.drawn") == "50"
+        assert "element 50 of 144 · BD 1, run 0 · data at (4, 1)" in text(shown)
+        assert shown.said == []
 
 
-def test_the_page_is_not_blank(chromium: str, tmp_path: Path) -> None:
+def test_the_page_is_not_blank(tmp_path: Path) -> None:
     page, shot = tmp_path / "halo.html", tmp_path / "shot.png"
     draw(HALO, page)
-    browse(chromium, tmp_path / "profile", f"--screenshot={shot}", "--window-size=900,800", page.as_uri())
+    with opened(page, tmp_path / "profile", width=900, height=800, ready=DRAWN) as shown:
+        shown.picture(shot)
     pixels = image.imread(shot)[..., :3]
     assert pixels.shape == (800, 900, 3)
     viridis_ends = [np.array([0x44, 0x01, 0x54]) / 255, np.array([0xFD, 0xE7, 0x25]) / 255]
@@ -82,15 +66,17 @@ def test_the_page_is_not_blank(chromium: str, tmp_path: Path) -> None:
         assert (np.abs(pixels - colour).max(axis=2) < 0.02).sum() > 200
 
 
-def test_slices_of_four_dimensions_are_canvases(chromium: str, tmp_path: Path) -> None:
+def test_slices_of_four_dimensions_are_canvases(tmp_path: Path) -> None:
     source, page = tmp_path / "four.json", tmp_path / "four.html"
     source.write_text('{"buffer_dimension": [4, 3, 2, 2], "element_bits": 32, "id": "<4 & 5>"}')
     draw(source, page)
-    dom = browse(chromium, tmp_path / "profile", "--dump-dom", page.as_uri())
-    assert dom.count("<canvas") == 4
-    assert "<figcaption>dimension 2 = 1, dimension 3 = 0</figcaption>" in dom
-    assert "data at (3, 2), dimension 2 = 1, dimension 3 = 1</div>" in dom
-    assert "<h1>&lt;4 &amp; 5&gt;: read 4 x 3 x 2 x 2" in dom
+    with opened(page, tmp_path / "profile", ready=DRAWN) as shown:
+        assert shown.evaluate(CANVASES) == 4
+        captions = shown.evaluate("[...document.querySelectorAll('figcaption')].map(c => c.textContent)")
+        assert "dimension 2 = 1, dimension 3 = 0" in captions
+        assert "data at (3, 2), dimension 2 = 1, dimension 3 = 1" in text(shown)
+        heading = shown.evaluate("document.querySelector('h1').textContent")
+        assert heading.startswith("<4 & 5>: read 4 x 3 x 2 x 2")
 
 
 def test_the_page_needs_nothing_but_itself(tmp_path: Path) -> None:
