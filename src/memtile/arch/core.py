@@ -23,6 +23,7 @@ class CoreKind:
         loads: address generators that load.
         stores: address generators that store.
         vector_bits: width of a vector access: both banks of a pair (AM020).
+        register_bits: of a vector register of the full width (AM020).
         scalar_bits: widths of the scalar mode; below ``WORD_BYTES`` a store is a read-modify-write (UG1603).
         program_base: program memory in the tile's address space (open driver).
         program_bytes: its size (AM020: 16 KB, 1024 instructions of 128 bit).
@@ -35,6 +36,7 @@ class CoreKind:
     loads: int
     stores: int
     vector_bits: int
+    register_bits: int
     scalar_bits: tuple[int, ...]
     program_base: int
     program_bytes: int
@@ -63,6 +65,7 @@ CORE = CoreKind(
     loads=2,
     stores=1,
     vector_bits=256,
+    register_bits=512,
     scalar_bits=(32, 16, 8),
     program_base=0x20000,
     program_bytes=0x4000,

@@ -334,6 +334,7 @@ _ALL = (
     *(MEMORY_V2, COMPUTE_V2, INTERFACE_V2),
 )
 TILE_KINDS: Mapping[TileName, TileKind] = MappingProxyType({kind.name: kind for kind in _ALL})
+MAX_DIMENSIONS = max(kind.dimensions for kind in _ALL)
 
 
 def kinds_of(generation: Generation) -> Mapping[TileName, TileKind]:

@@ -12,7 +12,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from memtile.arch.tiles import TILE_KINDS, TileKind
+from memtile.arch.tiles import MAX_DIMENSIONS, TileKind
 from memtile.bd.descriptor import (
     DEFAULT_AXI,
     Acquire,
@@ -25,8 +25,6 @@ from memtile.bd.descriptor import (
     Release,
 )
 from memtile.bd.windows import DmaAddress, DmaLock
-
-MAX_DIMENSIONS = max(kind.dimensions for kind in TILE_KINDS.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from math import isfinite
 from typing import Any, NamedTuple, TypeGuard
 
 from memtile.arch.bd_layout import BdField, Encoding
-from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.arch.tiles import MAX_DIMENSIONS, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.bd.descriptor import DEFAULT_AXI, Descriptor, is_whole
-from memtile.bd.fields import MAX_DIMENSIONS, TERMS, fields_of, has_axi, padded_dimensions
+from memtile.bd.fields import TERMS, fields_of, has_axi, padded_dimensions
 from memtile.errors import Problem
 
 _SPLIT_LOOP = "Split the loop over two dimensions or over several BDs."

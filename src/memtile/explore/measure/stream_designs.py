@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memtile.arch.tiles import TILE_KINDS
 from memtile.bd.descriptor import Packet
 from memtile.explore.measure.experiment import Constant, Experiment, Units, Values
 from memtile.explore.measure.parts import (
@@ -195,7 +196,7 @@ NORTH = Experiment(
 )
 
 
-_OTHER_BD = 24  # the first one of odd channels
+_OTHER_BD = TILE_KINDS[MEMORY].bd_bank(1)[0]
 _OTHER_START = "DMA_MM2S_SEL1_START_TASK"
 
 

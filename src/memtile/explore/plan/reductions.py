@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from memtile.arch.core import CORE
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, refuse
 
 _PASSES = {"sum": 1, "max": 1, "normalise": 3}  # over the numbers of a row
-_BITS = 512  # of a vector, which takes its numbers in one cycle
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class RowReduction:
     width: int = 512
     dtype: Literal["int32", "float32"] = "int32"
     what: Literal["sum", "max", "normalise"] = "sum"
-    per_cycle: int = _BITS // 32
+    per_cycle: int = CORE.register_bits // (8 * WORD_BYTES)
 
     template: ClassVar[str] = "rows"
 

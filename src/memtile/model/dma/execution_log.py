@@ -7,6 +7,7 @@ whether it can.
 
 from __future__ import annotations
 
+from memtile.arch.tiles import MAX_DIMENSIONS
 from memtile.jit.decorators import jit
 from memtile.model.dma.mm2s import pad_value
 from memtile.model.state.columns import Ints
@@ -14,7 +15,8 @@ from memtile.model.state.state import State
 
 ROWS = 0  # entry of the log that counts its rows
 FIRST = 1  # entry with which the first row begins
-_DIMENSIONS, _INNER = 4, 3  # the last dimension has no wrap and no padding
+_DIMENSIONS = MAX_DIMENSIONS
+_INNER = _DIMENSIONS - 1  # the last dimension has no wrap and no padding
 CH, TILE, ASKS, TLAST_SUPPRESS, PAD, ORIGIN, LENGTH, STEP = range(8)  # columns; TILE: where the BD begins
 WRAP = STEP + _DIMENSIONS
 BEFORE = WRAP + _INNER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from memtile.arch.tiles import S2MM, TileKind
+from memtile.arch.tiles import MAX_DIMENSIONS, S2MM, TileKind
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION, Axi, Descriptor, Iteration, Packet
 from memtile.bd.windows import DmaAddress
@@ -14,8 +14,6 @@ from memtile.importers.mlir.forms.operands import packet_of
 from memtile.importers.mlir.sequence.reader import Call, Reader
 from memtile.importers.mlir.sequence.scratchpad import offset_of
 from memtile.importers.mlir.sequence.steps import patch, push, wait, whole_words, write_bd
-
-_DIMENSIONS = 4
 
 
 def memcpy(reader: Reader, form: Call) -> None:
@@ -80,11 +78,11 @@ def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
         lists = [form.whole_list(place) for place in places[:3]]
     if len(lists) == 3 and len(lists[2]) == len(lists[1]) - 1:  # until 2024 the innermost stride was not said
         lists[2] = [*lists[2], 1]
-    if len(lists) != 3 or len({len(each) for each in lists}) != 1 or len(lists[0]) > _DIMENSIONS:
+    if len(lists) != 3 or len({len(each) for each in lists}) != 1 or len(lists[0]) > MAX_DIMENSIONS:
         raise form.error(
             "it needs offsets, sizes and strides of equal length", "three lists of up to four numbers"
         )
-    missing = _DIMENSIONS - len(lists[0])
+    missing = MAX_DIMENSIONS - len(lists[0])
     offsets, sizes, strides = lists
     return [0] * missing + offsets, [1] * missing + sizes, [0] * missing + strides
 
