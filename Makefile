@@ -26,13 +26,13 @@ demo: $(SETUP)
 	$(BIN)/memtile run examples/halo_tiling.py
 
 check: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 test: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 interpreted: $(SETUP)
-	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) tests/timing tests/data
+	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/timing tests/data
 
 mutants: $(SETUP)
 	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)
@@ -44,7 +44,7 @@ corpus: $(SETUP)
 # The demo and the timing rules with the oldest versions that pyproject.toml allows.
 oldest: .venv-oldest/.complete
 	.venv-oldest/bin/memtile run examples/halo_tiling.py
-	.venv-oldest/bin/python -m pytest -n $(WORKERS) tests/timing
+	.venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal tests/timing
 
 .venv-oldest/.complete: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv .venv-oldest
@@ -74,7 +74,7 @@ docs: $(SETUP)
 	$(BIN)/python tests/silicon/page.py docs/silicon.md
 	$(BIN)/python tests/pages.py README.md docs/*.md
 	$(BIN)/python tests/notebook_files.py notebooks/*.ipynb
-	$(BIN)/python -m pytest -n $(WORKERS) --features-out=docs/features.md
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --features-out=docs/features.md
 
 # The site as files, in .cache/site; any warning ends it. Fetches Pyodide for the playground, once.
 site: $(SETUP)

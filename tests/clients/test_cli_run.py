@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -300,5 +301,13 @@ def test_piped_text_has_whole_lines_without_blanks_at_their_ends(written: Any) -
 def test_words_that_nobody_asks_for_need_no_room_and_those_that_do_are_an_error(written: Any) -> None:
     many, file = ["--max-cycles", str(2 * 10**12)], written(ENDLESS)
     assert run(*many, file).exit_code == 1
-    with pytest.raises(SimulationError, match=r"output: words is \d+; it must be \d+ or fewer: .* TMPDIR"):
-        load_design(file).run(2 * 10**12).outputs["MM2S 0"]
+    outputs = load_design(file).run(2 * 10**12).outputs
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            SimulationError, match=r"output: words is \d+; it must be \d+ or fewer: .* TMP"
+        ):
+            outputs["MM2S 0"]
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20  # places of TLAST alone would be 4 GB
+    finally:
+        tracemalloc.stop()

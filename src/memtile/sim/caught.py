@@ -148,7 +148,8 @@ class Taken:
 
     def _put_together(self) -> None:
         """Make one piece of all; each is given up as soon as it is copied."""
-        ends, made, at = self._ends(), room_for(self._count), 0
+        made, at = room_for(self._count), 0  # before places, which are many too
+        ends = self._ends()
         self._pieces.reverse()
         while self._pieces:
             words, _, times = self._pieces.pop()

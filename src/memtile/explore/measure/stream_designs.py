@@ -196,7 +196,7 @@ NORTH = Experiment(
 )
 
 
-_OTHER_BD = TILE_KINDS[MEMORY].bd_bank(1)[0]
+_OTHER_BD = TILE_KINDS["memory"].bd_bank(1)[0]
 _OTHER_START = "DMA_MM2S_SEL1_START_TASK"
 
 
