@@ -304,9 +304,7 @@ def test_words_that_nobody_asks_for_need_no_room_and_those_that_do_are_an_error(
     outputs = load_design(file).run(2 * 10**12).outputs
     tracemalloc.start()
     try:
-        with pytest.raises(
-            SimulationError, match=r"output: words is \d+; it must be \d+ or fewer: .* TMP"
-        ):
+        with pytest.raises(SimulationError, match=r"output: words is \d+; it must be \d+ or fewer: .* TMP"):
             outputs["MM2S 0"]
         assert tracemalloc.get_traced_memory()[1] < 1 << 20  # places of TLAST alone would be 4 GB
     finally:

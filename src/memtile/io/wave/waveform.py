@@ -6,17 +6,79 @@ The engine stops after each cycle to be looked at, which is slow and changes not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+
+import numpy as np
 
 from memtile.arch.tiles import DIRECTIONS
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.io.wave.vcd import Change, Signal, Value, choose, write_vcd
 from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
 from memtile.sim.engine import Engine
 
-Reader = Callable[[], Value]
 _COUNT_BITS = 32  # of numbers without a register field that would say
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Signals that show the same column of the state.
+
+    Attributes:
+        name: of each, in its scope.
+        column: of the state.
+        shown: the value of the signal, by that of the column.
+        width: bits; 0 = text.
+    """
+
+    name: str
+    column: Callable[[State], Ints]
+    shown: Callable[[int], Value] = int
+    width: int = _COUNT_BITS
+
+
+def _names(of: type[IntEnum]) -> Callable[[int], Value]:
+    return {member.value: member.name.lower() for member in of}.__getitem__
+
+
+_CHANNEL = (
+    _Kind("cause", lambda state: state.channels.why, _names(Cause), 0),
+    _Kind("phase", lambda state: state.channels.phase, _names(Phase), 0),
+    _Kind("moving", lambda state: state.channels.why, lambda why: int(why == Cause.MOVING), 1),
+    _Kind("bd", lambda state: state.channels.bd),
+    _Kind("words", lambda state: state.channels.moved),
+    _Kind("queue", lambda state: state.channels.queue_count),
+    _Kind("fifo", lambda state: state.fifos.held),
+)
+_LOCK = (_Kind("value", lambda state: state.locks.value),)
+_CORE = (
+    _Kind("cause", lambda state: state.cores.why, _names(CoreCause), 0),
+    _Kind("phase", lambda state: state.cores.phase, _names(CorePhase), 0),
+)
+
+
+class _Group:
+    """The chosen signals of a kind.
+
+    Attributes:
+        orders: places of the signals among all that are chosen.
+        last: entries of the column, when it was looked at last.
+    """
+
+    def __init__(self, kind: _Kind, members: Sequence[tuple[int, int]], state: State) -> None:
+        self.kind = kind
+        self._places = np.array([place for place, _ in members])
+        self.orders = [order for _, order in members]
+        self.last = kind.column(state)[self._places]
+
+    def changed(self, state: State) -> list[tuple[int, Value]]:
+        """The signals whose entries changed since the last look, by their orders, and what they show now."""
+        before, self.last = self.last, self.kind.column(state)[self._places]
+        places = np.flatnonzero(before != self.last).tolist()
+        return [(self.orders[place], self.kind.shown(int(self.last[place]))) for place in places]
 
 
 class Waveform:
@@ -37,11 +99,20 @@ class Waveform:
     def __init__(self, engine: Engine, patterns: Sequence[str] = ("*",)) -> None:
         self._engine = engine
         self._begin = engine.now
-        table = dict(_signals(engine))
-        chosen = {signal.name for signal in choose(table, patterns)}
-        self._readers = {s.name: read for s, read in table.items() if s.name in chosen}
-        self._last = {name: read() for name, read in self._readers.items()}
-        self.signals = [Signal(s.name, s.width, self._last[s.name]) for s in table if s.name in self._readers]
+        table = {f"{scope}.{kind.name}": (kind, place) for scope, kind, place in _signals(engine)}
+        unread = [Signal(name, kind.width) for name, (kind, _) in table.items()]
+        found = [(signal.name, *table[signal.name]) for signal in choose(unread, patterns)]
+        of_kind: dict[_Kind, list[tuple[int, int]]] = {}
+        for order, (_, kind, place) in enumerate(found):
+            of_kind.setdefault(kind, []).append((place, order))
+        self._groups = [_Group(kind, members, engine.state) for kind, members in of_kind.items()]
+        first = {
+            order: group.kind.shown(int(value))
+            for group in self._groups
+            for order, value in zip(group.orders, group.last, strict=True)
+        }
+        self.signals = [Signal(name, kind.width, first[n]) for n, (name, kind, _) in enumerate(found)]
+        self._last = [signal.initial for signal in self.signals]
         self.changes: list[Change] = []
 
     def run(self, cycles: int) -> None:
@@ -53,11 +124,11 @@ class Waveform:
     def sample(self) -> None:
         """Note what changed since the last sample, in the cycle that has just ended."""
         cycle = self._engine.now - 1 - self._begin
-        for name, read in self._readers.items():
-            value = read()
-            if value != self._last[name]:
-                self._last[name] = value
-                self.changes.append((cycle, name, value))
+        state = self._engine.state  # it may have been replaced since the last sample
+        for order, value in sorted(change for group in self._groups for change in group.changed(state)):
+            if value != self._last[order]:
+                self._last[order] = value
+                self.changes.append((cycle, self.signals[order].name, value))
 
     def save(self, path: Path, clock_mhz: float = ARRAY_CLOCK_MHZ) -> None:
         """Write the dump; its time 0 is the cycle in which sampling began.
@@ -69,39 +140,16 @@ class Waveform:
             write_vcd(file, self.signals, self.changes, clock_mhz, self._engine.now - self._begin)
 
 
-def _signals(engine: Engine) -> Iterator[tuple[Signal, Reader]]:
-    tiles = engine.spec.tiles
+def _signals(engine: Engine) -> Iterator[tuple[str, _Kind, int]]:
+    """Scope, kind and place in the column of each signal."""
+    tiles, channels = engine.spec.tiles, engine.state.channels
     names = [f"tile{c}_{r}" for c, r in zip(tiles.column, tiles.row, strict=True)]
-    for ch, tile in enumerate(engine.state.channels.tile):
-        yield from _channel(engine, ch, names[tile])
+    for ch, tile in enumerate(channels.tile):
+        scope = f"{names[tile]}.{DIRECTIONS[channels.direction[ch]].lower()}{channels.number[ch]}"
+        yield from ((scope, kind, ch) for kind in _CHANNEL)
     for tile, name in enumerate(names):
         for lock in range(tiles.locks[tile]):
-            yield from _lock(engine, tiles.lock_base[tile] + lock, f"{name}.lock{lock}.value")
+            place = int(tiles.lock_base[tile]) + lock
+            yield from ((f"{name}.lock{lock}", kind, place) for kind in _LOCK)
     for core, tile in enumerate(engine.state.cores.tile):
-        yield from _core(engine, core, f"{names[tile]}.core")
-
-
-def _channel(engine: Engine, ch: int, tile: str) -> Iterator[tuple[Signal, Reader]]:
-    direction = DIRECTIONS[engine.state.channels.direction[ch]].lower()
-    scope = f"{tile}.{direction}{engine.state.channels.number[ch]}"
-    # The state may be replaced between two samples: it is looked up in each.
-    yield Signal(f"{scope}.cause", 0), lambda: _name(Cause, engine.state.channels.why[ch])
-    yield Signal(f"{scope}.phase", 0), lambda: _name(Phase, engine.state.channels.phase[ch])
-    yield Signal(f"{scope}.moving"), lambda: int(engine.state.channels.why[ch] == Cause.MOVING)
-    yield Signal(f"{scope}.bd", _COUNT_BITS), lambda: int(engine.state.channels.bd[ch])
-    yield Signal(f"{scope}.words", _COUNT_BITS), lambda: int(engine.state.channels.moved[ch])
-    yield Signal(f"{scope}.queue", _COUNT_BITS), lambda: int(engine.state.channels.queue_count[ch])
-    yield Signal(f"{scope}.fifo", _COUNT_BITS), lambda: int(engine.state.fifos.held[ch])
-
-
-def _lock(engine: Engine, lock: int, name: str) -> Iterator[tuple[Signal, Reader]]:
-    yield Signal(name, _COUNT_BITS), lambda: int(engine.state.locks.value[lock])
-
-
-def _core(engine: Engine, core: int, scope: str) -> Iterator[tuple[Signal, Reader]]:
-    yield Signal(f"{scope}.cause", 0), lambda: _name(CoreCause, engine.state.cores.why[core])
-    yield Signal(f"{scope}.phase", 0), lambda: _name(CorePhase, engine.state.cores.phase[core])
-
-
-def _name(names: type[IntEnum], value: int) -> str:
-    return names(int(value)).name.lower()
+        yield from ((f"{names[tile]}.core", kind, core) for kind in _CORE)
