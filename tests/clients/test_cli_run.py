@@ -255,6 +255,18 @@ def test_a_missing_file_is_told() -> None:
     ) in done.stderr
 
 
+def test_no_data_finds_cycles_without_words(written: Any) -> None:
+    example = str(Path(__file__).parents[2] / "examples" / "halo_tiling.py")
+    done = run("--no-data", "--json", example)
+    found, with_words = json.loads(done.stdout), json.loads(run("--json", example).stdout)
+    assert found["words"] == {"moved": False, "needed_by": []}
+    assert found["cycles"] == with_words["cycles"]
+    for files in (["--untimed", example], ["scale.mlir"]):
+        refused = run("--no-data", *files)
+        assert refused.exit_code == 2
+        assert "--no-data is for designs in Python that run with a clock." in " ".join(refused.stderr.split())
+
+
 @pytest.mark.slow
 def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:
     steps = ["--no-fast-forward", "--max-cycles", "100000000000"]

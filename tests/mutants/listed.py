@@ -464,6 +464,15 @@ MUTANTS = (
         "tests/timing/test_fast_forward.py::test_words_that_come_again_are_kept_once[0]",
     ),
     Mutant(
+        "kernels do not need words",
+        "sim/wordless.py",
+        "if engine.cores.running:",
+        "if False:",
+        "tests/timing/test_without_words.py"
+        "::test_words_that_time_may_depend_on_are_moved_and_the_result_says_so[channel_padding-"
+        "kernels, which may look at them]",
+    ),
+    Mutant(
         "TLAST of a source ends no jump",
         "sim/forward/guards.py",
         "if flag(st, ch, at + n) != flag(st, ch, at + n - words):",

@@ -37,6 +37,7 @@ Examples:
   memtile run --set m=32 --set element=int8 matmul.py
   memtile run --timing external_latency=200 design.py
   memtile run --no-fast-forward design.py
+  memtile run --no-data design.py
   memtile run --picture cycles.png design.py
   memtile run --coredump core.bin design.mlir
   memtile run --sensitivity --bottleneck design.py
@@ -83,6 +84,7 @@ def run(
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
     fast_forward: options.FastForward = True,
+    data: options.Data = True,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -106,7 +108,7 @@ def run(
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
-    with with_timing(timing), stepping(not fast_forward):
+    with with_timing(timing), stepping(not fast_forward), leaving_words(not data, files, untimed):
         of_mlir = partial(_mlir, partial(run_mlir, against=against, costs=costs))
         run_it = _kind_of(files, of_mlir)(files, of_program, settings, dump)
         how = {"untimed": untimed, "as_json": as_json, "max_cycles": max_cycles}
@@ -147,6 +149,15 @@ def stepping(on: bool) -> AbstractContextManager[None]:
     from memtile.sim.fast_forward import fast_forwarding
 
     return fast_forwarding(False) if on else nullcontext()
+
+
+def leaving_words(on: bool, files: Sequence[str], untimed: bool) -> AbstractContextManager[None]:
+    """Have the runs inside leave words where they are, if ``on``."""
+    from memtile.sim.wordless import moving_words
+
+    if on and (untimed or any(Path(file).suffix != ".py" for file in files)):
+        raise typer.BadParameter("--no-data is for designs in Python that run with a clock.")
+    return moving_words(False) if on else nullcontext()
 
 
 def _mlir(

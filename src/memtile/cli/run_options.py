@@ -25,6 +25,9 @@ Schedules = Annotated[
 FastForward = Annotated[
     bool, typer.Option("--fast-forward/--no-fast-forward", help="Jump over time that repeats, or step it.")
 ]
+Data = Annotated[
+    bool, typer.Option("--data/--no-data", help="Move words, or find cycles and findings without them.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
 MaxCycles = Annotated[
     int,

@@ -286,6 +286,7 @@ class Array(Bench):
         check: bool = False,
         history: bool = False,
         fast_forward: bool = True,
+        data: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`.
@@ -296,6 +297,8 @@ class Array(Bench):
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             fast_forward: jump over time that repeats, with the same results; False = step every cycle.
+            data: move words; False = find cycles, causes and findings alone, in little time and memory, with
+                no outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all.
             progress: called now and then with the cycles, or untimed the words, done so far.
 
         Raises:
@@ -303,7 +306,7 @@ class Array(Bench):
                 untimed run.
         """
         self.route()
-        asked = {"untimed": untimed, "check": check, "history": history}
+        asked = {"untimed": untimed, "check": check, "history": history, "data": data}
         return super().run(max_cycles, fast_forward=fast_forward, progress=progress, **asked)
 
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:

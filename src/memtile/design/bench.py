@@ -25,6 +25,7 @@ from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.untimed import run_untimed, words_within
+from memtile.sim.wordless import moving_words, no_time, words_wanted
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
@@ -161,6 +162,7 @@ class Bench:
         check: bool = False,
         history: bool = False,
         fast_forward: bool = True,
+        data: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
@@ -175,16 +177,20 @@ class Bench:
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             fast_forward: jump over time that repeats, with the same results; False = step every cycle.
+            data: move words; False = find cycles, causes and findings alone, in little time and memory, with
+                no outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all.
             progress: called now and then with the cycles done, or the words that an untimed run moved.
 
         Raises:
-            DesignError: ``max_cycles`` is no whole number; ``check`` of an untimed run.
+            DesignError: ``max_cycles`` is no whole number; ``check`` of an untimed run; ``data=False`` of an
+                untimed run, or of a run before this one.
         """
         how = {"untimed": untimed}
         with (
             checked(self, check, **how) as found,
             noted(self, history, **how) as histories,
             fast_forwarding(fast_forward),
+            moving_words(data),
         ):
             result = self._run(max_cycles, untimed=untimed, progress=progress)
         return with_history(replace(result, findings=(*result.findings, *found)), histories)
@@ -192,8 +198,11 @@ class Bench:
     def _run(self, max_cycles: int, *, untimed: bool, progress: Callable[[int], None] | None) -> Result:
         most = whole_cycles(max_cycles)
         self.engine.host.stopped = untimed
+        self.engine.read_by_host = bool(self.hosts)
         end = self.engine.now + most
         stop: Stop | None
+        if untimed and not words_wanted():
+            raise no_time()
         try:
             stop = run_sequences(self.engine, self.hosts, end, untimed=untimed, progress=progress)
             if stop is None and untimed:
@@ -206,12 +215,13 @@ class Bench:
         taken = [channel for tile in self._members for channel in tile.mm2s if channel.taken]
         outputs = Outputs({channel.name: channel.output_so_far() for channel in taken})
         checks = [check for channel in taken if (check := channel.check())]
-        checks += self._buffer_checks()
+        if not self.engine.wordless:
+            checks += self._buffer_checks()
         before, self._run_until = self._run_until, self.engine.now
         found = outcome(
             self.engine,
             stop,
-            outputs,
+            {} if self.engine.wordless else outputs,
             checks,
             timed=not untimed,
             before=before,
@@ -219,7 +229,9 @@ class Bench:
             hosts=[sequence.waiting() for sequence in self.hosts if not sequence.ended],
             moves=dict(buffers_moved(self)),
         )
-        return replace(found, parameters=dict(self.parameters))
+        if self.engine.wordless:  # they say what is missing, and nothing of the words
+            found = replace(found, checks=(), words=False)
+        return replace(found, parameters=dict(self.parameters), words_needed_by=self.engine.words_needed_by)
 
     def _buffer_checks(self) -> Iterator[Check]:
         """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""

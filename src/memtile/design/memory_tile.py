@@ -55,6 +55,7 @@ class MemoryTile(Tile):
         check: bool = False,
         history: bool = False,
         fast_forward: bool = True,
+        data: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> Result:
         """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
@@ -64,6 +65,8 @@ class MemoryTile(Tile):
             untimed: move the data without a clock.
             history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             fast_forward: jump over time that repeats, with the same results; False = step every cycle.
+            data: move words; False = find cycles, causes and findings alone, in little time and memory, with
+                no outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all.
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             progress: called now and then with the cycles done.
         """
@@ -71,6 +74,7 @@ class MemoryTile(Tile):
             max_cycles,
             untimed=untimed,
             fast_forward=fast_forward,
+            data=data,
             check=check,
             history=history,
             progress=progress,

@@ -16,6 +16,7 @@ from memtile.explain.results import Result
 from memtile.explain.schedules import Outcome, together
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.schedules import schedule
+from memtile.sim.wordless import moving_words
 
 
 def run(
@@ -29,6 +30,7 @@ def run(
     history: bool = False,
     schedules: int = 0,
     fast_forward: bool = True,
+    data: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
     """Make a design with values for its parameters and run it; ``memtile run --set`` does the same.
@@ -46,6 +48,7 @@ def run(
         schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within what
             nobody has measured; words that come out otherwise in one of them are a finding.
         fast_forward: jump over time that repeats, with the same results; False = step every cycle.
+        data: move words; False = cycles, causes and findings alone, see :meth:`Array.run`.
         progress: called now and then with the cycles, or untimed the words, done so far.
 
     Returns:
@@ -61,7 +64,7 @@ def run(
     def once(others: bool = True) -> tuple[Result, Mapping[str, Any]]:
         with chosen_timing(timing or {}):
             made = make(design, set or {}, where)
-            with fast_forwarding(fast_forward):
+            with fast_forwarding(fast_forward), moving_words(data):
                 result = made.run(
                     max_cycles,
                     untimed=untimed,

@@ -151,12 +151,16 @@ class StreamPort:
         return lambda: _elements_of(taken.words(), dtype)
 
     def check(self) -> Check | None:
-        """Comparison of the output with what is expected, if anything is."""
+        """Comparison of the output with what is expected, if anything is; of lengths alone without words."""
         expected = self.expected
         if expected is None:
             return None
         note = types_note(expected.dtype, list(self.moves.values()))
-        taken, size = self._tile.engine.taken(self.index), self.dtype.itemsize
+        engine, size = self._tile.engine, self.dtype.itemsize
+        if engine.wordless:
+            missing = len(expected) - engine.words_caught(self.index) * WORD_BYTES // size
+            return Check(self.name, len(expected), max(missing, 0), max(-missing, 0), None)
+        taken = engine.taken(self.index)
         got = _elements_of(taken.first(-(-(len(expected) + 1) * size // WORD_BYTES)), self.dtype)
         more = len(taken) * WORD_BYTES // size - len(got)
         return Check.compare(self.name, got, expected, self._shapes, note, more=more)

@@ -114,6 +114,8 @@ class Result:
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
         jumped: cycles that fast-forward jumped over; part of ``cycles``. Nothing else tells of them.
         kept_off: what kept time from being jumped over, at least for a while.
+        words: False of a run with ``data=False``, which has no outputs and no comparisons.
+        words_needed_by: why a run with ``data=False`` moved words after all; empty if it did not have to.
         findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
         waits: who waits for whom after a run that did not come to its end; empty of a finished one.
         band: the cycles at both ends of assumed constants, if they were asked for.
@@ -145,6 +147,8 @@ class Result:
     host_cycles: int = 0
     jumped: int = field(default=0, compare=False)
     kept_off: tuple[str, ...] = field(default=(), compare=False)
+    words: bool = True
+    words_needed_by: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     band: Band | None = None
     estimate: Estimate | None = None
@@ -244,6 +248,7 @@ class Result:
             "timing": chosen_timing.as_json(self.timing),
             "host_cycles": self.host_cycles if self.timed else None,
             "fast_forward": {"jumped": self.jumped, "kept_off": list(self.kept_off)},
+            "words": {"moved": self.words, "needed_by": list(self.words_needed_by)},
             "parameters": [
                 {"name": name, "value": plain_value(value)} for name, value in self.parameters.items()
             ],
@@ -384,6 +389,7 @@ class Result:
         if self.estimate is not None and self.band is None:
             low, high = self.estimate
             lines.append(f"with constants elsewhere in their ranges some {low} to {high} cycles")
+        lines += self._words_lines()
         lines += [c.text for c in self.checks if not c.exact]
         lines += [f"error: {line}" for line in self.errors]
         lines += [f"finding: {finding}" for finding in self.findings]
@@ -393,6 +399,12 @@ class Result:
         if self.exact is not None:
             lines.append(f"bit-exact: {'yes' if self.exact else 'no'}")
         return lines
+
+    def _words_lines(self) -> Iterator[str]:
+        if not self.words:
+            yield "without words: there are no outputs, and nothing is compared"
+        if self.words_needed_by:
+            yield f"with words after all: time may depend on {', '.join(self.words_needed_by)}"
 
     def _limit(self) -> str:
         if self.status is not Status.LIMIT:

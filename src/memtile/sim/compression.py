@@ -14,7 +14,7 @@ from memtile.model.dma.registers import COMPRESSION_LSB
 from memtile.model.state.state import State
 
 _KNOWN = np.array([TILE_KINDS[name].compression_known for name in KIND_NAMES])
-_ENABLED = 1 << COMPRESSION_LSB
+ENABLED = 1 << COMPRESSION_LSB  # bit of a channel's control register
 SOURCE = "the compressed bytes of AIE2P differ from those of AIE-ML: mlir-aie, dma_compression"
 
 
@@ -24,13 +24,13 @@ def refuse_unknown(state: State) -> None:
     Raises:
         SimulationError: with every such channel.
     """
-    if not _KNOWN[plain(state.spec.tiles).kind].all() and (plain(state.channels).control & _ENABLED).any():
+    if not _KNOWN[plain(state.spec.tiles).kind].all() and (plain(state.channels).control & ENABLED).any():
         raise_if(list(_refused(state)), SimulationError)
 
 
 def _refused(state: State) -> Iterator[Problem]:
     tiles, channels = plain(state.spec.tiles), plain(state.channels)
-    for ch in np.flatnonzero(channels.control & _ENABLED).tolist():
+    for ch in np.flatnonzero(channels.control & ENABLED).tolist():
         tile = int(channels.tile[ch])
         kind = TILE_KINDS[KIND_NAMES[tiles.kind[tile]]]
         if kind.has_compression and not kind.compression_known and _asked_for(state, tile, kind):

@@ -41,6 +41,7 @@ from memtile.sim.port_buffers import Sinks, Sources
 from memtile.sim.races.checks import Checks
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
+from memtile.sim.wordless import needed_by, words_are_gone, words_wanted
 
 _KERNEL = clock.Stop.KERNEL
 _SLICE = 1 << 16  # cycles between looks at the outside world
@@ -68,6 +69,8 @@ class Engine(ManyWrites):
         checks: of what runs, for accesses that nothing orders.
         channels: the columns of ``state.channels``, quick to look at from Python.
         forward: whether, and how far, time that repeats is jumped over.
+        words_needed_by: why a run that was to be without words moved them.
+        read_by_host: whether a host may read words while the array runs.
     """
 
     def __init__(
@@ -93,6 +96,8 @@ class Engine(ManyWrites):
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
         self.forward = FastForward()
+        self.words_needed_by: tuple[str, ...] = ()
+        self.read_by_host = False
         self.host = HostTime(self._state, self.pass_to)
         self._doors: dict[tuple[int, bool], Door] = {}
         self._sources, self._sinks = Sources(self._feeds), Sinks()
@@ -217,6 +222,7 @@ class Engine(ManyWrites):
         """
         refuse_unknown(self._state)
         self.checks.go_on()
+        self._choose_words()
         self._attach()
         self._state = self.external.shown_to(self._state)
         self._state.clock.quiet[0] = 0
@@ -297,6 +303,10 @@ class Engine(ManyWrites):
     def taken(self, ch: int) -> Taken:
         """What was taken from the MM2S channel's port so far, put together when somebody reads it."""
         return self._caught.get(ch, _NOBODY).so_far()
+
+    def words_caught(self, ch: int) -> int:
+        """How many words were taken from there so far, in runs without words too."""
+        return len(self._caught.get(ch, _NOBODY))
 
     def tlasts(self, ch: int) -> Flags:
         """TLAST of each word of :meth:`caught`; uint8."""
@@ -423,6 +433,26 @@ class Engine(ManyWrites):
         """Let the words wait that the clock loop has at hand."""
         self._sources.take_back(self._state)
         self._new_at_ports = True
+
+    @property
+    def wordless(self) -> bool:
+        """Whether runs leave the words where they are, see ``sim.wordless``."""
+        return bool(self._clock.wordless[0])
+
+    def _choose_words(self) -> None:
+        """Move words in this run or, if they are not wanted and time does not depend on them, do not."""
+        if words_wanted():
+            self.words_needed_by = ()
+            if self.wordless:
+                raise words_are_gone(self.now)
+            return
+        self.words_needed_by = tuple(needed_by(self))
+        if self.wordless != (not self.words_needed_by):
+            if self.wordless:
+                raise words_are_gone(self.now)
+            self._take_back()
+            self._clock.wordless[0] = 1
+            self._sinks.renew(self._state)
 
     def _attach(self) -> None:
         """Lay new feeds, sinks and patterns out as the clock loop wants them."""

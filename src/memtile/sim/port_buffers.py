@@ -111,6 +111,11 @@ class Sinks:
                 ports.has_sink[ch] = 1
                 self._begin(st, ch, min(max(words, LEAST_BLOCK), MOST_BLOCK))
 
+    def renew(self, st: State) -> None:
+        """Give all channels with sinks new ones, of which the old ones were taken."""
+        for ch, block in list(self._blocks.items()):
+            self._begin(st, ch, block.size)
+
     def _begin(self, st: State, ch: int, words: int) -> None:
         """Give the channel a new block."""
         ports, counted = plain(st.ports), bool(st.clock.wordless[0])
