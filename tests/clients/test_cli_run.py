@@ -255,7 +255,7 @@ def test_a_missing_file_is_told() -> None:
     ) in done.stderr
 
 
-def test_no_data_finds_cycles_without_words(written: Any) -> None:
+def test_no_data_finds_cycles_without_words() -> None:
     example = str(Path(__file__).parents[2] / "examples" / "halo_tiling.py")
     done = run("--no-data", "--json", example)
     found, with_words = json.loads(done.stdout), json.loads(run("--json", example).stdout)
