@@ -101,8 +101,7 @@ def run(
     A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
     tile0_1.mm2s0 takes all of its signals.
 
-    Ctrl-C stops the run and shows what was done until then, marked as interrupted.
-    """
+    Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
     written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
     dump = replace(_waveform_file(vcd, signals, untimed), report=written)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)

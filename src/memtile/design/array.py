@@ -292,22 +292,20 @@ class Array(Bench):
         """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`.
 
         Args:
-            max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
+            max_cycles: limit in cycles; of an untimed run, what could be moved in them.
             untimed: move the data without a clock.
             check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
             history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
             fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-            data: move words; False = find cycles, causes and findings alone, in little time and memory, with
-                no outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all.
+            data: move words; False = cycles, causes and findings alone, see :meth:`Bench.run`.
             progress: called now and then with the cycles, or untimed the words, done so far.
 
         Raises:
-            DesignError: a stream that cannot be routed, or an object FIFO with an open end; ``check`` of an
-                untimed run.
+            DesignError: a stream that cannot be routed, an object FIFO with an open end; see there too.
         """
         self.route()
-        asked = {"untimed": untimed, "check": check, "history": history, "data": data}
-        return super().run(max_cycles, fast_forward=fast_forward, progress=progress, **asked)
+        asked = {"untimed": untimed, "check": check, "history": history, "fast_forward": fast_forward}
+        return super().run(max_cycles, data=data, progress=progress, **asked)
 
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
         """Let the array run until the word at an absolute address has ``value`` under ``mask``.
