@@ -41,6 +41,7 @@ from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import fast_forwarding
+from memtile.sim.wordless import moving_words
 from memtile.testing.rig import Rig
 
 HERE = Path(__file__).parent
@@ -60,6 +61,7 @@ class Sizes(NamedTuple):
         lane_runs: the same of a single lane.
         frames: of the halo example.
         cycles: of arrays in which all columns do the same for ever.
+        timing: of the channels that are run without words.
         most: cycles of a matrix product at most.
         columns: busy ones, whose cost of a cycle is compared.
         designs: of a sweep.
@@ -73,6 +75,7 @@ class Sizes(NamedTuple):
     lane_runs: int = 128
     frames: int = 1200
     cycles: int = 1 << 15
+    timing: int = 1 << 27
     most: int = 1 << 40
     columns: Sequence[int] = (1, 2, 4, 8, 16, 32)
     designs: int = 12
@@ -82,7 +85,7 @@ class Sizes(NamedTuple):
 
 
 WHOLE = Sizes()
-SMALLEST = Sizes(1, 1, 1, 4, 512, 2000, (1, 2), 2, 400, 400, False)
+SMALLEST = Sizes(1, 1, 1, 4, 512, 1 << 12, 2000, (1, 2), 2, 400, 400, False)
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -111,6 +114,46 @@ def channels(numbers: range, runs: int, apart: int) -> Engine:
         rig.issue(ch, bd, runs)
         rig.feed(ch, LENGTH * runs) if ch < MEMORY.channels else rig.catch(ch)
     return rig.engine
+
+
+def timing_only(numbers: range, cycles: int, rounds: int) -> Figures:
+    """Cycles a second of so many channels that work for ever, each in a bank of its own, without words."""
+
+    def engine() -> Engine:
+        rig = Rig()
+        rig.memory_control(interleaved=False)
+        for ch in numbers:
+            bd = MEMORY.bd_bank(ch)[ch]
+            rig.write_bd(bd, Descriptor("memory", LENGTH, OWN.address(ch * BANK_WORDS), next=bd))
+            rig.issue(ch, bd)
+            if ch < MEMORY.channels:
+                rig.engine.feed(ch, np.broadcast_to(np.uint32(1), (2 * cycles,)))
+            else:
+                rig.catch(ch)
+        return rig.engine
+
+    def once() -> float:
+        made = engine()
+        with moving_words(False):
+            took = seconds(lambda: made.run(cycles))
+        if made.now != cycles or not made.wordless:
+            raise RuntimeError(f"ended in cycle {made.now} of {cycles}, without words: {made.wordless}")
+        return took
+
+    best = min(once() for _ in range(rounds))
+    return {"cycles": cycles, "cycles/s": cycles / best, "words/s": len(numbers) * cycles / best}
+
+
+def without_words(make: Callable[[], Callable[[], int]], rounds: int) -> float:
+    """Cycles a second of a run that comes to its end, without words."""
+    best = 0.0
+    for _ in range(rounds):
+        call = make()
+        with moving_words(False):
+            began = time.thread_time()
+            cycles = call()
+            best = max(best, cycles / (time.thread_time() - began))
+    return best
 
 
 def both_ways(
@@ -281,9 +324,16 @@ def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]
     every, lane = range(2 * MEMORY.channels), range(0, MEMORY.channels + 1, MEMORY.channels)
     rounds, ways = size.rounds, partial(both_ways, rounds=size.rounds)
     twelve = of_engine(lambda: channels(every, size.runs, BANK_WORDS))
-    yield "stream12", lambda: ways(twelve, cycle_bytes=len(every) * WORD_BYTES, copy=copy)
-    yield "stream12_timing", lambda: {"missing": "runs without words (data=False) are not there yet"}
     one = of_engine(lambda: channels(lane, size.lane_runs, BANK_WORDS))
+    yield "stream12", lambda: ways(twelve, cycle_bytes=len(every) * WORD_BYTES, copy=copy)
+    yield (
+        "stream12_timing",
+        lambda: {
+            **timing_only(every, size.timing, rounds),
+            "stream12 cycles/s": without_words(twelve, rounds),
+            "lane1 cycles/s": without_words(one, rounds),
+        },
+    )
     yield "lane1", lambda: ways(one, cycle_bytes=len(lane) * WORD_BYTES, copy=copy)
     yield "allconflict12", lambda: ways(of_engine(lambda: channels(every, size.runs, 0)))
     yield "halo1200", lambda: ways(of_design(lambda: halo(size.frames), 1 << 40))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import runpy
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,64 +12,141 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import flowing_designs
+from control_packet_bench import reachable
 from memtile import run
+from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
+from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import DesignError
 from memtile.jit.decorators import ENABLED
+from memtile.jit.tables import plain as table
+from memtile.kernels import Action, Core
 from memtile.model.state.columns import Kind
 from memtile.model.state.compare import columns
+from memtile.sim.compression import ENABLED as COMPRESSED
+from memtile.sim.engine import Engine
 from memtile.sim.wordless import moving_words
 from memtile.testing.rig import Rig
-from repeating_designs import OUTSIDE, Design, build, designs, rings, taken
+from repeating_designs import OUTSIDE, Design, build, designs, rings
 
 WORD_BYTES = 4
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = "kernels, which may look at them"
 
 
-def both(design: Design) -> None:
-    """Run the design both ways, and compare all of the states but words wherever it stops."""
-    rigs = build(design, forward=True), build(design, forward=True)
-    for cycles in design.stops:
-        until = rigs[0].now + cycles
-        stops = [rigs[0].engine.run(until)]
+def both(engines: Sequence[Engine], stops: Sequence[int]) -> None:
+    """Run a design with words and without, and compare all of the states but words wherever it stops."""
+    for cycles in stops:
+        until = engines[0].now + cycles
+        ended = [engines[0].run(until)]
         with moving_words(False):
-            stops.append(rigs[1].engine.run(until))
-        assert stops[0] == stops[1]
-        assert not differences(*rigs)
-    assert rigs[1].engine.wordless
+            ended.append(engines[1].run(until))
+        assert ended[0] == ended[1]
+        assert not differences(*engines)
+    assert engines[1].wordless
 
 
-def differences(one: Rig, other: Rig) -> set[str]:
-    """Names of what differs, but for words."""
-    found = set()
-    pairs = zip(columns(one.engine.state), columns(other.engine.state), strict=True)
-    for (name, mine, column, _), (_, theirs, *_) in pairs:
+def differences(one: Engine, other: Engine) -> set[str]:
+    """Names of what differs, but for words: TLAST of those under way counts, of others nobody sees it."""
+    found = {"now"} if one.now != other.now else set()
+    for (name, mine, column, _), (_, theirs, *_) in zip(
+        columns(one.state), columns(other.state), strict=True
+    ):
         words = column.kind is Kind.DATA or name in OUTSIDE or name == "clock.wordless"
         if not words and not np.array_equal(mine, theirs):
             found.add(name)
-    for ch in range(len(one.engine.channels.phase)):
-        if (taken(one, ch), one.engine.pending(ch)) != (taken(other, ch), other.engine.pending(ch)):
+    for what in ("fifos", "switch"):
+        if ends(getattr(one.state, what)) != ends(getattr(other.state, what)):
+            found.add(f"TLAST in {what}")
+    for ch in range(len(one.channels.phase)):
+        if (taken(one, ch), one.pending(ch)) != (taken(other, ch), other.pending(ch)):
             found.add("taken")
-        if one.engine.words_caught(ch) != other.engine.words_caught(ch):
+        if one.words_caught(ch) != other.words_caught(ch):
             found.add("caught")
     return found
+
+
+def ends(buffers: Any) -> list[list[int]]:
+    """TLAST of the words that wait in each of some ring buffers, the oldest one first."""
+    found = table(buffers)
+    return [
+        [int(found.last[row, (found.head[row] + n) & found.wrap[row]]) for n in range(found.held[row])]
+        for row in range(len(found.head))
+    ]
+
+
+def taken(engine: Engine, ch: int) -> int:
+    """Words that the channel has taken from its source."""
+    ports = table(engine.state.ports)
+    return int(ports.source_base[ch] + ports.source_position[ch])
 
 
 @pytest.mark.slow
 @given(designs())
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_work_takes_the_same_cycles(design: Design) -> None:
-    both(design)
+    both([build(design, forward=True).engine for _ in range(2)], design.stops)
 
 
 @pytest.mark.slow
 @given(rings())
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_buffers_between_producers_and_consumers_take_the_same_cycles(design: Design) -> None:
-    both(design)
+    both([build(design, forward=True).engine for _ in range(2)], design.stops)
+
+
+@pytest.mark.slow
+@given(flowing_designs.designs(kernels=False))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_columns_of_tiles_take_the_same_cycles(design: flowing_designs.Design) -> None:
+    both([flowing_designs.build(design, forward=True) for _ in range(2)], design.stops)
+
+
+def receiving(every: int) -> Engine:
+    """A channel whose source has TLAST now and then, and whose buffer is full: others read at its bank."""
+    rig = Rig()
+    rig.engine.forward.on = True
+    rig.memory_control(interleaved=False)
+    for n in range(4):
+        ch, bd = (rig.mm2s(2 * n - 2), 2 * n) if n else (rig.s2mm(), 0)
+        rig.write_bd(bd, Descriptor("memory", 3000, OWN.address(512 * n), next=bd))
+        rig.issue(ch, bd)
+        if n:
+            rig.catch(ch)
+    last = np.zeros(60000, np.uint8)
+    last[every - 1 :: every] = 1
+    rig.engine.feed(rig.s2mm(), np.zeros(60000, np.uint32), last)
+    return rig.engine
+
+
+def sending(every: int) -> Engine:
+    """A channel whose BDs end every few words, before a port that is seldom ready."""
+    rig = Rig()
+    rig.engine.forward.on = True
+    rig.write_bd(0, Descriptor("memory", every, OWN.address(0), next=0))
+    rig.issue(rig.mm2s(), 0)
+    rig.catch(rig.mm2s(), (1, 0, 0, 0, 0))
+    return rig.engine
+
+
+@pytest.mark.parametrize("every", [2, 3, 5])
+@pytest.mark.parametrize("make", [receiving, sending])
+def test_words_under_way_have_their_tlast(make: Callable[[int], Engine], every: int) -> None:
+    engines = make(every), make(every)
+    both(engines, (1700, 401, 997))
+    assert engines[1].forward.jumped > 1000
+    assert any(map(any, ends(engines[1].state.fifos))), "no TLAST is under way"
+
+
+def test_words_that_go_through_switches_have_their_tlast() -> None:
+    quick = Timing(external_latency=20, external_write_latency=10, external_egress_words=16)
+    design = flowing_designs.Design(quick, 64, 2, (), (), (), 16384, 1, (), 0, 0, ())
+    engines = [flowing_designs.build(design, forward=True) for _ in range(2)]
+    both(engines, (2500, 801, 797) if ENABLED else (1500, 101))
+    assert engines[1].forward.jumped >= engines[0].forward.jumped > 100
 
 
 def plain(result: Any) -> dict[str, Any]:
@@ -124,36 +201,121 @@ def test_what_is_missing_is_found_without_words_too() -> None:
     assert plain(without) == plain(with_words)
 
 
-def of(design: Callable[[MemoryTile], None]) -> Any:
+def of(design: Callable[[MemoryTile], None], **how: Any) -> Any:
     tile = MemoryTile()
     tile.mm2s[0].start(tile.read(tile.buffer("b", 300, data=np.arange(300))))
     tile.mm2s[0].expect(np.arange(300))
     design(tile)
-    return tile.run(data=False)
+    return tile.run(data=False, **how)
 
 
-def test_so_do_hosts() -> None:
-    def hosted(tile: MemoryTile) -> None:
-        def sequence(host: Any) -> Any:
-            yield host.pause(10)
+def hosted(tile: MemoryTile) -> None:
+    def sequence(host: Any) -> Any:
+        yield host.pause(10)
 
-        tile.bench.host(sequence)
+    tile.bench.host(sequence)
 
-    result = of(hosted)
+
+def struck(tile: MemoryTile) -> None:
+    tile.upset(tile.buffer("other", 8), 20, 3)
+
+
+def merging(tile: MemoryTile) -> None:
+    tile.s2mm[1].start_out_of_order(tile.write(tile.buffer("merged", 8)), packets=1)
+    tile.s2mm[1].feed(np.array([0, *range(8)]))
+
+
+NEEDED = {
+    "a host, which may read them": hosted,
+    "upsets, which are found where words are read": struck,
+    "out-of-order reception": merging,
+}
+
+
+@pytest.mark.parametrize("needed_by", NEEDED)
+def test_so_do_designs_with_these(needed_by: str) -> None:
+    result = of(NEEDED[needed_by])
     assert result.exact
-    assert result.words_needed_by == ("a host, which may read them",)
+    assert result.words
+    assert result.words_needed_by == (needed_by,)
+
+
+def test_so_does_a_run_that_is_checked() -> None:
+    assert of(lambda _tile: None, check=True).words_needed_by == ("the check of accesses",)
+
+
+def compressing() -> Engine:
+    rig = Rig()
+    rig.door.write32(rig.kind.control_base, COMPRESSED)
+    return rig.engine
+
+
+def computing() -> Engine:
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.cycles(3)
+
+    array = Array(columns=1)
+    array.compute_tile(0, 2).run_kernel(kernel)
+    return array.engine
+
+
+@pytest.mark.parametrize(
+    ("needed_by", "make"),
+    [
+        ("packets, whose headers are words", lambda: reachable().engine),
+        ("control packets", lambda: reachable().engine),
+        ("compression", compressing),
+        (KERNELS, computing),
+    ],
+    ids=["packets", "control packets", "compression", "kernels"],
+)
+def test_so_do_engines_with_these(needed_by: str, make: Callable[[], Engine]) -> None:
+    engine = make()
+    with moving_words(False):
+        engine.run(engine.now + 20)
+    assert needed_by in engine.words_needed_by
+    assert not engine.wordless
 
 
 def test_no_run_has_words_after_one_without_and_none_is_without_words_and_time() -> None:
     tile = MemoryTile()
     tile.mm2s[0].start(tile.read(tile.buffer("b", 300, data=np.arange(300))))
     tile.mm2s[0].collect()
-    with pytest.raises(DesignError, match="an untimed run without words has nothing to do"):
+    with pytest.raises(DesignError, match="an untimed run has words and no cycles; data=False leaves"):
         tile.run(untimed=True, data=False)
     tile.run(100, data=False)
-    with pytest.raises(DesignError, match="no words are left to go on with"):
-        tile.run()
+    for untimed in (False, True):
+        with pytest.raises(DesignError, match=r"no words are left for (a|an untimed) run"):
+            tile.run(untimed=untimed)
+    tile.door.write32(0, 7)  # by a host, whose time passes
     assert tile.run(data=False).good
+    hosted(tile)
+    with pytest.raises(DesignError, match="no words are left for a run with words"):
+        tile.run(data=False)
+
+
+def test_nobody_looks_at_words_that_were_not_moved(tmp_path: Path) -> None:
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
+    buffer = tile.buffer("b", 300, data=np.arange(300))
+    tile.mm2s[0].start(tile.read(buffer))
+    tile.mm2s[0].collect()
+    array.run(data=False)
+    looks: list[Callable[[], object]] = [
+        tile.mm2s[0].output,
+        lambda: tile.load(buffer),
+        lambda: array.coredump(tmp_path / "core.bin"),
+        lambda: array.save(tmp_path / "saved.npz"),
+    ]
+    for look in looks:
+        with pytest.raises(DesignError, match="no words are left for"):
+            look()
+    assert not list(tmp_path.iterdir())
+
+
+def test_schedules_are_compared_by_their_words() -> None:
+    with pytest.raises(DesignError, match="schedules are compared by their words"):
+        run(lambda: MemoryTile(), data=False, schedules=2)
 
 
 def lane(words: int) -> Rig:

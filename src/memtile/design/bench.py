@@ -25,7 +25,7 @@ from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.untimed import run_untimed, words_within
-from memtile.sim.wordless import moving_words, no_time, words_wanted
+from memtile.sim.wordless import look_for_words, moving_words, no_sense, words_wanted
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
@@ -201,8 +201,7 @@ class Bench:
         self.engine.read_by_host = bool(self.hosts)
         end = self.engine.now + most
         stop: Stop | None
-        if untimed and not words_wanted():
-            raise no_time()
+        self._must_have_words(untimed=untimed)
         try:
             stop = run_sequences(self.engine, self.hosts, end, untimed=untimed, progress=progress)
             if stop is None and untimed:
@@ -232,6 +231,13 @@ class Bench:
         if self.engine.wordless:  # they say what is missing, and nothing of the words
             found = replace(found, checks=(), words=False)
         return replace(found, parameters=dict(self.parameters), words_needed_by=self.engine.words_needed_by)
+
+    def _must_have_words(self, *, untimed: bool) -> None:
+        """Refuse an untimed run without words, and one with words after one without them."""
+        if words_wanted():
+            look_for_words(self.engine, "run", "an untimed run" if untimed else "a run with words")
+        elif untimed:
+            raise no_sense("of an untimed run", "an untimed run has words and no cycles", "untimed=True")
 
     def _buffer_checks(self) -> Iterator[Check]:
         """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""

@@ -16,7 +16,7 @@ from memtile.explain.results import Result
 from memtile.explain.schedules import Outcome, together
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.schedules import schedule
-from memtile.sim.wordless import moving_words
+from memtile.sim.wordless import moving_words, no_sense
 
 
 def run(
@@ -57,9 +57,11 @@ def run(
     Raises:
         DesignError: names that are no parameters, values of other types, parameters without a value; all at
             once. Timing constants that there are not, or outside their ranges. And what the design raises
-            itself.
+            itself; schedules without words.
     """
     where = f"design {getattr(design, '__name__', 'function')}"
+    if schedules and not data:
+        raise no_sense("of several schedules", "schedules are compared by their words", "schedules")
 
     def once(others: bool = True) -> tuple[Result, Mapping[str, Any]]:
         with chosen_timing(timing or {}):
@@ -101,8 +103,13 @@ def with_schedules(
 
 
 def result_arrays(made: MemoryTile | Array, result: Result) -> Mapping[str, Any]:
-    """What came out of a design: at its ports, in the buffers and arrays that it expects anything of."""
+    """What came out of a design: at its ports, in the buffers and arrays that it expects anything of.
+
+    Nothing after a run without words.
+    """
     bench = made if isinstance(made, Array) else made.bench
+    if bench.engine.wordless:
+        return {}
     arrays = {f"output {name}": array for name, array in result.outputs.items()}
     arrays |= {f"array {name}": array.copy() for name, array, _ in bench.compared}
     arrays |= {

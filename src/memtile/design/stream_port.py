@@ -14,6 +14,7 @@ from memtile.design.values import dtype_of
 from memtile.errors import DesignError, Problem
 from memtile.explain.checks import Check, types_note
 from memtile.explain.names import channel_name
+from memtile.sim.wordless import look_for_words
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile
@@ -142,7 +143,12 @@ class StreamPort:
         self._expected.append(np.array(given).ravel())
 
     def output(self) -> Array:
-        """What was collected so far; a tail shorter than one element is left out."""
+        """What was collected so far; a tail shorter than one element is left out.
+
+        Raises:
+            DesignError: after a run without words.
+        """
+        look_for_words(self._tile.engine, self.name, "outputs")
         return self.output_so_far()()
 
     def output_so_far(self) -> Callable[[], Array]:

@@ -30,6 +30,7 @@ from memtile.design.values import exactly
 from memtile.errors import DesignError, Problem
 from memtile.model.state.tiles import OUTSIDE
 from memtile.sim.upsets import Upset
+from memtile.sim.wordless import look_for_words
 
 Array = npt.NDArray[Any]
 Words = npt.NDArray[np.uint32]
@@ -167,9 +168,10 @@ class Tile:
         """Read a buffer through the memory-mapped port; array of its shape and dtype.
 
         Raises:
-            DesignError: a buffer that is not in this tile.
+            DesignError: a buffer that is not in this tile; after a run without words.
         """
         self._must_own(buffer, "load")
+        look_for_words(self.engine, f"{self.title}, buffer {buffer.name}", "what is in buffers")
         words = self.own_door.block_read32(buffer.offset, buffer.words)
         return words.view(buffer.dtype).reshape(buffer.shape)
 

@@ -440,16 +440,15 @@ class Engine(ManyWrites):
         return bool(self._clock.wordless[0])
 
     def _choose_words(self) -> None:
-        """Move words in this run or, if they are not wanted and time does not depend on them, do not."""
-        if words_wanted():
-            self.words_needed_by = ()
-            if self.wordless:
-                raise words_are_gone(self.now)
-            return
-        self.words_needed_by = tuple(needed_by(self))
-        if self.wordless != (not self.words_needed_by):
-            if self.wordless:
-                raise words_are_gone(self.now)
+        """Move words in this run or, if they are not wanted and time does not depend on them, do not.
+
+        Once they were not moved, they never are again.
+        """
+        leave = self.wordless or not words_wanted()
+        self.words_needed_by = tuple(needed_by(self)) if leave else ()
+        if self.words_needed_by and self.wordless:
+            raise words_are_gone(self.now)
+        if leave and not self.words_needed_by and not self.wordless:
             self._take_back()
             self._clock.wordless[0] = 1
             self._sinks.renew(self._state)

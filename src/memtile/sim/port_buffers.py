@@ -124,7 +124,7 @@ class Sinks:
         block = _Block(room_for(words, self._taken), lend(ENDS, np.int64), words)
         self._blocks[ch] = block
         ports.sink_words[ch], ports.sink_ends[ch] = block.words.ctypes.data, block.ends.ctypes.data
-        ports.sink_room[ch], ports.ends_room[ch] = _ENDLESS if counted else words, ENDS
+        ports.sink_room[ch], ports.ends_room[ch] = (_ENDLESS, _ENDLESS) if counted else (words, ENDS)
         ports.sink_step[ch] = 0 if counted else block.words.itemsize
 
     def take(self, st: State, caught: dict[int, Caught], *, full: bool) -> None:

@@ -17,6 +17,7 @@ from memtile.model.state.causes import CorePhase
 from memtile.model.state.compare import columns
 from memtile.sim.engine import Engine
 from memtile.sim.upsets import Upset
+from memtile.sim.wordless import look_for_words
 
 Array = npt.NDArray[Any]
 
@@ -42,8 +43,9 @@ def take(engine: Engine) -> Snapshot:
     """The engine between two runs.
 
     Raises:
-        DesignError: a kernel has not ended; names all such kernels.
+        DesignError: a kernel has not ended; names all such kernels. After a run without words.
     """
+    look_for_words(engine, f"engine at cycle {engine.now}", "saved arrays")
     raise_if(_unfinished(engine), DesignError)
     made, ports = Snapshot(), engine.at_ports()  # what the clock loop has at hand waits again
     for name, values, *_ in columns(engine.state):

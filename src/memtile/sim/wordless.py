@@ -71,33 +71,58 @@ def _controlled(engine: Engine) -> Iterator[bool]:
             yield bool(modes[base + PORTS[name].master("CTRL0")] != OFF)
 
 
-def no_time() -> DesignError:
-    """The error of an untimed run without words."""
+def no_sense(given: str, source: str, name: str) -> DesignError:
+    """The error of a run without words that is asked for something that only words can tell.
+
+    Args:
+        given: what it was asked for, behind ``False``.
+        source: why that needs words.
+        name: of the argument that asks for it.
+    """
     return DesignError(
         Problem(
             reason="no_words",
             where="run",
             field="data",
-            given="False of an untimed run",
-            allowed="data=False of a run with a clock",
-            source="an untimed run has words and no cycles",
-            next_step="Leave one of untimed=True and data=False out.",
-            says="an untimed run without words has nothing to do",
+            given=f"False {given}",
+            allowed="data=False of a run with a clock, in its usual schedule",
+            source=source,
+            next_step=f"Leave one of {name} and data=False out.",
+            says=f"{source}; data=False leaves the words out",
         )
     )
 
 
+def look_for_words(engine: Engine, where: str, what: str) -> None:
+    """Refuse to look at words after a run without them.
+
+    Args:
+        engine: that ran.
+        where: they are looked for.
+        what: is wanted of them.
+
+    Raises:
+        DesignError: it ran without words.
+    """
+    if engine.wordless:
+        raise _gone(where, what)
+
+
 def words_are_gone(cycle: int) -> DesignError:
     """The error of a run with words after one without them."""
+    return _gone(f"engine at cycle {cycle}", "a run with words")
+
+
+def _gone(where: str, what: str) -> DesignError:
     return DesignError(
         Problem(
             reason="no_words",
-            where=f"engine at cycle {cycle}",
+            where=where,
             field="data",
-            given="True after a run with data=False",
-            allowed="data=False",
-            source="a run without words leaves none in memory",
-            next_step="Make the design anew for a run with words.",
-            says="a run without words was before this one, and no words are left to go on with",
+            given=f"{what} after a run with data=False",
+            allowed="further runs with data=False, and their cycles",
+            source="a run without words leaves none in memory and at ports",
+            next_step=f"Make the design anew, and run it with words, for {what}.",
+            says=f"a run without words was before this, and no words are left for {what}",
         )
     )

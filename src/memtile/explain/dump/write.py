@@ -10,6 +10,7 @@ from memtile.explain.dump.capture import all_words, array_tiles
 from memtile.explain.dump.formats import SYSTEMS, About, elf_parts, raw_parts
 from memtile.model.state.causes import Phase
 from memtile.sim.engine import Engine
+from memtile.sim.wordless import look_for_words
 
 ELF_SUFFIX = ".elf"
 MAKER = "memtile"
@@ -26,11 +27,12 @@ def write_coredump(engine: Engine, device: Device, path: Path, *, elf: bool | No
         elf: True = an ELF of type ET_CORE, False = raw, None = an ELF if the name ends in ``.elf``.
 
     Raises:
-        DesignError: the engine has one tile alone.
+        DesignError: the engine has one tile alone; after a run without words.
         InputFileError: the file cannot be written.
     """
     if len(engine.spec.tiles.kind) == 1:
         raise DesignError(_alone(path))
+    look_for_words(engine, f"coredump {path}", "a dump of memory")
     as_elf = path.suffix == ELF_SUFFIX if elf is None else elf
     tiles = all_words(engine)
     if as_elf:

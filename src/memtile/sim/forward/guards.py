@@ -208,7 +208,7 @@ def sinks(st: State, book: Ints, times: int) -> int:
             room = ports.sink_room[ch] - _BEAT - st.fifos.held[ch]
             times = before(room, ports.sink_count[ch], words, times)
             ends = book[scratch(ch, ENDS_OF)]
-            if ends > 0 and st.clock.wordless[0] == 0:
+            if ends > 0:
                 room = ports.ends_room[ch] - _BEAT - st.fifos.held[ch]
                 times = before(room, ports.ends_count[ch], ends, times)
     return times
@@ -380,8 +380,6 @@ def where_accesses_go(st: State, work: Arrays, start: int, end: int, times: int)
         if times > 0 and not chart(st, work, kept[start + CYCLE]):
             book[Book.KEPT_OFF] |= 1 << KeptOff.CIRCUIT
             return 0
-    if st.clock.wordless[0] == 1 and book[Book.STREAMS] + book[Book.ACTIONS] > 0:
-        return 0
     if not of_cores_that_wait(st, kept, book, start):
         return 0
     times = of_externals(st, kept, book, start, st.clock.now[0] - kept[start + CYCLE], times)

@@ -18,6 +18,7 @@ from memtile.model.streams.host_ports import next_piece, put_into_sink
 from memtile.sim.forward.circuits import NOBODY, received
 from memtile.sim.forward.flows import at_once, close_flow, close_ports, open_flows, shorten
 from memtile.sim.forward.guards import flag
+from memtile.sim.forward.period import ends_in_buffer
 from memtile.sim.forward.places import (
     AIMED,
     AT,
@@ -164,9 +165,24 @@ def further(kept: Ints, place: int, value: int, times: int) -> int:
 
 
 @jit
+def turn_buffer(st: State, ch: int, words: int) -> None:
+    """Turn the channel's buffer so many words on.
+
+    Where nobody moves words, those that wait have the TLAST of before: the guards have found it equal.
+    """
+    fifos, ends, wordless = st.fifos, 0, st.clock.wordless[0] == 1
+    if wordless:
+        ends = ends_in_buffer(st, ch)
+    fifos.head[ch] = (fifos.head[ch] + words) & fifos.wrap[ch]
+    if wordless:
+        for n in range(fifos.held[ch]):
+            fifos.last[ch, (fifos.head[ch] + n) & fifos.wrap[ch]] = ends >> n & 1
+
+
+@jit
 def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> None:
     """Let the columns with guards differ once more for each period, here and in the slot."""
-    c, walks, g, ports, fifos = st.channels, st.walks, st.granules, st.ports, st.fifos
+    c, walks, g, ports = st.channels, st.walks, st.granules, st.ports
     further(kept, at + BDS, c.bds_done[ch], times)
     further(kept, at + SOURCED, ports.source_base[ch] + ports.source_position[ch], times)
     further(kept, at + SUNK, ports.sink_taken[ch] + ports.sink_count[ch], times)
@@ -179,7 +195,7 @@ def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: in
     g.target[ch] = further(kept, at + AIMED, g.target[ch], times)
     g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
     words = times * book[scratch(ch, WORDS_OF)]
-    fifos.head[ch] = (fifos.head[ch] + words) & fifos.wrap[ch]
+    turn_buffer(st, ch, words)
     if book[scratch(ch, FLOW)] != NOBODY:
         return
     if c.direction[ch] == S2MM:
