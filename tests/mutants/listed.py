@@ -550,6 +550,20 @@ MUTANTS = (
         "tests/timing/test_without_words.py::test_schedules_are_compared_by_their_words",
     ),
     Mutant(
+        "a door keeps itself",
+        "sim/door.py",
+        "self._at_once = None if host is None else",
+        "self._at_once = self if host is None else",
+        "tests/data/test_memory_given_back.py::test_an_engine_goes_at_once",
+    ),
+    Mutant(
+        "designs that nobody has stay until there are many objects",
+        "sim/recycled.py",
+        "if _asked[0] >= MUCH and gc.isenabled():",
+        "if False:",
+        "tests/data/test_memory_given_back.py::test_designs_go_before_others_need_much_memory",
+    ),
+    Mutant(
         "TLAST of a source ends no jump",
         "sim/forward/guards.py",
         "if flag(st, ch, at + n) != flag(st, ch, at + n - words):",

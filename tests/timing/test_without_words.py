@@ -340,14 +340,50 @@ def peak(rig: Rig, until: int) -> int:
         tracemalloc.stop()
 
 
-def test_many_words_take_no_memory() -> None:
-    most = 0
-    for words in (1 << 14, 1 << 26) if ENABLED else (1 << 9, 1 << 11):
+def touched(run: Callable[[], object]) -> int:
+    """Bytes of memory that a call touches at most at a time, beside those that it finds."""
+    clear, status = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+    if not clear.exists():
+        pytest.skip("only Linux tells the most memory that a process had for a while")
+    clear.write_text("5", encoding="ascii")  # the most that it had is what it has now
+
+    def most() -> int:
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+
+    before = most()
+    run()
+    return most() - before
+
+
+def test_a_thousand_million_words_take_no_memory() -> None:
+    few, many = (1 << 14, 10**9) if ENABLED else (1 << 9, 1 << 11)
+    for words in (few, many):
         rig = lane(words)
         with moving_words(False):
             most = peak(rig, words)
         assert rig.engine.words_caught(rig.mm2s(0)) > words * 9 // 10
     assert most < 1_000_000
+    rig = lane(many)
+    with moving_words(False):
+        assert touched(lambda: rig.engine.run(many)) < 16_000_000
+
+
+@pytest.mark.compiled("millions of words")
+def test_words_that_are_put_together_take_nine_bytes_at_most() -> None:
+    """Nobody knows how many will come, so there are several blocks, and another one for all of them."""
+    words, parts = 1 << 20, 8
+    rig = lane(0)
+    rig.write_bd(1, Descriptor("memory", 512, OWN.address(0), next=1))  # what is written is read
+    data = np.arange(words, dtype=np.uint32)
+
+    def deliver() -> None:
+        for n in range(1, parts + 1):
+            rig.engine.feed(rig.s2mm(0), data)
+            rig.engine.run(n * words)
+        assert len(rig.engine.caught(rig.mm2s(0))) > parts * words * 9 // 10
+
+    assert 4 * parts * words < touched(deliver) < 9 * parts * words
 
 
 def test_words_that_are_kept_take_little_more_than_themselves() -> None:

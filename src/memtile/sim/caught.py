@@ -18,7 +18,7 @@ import numpy.typing as npt
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem, SimulationError, raise_if
 from memtile.sim.feed import Flags, Offer, Words
-from memtile.sim.recycled import lend
+from memtile.sim.recycled import lend, note_new
 
 Places = npt.NDArray[np.int64]
 
@@ -52,6 +52,7 @@ def room_for(words: int, before: int = 0) -> Words:
     free = shutil.disk_usage(tempfile.gettempdir()).free
     if free < words * WORD_BYTES:
         raise_if([_no_room(words, free)], SimulationError)
+    note_new(words * WORD_BYTES)
     with tempfile.TemporaryFile() as file:
         return np.memmap(file, np.uint32, "w+", shape=(words,))
 

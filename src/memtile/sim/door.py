@@ -66,11 +66,11 @@ class Door:
             int(state.spec.tiles.memory_base[tile]),
         )
         self._answering = answering(self._kind.name, bool(state.spec.tiles.has_dma[tile]))
-        self._at_once = self if host is None else Door(state, tile, filled=filled)
+        self._at_once = None if host is None else Door(state, tile, filled=filled)
 
     def at_once(self) -> Door:
         """The same door without the time of a host, for what is set up or looked at from outside."""
-        return self._at_once
+        return self if self._at_once is None else self._at_once
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""

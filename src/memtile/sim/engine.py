@@ -39,6 +39,7 @@ from memtile.sim.many_writes import ManyWrites
 from memtile.sim.partition import open_partition, stop_clocks, unmodelled
 from memtile.sim.port_buffers import Sinks, Sources
 from memtile.sim.races.checks import Checks
+from memtile.sim.recycled import make_room, note_new
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 from memtile.sim.wordless import needed_by, words_are_gone, words_wanted
@@ -83,7 +84,9 @@ class Engine(ManyWrites):
     ) -> None:
         raise_if(list(unmodelled(placed)), DesignError)
         self.timing = timing_in_force(timing)
+        make_room()
         self._state = build(placed, self.timing, switched=switched)
+        note_new(self._state.memory.nbytes + self._state.access_log.nbytes)
         self.spec = self._state.spec
         self._unsettled = False  # what rests is booked when somebody looks
         self.external = ExternalMemory()
@@ -98,7 +101,7 @@ class Engine(ManyWrites):
         self.forward = FastForward()
         self.words_needed_by: tuple[str, ...] = ()
         self.read_by_host = False
-        self.host = HostTime(self._state, self.pass_to)
+        self.host = HostTime(self._state, self)
         self._doors: dict[tuple[int, bool], Door] = {}
         self._sources, self._sinks = Sources(self._feeds), Sinks()
         self._new_at_ports = False  # what was fed, caught or paced has not been laid out
@@ -107,7 +110,7 @@ class Engine(ManyWrites):
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         self._observer: Callable[[Door, int], Door] | None = None
         self._watcher: Callable[[], None] | None = None
-        self.checks = Checks(lambda: self._state, self.cores)
+        self.checks = Checks(self, self.cores)
         warm_up(self._state)
         if booted:
             open_partition(self.spec, self.door)
@@ -122,6 +125,11 @@ class Engine(ManyWrites):
         if self._unsettled:
             machine.settle(self._state)
             self._unsettled = False
+        return self._state
+
+    @property
+    def present(self) -> State:
+        """The same with what rests not booked yet."""
         return self._state
 
     @property

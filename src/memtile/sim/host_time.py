@@ -6,8 +6,10 @@ two runs (docs/timing.md, DEV-HOST-1).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
+from weakref import ref
 
+from memtile.errors import DesignError, Problem
 from memtile.jit.tables import plain
 from memtile.model.checking.history import ON
 from memtile.model.memory import axi_port
@@ -28,20 +30,27 @@ ACTING = (
 """Lists of the state of who does something in a cycle, and counts of what is on its way."""
 
 
+class PassesTime(Protocol):
+    """An engine, as its host sees it."""
+
+    def pass_to(self, cycle: int) -> None:
+        """Let time pass up to a cycle."""
+
+
 class HostTime:
     """When the host of an engine comes to its next access.
 
     Args:
         state: of the model.
-        pass_to: lets time pass up to a cycle.
+        engine: of the model, which lets time pass; it has this host, and is not kept by it.
 
     Attributes:
         stopped: no time passes, since the model has none (untimed run).
         by_firmware: firmware has carried out operations, at its own pace.
     """
 
-    def __init__(self, state: State, pass_to: Callable[[int], None]) -> None:
-        self._state, self._clock, self._pass_to = state, plain(state.clock), pass_to
+    def __init__(self, state: State, engine: PassesTime) -> None:
+        self._state, self._clock, self._engine = state, plain(state.clock), ref(engine)
         self._ports, self._gates = plain(state.axi_ports), plain(state.gates)
         clock, rosters = self._clock, (getattr(state, name) for name in ACTING)
         self._acting = (*rosters, clock.asking, clock.full, clock.columns_written)
@@ -92,6 +101,23 @@ class HostTime:
         """An access has been made to tile-local words ``word``, ... of data memory: it takes their banks."""
         if words and not self.stopped:
             axi_port.begin(self._state, tile, word, words)
+
+    def _pass_to(self, cycle: int) -> None:
+        engine = self._engine()
+        if engine is None:
+            raise DesignError(
+                Problem(
+                    reason="no_model",
+                    where="door",
+                    field="model",
+                    given="a door whose model is gone",
+                    allowed="doors of models that somebody has",
+                    source="a door that takes the time of a host needs the clock of its model",
+                    next_step="Keep the array, or its engine, as long as its doors.",
+                    says="the model of this door is gone",
+                )
+            )
+        engine.pass_to(cycle)
 
     def spend(self, cycles: int) -> None:
         """Let time pass until the host is free; then it is busy for ``cycles`` cycles."""

@@ -1,10 +1,15 @@
 """Memory that is used again: a machine takes longer to give new memory than to fill it with words.
 
 What was lent comes back when the last array that looks at it is gone, and is lent again as it is.
+
+An engine that nobody has any more is gone at once. Designs are not: their parts know each other, so Python's
+collector has to find them, and it counts objects, not the memory that they hold. Therefore it is called
+before another engine is made, when much memory was asked for since.
 """
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -15,6 +20,9 @@ Bytes = npt.NDArray[np.uint8]
 KEPT = 1 << 26  # bytes that wait for being lent again, at most
 LONGEST = 1 << 25  # bytes; longer ones are not kept
 
+MUCH = 1 << 28  # bytes of new memory after which engines that nobody has are looked for
+
+_asked = [0]  # bytes of new memory since then
 _free: dict[int, list[Bytes]] = {}  # by size
 
 
@@ -40,8 +48,28 @@ def lend(count: int, dtype: Any) -> npt.NDArray[Any]:
     """An array of ``count`` elements, of any values."""
     wanted = count * np.dtype(dtype).itemsize
     if wanted > LONGEST:
+        note_new(wanted)
         return np.empty(count, dtype)
     size = 1 << max(wanted - 1, 0).bit_length()
     waiting = _free.get(size)
-    memory = waiting.pop() if waiting else np.empty(size, np.uint8)
+    if waiting:
+        memory = waiting.pop()
+    else:
+        note_new(size)
+        memory = np.empty(size, np.uint8)
     return np.asarray(_Lent(memory, count, np.dtype(dtype)))
+
+
+def note_new(count: int) -> None:
+    """So many bytes of new memory, or of a file, are taken."""
+    _asked[0] += count
+
+
+def make_room() -> None:
+    """Give back what engines hold that nobody has any more, if much was taken since the last time.
+
+    Nothing happens where the collector is off.
+    """
+    if _asked[0] >= MUCH and gc.isenabled():
+        _asked[0] = 0
+        gc.collect()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
+from weakref import ref
 
 import numpy as np
 
@@ -17,11 +19,19 @@ from memtile.sim.races.watch import Found, RaceWatch, prepare
 from memtile.sim.schedules import present
 
 
+class HasState(Protocol):
+    """An engine, as its checks see it."""
+
+    @property
+    def present(self) -> State:
+        """The state, with what rests not booked."""
+
+
 class Checks:
     """Looks for accesses that nothing orders, while somebody asks for it.
 
     Args:
-        state: gives the state of the model.
+        engine: of the model; it has these checks, and is not kept by them.
         cores: the kernels of the model.
 
     Attributes:
@@ -30,12 +40,18 @@ class Checks:
         recorder: of its history; None = nobody asked for one.
     """
 
-    def __init__(self, state: Callable[[], State], cores: Cores) -> None:
-        self._state, self._cores = state, cores
-        self.filled = np.zeros(len(state().memory), np.bool_)
+    def __init__(self, engine: HasState, cores: Cores) -> None:
+        self._engine, self._cores = ref(engine), cores
+        self.filled = np.zeros(len(self._state().memory), np.bool_)
         self.watch: RaceWatch | None = None
         self.recorder: Recorder | None = None
         self._schedule = present()
+
+    def _state(self) -> State:
+        """The state of the model as it is, not settled."""
+        engine = self._engine()
+        assert engine is not None, "the checks of an engine that is gone"
+        return engine.present
 
     @contextmanager
     def on(self) -> Iterator[list[Found]]:

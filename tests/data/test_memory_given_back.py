@@ -1,0 +1,99 @@
+"""Is the memory of a model given back when nobody has it any more, and how soon?"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from weakref import ref
+
+import numpy as np
+import pytest
+
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.windows import OWN
+from memtile.design.memory_tile import MemoryTile
+from memtile.errors import DesignError
+from memtile.sim import recycled
+from memtile.sim.engine import Engine
+from memtile.sim.fast_forward import fast_forwarding
+from memtile.testing.rig import Rig
+
+
+@pytest.fixture
+def by_hand() -> Iterator[None]:
+    """The collector does nothing by itself."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture
+def seldom() -> Iterator[None]:
+    """The collector is on, and never due."""
+    gc.collect()
+    before = gc.get_threshold()
+    gc.set_threshold(1 << 30)
+    yield
+    gc.set_threshold(*before)
+
+
+def ran() -> Engine:
+    """An engine that ran, with a host in no hurry, words that came and some that wait."""
+    rig = Rig()
+    rig.engine.forward.on = True
+    rig.write_bd(0, Descriptor("memory", 100, OWN.address(0), next=0))
+    rig.issue(rig.mm2s(), 0)
+    rig.catch(rig.mm2s())
+    rig.feed(rig.s2mm(), 8)
+    with rig.engine.checks.recorded():
+        rig.engine.run(300)
+    rig.engine.door(0, timed=True).write32(0, 7)
+    rig.engine.run(1000)
+    assert len(rig.engine.caught(rig.mm2s())) > 800
+    return rig.engine
+
+
+@pytest.mark.usefixtures("by_hand")
+def test_an_engine_goes_at_once() -> None:
+    engine = ran()
+    memory, gone = ref(engine.state.memory), ref(engine)
+    del engine
+    assert gone() is None
+    assert memory() is None
+
+
+@pytest.mark.usefixtures("by_hand")
+def test_what_came_out_stays_without_its_engine() -> None:
+    engine = ran()
+    words = engine.caught(6)
+    before = words.copy()
+    del engine
+    ran()
+    assert 7 in before
+    assert np.array_equal(words, before)
+
+
+def small() -> MemoryTile:
+    tile = MemoryTile()
+    tile.mm2s[0].start(tile.read(tile.buffer("b", 300, data=np.arange(300))))
+    tile.mm2s[0].expect(np.arange(300))
+    with fast_forwarding(False):
+        assert tile.run().good
+    return tile
+
+
+@pytest.mark.usefixtures("seldom")
+def test_designs_go_before_others_need_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recycled, "MUCH", 1 << 24)
+    engines = [ref(small().engine) for _ in range(8)]
+    alive = sum(engine() is not None for engine in engines)
+    assert alive <= 2
+
+
+def test_a_door_without_its_model_says_so() -> None:
+    door = Rig().engine.door(0, timed=True)
+    gc.collect()
+    door.write32(0, 7)  # which is the next access as long as no time has to pass
+    with pytest.raises(DesignError, match="the model of this door is gone"):
+        door.write32(0, 7)
