@@ -564,6 +564,20 @@ MUTANTS = (
         "tests/data/test_memory_given_back.py::test_designs_go_before_others_need_much_memory",
     ),
     Mutant(
+        "sweeps leave words out that are compared",
+        "explore/sweep/attempt.py",
+        "words = task.data and _bench(made).compares",
+        "words = False",
+        "tests/clients/test_sweep_data.py::test_words_are_moved_where_something_is_expected",
+    ),
+    Mutant(
+        "a sweep without words has the rows of one with them",
+        "explore/sweep/row.py",
+        "*([] if self.data else",
+        "*([] if True else",
+        "tests/clients/test_sweep_data.py::test_no_data_compares_nothing_and_finds_the_same_cycles",
+    ),
+    Mutant(
         "TLAST of a source ends no jump",
         "sim/forward/guards.py",
         "if flag(st, ch, at + n) != flag(st, ch, at + n - words):",

@@ -45,6 +45,9 @@ Energy = Annotated[
     typer.Option(metavar="TABLE", help="Count energy: published, or l1=PJ,l2=PJ,l3=PJ for each byte."),
 ]
 Check = Annotated[bool, typer.Option("--check", help="Races make a variant infeasible too.")]
+Data = Annotated[
+    bool, typer.Option("--data/--no-data", help="Compare words as the design says, or find cycles alone.")
+]
 MaxCycles = Annotated[int, typer.Option(min=1, help="Limit of each run.")]
 Workers = Annotated[
     int | None, typer.Option(min=0, help="Processes here; 0 = this one. One for each processor.")

@@ -71,6 +71,12 @@ class Bench:
         """The tiles of the design."""
         return tuple(self._members)
 
+    @property
+    def compares(self) -> bool:
+        """Whether words that come out are compared with others."""
+        ports = (channel for tile in self._members for channel in tile.mm2s)
+        return bool(self.compared or self.expected or any(port.expected is not None for port in ports))
+
     def add(self, tile: Tile) -> None:
         """One more tile of the design."""
         self._members.append(tile)

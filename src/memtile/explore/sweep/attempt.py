@@ -12,6 +12,7 @@ from pathlib import Path
 from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.energy import energy_table
 from memtile.design.array import Array
+from memtile.design.bench import Bench
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.run import make
 from memtile.errors import InputFileError, MemtileError
@@ -97,12 +98,17 @@ def _attempt(file: str, task: Task, rivals: Rivals) -> Row:
                 why = f"no run of it is shorter than {bound} cycles, and a variant that is known is better"
                 return _row(task, beaten, why, "bound", {**figures, BOUND: bound})
             limit = min(task.max_cycles, rivals.cycles(figures) + 1)
-            result = guarded(file, lambda: made.run(int(limit), check=task.check))
+            words = task.data and _bench(made).compares
+            result = guarded(file, lambda: made.run(int(limit), check=task.check, data=words))
     except InputFileError as error:
         return _row(task, bad, _line(error), "failed", figures)
     except MemtileError as error:
         return _row(task, bad, _line(error), "refused", figures)
     return _judged(task, made, result, figures, limit)
+
+
+def _bench(made: MemoryTile | Array) -> Bench:
+    return made if isinstance(made, Array) else made.bench
 
 
 def _judged(

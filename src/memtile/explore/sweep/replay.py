@@ -88,7 +88,8 @@ def replay(path: str | Path, key: str = "") -> Replay:
         raise InputFileError(f"{path}: {then.key} was stopped early: there is nothing to compare with.")
     sources = Sources(**head["sources"][then.sources])
     table = (head.get("energy") or PUBLISHED) if ENERGY in then.figures else ""
-    task = Task(then.sources, then.point, head["max_cycles"], head["check"], table)
+    data = bool(head.get("data", True))
+    task = Task(then.sources, then.point, head["max_cycles"], head["check"], table, data)
     with tempfile.TemporaryDirectory() as place:
         now = attempt(sources.put(Path(place)), task, Rivals(()))
     return Replay(then, now, then.sources != sources.hash)

@@ -66,6 +66,7 @@ class SweepPlan:
     seconds: float = SECONDS
     scheduler: str = ""
     energy: str = ""
+    data: bool = True
 
 
 def sweep(
@@ -144,6 +145,7 @@ class Sweep:
             "max_cycles": self.plan.max_cycles,
             "check": self.plan.check,
             "energy": self.energy,
+            "data": self.plan.data,
         }
 
     def run(self, path: Path | None, watch: Watch | None) -> SweepResult:
@@ -215,7 +217,8 @@ class Sweep:
         rivals = Rivals(self.objectives, self._best() if self._prunes else ())
         for point in batch:
             values = {**self._fixed, **point}
-            task = Task(self.hash, values, self.plan.max_cycles, self.plan.check, self.energy)
+            plan = self.plan
+            task = Task(self.hash, values, plan.max_cycles, plan.check, self.energy, plan.data)
             known = self._rows.get(task.key) or (log.rows.get(task.key) if log is not None else None)
             asked.append(task.key)
             self._numbers.setdefault(task.key, len(self._numbers))

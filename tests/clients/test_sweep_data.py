@@ -1,0 +1,79 @@
+"""Do sweeps find the cycles of variants without words where nobody asks for these?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import memtile
+from memtile.explore.sweep.log import Log
+from memtile.explore.sweep.replay import replay
+from memtile.explore.sweep.row import Row, State
+from memtile.explore.sweep.sources import loaded, sources_of
+from memtile.explore.sweep.sweep import SweepPlan
+from sweep_designs import small
+
+EXPECTING = """\
+from typing import Literal
+
+import numpy as np
+from memtile import Array, MemoryTile
+
+MADE = {}
+
+
+def design(what: Literal["nothing", "ports", "buffers", "arrays"] = "nothing"):
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
+    data = np.arange(300, dtype=np.int32)
+    buffer = tile.buffer("a", 300, data=data)
+    tile.mm2s[0].start(tile.read(buffer))
+    tile.mm2s[0].collect(np.int32)
+    if what == "ports":
+        tile.mm2s[0].expect(data)
+    if what == "buffers":
+        tile.expect(buffer, data)
+    if what == "arrays":
+        array.expect_array("outside", data.copy(), data)
+    MADE[what] = array
+    return array
+"""
+
+
+def test_words_are_moved_where_something_is_expected(tmp_path: Path) -> None:
+    (file := tmp_path / "expecting.py").write_text(EXPECTING)
+    rows = memtile.sweep(file, SweepPlan(workers=0)).rows
+    made = loaded(str(file), sources_of(str(file)).hash).__globals__["MADE"]
+    assert {row.state for row in rows} == {State.GOOD}
+    assert len({row.figures["cycles"] for row in rows}) == 1
+    without = {what: array.engine.wordless for what, array in made.items()}
+    assert without == {"nothing": True, "ports": False, "buffers": False, "arrays": False}
+
+
+def test_no_data_compares_nothing_and_finds_the_same_cycles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file, log = small(tmp_path), tmp_path / "log.parquet"
+    pytest.importorskip("pyarrow", reason="logs are Parquet files: pip install pyarrow")
+    rows = memtile.sweep(file, SweepPlan(workers=0, data=False), log=log).rows
+    compared = memtile.sweep(file, SweepPlan(workers=0)).rows
+
+    def by_place(found: tuple[Row, ...]) -> dict[tuple[object, object], Row]:
+        return {(row.point["mode"], row.point["words"]): row for row in found}
+
+    one, other = by_place(rows), by_place(compared)
+    assert {row.key for row in rows}.isdisjoint(row.key for row in compared)
+    for place, row in one.items():
+        if place[0] == "wrong":
+            assert (row.state, other[place].state) == (State.GOOD, State.INFEASIBLE)
+        else:
+            assert (row.state, row.why, row.figures) == (
+                other[place].state, other[place].why, other[place].figures,
+            )  # fmt: skip
+    key = one["wrong", 8].key
+    assert replay(log, key).same
+    assert Log(log).head["data"] is False
+    sys.modules.pop("beside", None)
