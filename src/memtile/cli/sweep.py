@@ -94,9 +94,7 @@ def run(
 
     What is refused, hangs, comes out wrong or has a finding that is an error is infeasible, and the table
     says why. Every variant goes into the log as soon as it is done; the same command goes on where it was
-    ended, by Ctrl-C or otherwise.
-
-    Ends with exit code 1 if no variant is good, or the scheduler was lost.
+    ended. Ends with exit code 1 if no variant is good, or the scheduler was lost.
     """
     _one_of(grid, random, optimise, kept=not no_log or not (log or restart))
     from memtile.explore.sweep.sweep import SweepPlan
