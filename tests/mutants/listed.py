@@ -543,13 +543,6 @@ MUTANTS = (
         "tests/timing/test_without_words.py::test_words_under_way_have_their_tlast[sending-3]",
     ),
     Mutant(
-        "schedules are compared without words",
-        "design/run.py",
-        "if schedules and not data:",
-        "if False:",
-        "tests/timing/test_without_words.py::test_schedules_are_compared_by_their_words",
-    ),
-    Mutant(
         "a door keeps itself",
         "sim/door.py",
         "self._at_once = None if host is None else",

@@ -24,6 +24,7 @@ from memtile.errors import DesignError
 from memtile.jit.decorators import ENABLED
 from memtile.jit.tables import plain as table
 from memtile.kernels import Action, Core
+from memtile.model.dma.registers import FOT_LSB
 from memtile.model.state.columns import Kind
 from memtile.model.state.compare import columns
 from memtile.sim.compression import ENABLED as COMPRESSED
@@ -141,6 +142,36 @@ def test_words_under_way_have_their_tlast(make: Callable[[int], Engine], every: 
     assert any(map(any, ends(engines[1].state.fifos))), "no TLAST is under way"
 
 
+def test_tasks_that_end_with_tlast_end_where_they_did() -> None:
+    """Finish on TLAST, with packets of 1 to 40 words; time is jumped over when they are over."""
+
+    def finishing() -> Engine:
+        rig = Rig()
+        rig.engine.forward.on = True
+        rig.door.write32(rig.kind.control_base, 1 << FOT_LSB)
+        rig.write_bd(0, Descriptor("memory", 50, OWN.address(0)))
+        rig.issue(rig.s2mm(0), 0, 256)
+        rig.write_bd(1, Descriptor("memory", 500, OWN.address(512), next=1))
+        rig.issue(rig.mm2s(0), 1)
+        rig.catch(rig.mm2s(0))
+        last = np.zeros(2000, np.uint8)
+        last[np.cumsum(np.random.default_rng(5).integers(1, 41, 90))[:90] % 2000] = 1
+        rig.engine.feed(rig.s2mm(), np.zeros(2000, np.uint32), last)
+        return rig.engine
+
+    engines = finishing(), finishing()
+    both(engines, (700, 801, 1900))
+    assert engines[1].channels.bds_done[0] > 50
+    assert engines[1].forward.jumped > 500
+
+
+def test_words_may_be_left_out_from_some_cycle_on() -> None:
+    engines = receiving(3), receiving(3)
+    for engine in engines:
+        engine.run(1100)
+    both(engines, (900, 401))
+
+
 def test_words_that_go_through_switches_have_their_tlast() -> None:
     quick = Timing(external_latency=20, external_write_latency=10, external_egress_words=16)
     design = flowing_designs.Design(quick, 64, 2, (), (), (), 16384, 1, (), 0, 0, ())
@@ -183,7 +214,7 @@ def test_words_that_time_may_depend_on_are_moved_and_the_result_says_so(name: st
     design = runpy.run_path(str(EXAMPLES / f"{name}.py"))["design"]
     with_words, without = run(design), run(design, data=False)
     assert needed_by in without.words_needed_by
-    assert f"with words after all: time may depend on {without.words_needed_by[0]}" in str(without)
+    assert f"with words after all, which are needed by {without.words_needed_by[0]}" in str(without)
     assert without.words
     assert without.exact == with_words.exact
     assert plain(without) == plain(with_words)
@@ -281,7 +312,7 @@ def test_no_run_has_words_after_one_without_and_none_is_without_words_and_time()
     tile = MemoryTile()
     tile.mm2s[0].start(tile.read(tile.buffer("b", 300, data=np.arange(300))))
     tile.mm2s[0].collect()
-    with pytest.raises(DesignError, match="an untimed run has words and no cycles; data=False leaves"):
+    with pytest.raises(DesignError, match="an untimed run without words has nothing to do"):
         tile.run(untimed=True, data=False)
     tile.run(100, data=False)
     for untimed in (False, True):
@@ -314,8 +345,15 @@ def test_nobody_looks_at_words_that_were_not_moved(tmp_path: Path) -> None:
 
 
 def test_schedules_are_compared_by_their_words() -> None:
-    with pytest.raises(DesignError, match="schedules are compared by their words"):
-        run(lambda: MemoryTile(), data=False, schedules=2)
+    def design() -> MemoryTile:
+        tile = MemoryTile()
+        tile.mm2s[0].start(tile.read(tile.buffer("b", 30, data=np.arange(30))))
+        tile.mm2s[0].expect(np.arange(30))
+        return tile
+
+    result = run(design, data=False, schedules=1)
+    assert result.exact
+    assert result.words_needed_by == ("the check of accesses",)
 
 
 def lane(words: int) -> Rig:
@@ -338,6 +376,23 @@ def peak(rig: Rig, until: int) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.float32, np.int32, np.int64])
+def test_one_element_for_all_is_fed_without_memory_for_the_others(dtype: type[Any]) -> None:
+    tile = MemoryTile()
+    tracemalloc.start()
+    try:
+        tile.s2mm[1].feed(np.broadcast_to(dtype(5), (1000, 1000, 1000)))
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+    elements = 400 // min(np.dtype(dtype).itemsize, WORD_BYTES)
+    buffer = tile.buffer("b", elements, np.int32 if dtype is np.int64 else dtype)
+    tile.s2mm[0].feed(np.broadcast_to(dtype(5), (elements,)))
+    tile.s2mm[0].start(tile.write(buffer))
+    tile.run(1000)
+    assert tile.load(buffer).tolist() == [5] * elements
 
 
 def touched(run: Callable[[], object]) -> int:

@@ -16,7 +16,7 @@ from memtile.explain.results import Result
 from memtile.explain.schedules import Outcome, together
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.schedules import schedule
-from memtile.sim.wordless import moving_words, no_sense
+from memtile.sim.wordless import moving_words
 
 
 def run(
@@ -57,11 +57,9 @@ def run(
     Raises:
         DesignError: names that are no parameters, values of other types, parameters without a value; all at
             once. Timing constants that there are not, or outside their ranges. And what the design raises
-            itself; schedules without words.
+            itself.
     """
     where = f"design {getattr(design, '__name__', 'function')}"
-    if schedules and not data:
-        raise no_sense("of several schedules", "schedules are compared by their words", "schedules")
 
     def once(others: bool = True) -> tuple[Result, Mapping[str, Any]]:
         with chosen_timing(timing or {}):

@@ -97,7 +97,8 @@ class StreamPort:
 
         Args:
             data: any array of whole 32-bit words, taken in C order; elements of up to 32 bits, or longer
-                whole numbers that 32 bits hold exactly, such as those of ``np.arange(8)``.
+                whole numbers that 32 bits hold exactly, such as those of ``np.arange(8)``. One element for
+                all, as ``np.broadcast_to`` makes it, takes the memory of one word.
             pattern: repeating 0/1 readiness per cycle, not always 0.
 
         Raises:
@@ -240,25 +241,35 @@ def _elements_of(words: npt.NDArray[np.uint32], dtype: np.dtype[Any]) -> Array:
 
 
 def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
-    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-    if len(flat) % WORD_BYTES:
+    if data.nbytes % WORD_BYTES:
         raise DesignError(
             Problem(
                 reason="feed",
                 where=name,
                 field="data",
-                given=f"{len(flat)} bytes",
+                given=f"{data.nbytes} bytes",
                 allowed=f"a multiple of {WORD_BYTES}",
                 source="AM020: 32-bit streams",
                 next_step="Pad the array.",
-                says=f"the data has {len(flat)} bytes; it must have a multiple of {WORD_BYTES}",
+                says=f"the data has {data.nbytes} bytes; it must have a multiple of {WORD_BYTES}",
             )
         )
-    return flat.view(np.uint32)
+    if _is_one(data) and WORD_BYTES % data.itemsize == 0:
+        word = np.full(WORD_BYTES // data.itemsize, data.flat[0], data.dtype).view(np.uint32)
+        return np.broadcast_to(word, (data.nbytes // WORD_BYTES,))
+    return np.ascontiguousarray(data).reshape(-1).view(np.uint8).view(np.uint32)
+
+
+def _is_one(data: Array) -> bool:
+    """Whether the array is one element, again and again."""
+    return data.size > 1 and not any(data.strides)
 
 
 def _in_words(given: Array) -> Array | None:
     """Whole numbers of more than 32 bits as such of 32 bits, if these hold all of them exactly."""
+    if _is_one(given):
+        one = _in_words(given.flat[:1])
+        return None if one is None else np.broadcast_to(one[0], given.shape)
     narrow: Mapping[str, tuple[type[np.integer[Any]], ...]] = {"i": (np.int32, np.uint32), "u": (np.uint32,)}
     for dtype in narrow.get(given.dtype.kind, ()):
         fitting = given.astype(dtype)

@@ -404,7 +404,7 @@ class Result:
         if not self.words:
             yield "without words: there are no outputs, and nothing is compared"
         if self.words_needed_by:
-            yield f"with words after all: time may depend on {', '.join(self.words_needed_by)}"
+            yield f"with words after all, which are needed by {', '.join(self.words_needed_by)}"
 
     def _limit(self) -> str:
         if self.status is not Status.LIMIT:

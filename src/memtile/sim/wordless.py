@@ -71,24 +71,18 @@ def _controlled(engine: Engine) -> Iterator[bool]:
             yield bool(modes[base + PORTS[name].master("CTRL0")] != OFF)
 
 
-def no_sense(given: str, source: str, name: str) -> DesignError:
-    """The error of a run without words that is asked for something that only words can tell.
-
-    Args:
-        given: what it was asked for, behind ``False``.
-        source: why that needs words.
-        name: of the argument that asks for it.
-    """
+def no_time() -> DesignError:
+    """The error of an untimed run without words."""
     return DesignError(
         Problem(
             reason="no_words",
             where="run",
             field="data",
-            given=f"False {given}",
-            allowed="data=False of a run with a clock, in its usual schedule",
-            source=source,
-            next_step=f"Leave one of {name} and data=False out.",
-            says=f"{source}; data=False leaves the words out",
+            given="False of an untimed run",
+            allowed="data=False of a run with a clock",
+            source="an untimed run has words and no cycles",
+            next_step="Leave one of untimed=True and data=False out.",
+            says="an untimed run without words has nothing to do",
         )
     )
 
