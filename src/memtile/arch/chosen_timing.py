@@ -17,6 +17,7 @@ from memtile.errors import DesignError, Problem, raise_if
 
 _NONE: Mapping[str, int] = {}
 _DEFAULTS = Timing()
+_LOOKS: ContextVar[list[None] | None] = ContextVar("looks at the constants of models", default=None)
 _CHOSEN: ContextVar[Mapping[str, int]] = ContextVar("timing constants chosen for all models", default=_NONE)
 
 
@@ -43,6 +44,24 @@ def chosen_timing(constants: Mapping[str, int]) -> Iterator[None]:
 def timing_in_force(timing: Timing | None = None) -> Timing:
     """The constants of a model that is made here: those given or the defaults, but for the chosen ones."""
     return replace(timing or Timing(), **_CHOSEN.get())
+
+
+@contextmanager
+def noting_looks() -> Iterator[list[None]]:
+    """Context with a list that has an entry for each look at the constants of a model made in it."""
+    looks: list[None] = []
+    token = _LOOKS.set(looks)
+    try:
+        yield looks
+    finally:
+        _LOOKS.reset(token)
+
+
+def looked() -> None:
+    """Somebody looks at the constants of a model: what it does then may hang on them."""
+    looks = _LOOKS.get()
+    if looks is not None:
+        looks.append(None)
 
 
 def changed(timing: Timing) -> dict[str, int]:

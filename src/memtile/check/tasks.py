@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from memtile.model.dma.registers import (
 from memtile.model.dma.task_queue import NO_BD
 from memtile.model.state.causes import Phase
 from memtile.sim.engine import Engine
+
+_KEPT = 4096  # descriptors
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +205,7 @@ class TaskLog:
         kind = kind_of(self.engine, tile)
         door = self.engine.door(tile)
         words = door.block_read32(kind.bd_base + number * kind.bd_stride, kind.bd_words)
-        descriptor = decode(kind.name, [int(word) for word in words], number)
+        descriptor = _decoded(kind.name, tuple(words.tolist()), number)
         acquire, release = descriptor.acquire, descriptor.release
         return StaticBd(
             number,
@@ -221,6 +224,9 @@ class TaskLog:
         channels.tasks_done[ch] += channels.queue_count[ch] + (channels.task_bd[ch] >= 0)
         channels.queue_count[ch] = channels.pushes_lost[ch] = 0
         channels.phase[ch], channels.task_bd[ch] = Phase.IDLE, NO_BD
+
+
+_decoded = lru_cache(maxsize=_KEPT)(decode)  # designs have the same descriptors again and again
 
 
 def kind_of(engine: Engine, tile: int) -> TileKind:

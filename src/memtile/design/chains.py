@@ -144,8 +144,10 @@ def _foreign_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Probl
 def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Problem]:
     """What is wrong with the windows of one use: nobody is behind them, or they are not for the channel."""
     field, given, windows = use
-    there = [name for name in tile.kind.memory_windows if tile.behind(name) is not None]
     beside = [name for name in windows if name != "own"]
+    if not beside:
+        return
+    there = [name for name in tile.kind.memory_windows if tile.behind(name) is not None]
     place = f"{given}, {' and '.join(windows)} window{'s' * (len(windows) > 1)}"
     verb = "covers" if given.startswith("words") else "names"
     says = f"{field} {verb} {given}, in the {' and '.join(windows)} window{'s' * (len(windows) > 1)}"
@@ -162,7 +164,7 @@ def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Prob
                 says=f"{says}, but no memory tile is {name} of {tile.title}",
             )
     reach = tile.kind.neighbour_channels
-    if beside and channel.number not in reach:
+    if channel.number not in reach:
         owners = ", ".join(owner for name in beside if (owner := tile.behind(name)))
         yield Problem(
             reason="neighbour_channel",

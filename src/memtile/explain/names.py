@@ -12,7 +12,7 @@ from memtile.sim.kernels import place
 
 def channel_name(engine: Engine, ch: int) -> str:
     """``S2MM 0`` to ``MM2S 5``; in a model of several tiles after the tile, ``memory(0,1) MM2S 5``."""
-    c, tiles = engine.state.channels, engine.spec.tiles
+    c, tiles = engine.channels, engine.tiles
     port = f"{DIRECTIONS[c.direction[ch]]} {c.number[ch]}"
     if len(tiles.kind) == 1:
         return port

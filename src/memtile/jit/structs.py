@@ -23,6 +23,7 @@ from memtile.jit.struct_layout import lay_out
 from memtile.jit.tables import plain
 
 T = TypeVar("T")
+_of_memory: Callable[[npt.NDArray[Any]], Any] = np.ndarray.ctypes.__get__
 
 
 class Place(NamedTuple):
@@ -77,7 +78,7 @@ def _places(fields: tuple[Any, ...]) -> Iterator[Extent]:
         if isinstance(value, tuple):
             yield from _places(value)
         else:
-            first = value.__array_interface__["data"][0]
+            first = _of_memory(value).data  # the array interface describes columns, which takes long
             yield Extent(first, first + value.nbytes, value.shape)
 
 

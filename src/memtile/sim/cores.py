@@ -154,6 +154,19 @@ class Cores:
         self._cores.phase[core], self._cores.ended[core] = CorePhase.DONE, 1
         retire_cores(self._state)
 
+    def begin_anew(self) -> None:
+        """Have all kernels before their first action, the state being as it was then."""
+        self.codes, self.ahead, self.touches = ActionCodes(self._state), None, 0
+        self._lock_time = int(self._spec.timing.core_lock[0])
+        for core, before in self.running.items():
+            assert before.function is not None
+            seen = Core(self._state, before.core.tile, before.kernel)
+            seen.bus.before = self._touch
+            actions = _actions(before.function, seen)
+            again = Running(seen, actions, before.kernel, before.declared, _NO_STEPS, before.function)
+            again.enabled = before.enabled
+            self.running[core] = again
+
     def resume_ended(self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]) -> None:
         """Know of a kernel that has ended already: of a model that is brought back to where it was."""
         seen = Core(self._state, int(self._cores.tile[core]), kernel)

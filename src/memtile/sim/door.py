@@ -29,6 +29,7 @@ from memtile.sim.host_time import HostTime
 
 _WORD_MAX = (1 << WORD_BITS) - 1
 _SOURCE = "AM025 memory map"
+_FEW = 16  # words that are sooner written one after another than laid out for compiled code
 
 Words = npt.NDArray[np.uint32]
 
@@ -163,6 +164,10 @@ class Door:
     def _write_registers(self, offset: int, data: Words) -> None:
         """Write words that something answers, in order, with what each of them does."""
         count = len(data)
+        if count <= _FEW and offset >= self._memory_bytes:
+            for n, word in enumerate(data.tolist()):
+                self._write(offset + n * WORD_BYTES, word)
+            return
         offsets = np.arange(offset, offset + count * WORD_BYTES, WORD_BYTES)
         tiles, values = np.full(count, self._tile), data.astype(np.int64)
         masks, costs = np.full(count, _WORD_MAX), np.full(count, passing.AT_ONCE)

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.chosen_timing import timing_in_force
+from memtile.arch.chosen_timing import looked, timing_in_force
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.jit.tables import plain
-from memtile.model.build.model import build
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import Phase
 from memtile.model.state.compare import columns
@@ -33,10 +32,11 @@ from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
 from memtile.sim.fast_forward import FastForward
 from memtile.sim.feed import AtPorts, Feed, Flags, Offer, Words, no_tlast, whole
+from memtile.sim.fresh import fresh_state
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
 from memtile.sim.many_writes import ManyWrites
-from memtile.sim.partition import open_partition, stop_clocks, unmodelled
+from memtile.sim.partition import unmodelled
 from memtile.sim.port_buffers import Sinks, Sources
 from memtile.sim.races.checks import Checks
 from memtile.sim.recycled import make_room, note_new
@@ -69,6 +69,7 @@ class Engine(ManyWrites):
         bd_places: where a design says a BD, ``design.py:12``, by model index of the tile and BD number.
         checks: of what runs, for accesses that nothing orders.
         channels: the columns of ``state.channels``, quick to look at from Python.
+        tiles: the same of ``spec.tiles``.
         forward: whether, and how far, time that repeats is jumped over.
         words_needed_by: why a run that was to be without words moved them.
         read_by_host: whether a host may read words while the array runs.
@@ -83,14 +84,14 @@ class Engine(ManyWrites):
         booted: bool = True,
     ) -> None:
         raise_if(list(unmodelled(placed)), DesignError)
-        self.timing = timing_in_force(timing)
+        self._given_timing, self._timing = timing, timing_in_force(timing)
         make_room()
-        self._state = build(placed, self.timing, switched=switched)
+        self._state = fresh_state(placed, self._timing, switched=switched, booted=booted)
         note_new(self._state.memory.nbytes + self._state.access_log.nbytes)
         self.spec = self._state.spec
         self._unsettled = False  # what rests is booked when somebody looks
         self.external = ExternalMemory()
-        self.channels = plain(self._state.channels)
+        self.channels, self.tiles = plain(self._state.channels), plain(self.spec.tiles)
         self.lock_names: dict[int, str] = {}
         self.channel_names: dict[int, str] = {}
         self.bd_places: dict[tuple[int, int], str] = {}
@@ -112,10 +113,12 @@ class Engine(ManyWrites):
         self._watcher: Callable[[], None] | None = None
         self.checks = Checks(self, self.cores)
         warm_up(self._state)
-        if booted:
-            open_partition(self.spec, self.door)
-        else:
-            stop_clocks(self.spec, self.door)
+
+    @property
+    def timing(self) -> Timing:
+        """The timing constants of the model."""
+        looked()
+        return self._timing
 
     @property
     def state(self) -> State:
@@ -126,6 +129,17 @@ class Engine(ManyWrites):
             machine.settle(self._state)
             self._unsettled = False
         return self._state
+
+    def begins_anew(self, timing: Timing) -> None:
+        """Have nothing done yet, the state being as it was then, with other timing constants.
+
+        For a model at whose ports nobody waits; see ``sim.rewind``.
+        """
+        self._timing, self._unsettled, self._left, self.words_needed_by = timing, False, {}, ()
+        self.read_by_host = False
+        self.forward, self.host = FastForward(), HostTime(self._state, self)
+        self.upsets = Upsets(self._state)
+        self.cores.begin_anew()
 
     @property
     def present(self) -> State:

@@ -22,7 +22,7 @@ class ManyWrites(ABC):
     """What an engine does with many words; the engine has all that is named here."""
 
     host: HostTime
-    timing: Timing
+    _timing: Timing
     spec: Spec
     checks: Checks
 
@@ -66,7 +66,7 @@ class ManyWrites(ABC):
         )  # none shared
         while first < len(values):
             self.host.come_to(int(tiles[first])) if tiles[first] >= 0 else self.host.reach()
-            alone = self._alone(self.now + len(values) * (1 + self.timing.access_cycles))
+            alone = self._alone(self.now + len(values) * (1 + self._timing.access_cycles))
             end = len(values) if alone else first + 1
             words = Posted(tiles[first:end], offsets[first:end], values[first:end], done[first:end])
             first += machine.write_many(self._now_written(), words)

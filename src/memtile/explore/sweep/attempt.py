@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.energy import energy_table
@@ -18,8 +20,9 @@ from memtile.design.run import make
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.findings import Severity
 from memtile.explain.results import Result, Status
-from memtile.explore.sweep.figures import after_run, before_run, energy_of, static_bound
+from memtile.explore.sweep.figures import after_run, before_run, energy_of
 from memtile.explore.sweep.front import Costs, costs_of, dominates
+from memtile.explore.sweep.prepared import keep, prepared
 from memtile.explore.sweep.row import Row, State, Task
 from memtile.explore.sweep.sources import loaded
 from memtile.explore.sweep.space import TIMING
@@ -92,19 +95,33 @@ def _attempt(file: str, task: Task, rivals: Rivals) -> Row:
         with chosen_timing({name: int(str(value)) for name, value in constants.items()}):
             with _MAKING:
                 function = loaded(file, task.sources)
-                made = user_code(Path(file), lambda: make(function, given, file))
+                key = (file, task.sources, json.dumps(given, sort_keys=True))
+                its_own = {} if task.check else constants
+                ready = prepared(key, its_own, lambda: _made(file, function, given))
+            made = ready.made
             figures = before_run(made)
-            if rivals.costs and rivals.beat(figures, bound := static_bound(made)):
+            if rivals.costs and rivals.beat(figures, bound := ready.bound):
+                keep(key, ready)
                 why = f"no run of it is shorter than {bound} cycles, and a variant that is known is better"
                 return _row(task, beaten, why, "bound", {**figures, BOUND: bound})
             limit = min(task.max_cycles, rivals.cycles(figures) + 1)
             words = task.data and _bench(made).compares
             result = guarded(file, lambda: made.run(int(limit), check=task.check, data=words))
+            row = _judged(task, made, result, figures, limit)
+            keep(key, ready)
     except InputFileError as error:
         return _row(task, bad, _line(error), "failed", figures)
     except MemtileError as error:
         return _row(task, bad, _line(error), "refused", figures)
-    return _judged(task, made, result, figures, limit)
+    return row
+
+
+def _made(file: str, function: Callable[..., Any], given: Mapping[str, object]) -> MemoryTile | Array:
+    """The design, ready to run: routed, if it is an array."""
+    made: MemoryTile | Array = user_code(Path(file), lambda: make(function, given, file))
+    if isinstance(made, Array):
+        guarded(file, made.route)
+    return made
 
 
 def _bench(made: MemoryTile | Array) -> Bench:

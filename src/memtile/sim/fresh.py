@@ -1,0 +1,71 @@
+"""States of models that were just made: each kind of model is built once in a process, then copied.
+
+Building tables for all tiles of a device takes longer than most runs of a small design. What never changes
+(``Spec``) all models of a kind have in common, but for the timing constants.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from memtile.arch.timing import Timing
+from memtile.model.build.model import build
+from memtile.model.state.state import State
+from memtile.model.state.tiles import Placed
+from memtile.sim.door import Door
+from memtile.sim.partition import open_partition, stop_clocks
+
+_KEPT = 4  # kinds of models; sweeps have one, or a few that differ in a timing constant
+_PAGES = 1 << 18  # bytes from which on an array of zeros is not copied, but made anew
+
+
+def fresh_state(placed: Sequence[Placed], timing: Timing, *, switched: bool, booted: bool) -> State:
+    """The state of a model that was just made, its own.
+
+    Args:
+        placed: the tiles, in model order.
+        timing: timing constants.
+        switched: as for :func:`~memtile.model.build.model.build`.
+        booted: as firmware leaves a partition; else as after reset.
+    """
+    return _copied(*_made(tuple(placed), timing, switched, booted))
+
+
+@lru_cache(maxsize=_KEPT)
+def _made(
+    placed: tuple[Placed, ...], timing: Timing, switched: bool, booted: bool
+) -> tuple[State, frozenset[str]]:
+    """A state that nobody runs, and the names of its large arrays that are zero."""
+    state = build(placed, timing, switched=switched)
+    doors = [Door(state, tile) for tile in range(len(placed))]
+    if booted:
+        open_partition(state.spec, doors.__getitem__)
+    else:
+        stop_clocks(state.spec, doors.__getitem__)
+    large = (name for name in state._fields if getattr(getattr(state, name), "nbytes", 0) >= _PAGES)
+    return state, frozenset(name for name in large if not getattr(state, name).any())
+
+
+def _copied(state: State, zero: frozenset[str]) -> State:
+    own = {name: _copy(getattr(state, name)) for name in state._fields if name != "spec" and name not in zero}
+    empty = {name: _zeros(getattr(state, name)) for name in zero}
+    spec = state.spec._replace(timing=_copy(state.spec.timing))
+    return State(spec=spec, **own, **empty)
+
+
+def _copy(table: Any) -> Any:
+    """An array or a table; that of the interpreter is a tuple of columns of one array of records."""
+    if not isinstance(table, tuple):
+        return table.copy()
+    records = table[0].base.copy()
+    return type(table)(*(records[name] for name in table._fields))  # type: ignore[attr-defined]
+
+
+def _zeros(like: Any) -> Any:
+    """Zeros in pages of their own, of which the host gives those that are touched."""
+    return np.frombuffer(mmap.mmap(-1, like.nbytes), like.dtype).reshape(like.shape)

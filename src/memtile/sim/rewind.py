@@ -1,0 +1,108 @@
+"""A model as it was before its first run, to be run again with other timing constants.
+
+Setting a design up takes as long as a short run. What is set up hangs on few constants; with others a model
+is put back to where it was, and need not be made again.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import Any
+
+from memtile.arch.chosen_timing import timing_in_force
+from memtile.model.state.state import State
+from memtile.model.state.time import timings
+from memtile.sim.engine import Engine
+
+RUN_ONLY = frozenset(
+    {
+        "cascade_latency",
+        "core_lock",
+        "count_fifo_words",
+        "external_burst_overhead",
+        "external_egress_words",
+        "external_latency",
+        "external_write_latency",
+        "finished_bd_delay",
+        "neighbour_latency",
+        "packet_arbitration",
+        "token_words",
+    }
+)
+"""Timing constants that nothing looks at before the clock runs."""
+MOST = 1 << 24  # bytes of external memory that are kept
+
+
+class Start:
+    """What a model was before its first run.
+
+    Args:
+        engine: that has not run, see :func:`can_rewind`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._state = engine, engine._state
+        self._timing = engine._timing
+        self._arrays = {name: _kept(getattr(self._state, name)) for name in _names(self._state)}
+        self._outside = [(b.array, b.array.copy()) for b in engine.external.buffers.values() if b.writable]
+
+    def rewind(self) -> bool:
+        """Put the model back to it, with the timing constants that are in force now.
+
+        False if these differ in others than ``RUN_ONLY``; then nothing is done.
+        """
+        engine, timing = self._engine, timing_in_force(self._engine._given_timing)
+        names = {each.name for each in fields(timing)}
+        if any(getattr(timing, name) != getattr(self._timing, name) for name in names - RUN_ONLY):
+            return False
+        engine._state = self._state
+        for name, values in self._arrays.items():
+            _put(getattr(self._state, name), values)
+        _put(self._state.spec.timing, timings(timing))
+        for array, values in self._outside:
+            array[...] = values
+        engine.begins_anew(timing)
+        return True
+
+
+def can_rewind(engine: Engine) -> bool:
+    """Whether a model that was set up is put back by :class:`Start`, if its kernels make the same again.
+
+    Nothing is at its ports and no time has passed, so that nothing hangs on constants beside ``RUN_ONLY``.
+    """
+    waiting = engine._feeds or engine._caught or engine._patterns or engine._left or engine.upsets.waiting
+    kernels: list[Any] = [running.actions for running in engine.cores.running.values()]
+    outside = sum(buffer.array.nbytes for buffer in engine.external.buffers.values())
+    return (
+        not waiting
+        and not engine.now
+        and not engine.host.free_at
+        and outside <= MOST
+        and all(map(inspect.isgenerator, kernels))
+        and all(inspect.getgeneratorstate(each) == inspect.GEN_CREATED for each in kernels)
+    )
+
+
+def _names(state: State) -> list[str]:
+    return [name for name in state._fields if name != "spec"]
+
+
+def _kept(table: Any) -> Any:
+    """A copy of a table or an array; None of an array of zeros."""
+    if isinstance(table, tuple):
+        return tuple(column.copy() for column in table)
+    if table.dtype.names is None and not table.any():
+        return None
+    return table.copy()
+
+
+def _put(table: Any, values: Any) -> None:
+    """Give a table or an array values that were kept."""
+    if isinstance(table, tuple):
+        for column, value in zip(table, values, strict=True):
+            column[...] = value
+    elif values is None:
+        table[...] = 0
+    else:
+        table[...] = values
