@@ -149,6 +149,27 @@ MUTANTS = (
         "tests/clients/test_cli_check.py::test_parameters_of_a_scratchpad_can_be_set",
     ),
     Mutant(
+        "a kernel that counts is taken for one that does the same again",
+        "explore/sweep/unchanged.py",
+        "        return self.known and all(same() for same in self._same)",
+        "        return self.known",
+        "tests/clients/test_sweep_again.py::test_a_design_that_may_do_something_else_is_made_again",
+    ),
+    Mutant(
+        "what is put back has the timing constants of before",
+        "sim/rewind.py",
+        "        _put(self._state.spec.timing, timings(timing))\n",
+        "",
+        "tests/clients/test_sweep_again.py::test_variants_of_timing_are_one_design",
+    ),
+    Mutant(
+        "models of a kind share their tables",
+        "sim/fresh.py",
+        "        return table.copy()",
+        "        return table",
+        "tests/clients/test_sweep_again.py::test_models_of_a_kind_have_nothing_in_common_that_changes",
+    ),
+    Mutant(
         "modules beside a design are no sources",
         "explore/sweep/sources.py",
         "waiting += _imported(",

@@ -47,8 +47,14 @@ def _made(
         open_partition(state.spec, doors.__getitem__)
     else:
         stop_clocks(state.spec, doors.__getitem__)
-    large = (name for name in state._fields if getattr(getattr(state, name), "nbytes", 0) >= _PAGES)
-    return state, frozenset(name for name in large if not getattr(state, name).any())
+    arrays = {name: getattr(state, name) for name in state._fields}
+    large = [name for name, a in arrays.items() if not _is_table(a) and a.nbytes >= _PAGES]
+    return state, frozenset(name for name in large if not arrays[name].any())
+
+
+def _is_table(value: Any) -> bool:
+    """Whether it is a table or a struct: records for compiled code, else a tuple of columns."""
+    return isinstance(value, tuple) or value.dtype.names is not None
 
 
 def _copied(state: State, zero: frozenset[str]) -> State:
