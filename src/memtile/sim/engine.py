@@ -130,17 +130,6 @@ class Engine(ManyWrites):
             self._unsettled = False
         return self._state
 
-    def begins_anew(self, timing: Timing) -> None:
-        """Have nothing done yet, the state being as it was then, with other timing constants.
-
-        For a model at whose ports nobody waits; see ``sim.rewind``.
-        """
-        self._timing, self._unsettled, self._left, self.words_needed_by = timing, False, {}, ()
-        self.read_by_host = False
-        self.forward, self.host = FastForward(), HostTime(self._state, self)
-        self.upsets = Upsets(self._state)
-        self.cores.begin_anew()
-
     @property
     def present(self) -> State:
         """The same with what rests not booked yet."""

@@ -11,9 +11,13 @@ from dataclasses import fields
 from typing import Any
 
 from memtile.arch.chosen_timing import timing_in_force
+from memtile.arch.timing import Timing
 from memtile.model.state.state import State
 from memtile.model.state.time import timings
 from memtile.sim.engine import Engine
+from memtile.sim.fast_forward import FastForward
+from memtile.sim.host_time import HostTime
+from memtile.sim.upsets import Upsets
 
 RUN_ONLY = frozenset(
     {
@@ -62,8 +66,17 @@ class Start:
         _put(self._state.spec.timing, timings(timing))
         for array, values in self._outside:
             array[...] = values
-        engine.begins_anew(timing)
+        _begin(engine, timing)
         return True
+
+
+def _begin(engine: Engine, timing: Timing) -> None:
+    """Have an engine know of nothing that was done, its state being as it was then."""
+    state = engine._state
+    engine._timing, engine._unsettled, engine._left = timing, False, {}
+    engine.words_needed_by, engine.read_by_host = (), False
+    engine.forward, engine.host, engine.upsets = FastForward(), HostTime(state, engine), Upsets(state)
+    engine.cores.begin_anew()
 
 
 def can_rewind(engine: Engine) -> bool:
