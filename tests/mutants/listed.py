@@ -471,6 +471,27 @@ MUTANTS = (
         "tests/timing/test_fast_forward.py::test_a_value_stays_above_its_limit[0]",
     ),
     Mutant(
+        "the room of a buffer hangs on where its ring begins",
+        "model/dma/fifo.py",
+        "return int(fifos.depth[ch] - fifos.held[ch])",
+        "return int(fifos.depth[ch] - fifos.held[ch]) - (fifos.head[ch] == 1 << 40)",
+        "tests/properties/test_guarded_places.py::test_channels_meet_what_does_not_move_only_where_a_guard_says_so",
+    ),
+    Mutant(
+        "a jump takes rows to other words of an access",
+        "sim/forward/guards.py",
+        "if shift % walks.granule_words[ch] != 0 and has_neighbours(st, ch):",
+        "if False:",
+        "tests/timing/test_fast_forward.py::test_rows_that_begin_at_another_word_of_an_access",
+    ),
+    Mutant(
+        "words that a carry makes neighbours are none",
+        "sim/forward/guards.py",
+        "walks.step[ch, d] - behind == 1",
+        "walks.step[ch, d] == 1",
+        "tests/timing/test_fast_forward.py::test_rows_that_begin_at_another_word_of_an_access",
+    ),
+    Mutant(
         "any shift by whole granules keeps the bank",
         "sim/forward/guards.py",
         "shift % ((mask + 1) << log2) == 0",

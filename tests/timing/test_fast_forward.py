@@ -135,6 +135,24 @@ def test_every_cycle_is_that_of_stepping(name: str) -> None:
     assert rig.engine.forward.jumped > rig.now // 4, "nothing was jumped over"
 
 
+@pytest.mark.parametrize("receives", [False, True])
+@pytest.mark.parametrize(
+    "dims",
+    [
+        (Dim(1, 2), Dim(5, 900)),
+        (Dim(1, 3), Dim(7, 900)),
+        (Dim(2, 2), Dim(3, 2), Dim(5, 900)),  # words 2 and 3 are the neighbours
+        (Dim(1, 1), Dim(1, 3), Dim(5, 900)),
+        (Dim(1, 2), Dim(3, 900)),
+        (Dim(3, 1000), Dim(1, 0)),
+    ],
+    ids=str,
+)
+def test_rows_that_begin_at_another_word_of_an_access(dims: tuple[Dim, ...], receives: bool) -> None:
+    """Without banks that take turns, nothing else sees where in an access of 128 bits a row begins."""
+    compared(lambda: one(receives, dims=dims, length=1800, words=1850), range(300, 1900, 97))
+
+
 @pytest.mark.compiled("fifty runs of each case")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BINDING)

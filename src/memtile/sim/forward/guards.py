@@ -126,6 +126,20 @@ def counter(st: State, ch: int, axis: int, was: int, times: int) -> int:
 
 
 @jit
+def has_neighbours(st: State, ch: int) -> bool:
+    """Whether a word of the walk may follow the one before it in memory, so that one access has both."""
+    walks, behind = st.walks, 0  # how far the last word of the dimensions below is behind their first
+    for d in range(_DIMENSIONS):
+        wrap = walks.wrap[ch, d] if d < _INNER else 0
+        if wrap != 1 and walks.step[ch, d] - behind == 1:
+            return True
+        if wrap == 0:
+            return False
+        behind += (wrap - 1) * walks.step[ch, d]
+    return False
+
+
+@jit
 def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int:
     """Guards of a walk that has gone on within its BD; how far it went becomes the channel's shift."""
     c, walks, g = st.channels, st.walks, st.granules
@@ -136,6 +150,8 @@ def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int
     shift = walks.address[ch] - kept[at + AT]
     if walks.position[ch, axis] <= was or shift != (walks.position[ch, axis] - was) * walks.step[ch, axis]:
         return 0
+    if shift % walks.granule_words[ch] != 0 and has_neighbours(st, ch):
+        return 0  # accesses would begin and end at other words
     if g.target[ch] == kept[at + AIMED] and c.direction[ch] == MM2S and g.is_pad[ch] == 1:
         shift, book[scratch(ch, ONLY_PADDING)] = 0, 1
     port = shift if c.direction[ch] == S2MM else 0

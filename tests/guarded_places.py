@@ -1,0 +1,128 @@
+"""Where the model compares what a period moves with what it does not, and the guard of jumps that sees to it.
+
+The names of the guards are those of ``docs/speed.md``. ``shifted`` fails at any other place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_PLACES = {
+    # channels: places of walks, and what their BDs count
+    "length": """
+        model/dma/address_generator.py joins compares
+        model/dma/executions.py order compares
+        model/dma/external_read.py receive compares
+        model/dma/external_write.py consume compares
+        model/dma/mm2s.py drain compares
+        model/dma/mm2s.py emit compares
+        model/dma/mm2s.py ends_with_tlast compares
+        model/dma/mm2s.py form compares
+        model/dma/s2mm.py complete compares
+        model/dma/s2mm.py consume compares
+    """,
+    "counter": """
+        model/dma/address_generator.py advance compares
+        model/dma/address_generator.py locate compares
+        model/dma/address_generator.py turn compares
+    """,
+    "granule": """
+        model/dma/address_generator.py joins takes bits
+    """,
+    "bank, group, window": """
+        model/dma/access_port.py aim takes bits
+        model/memory/windows.py memory_owner compares
+        model/memory/windows.py memory_owner takes bits
+    """,
+    "runs": """
+        model/dma/task_end.py last_of_task compares
+        model/dma/task_queue.py following compares
+    """,
+    "burst, buffer": """
+        model/dma/access_log.py outside takes bits
+        model/dma/external.py granted compares
+        model/dma/external.py granted takes bits
+        model/dma/external.py inside compares
+    """,
+    # the test bench
+    "source": """
+        model/roster.py backed_up compares
+        model/roster.py offered compares
+        model/streams/host_ports.py offer compares
+        model/streams/host_ports.py take_one compares
+    """,
+    "sink": """
+        model/streams/host_ports.py full compares
+        model/streams/host_ports.py put_into_sink compares
+    """,
+    "pattern": """
+        model/streams/host_ports.py ready takes bits
+    """,
+    "ends": """
+        model/streams/beats.py pop_word compares
+        model/streams/beats.py put_beat compares
+        model/streams/switch.py enter_channel compares
+        model/streams/switch_ports.py pop compares
+    """,
+    # time
+    "due": """
+        model/cores/core.py ask_locks compares
+        model/cores/core.py next_timer compares
+        model/cores/core.py release_locks compares
+        model/cores/core.py use_memory compares
+        model/dma/external.py ask compares
+        model/dma/external_read.py arrive compares
+        model/dma/external_write.py next_response compares
+        model/dma/external_write.py write compares
+        model/dma/task_queue.py wake compares
+        model/memory/banks.py busy compares
+    """,
+    "over": """
+        model/events/units.py hold compares
+        model/memory/banks.py bid compares
+        model/memory/locks.py bid compares
+        model/memory/neighbours.py ask compares
+        model/streams/switch.py step compares
+        model/streams/switch_ports.py has_room compares
+    """,
+    "account": """
+        model/cores/core.py account writes core_spent
+        model/cores/core.py book writes core_spent
+        model/roster.py book_rest writes spent
+        model/roster.py note_rest compares
+        sim/clock.py account writes spent
+    """,
+    "limit": """
+        sim/clock.py advance_to_end compares
+        sim/passing.py pass_time compares
+    """,
+    # cores
+    "action": """
+        model/cores/core.py ask_memory compares
+        model/cores/core_ports.py begin_step looks up
+    """,
+    # what keeps time from being jumped over
+    "steps": """
+        model/axi.py read takes bits
+        model/dma/task_end.py count takes bits
+        model/dma/task_end.py finish_on_tlast compares
+        model/dma/task_end.py finish_on_tlast writes channels.length
+        model/memory/axi_port.py busy compares
+        model/memory/control.py finish_zeroisation compares
+        model/streams/host_ports.py crossed compares
+        model/streams/host_ports.py host_takes compares
+        model/streams/packet_switch.py bid compares
+        model/streams/packet_switch.py matching_slot compares
+        model/streams/packet_switch.py serve compares
+    """,
+}
+
+
+def _listed() -> Iterator[tuple[str, str]]:
+    for guard, places in _PLACES.items():
+        for place in filter(None, map(str.strip, places.splitlines())):
+            yield place, guard
+
+
+PLACES = dict(_listed())
+"""Place -> its guard; a place is ``file function what``, and stands for all that the function does so."""
