@@ -30,11 +30,12 @@ DESIGNS = (
 
 def run(tests: tuple[str, ...], met: Path) -> set[str]:
     """Run tests in the interpreter, with the account of what moves; the places that they came to."""
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "shifted", *tests]
     done = subprocess.run(
         command,
         cwd=TESTS,
-        env=os.environ | {"MEMTILE_JIT": "0", "PYTHONPATH": str(TESTS), "SHIFTED_MET": str(met)},
+        env=os.environ | {"MEMTILE_JIT": "0", "PYTHONPATH": path, "SHIFTED_MET": str(met)},
         capture_output=True,
         text=True,
         check=False,
