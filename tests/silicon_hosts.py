@@ -75,14 +75,14 @@ def loop_back(count: int, words: int) -> list[Operation]:
 
 
 def transfers(count: int, words: int) -> list[Operation]:
-    """``count`` tasks in, a wait for the last one's token, as many out, a wait; ids as mlir-aie's."""
+    """``count`` tasks in, each with a token, a wait for one, as many out, a wait; ids as mlir-aie's."""
     program = Program()
     for direction, argument, first in ((MM2S, 0, count), (S2MM, 1, 0)):
         for n in range(count):
             bd = (first + n) % BDS
             program.bd(0, bd, Descriptor("interface", words, DmaAddress(0)))
             program.patch(0, bd, argument, 4 * words * n)
-            program.push(0, 0, direction, 0, bd, token=n == count - 1)
+            program.push(0, 0, direction, 0, bd, token=True)
         program.wait_token(0, 0, direction, 0)
     return by_firmware(program.operations)
 
@@ -127,6 +127,29 @@ def rate(words: tuple[int, int], direction: str) -> Measured:
     """Cycles a word between two lengths of a task."""
     first, second = (single(n, direction)["duration"] for n in words)
     return {"cycles_a_word": (second - first) / (words[1] - words[0])}
+
+
+def two_channels(first: str, words: int = 64) -> Measured:
+    """A transaction that pushes a task to one channel of an interface tile and then one to the other."""
+    array = Array("npu1", 1, PHOENIX)
+    unit = EventUnit(array.interface_tile(0).own_door, "pl")
+    second = "S2MM" if first == "MM2S" else "MM2S"
+    unit.count(0, *(f"DMA_{each}_0_START_TASK" for each in (first, second)))
+    setup, program = loop_back(1, words), Program()
+    for bd, name in enumerate((first, second)):
+        program.bd(0, bd, Descriptor("interface", words, DmaAddress(0)))
+        program.patch(0, bd, DIRECTIONS[name] == S2MM, 0)
+    for bd, name in enumerate((first, second)):
+        program.push(0, 0, DIRECTIONS[name], 0, bd, token=True)
+    program.wait_token(0, 0, S2MM, 0)
+    run_program(
+        [*setup, *by_firmware(program.operations)],
+        array,
+        [Given("arg0", np.arange(words, dtype=np.uint32))],
+        [Wanted("arg1", np.dtype(np.uint32), (words,))],
+        launch=len(setup),
+    )
+    return {"gap": unit.counted(0)}
 
 
 def absorbed(buffers: int, words: int = 64) -> Measured:
@@ -185,5 +208,6 @@ def broadcast(columns: int, rows: int, module: str) -> Measured:
 
 
 SETUPS = {
-    each.__name__: each for each in (operation, chain, single, rate, absorbed, rate_of_channels, broadcast)
+    each.__name__: each
+    for each in (operation, chain, single, rate, two_channels, absorbed, rate_of_channels, broadcast)
 }

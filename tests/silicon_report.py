@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from silicon_rig import OUTLIER, VARIED, Case, bands, cases, error, recorded, summary
+from silicon_rig import KINDS, OUTLIER, VARIED, Case, bands, cases, error, recorded, summary
 
 HEAD = """# Held to the silicon
 
@@ -25,10 +25,22 @@ chosen with cases of either half. `firmware_push`, and what the rig takes for th
 assumed), are fitted to cases that calibrate; so are the places of a core's accesses in its loop, which its
 capture does not say.
 
+What a case says depends on what its time is of, and errors of one kind say nothing of another one, so the
+page has them apart. A case is of the first of these kinds that applies; its set-up and its quantity decide,
+as its source has them, and nothing else does (`time_of` of the case):
+
+- `count`: no time from one stamp to another but how many: events, words, runs, cycles in a state
+- `host`: an operation of a transaction or of a host lies between the stamps. Firmware and host are not in the
+  array; one run differs from the next by a third and more (DEV-HOST-2)
+- `external`: the later stamp waits for external memory, of which the model has one latency and no DRAM
+  (DEV-EXT-1)
+- `kernel`: it waits for core code whose pace is not published. What the library has is a lower bound
+  (DEV-KERNEL-1)
+- `array`: it waits for nothing of these
+
 The band of a case is the lowest and the highest that the model gives when all constants with a likely or a
 measured range are at one end of it, or at the other: {varied}.
-What does not hang on them has none. Cycles of functions of the library (*kernels*) are lower bounds
-(DEV-KERNEL-1): what compiled code adds is not in the model, and the line on top has them apart.
+What does not hang on them has none.
 """
 
 
@@ -40,66 +52,77 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def _errors(found: list[Case], numbers: Mapping[str, float], half: bool, kind: str) -> list[float]:
+    """Errors of the cases of one half and kind: of cycles, and of counts whatever they count."""
+    return [
+        _error(case, numbers)
+        for case in found
+        if case.built
+        and case.calibrates == half
+        and case.time_of == kind
+        and (kind == "count" or case.data["unit"] == "cycles")
+    ]
+
+
 def _summary(found: list[Case], numbers: Mapping[str, float]) -> str:
     """One line: the error of the half that validates."""
     told = []
-    for name, kernels in (("cycles of the array", False), ("kernels", True)):
-        errors = [
-            _error(case, numbers)
-            for case in found
-            if case.built
-            and not case.calibrates
-            and case.data["unit"] == "cycles"
-            and _kernel(case) == kernels
-        ]
-        count, median, high = summary(errors)
-        told.append(f"{name} ({count} cases): median {median:.1%}, 90th percentile {high:.1%}")
-    return f"**Error of the validation half: {'; '.join(told)}.**"
-
-
-def _kernel(case: Case) -> bool:
-    return bool(case.data["rig"]["name"] == "library_call")
+    for kind in KINDS:
+        count, median, high = summary(_errors(found, numbers, False, kind))
+        told.append(f"{kind} ({count} cases): median {median:.1%}, 90th percentile {high:.1%}")
+    return f"**Error of the validation half, by what the time is of: {'; '.join(told)}.**"
 
 
 def _top(found: list[Case], numbers: Mapping[str, float]) -> str:
     built = [case for case in found if case.built]
-    rows = []
-    for half in (False, True):
-        for unit in ("cycles", ""):
-            errors = [
+    rows = ["| cases | validation | calibration |", "|---|---|---|"]
+    for kind in KINDS:
+        halves = [_told(_errors(found, numbers, half, kind)) for half in (False, True)]
+        rows.append(f"| `{kind}` | {' | '.join(halves)} |")
+    for name, unit in (("all cycle counts", "cycles"), ("all quantities", "")):
+        halves = [
+            _told(
                 _error(case, numbers)
                 for case in built
                 if case.calibrates == half and (not unit or case.data["unit"] == unit)
-            ]
-            count, median, high = summary(errors)
-            name = "Calibration" if half else "Validation"
-            what = "cycle counts" if unit else "all quantities"
-            rows.append(f"{name}, {what} ({count}): median {median:.1%}, 90th percentile {high:.1%}")
+            )
+            for half in (False, True)
+        ]
+        rows.append(f"| {name} | {' | '.join(halves)} |")
     sources = len({case.source for case in found})
     return (
-        "**" + ". ".join(rows) + ".**\n\n"
+        "\n".join(rows) + "\n\n"
         f"{len(found)} cases of {sources} sources, {len(built)} of them simulated. A row of "
         "[deviations.md](deviations.md) is named where one explains the difference.\n"
     )
 
 
+def _told(errors: Iterable[float]) -> str:
+    count, median, high = summary(errors)
+    return f"{count}: median {median:.1%}, 90th percentile {high:.1%}"
+
+
 def _outliers(found: list[Case], numbers: Mapping[str, float]) -> str:
     far = [case for case in found if case.built and _error(case, numbers) > OUTLIER]
     far.sort(key=lambda case: -_error(case, numbers))
-    rows = [f"| {case.id} | {_error(case, numbers):.0%} | {', '.join(case.data['see'])} |" for case in far]
+    rows = [
+        f"| {case.id} | {case.time_of} | {'calibration' if case.calibrates else 'validation'} "
+        f"| {_error(case, numbers):.0%} | {', '.join(case.data.get('see', []))} |"
+        for case in far
+    ]
     head = (
         f"## Outliers\n\nThe {len(far)} cases that are off by more than {OUTLIER:.0%}, the farthest first.\n"
     )
-    return "\n".join([head, "| case | error | see |", "|---|---|---|", *rows, ""])
+    return "\n".join([head, "| case | time of | half | error | see |", "|---|---|---|---|---|", *rows, ""])
 
 
 def _built(found: list[Case], numbers: Mapping[str, float]) -> str:
     rows = [
         "## Simulated",
         "",
-        "| case | set-up and quantity | measured | simulated | band | ratio | half | source |",
+        "| case | set-up and quantity | time of | measured | simulated | band | ratio | half | source |",
     ]
-    rows.append("|---|---|---|---|---|---|---|---|")
+    rows.append("|---|---|---|---|---|---|---|---|---|")
     ranges = bands()
     for case in found:
         if case.built:
@@ -109,7 +132,7 @@ def _built(found: list[Case], numbers: Mapping[str, float]) -> str:
             low, high = ranges[case.id]
             band = f"{low:g} to {high:g}" if low < high else ""
             model = f"{simulated:g}", band, ratio
-            cells = [case.id, _what(case), _measured(case), *model, half, _source(case)]
+            cells = [case.id, _what(case), case.time_of, _measured(case), *model, half, _source(case)]
             rows.append(f"| {' | '.join(cells)} |")
     return "\n".join([*rows, ""])
 

@@ -23,6 +23,7 @@ FOLDER = Path(__file__).parent / "silicon"
 RECORD = FOLDER / "simulated.json"
 SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS | silicon_measure.SETUPS
 OUTLIER = 0.05
+KINDS = ("array", "count", "kernel", "external", "host")
 FITTED = {
     "external_latency",
     "external_write_latency",
@@ -61,6 +62,11 @@ class Case:
     def built(self) -> bool:
         """The rig can build its set-up."""
         return "rig" in self.data
+
+    @property
+    def time_of(self) -> str:
+        """What the time that was measured is of: one of ``KINDS``."""
+        return str(self.data["time_of"])
 
     @property
     def calibrates(self) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import cycle as repeated
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +14,6 @@ from memtile.arch.ports import PORTS
 from memtile.arch.tiles import COMPUTE, MEMORY, MM2S, S2MM
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
-from memtile.model.state.events import ChannelEvent
 from memtile.sim.actions import Action
 from memtile.sim.kernels import Core
 
@@ -36,14 +37,16 @@ def index(column: Column, port: Port) -> int:
 
 
 def watched(column: Column, ports: list[Port], cycles: int) -> list[list[int]]:
-    """The cycles in which a word left each port."""
+    """The cycles in which a word crossed the outer side of each port: into a slave, out of a master."""
+    switch = column.engine.state.switch
     indices = [index(column, port) for port in ports]
     seen: list[list[int]] = [[] for _ in ports]
     for _ in range(cycles):
-        now = column.engine.now
+        now, held = column.engine.now, switch.held[indices]
         column.engine.run(now + 1)
-        for found, n in zip(seen, indices, strict=True):
-            if column.engine.state.switch.popped[n] == now:
+        for found, port, n, before in zip(seen, ports, indices, held, strict=True):
+            left = int(switch.popped[n] == now)
+            if left if port.master else switch.held[n] + left > before:
                 found.append(now)
     return seen
 
@@ -57,6 +60,11 @@ def runs(cycles: list[int]) -> list[int]:
         else:
             found.append(1)
     return found
+
+
+def gaps(cycles: list[int]) -> list[int]:
+    """Cycles between the runs."""
+    return [after - before - 1 for before, after in pairwise(cycles) if after > before + 1]
 
 
 def ring(column: Column, row: int, direction: int, first: int, size: int, locks: tuple[int, int]) -> None:
@@ -75,11 +83,13 @@ def set_lock(column: Column, row: int, number: int, value: int) -> None:
     column.doors[row].write32(kind.lock_value_base + number * kind.lock_value_stride, value)
 
 
-def relay(busy: int = 67, words: int = 64) -> Column:
+def relay(first: int = 44, pauses: tuple[int, ...] = (21, 26), words: int = 64) -> Column:
     """Words from an interface tile through a two-descriptor ring of 16 to a compute tile with buffers of 8.
 
     Args:
-        busy: cycles that the core needs for a buffer.
+        first: cycles from a buffer's being taken by the core to its being given back.
+        pauses: cycles of the core after that, by turns: those with which the gaps at the port of its tile are
+            the measured 25, 61, 66 and 61.
         words: sent in all.
     """
     column = Column()
@@ -93,10 +103,11 @@ def relay(busy: int = 67, words: int = 64) -> Column:
     ring(column, 2, S2MM, 0, 8, (0, 1))
 
     def kernel(core: Core) -> Iterator[Action]:
-        while True:
+        for pause in repeated(pauses):
             yield core.acquire(1)
-            yield core.cycles(busy)
+            yield core.cycles(first)
             yield core.release(0)
+            yield core.cycles(pause)
 
     column.engine.attach_kernel(2, kernel)
     buffer = column.engine.external.add("in", np.arange(words, dtype=np.uint32))
@@ -107,14 +118,21 @@ def relay(busy: int = 67, words: int = 64) -> Column:
 
 RECEIVED = Port(1, "DMA0", True)
 SENT = Port(1, "DMA0", False)
+CONSUMED = Port(2, "DMA0", True)
+STALL = 3  # cycles: a longer gap than that between two descriptors
 
 
-def relayed(busy: int = 67) -> Measured:
-    """What the ports of the relay's memory tile show, and when the first word leaves."""
-    column = relay(busy)
-    came, went = watched(column, [RECEIVED, SENT], 1200)
-    assert len(came) == len(went) == 64
+def long_gaps(cycles: list[int]) -> list[int]:
+    """Places of the words before which the port stood still for more than a few cycles."""
+    return [n for n in range(1, len(cycles)) if cycles[n] - cycles[n - 1] > STALL]
+
+
+def relayed(first: int = 44) -> Measured:
+    """What the ports of the relay show, and when the first word leaves."""
+    came, went, got = watched(relay(first), [RECEIVED, SENT, CONSUMED], 1200)
+    assert len(came) == len(went) == len(got) == 64
     received, sent = runs(came), runs(went)
+    ahead, taken = long_gaps(went)[0], long_gaps(got)[0]
     return {
         "received_span": came[-1] + 1 - came[0],
         "received_runs": len(received),
@@ -124,6 +142,9 @@ def relayed(busy: int = 67) -> Measured:
         "first_send": went[0] - came[15] - 1,
         "first_sent_run": sent[0],
         "sent_span": went[-1] + 1 - went[0],
+        "sent_ahead": ahead,
+        "consumer_runs": len(runs(got)),
+        "resume": (went[ahead] - went[0]) - (got[taken] - got[0]),
     }
 
 
@@ -138,19 +159,38 @@ def sent_down(words: int) -> Measured:
     return {"cycles": port[-1] + 1 - port[0], "runs": len(runs(port))}
 
 
+def core_reads(words: int, size: int = 16384) -> Measured:
+    """A core that reads its stream, a word a cycle, from a memory tile that sends one descriptor for ever.
+
+    What it executes between its two events is published: five bundles, a word a bundle, four bundles. Before
+    that the ports have filled.
+    """
+    column = Column()
+    column.circuit(1, "DMA0", "NORTH0")
+    column.circuit(2, "SOUTH0", "CORE0")
+    column.put(1, 0, Descriptor("memory", size, OWN.address(0), next=0))
+    column.issue(1, MM2S, 0, 0)
+    column.engine.run(200)
+    seen: list[int] = []
+
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.cycles(1)
+        seen.append(column.engine.now)
+        yield core.event(0)
+        yield core.cycles(5)
+        for _ in range(words // size):
+            yield core.get_stream(size)
+        yield core.cycles(4)
+        seen.append(column.engine.now)
+
+    column.engine.attach_kernel(2, kernel)
+    column.engine.run(2 * words + 1000)
+    return {"cycles": seen[1] - seen[0]}
+
+
 def slope(first: int, second: int) -> Measured:
-    """From START_TASK of a memory tile's MM2S to FINISHED_TASK of the receiver: a word, and the rest."""
-    took = {}
-    for words in (first, second):
-        column = Column()
-        column.circuit(1, "DMA0", "NORTH0")
-        column.circuit(2, "SOUTH0", "DMA0")
-        column.start(2, S2MM, 0, 0, words, DmaAddress(0))
-        column.start(1, MM2S, 0, 0, words, OWN.address(0))
-        sender, receiver = column.channel(1, MM2S), column.channel(2, S2MM)
-        column.engine.run(words + 200)
-        seen = column.engine.state.seen
-        took[words] = int(seen[receiver, ChannelEvent.FINISHED_TASK] - seen[sender, ChannelEvent.START_TASK])
+    """Of the cycles of :func:`core_reads` by words, and their rest."""
+    took = {words: core_reads(words)["cycles"] for words in (first, second)}
     a_word = (took[second] - took[first]) / (second - first)
     return {"cycles_a_word": a_word, "intercept": took[first] - a_word * first}
 
@@ -199,4 +239,4 @@ def _cycle_until(column: Column, probe: Callable[[], bool]) -> int:
     return column.engine.now - 1
 
 
-SETUPS = {each.__name__: each for each in (relayed, sent_down, slope, chained, hop)}
+SETUPS = {each.__name__: each for each in (relayed, sent_down, core_reads, slope, chained, hop)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -112,6 +112,11 @@ def filled_and_drained(fill_offset: int, later: int, *, fill: bool) -> Measured:
 
 def core_beside_dma(hammer: int, drained: int, *, at_work: bool = True) -> Measured:
     """A core's loop of ten cycles, two loads and a store, beside 16 times 256 words of an MM2S."""
+    return _beside(hammering if at_work else None, hammer, drained)
+
+
+def _beside(loop: Callable[[Core, int], Iterator[Action]] | None, at: int, drained: int) -> Measured:
+    """Sixteen transfers of 256 words beside a core with a loop that works at a place, or without one."""
     rig = Rig("compute")
     m = rig.mm2s()
     unit = EventUnit(rig.door, "memory")
@@ -120,8 +125,8 @@ def core_beside_dma(hammer: int, drained: int, *, at_work: bool = True) -> Measu
     rig.write_bd(0, Descriptor("compute", 256, DmaAddress(drained // 4), next=0, acquire=take))
     rig.catch(m)
     rig.issue(m, 0)
-    if at_work:
-        rig.engine.attach_kernel(0, lambda core: hammering(core, hammer))
+    if loop is not None:
+        rig.engine.attach_kernel(0, lambda core: loop(core, at))
     rig.step(_PHASE)
     spans = []
     stalls = 0
@@ -256,17 +261,34 @@ def all_channels(words: int) -> Measured:
     return {"bytes_a_cycle": 6 * 4 * words / took}
 
 
-def give_back() -> Measured:
-    """From FINISHED_BD of a memory tile's S2MM to the release of its lock, which nobody waits for."""
+def give_back(words: int = 64) -> Measured:
+    """A memory tile's S2MM fills buffers that are free, one after the other, from a stream without gaps.
+
+    Returns:
+        From the FINISHED_BD of a descriptor to the release of its own lock, and to the next release after it.
+    """
     rig = Rig("memory")
     s = rig.s2mm()
     release = Release(OWN.lock(1), 1)
-    rig.write_bd(0, Descriptor("memory", 64, OWN.address(0), release=release))
-    rig.feed(s, 64)
+    rig.write_bd(0, Descriptor("memory", words, OWN.address(0), next=0, release=release))
+    rig.feed(s, 4 * words)
     rig.issue(s, 0)
-    released = rig.step_until(lambda: rig.lock(1) == 1)
+    released = [rig.step_until(lambda value=value: rig.lock(1) == value) for value in (1, 2)]  # type: ignore[misc]
     rig.step(10)
-    return {"own_release": released - rig.finished_bd(s)}
+    finished = rig.finished_bd(s) - (released[1] - released[0])
+    return {"own_release": released[0] - finished, "next_release": released[1] - finished}
+
+
+def marching(core: Core, at: int, words: int = 1500) -> Iterator[Action]:
+    """A store in every cycle, to one word after the other, again and again."""
+    places = BASE + at + 4 * np.arange(words)
+    while True:
+        yield core.access(store=Pattern(places, 32))
+
+
+def store_beside_dma(marched: int, drained: int) -> Measured:
+    """The same 16 transfers beside a core that stores in every cycle."""
+    return _beside(marching, marched, drained)
 
 
 def library_call(name: str, arguments: list[list[object] | int], device: str) -> Measured:
@@ -282,6 +304,7 @@ SETUPS = {
         back_pressure,
         one_bank,
         core_beside_dma,
+        store_beside_dma,
         paired_loads,
         load_and_store,
         lock_operations,

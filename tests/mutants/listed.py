@@ -1490,6 +1490,20 @@ MUTANTS = (
         "tests/timing/test_switch.py::test_multicast_reaches_all_and_the_slowest_receiver_stops_all",
     ),
     Mutant(
+        "a sender hears of room in the next cycle",
+        "model/streams/switch_ports.py",
+        "    fresh = switch.latency[port] - (st.clock.now[0] - switch.popped[port])",
+        "    fresh = 1 - (st.clock.now[0] - switch.popped[port])",
+        "tests/timing/test_switch.py::test_a_sender_hears_of_room_as_late_as_its_words_come[two tiles]",
+    ),
+    Mutant(
+        "a port that only time keeps from having room is quiet",
+        "model/streams/switch_ports.py",
+        "    if room == 0:\n        st.clock.activity[0] = 1",
+        "    if room < 0:\n        st.clock.activity[0] = 1",
+        "tests/timing/test_switch.py::test_room_that_only_time_keeps_away_is_no_quiet",
+    ),
+    Mutant(
         "three slots a slave",
         "model/streams/packet_switch.py",
         "    for n in range(SLOTS_PER_SLAVE):",

@@ -12,12 +12,13 @@ from jsonschema import Draft202012Validator
 
 from memtile import schema
 from silicon_report import page
-from silicon_rig import SETUPS, Case, bands, cases, error, files, recorded
+from silicon_rig import KINDS, SETUPS, Case, bands, cases, error, files, recorded
 
 ROOT = Path(__file__).parents[2]
 CASES = cases()
 BUILT = [case for case in CASES if case.built]
 LONG = {"chain", "single", "rate", "rate_of_channels", "core_beside_dma", "paired_loads", "all_channels"}
+LONG |= {"store_beside_dma", "core_reads", "slope", "two_channels"}
 DEVIATIONS = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
 
 
@@ -71,11 +72,54 @@ def test_the_band_of_a_case_holds_what_the_model_gives() -> None:
 
 def test_the_page_begins_with_the_error_of_the_half_that_validates() -> None:
     line = page().splitlines()[2]
+    kinds = "; ".join(rf"{kind} \(\d+ cases\): median [\d.]+%, 90th percentile [\d.]+%" for kind in KINDS)
     assert re.fullmatch(
-        r"\*\*Error of the validation half: cycles of the array \(\d+ cases\): median [\d.]+%, 90th "
-        r"percentile [\d.]+%; kernels \(\d+ cases\): median [\d.]+%, 90th percentile [\d.]+%\.\*\*",
+        rf"\*\*Error of the validation half, by what the time is of: {kinds}\.\*\*",
         line,
     )
+
+
+# what each set-up of the rig has between the stamps; those that count name what they read
+TIMED_BY = {
+    "array": {"hop", "core_reads", "slope", "chained", "span", "one_bank", "core_beside_dma", "paired_loads"}
+    | {
+        "relayed",
+        "back_pressure",
+        "give_back",
+        "load_and_store",
+        "lock_operations",
+        "broadcast",
+        "all_channels",
+    },
+    "kernel": {"library_call"},
+    "external": {"single", "rate", "rate_of_channels"},
+    "host": {"operation", "two_channels"},
+}
+COUNTS = {"sent_down": "cycles", "load_and_store": "stalls", "core_beside_dma": "conflicts stalls"} | {
+    "store_beside_dma": "conflicts stalls",
+    "paired_loads": "stalls",
+    "one_bank": "conflicts",
+    "relayed": "received_runs received sent first_sent_run sent_ahead consumer_runs",
+    "wrong_half": "errors",
+    "iterated": "words",
+    "compressed": "words",
+    "tokens": "finished stalls",
+    "absorbed": "tasks",
+    "chain": "completed",
+}
+CHAIN = {"duration": "external", "gap": "host", "span": "host"}
+
+
+@pytest.mark.parametrize("case", BUILT, ids=lambda c: c.id)
+def test_what_the_time_of_a_case_is_of_follows_from_its_set_up(case: Case) -> None:
+    """And not from its error."""
+    rig = case.data["rig"]
+    if rig["reads"] in COUNTS.get(rig["name"], "").split():
+        assert case.time_of == "count"
+    elif rig["name"] == "chain":
+        assert case.time_of == CHAIN[rig["reads"]]
+    else:
+        assert rig["name"] in TIMED_BY[case.time_of]
 
 
 def test_no_number_is_from_a_vendor_s_model() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from circuits import circuit, copy_within, push
 from memtile.arch.tiles import COMPUTE, MEMORY, WORD_BYTES
+from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state.tiles import Placed
@@ -86,3 +87,66 @@ def test_an_unconnected_slave_takes_what_its_port_holds() -> None:
     push(engine, 0, MEMORY.channels, 0, Descriptor("memory", 100, OWN.address(0)))
     engine.run(1000)
     assert engine.state.channels.moved[MEMORY.channels] == engine.timing.local_slave_words
+
+
+def held_up(tiles: int, timing: Timing | None = None) -> tuple[Engine, int, int]:
+    """A sender, and a receiver without a task one or two tiles away; what is on the way is full."""
+    placed = [Placed("memory", row=1), Placed("compute", row=2)][:tiles]
+    engine = Engine(placed, timing, switched=True)
+    if tiles == 1:
+        circuit(engine, 0, "memory", "DMA0", "DMA0")
+    else:
+        circuit(engine, 0, "memory", "DMA0", "NORTH0")
+        circuit(engine, 1, "compute", "SOUTH0", "DMA0")
+    push(engine, 0, MEMORY.channels, 0, Descriptor("memory", 200, OWN.address(0)))
+    engine.run(1000)
+    return engine, MEMORY.channels, 0 if tiles == 1 else 2 * MEMORY.channels
+
+
+@pytest.mark.parametrize(
+    ("tiles", "timing", "later"),
+    [(1, {}, 2 + 1), (2, {}, 4 + 3), (2, {"external_port_latency": 3, "external_port_words": 6}, 6 + 3)],
+    ids=["one tile", "two tiles", "longer wires"],
+)
+def test_a_sender_hears_of_room_as_late_as_its_words_come(
+    tiles: int, timing: dict[str, int], later: int
+) -> None:
+    """The last port gives a word away in the cycle in which the receiver moves its first one."""
+    engine, sender, receiver = held_up(tiles, Timing(**timing))
+    moved = engine.state.channels.moved
+    place = OWN.address(0x4000) if tiles == 1 else 0
+    push(engine, tiles - 1, 0, 1, Descriptor("memory" if tiles == 1 else "compute", 200, place))  # type: ignore[arg-type]
+    sent = int(moved[sender])
+    while moved[receiver] == 0:
+        engine.run(engine.now + 1)
+    freed = engine.now - 1
+    engine.run(freed + later)
+    assert moved[sender] == sent
+    engine.run(freed + later + 1)
+    assert moved[sender] == sent + 1
+
+
+def test_the_manual_s_depths_are_just_enough_for_a_word_in_every_cycle() -> None:
+    """A port of one word less waits for its room: three words in four cycles."""
+    cycles = {}
+    for words in (4, 3):
+        engine = Engine([Placed("memory")], Timing(local_slave_words=words), switched=True)
+        circuit(engine, 0, "memory", "DMA0", "DMA0")
+        push(engine, 0, MEMORY.channels, 0, Descriptor("memory", 1000, OWN.address(0)))
+        push(engine, 0, 0, 1, Descriptor("memory", 1000, OWN.address(0x4000)))
+        engine.run(10_000)
+        cycles[words] = engine.now
+    assert cycles[4] < 1000 + 30
+    assert 1000 * 4 // 3 <= cycles[3] < 1000 * 4 // 3 + 30
+
+
+def test_room_that_only_time_keeps_away_is_no_quiet() -> None:
+    """All words have left the switch when the sender's port has room again; nobody else has any work."""
+    timing = Timing(local_slave_latency=8, local_slave_words=2)
+    engine = Engine([Placed("memory")], timing, switched=True)
+    engine.door(0).block_write32(0, np.arange(1, 101, dtype=np.uint32))
+    circuit(engine, 0, "memory", "DMA0", "DMA0")
+    push(engine, 0, MEMORY.channels, 0, Descriptor("memory", 100, OWN.address(0)))
+    push(engine, 0, 0, 1, Descriptor("memory", 100, OWN.address(0x4000)))
+    engine.run(10_000)
+    np.testing.assert_array_equal(engine.door(0).block_read32(0x4000 * WORD_BYTES, 100), np.arange(1, 101))

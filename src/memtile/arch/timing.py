@@ -31,9 +31,9 @@ class Timing:
     """Every latency and buffer depth that the cycle engine uses.
 
     Some measurements no constant explains: a relay's first word (DEV-SILICON-1), where a receiving port
-    pauses (DEV-SILICON-2), how often two sides meet in a bank (DEV-SILICON-3), releases after FINISHED_BD
-    (DEV-SILICON-4), descriptors that transactions use twice (DEV-SILICON-5), and the time around a stream
-    (DEV-SILICON-6).
+    pauses (DEV-SILICON-2), how often two sides meet in a bank (DEV-SILICON-3), on which side of a port its
+    events are (DEV-SILICON-4), descriptors that transactions use twice (DEV-SILICON-5), and single cycles
+    between a receiver and its sender (DEV-SILICON-6).
 
     Raises:
         DesignError: a value is outside the range in which the model is meaningful.

@@ -109,6 +109,7 @@ def _case(found: Found, slug: str, device: str) -> dict[str, Any]:
         "setup": f"memtile measure, design {found.experiment.name}: {found.experiment.setup}",
         "quantity": f"{constant.name}: {constant.quantity}",
         "unit": str(_DEFAULTS[constant.name]["unit"]),
+        "time_of": _time_of(constant.name),
         "measured": measured,
         "rig": {
             "name": "measure",
@@ -117,6 +118,16 @@ def _case(found: Found, slug: str, device: str) -> dict[str, Any]:
         },
         "assumed": list(found.assumed),
     }
+
+
+def _time_of(name: str) -> str:
+    """What the time that a constant counts is of, as the schema of cases has it."""
+    if _DEFAULTS[name]["unit"] != "cycles":
+        return "count"
+    if name.startswith(("firmware", "access")):
+        return "host"
+    outside = name.startswith("external") and not name.startswith("external_port")
+    return "external" if outside else "array"
 
 
 def experiments_for(names: Iterable[str]) -> list[Experiment]:

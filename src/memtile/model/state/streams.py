@@ -47,6 +47,8 @@ class SwitchPorts(NamedTuple):
 
     held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     popped: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # cycle of the last word that left
+    # bit n = a word left n cycles before ``popped``, as far as anybody asks
+    departures: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
     depth: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, OWN_PAUSE)]
     active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_ports
     head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]

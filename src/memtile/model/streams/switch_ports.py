@@ -1,7 +1,9 @@
 """Words in the ports of a stream switch: small FIFOs with a latency (AM020 chapter 2, stream switch).
 
-A word may leave ``latency`` cycles after it came; a port takes a word when it had room at the start of the
-cycle. So no move of a cycle depends on another one, and the order in which ports are served does not matter.
+A word may leave ``latency`` cycles after it came, and the place that it had can be taken ``latency`` cycles
+after it left: whoever sends hears of room as late as words come (case stream-262144). So no move of a cycle
+depends on another one, and the order in which ports are served does not matter. The manual's depths, twice
+the latencies, are just enough for a word in every cycle.
 """
 
 from __future__ import annotations
@@ -11,12 +13,27 @@ from memtile.model.roster import wake_port
 from memtile.model.state.state import State
 from memtile.model.state.streams import TLAST
 
+_LATEST = 8  # cycles: the longest latency that Timing allows to a port
+_SEEN = (1 << _LATEST) - 1
+
 
 @inlined
 def has_room(st: State, port: int) -> bool:
     """Whether the port can take a word in this cycle."""
-    left_now = 1 if st.switch.popped[port] == st.clock.now[0] else 0
-    return bool(st.switch.held[port] + left_now < st.switch.depth[port])
+    switch = st.switch
+    room = switch.depth[port] - switch.held[port]
+    if room <= 0:
+        return False
+    fresh = switch.latency[port] - (st.clock.now[0] - switch.popped[port])
+    if fresh <= 0:
+        return True
+    gone = switch.departures[port] & ((1 << fresh) - 1)
+    while gone != 0 and room > 0:
+        gone &= gone - 1
+        room -= 1
+    if room == 0:
+        st.clock.activity[0] = 1  # only time separates the port from its room
+    return bool(room > 0)
 
 
 @inlined
@@ -49,4 +66,6 @@ def pop(st: State, port: int) -> None:
         switch.tlast[port] = st.clock.now[0]
     switch.head[port] = (switch.head[port] + 1) & switch.wrap[port]
     switch.held[port] -= 1
+    quiet = st.clock.now[0] - switch.popped[port]
+    switch.departures[port] = (switch.departures[port] << quiet | 1) & _SEEN if quiet < _LATEST else 1
     switch.popped[port] = st.clock.now[0]
