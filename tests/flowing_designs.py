@@ -24,6 +24,7 @@ from memtile.model.state.compare import columns
 from memtile.sim.actions import Action
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core, Kernel
+from repeating_designs import EAGER
 
 INTERFACE, MEM, CORE = range(3)  # rows
 WAYS = {  # row, slave, master
@@ -149,7 +150,7 @@ def build(design: Design, *, forward: bool, kernel: Callable[[Engine], Kernel] |
     """A column with everything written and pushed, before its first cycle; ``kernel`` makes another one."""
     column = Column(design.timing)
     engine = column.engine
-    engine.forward.on = forward
+    engine.forward.on, engine.forward.free = forward, EAGER
     for way in WAYS.values():
         for row, slave, master in way:
             column.circuit(row, slave, master)

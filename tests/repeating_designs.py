@@ -18,6 +18,7 @@ from memtile.jit.tables import plain
 from memtile.model.state.compare import columns
 from memtile.testing.rig import Rig
 
+EAGER = 1 << 60  # looks for periods wherever it can, however little is stepped
 CHAIN = 3  # BDs of a channel at most
 LOCKS = 3  # of random work
 TIMINGS = (
@@ -170,7 +171,7 @@ def build(design: Design, *, forward: bool) -> Rig:
     """A rig with everything written and pushed, before its first cycle."""
     rig = Rig(timing=design.timing, tiles=design.tiles, at=design.tiles // 2)
     rig = rig.beside(design.tiles // 2)
-    rig.engine.forward.on = forward
+    rig.engine.forward.on, rig.engine.forward.free = forward, EAGER
     rig.memory_control(interleaved=design.interleaved)
     rig.fill(0, np.arange(1 << 13, dtype=np.uint32) + (7 << 20))
     for lock, value in enumerate(design.locks):

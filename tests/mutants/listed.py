@@ -699,6 +699,41 @@ MUTANTS = (
         "tests/timing/test_forward_flows.py"
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
     ),
+    Mutant(
+        "what a channel does to its neighbours is not compared",
+        "sim/forward/live.py",
+        "            mark(work, Part.TILE, st.spec.tiles.neighbour[tile, side])",
+        "            pass",
+        "tests/timing/test_forward_live.py::test_nothing_changes_but_what_is_compared[neighbours]",
+    ),
+    Mutant(
+        "ports behind a wire are not compared",
+        "sim/forward/live.py",
+        "        if switch.link[port] >= 0:",
+        "        if False:",
+        "tests/timing/test_forward_live.py::test_nothing_changes_but_what_is_compared[a port that is off]",
+    ),
+    Mutant(
+        "what control packets write leaves the plan as it is",
+        "model/streams/control_packets.py",
+        "    st.clock.by_packet[0] += 1",
+        "    st.clock.by_packet[0] += 0",
+        "tests/timing/test_forward_live.py::test_words_that_control_packets_write_make_a_plan_outdated",
+    ),
+    Mutant(
+        "channels act that are not planned",
+        "sim/forward/live.py",
+        "        if work.live[first + roster[slot]] == 0:",
+        "        if False:",
+        "tests/timing/test_forward_live.py::test_what_acts_and_is_not_planned_keeps_jumps_away",
+    ),
+    Mutant(
+        "looking for periods costs nothing",
+        "sim/forward/budget.py",
+        "(book[Book.LOOKED] + cost) * SHARE",
+        "0",
+        "tests/timing/test_forward_live.py::test_what_looking_lacks_is_stepped_first",
+    ),
     # Compiled builds
     Mutant(
         "the first text gives the bodies, whatever the program is",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from planned_words import changed_outside
 from repeating_designs import Design, build, designs, differences, rings
 
 
@@ -32,3 +33,12 @@ def test_random_work_ends_in_the_same_state(design: Design) -> None:
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_buffers_between_producers_and_consumers_end_in_the_same_state(design: Design) -> None:
     both(design)
+
+
+@pytest.mark.slow
+@given(designs())
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_nothing_changes_but_what_is_compared(design: Design) -> None:
+    engine = build(design, forward=False).engine
+    for cycles in design.stops:
+        assert not changed_outside(engine, cycles)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from flowing_designs import Design, build, designs, differences
+from planned_words import changed_outside
 
 
 @pytest.mark.slow
@@ -19,3 +20,12 @@ def test_random_columns_end_in_the_same_state(design: Design) -> None:
         assert stops[0] == stops[1]
         assert not differences(jumping, stepping)
     assert stepping.forward.jumps == 0
+
+
+@pytest.mark.slow
+@given(designs())
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+def test_nothing_changes_but_what_is_compared(design: Design) -> None:
+    engine = build(design, forward=False)
+    for cycles in design.stops:
+        assert not changed_outside(engine, cycles)

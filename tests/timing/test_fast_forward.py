@@ -19,15 +19,14 @@ from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Rele
 from memtile.bd.windows import EAST, OWN
 from memtile.design.memory_tile import MemoryTile
 from memtile.explain.results import Result
-from memtile.jit.words import WORD
 from memtile.model.state.columns import Kind, Owner, Reset
 from memtile.model.state.compare import columns
 from memtile.sim import fast_forward
 from memtile.sim.clock import Stop
 from memtile.sim.forward import guards, plan
-from memtile.sim.forward.places import SPAN, Compared
+from memtile.sim.forward.places import Compared
 from memtile.testing.rig import Rig
-from repeating_designs import differences
+from repeating_designs import EAGER, differences
 
 BANK = 8192  # words
 
@@ -35,7 +34,7 @@ BANK = 8192  # words
 def one(receives: bool = False, runs: int = 1, words: int = 6000, every: int = 0, **bd: Any) -> Rig:
     """One channel of the tile in the west of two, with a BD of ``bd``."""
     rig = Rig(tiles=2, timing=Timing(neighbour_latency=2))
-    rig.engine.forward.on = True  # also in the interpreter
+    rig.engine.forward.on, rig.engine.forward.free = True, EAGER  # also in the interpreter
     given: dict[str, Any] = {"length": 3000, "address": OWN.address(0), **bd}
     ch = rig.s2mm() if receives else rig.mm2s()
     rig.memory_control(interleaved=False)
@@ -68,7 +67,7 @@ def paced(rig: Rig, *pattern: int) -> Rig:
 def lane(buffers: int) -> Rig:
     """A producer and a consumer with locks and ``buffers`` buffers."""
     rig = Rig()
-    rig.engine.forward.on = True
+    rig.engine.forward.on, rig.engine.forward.free = True, EAGER
     rig.set_lock(0, buffers)
     for n in range(buffers):
         at, following = OWN.address(n * 512), (n + 1) % buffers
@@ -373,24 +372,3 @@ def test_a_result_says_how_far_it_jumped_and_what_kept_it_off() -> None:
     counted = of(counting)
     assert (counted.jumped, counted.cycles) == (0, plain_run.cycles)
     assert counted.kept_off == ("an event unit counts, traces or combines events",)
-
-
-def test_every_word_of_the_state_is_compared_as_its_column_says() -> None:
-    """The spans of the plan have each word of the columns that are compared once, and no other."""
-    st = Rig(tiles=2).engine.state
-    planned: dict[int, int] = {}
-    for first, rows, apart, words, compared in plan.arrays(st).plan.reshape(-1, SPAN).tolist():
-        for place in (first + row * apart + WORD * n for row in range(rows) for n in range(words)):
-            assert place not in planned
-            planned[place] = compared
-    declared: dict[int, int] = {}
-    for name, values, column, _owner in columns(st):
-        how = plan.how(name, column)
-        if how is not None and not ("." not in name and column.reset is Reset.OUTSIDE):
-            index = np.indices(values.shape).reshape(values.ndim, -1).T
-            if name.startswith("switch."):  # ports that no words can come to are left out
-                index = index[plan.live_ports(st)[index[:, 0]]]
-            places = index @ np.array(values.strides)
-            base = values.__array_interface__["data"][0]
-            declared |= dict.fromkeys((places + base).tolist(), int(how))
-    assert planned == declared

@@ -6,21 +6,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-import numpy as np
-import numpy.typing as npt
-
 from memtile.jit.decorators import ENABLED
 from memtile.model.checking import history
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
+from memtile.sim.forward.budget import SHARE
 from memtile.sim.forward.places import Arrays, Book, KeptOff
-from memtile.sim.forward.plan import arrays, live_ports
+from memtile.sim.forward.plan import arrays
 from memtile.sim.replay import Replay
 
 _EVER = 1 << 62
 _LEAST = 256  # cycles of a run that is worth the arrays
 
+FREE = 120_000 * SHARE  # nanoseconds, about
 _BUDGET = int(Book.BUDGET)  # members of an enum are slow as numbers
 
 _KEPT_OFF = {
@@ -52,12 +51,14 @@ class FastForward:
     Attributes:
         on: whether time that repeats is jumped over where :func:`fast_forwarding` does not say otherwise; by
             default where the engine is compiled, as the interpreter is for looking at each cycle.
+        free: looking for periods costs as little as if a new engine had stepped for so long (nanoseconds,
+            about) before its first cycle: short runs may look as well.
     """
 
     def __init__(self) -> None:
         self.on = ENABLED
+        self.free = FREE
         self._work: Arrays | None = None
-        self._live: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._touches = 0
 
     @property
@@ -90,13 +91,9 @@ class FastForward:
             or not len(st.channels.phase)
         ):
             return False
-        live = live_ports(st)
-        if self._work is None or not np.array_equal(live, self._live):
-            made, self._live = arrays(st), live
-            if self._work is not None:  # what it has jumped so far stays known
-                for entry in (Book.JUMPS, Book.JUMPED, Book.RING_JUMPS, Book.KEPT_OFF):
-                    made.book[entry] = self._work.book[entry]
-            self._work = made
+        if self._work is None:
+            self._work = arrays(st)
+            self._work.book[Book.STEPPED] = self.free
         machine.forget_periods(st, self._work)
         return True
 

@@ -72,7 +72,7 @@ for _struct in (
     Posted(_NO_INTS, _NO_INTS, _NO_INTS, _NO_BOOLS),
     Programmed(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Executions(_NO_INTS, _NO_INTS, _NO_INTS),
-    Arrays(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_WORDS, _NO_BYTES),
+    Arrays(*(_NO_INTS,) * 5, _NO_WORDS, _NO_BYTES, _NO_INTS, _NO_INTS, _NO_BYTES, _NO_INTS),
 ):
     lay_out(_struct)
 
@@ -114,7 +114,7 @@ def carry_out(  # noqa: C901 - a flat table
         replay.put_back(st, _arrays_in(more), x)
     if operation == Operation.FORGET:
         old = _arrays_in(more)
-        loop.forget(st, old.kept, old.book)
+        loop.forget(st, old.book)
     if operation == Operation.SETTLE:
         clock.settle(st)
     return 0

@@ -11,6 +11,7 @@ from memtile.model.state.columns import (
     EQUAL,
     OUTSIDE,
     OWN_RESET,
+    PROCESS,
     STAMP,
     STAYS,
     Column,
@@ -31,6 +32,8 @@ class Clock(NamedTuple):
     locks_changed: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = who waits for a lock asks again
     passing: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = time passes even when nothing can move
     wordless: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = jumps leave the words where they are
+    # words that control packets have written so far
+    by_packet: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
     host_free: Annotated[Ints, Column(DUE, 0, OUTSIDE, STAYS)]  # the host's next access comes not before it
     host_waited: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # cycles that passed between its accesses
 

@@ -96,6 +96,7 @@ def store(st: State, tile: int, word: int, last: int) -> None:
     controls = st.controls
     at = controls.address[tile]
     notes.barrier(st)
+    st.clock.by_packet[0] += 1
     answered = axi.write(st, tile, at, word) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
     notes.barrier(st)
     if answered == axi.SLAVE_ERROR:

@@ -13,7 +13,8 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
 from memtile.model.state.streams import TLAST
-from memtile.model.streams.switch_config import CIRCUIT, OFF
+from memtile.model.streams.switch_config import CIRCUIT
+from memtile.sim.forward.live import all_that_acts, listed_part
 from memtile.sim.forward.places import (
     ALL_FLOWS,
     BEHIND,
@@ -21,14 +22,15 @@ from memtile.sim.forward.places import (
     FLOW,
     HISTORY,
     OF_PORT,
-    PLANNED,
     PRODUCER,
     PRODUCER_OF,
     WORDS_OF,
     Arrays,
     Book,
+    Part,
     listed,
     listed_port,
+    lively,
     scratch,
 )
 
@@ -120,16 +122,16 @@ def forget_ways(st: State, way: Ints, book: Ints) -> None:
 
 
 @jit
-def all_known(st: State, way: Ints, began: int) -> bool:
+def all_known(st: State, work: Arrays, began: int) -> bool:
     """Whether each port that a word has left since cycle ``began`` is on the way of a stream.
 
-    And whether no other ports than those that are compared may have words.
+    And whether no others act than those that are compared.
     """
-    switch = st.switch
-    for port in range(switch.held.shape[0]):
-        if switch.popped[port] >= began and way[port * OF_PORT + PRODUCER_OF] == 0:
-            return False
-        if way[port * OF_PORT + PLANNED] == 0 and (switch.mode[port] != OFF or switch.held[port] > 0):
+    if not all_that_acts(st, work):
+        return False
+    for n in range(work.book[Book.COUNT + Part.PORT]):
+        port = listed_part(work, Part.PORT, n)
+        if st.switch.popped[port] >= began and work.way[port * OF_PORT + PRODUCER_OF] == 0:
             return False
     return True
 
@@ -162,7 +164,8 @@ def chart(st: State, work: Arrays, began: int) -> bool:
     """Find the ways of all streams whose words moved since cycle ``began``; False if one is not known."""
     book, way = work.book, work.way
     forget_ways(st, way, book)
-    for ch in range(st.channels.phase.shape[0]):
+    for n in range(book[Book.CHANNELS]):
+        ch = book[lively(st.channels.phase.shape[0], n)]
         book[scratch(ch, FLOW)] = book[scratch(ch, PRODUCER)] = NOBODY
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
@@ -171,4 +174,4 @@ def chart(st: State, work: Arrays, began: int) -> bool:
                 return False
             book[scratch(ch, FLOW)] = 0
             book[Book.STREAMS] += 1
-    return room_for_words(st, book) and all_known(st, way, began)
+    return room_for_words(st, book) and all_known(st, work, began)

@@ -46,6 +46,7 @@ from memtile.sim.forward.places import (
     Book,
     KeptOff,
     listed,
+    lively,
     of_cores,
     of_external,
     scratch,
@@ -340,8 +341,9 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
 
     When a jump goes on (``GATHERED``), what is known of its period's accesses still holds.
     """
-    for ch in range(st.channels.phase.shape[0]):
-        at = start + HEAD + ch * OF_CHANNEL
+    for n in range(book[Book.CHANNELS]):
+        ch = book[lively(st.channels.phase.shape[0], n)]
+        at = start + HEAD + n * OF_CHANNEL
         book[scratch(ch, SHIFT)] = book[scratch(ch, ONLY_PADDING)] = 0
         if book[Book.GATHERED] == 0:
             book[scratch(ch, WORDS_OF)] = book[scratch(ch, ENDS_OF)] = 0
@@ -374,7 +376,8 @@ def of_cores_that_wait(st: State, kept: Ints, book: Ints, start: int) -> bool:
 @jit
 def of_externals(st: State, kept: Ints, book: Ints, start: int, period: int, times: int) -> int:
     """Guards of what interface tiles have under way."""
-    for ch in range(st.channels.phase.shape[0]):
+    for n in range(book[Book.CHANNELS]):
+        ch = book[lively(st.channels.phase.shape[0], n)]
         row = st.channels.external[ch]
         if row < 0:
             continue
@@ -399,8 +402,9 @@ def where_accesses_go(st: State, work: Arrays, start: int, end: int, times: int)
     if not of_cores_that_wait(st, kept, book, start):
         return 0
     times = of_externals(st, kept, book, start, st.clock.now[0] - kept[start + CYCLE], times)
-    for ch in range(st.channels.phase.shape[0]):
-        if not plain_words(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch):
+    for n in range(book[Book.CHANNELS]):
+        ch = book[lively(st.channels.phase.shape[0], n)]
+        if not plain_words(st, kept, book, start + HEAD + n * OF_CHANNEL, ch):
             book[Book.KEPT_OFF] |= 1 << KeptOff.WORDS
             times = 0
         if times == 0:

@@ -8,14 +8,28 @@ one channel, the anchor, and compared with each other. Looks that find nothing b
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
-from memtile.model.dma.access_log import CH, FLAGS, MANY, NEXT, ON, PADDING, STEP, TARGET, WORDS, listen
+from memtile.model.dma.access_log import (
+    CH,
+    FLAGS,
+    LIMIT,
+    MANY,
+    NEXT,
+    ON,
+    PADDING,
+    STEP,
+    TARGET,
+    WORDS,
+    listen,
+)
 from memtile.model.dma.access_log import append as append_row
 from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock
 from memtile.sim.clock import Stop
+from memtile.sim.forward import budget
 from memtile.sim.forward.guards import of_channels, others_at_work, quiet_elsewhere, where_accesses_go
+from memtile.sim.forward.live import make_plan, outdated
 from memtile.sim.forward.period import DIFFERENT, compare, differs_again, keep, move_on
 from memtile.sim.forward.places import (
     CYCLE,
@@ -24,9 +38,9 @@ from memtile.sim.forward.places import (
     ROW,
     SEGMENT,
     SHIFT,
-    VALID,
     Arrays,
     Book,
+    lively,
     scratch,
     segments,
 )
@@ -48,32 +62,40 @@ _HOPE, _MOST_HOPE = 4, 16  # looks between actions that may fail: for one that f
 _RING_PAUSE = 4  # a log that was full and of no use is begun again after a quarter of its cycles
 _STALE = 1 << 15  # cycles after which another channel becomes the anchor, if this one ends no BD
 _MOST_TRIES = 128  # states kept before they become rarer
-_LARGE = 1 << 16  # words of a slot with which looks, and jumps, have to be rare to be worth their time
-_LOOKS_APART = 3  # times the cycles between two slots of rings
+_TRIED = 25  # what it costs to see that a state is not that of a slot
+_GUARDED = 15  # and to go over the guards of a channel
+_NOTED = 3  # of an access in the log
 _WORDS_A_CYCLE = 16  # words that may be kept for each cycle that is stepped
 
 
 @jit
-def forget_rings(kept: Ints, book: Ints) -> None:
+def forget_rings(book: Ints) -> None:
     """No state that was kept counts any more."""
     for slot in range(RING_SLOTS):
-        kept[slot * book[Book.SLOT_SIZE] + VALID] = 0
+        book[Book.VALID + slot] = 0
 
 
 @jit
-def forget(st: State, kept: Ints, book: Ints) -> None:
+def forget(st: State, book: Ints) -> None:
     """Something else than the clock has changed the state."""
-    forget_rings(kept, book)
-    book[Book.RECORDING] = book[Book.RESUME] = 0
+    forget_rings(book)
+    book[Book.RECORDING] = book[Book.RESUME] = book[Book.PLANNED] = 0
     st.access_log[0, ON] = 0
     now = st.clock.now[0]
     book[Book.NEXT_LOOK], book[Book.NEXT_RING] = max(book[Book.NEXT_LOOK], now), now
+
+
+@jit
+def plan_anew(st: State, work: Arrays) -> None:
+    """Plan what is compared, and forget what was kept by another plan."""
+    book, before = work.book, work.book[Book.SLOT_WORDS]
+    forget(st, book)
+    make_plan(st, work)
+    budget.looked(book, budget.of_plan(st))
     if book[Book.RING_GAP] == 0:
-        book[Book.RING_GAP] = book[Book.SLOT_SIZE] // _WORDS_A_CYCLE
         book[Book.HOPE] = _HOPE
-    if book[Book.SLOT_SIZE] > _LARGE:
-        book[Book.NEXT_LOOK] = max(book[Book.NEXT_LOOK], now + book[Book.RING_GAP])
-        book[Book.NEXT_RING] = now + book[Book.RING_GAP]
+    if book[Book.SLOT_WORDS] != before:
+        book[Book.RING_GAP] = book[Book.SLOT_WORDS] // _WORDS_A_CYCLE
     choose_anchor(st, book)
 
 
@@ -87,20 +109,18 @@ def goes_on(st: State, ch: int) -> bool:
 @jit
 def choose_anchor(st: State, book: Ints) -> None:
     """Make the next channel whose task goes on the anchor; one with a ring of BDs if there is one."""
-    channels = st.channels.phase.shape[0]
-    book[Book.ANCHOR_SINCE], found = st.clock.now[0], -1
-    for n in range(1, channels + 1):
-        ch = (book[Book.ANCHOR] + n) % channels
+    channels, nearest = st.channels.phase.shape[0], 2 * st.channels.phase.shape[0]
+    anchor, found = book[Book.ANCHOR], book[Book.ANCHOR]
+    for n in range(book[Book.CHANNELS]):
+        ch = book[lively(channels, n)]
         if goes_on(st, ch):
-            if st.channels.next_bd[ch] >= 0:
-                found = ch
-                break
-            if found < 0:
-                found = ch
-    if found >= 0:
-        book[Book.ANCHOR] = found
-    if channels > 0:
-        book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
+            away = (ch - anchor - 1) % channels
+            if st.channels.next_bd[ch] < 0:
+                away += channels
+            if away < nearest:
+                found, nearest = ch, away
+    book[Book.ANCHOR], book[Book.ANCHOR_SINCE] = found, st.clock.now[0]
+    book[Book.ANCHOR_BDS] = st.channels.bds_done[found]
 
 
 @jit
@@ -159,15 +179,20 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
     plan, kept, book = work.plan, work.kept, work.book
     start, now = slot * book[Book.SLOT_SIZE], st.clock.now[0]
     period, first = now - kept[start + CYCLE], kept[start + ROW]
-    if not quiet_elsewhere(st) or differs_again(st, plan, kept, book, slot):
+    budget.looked(book, _TRIED)
+    if not quiet_elsewhere(st) or outdated(st, work) or differs_again(st, plan, kept, book, slot):
         return False
+    budget.looked(book, _GUARDED * book[Book.CHANNELS])
     worth = _WORTH // period if slot == LOOK_SLOT else 0
     times = of_channels(st, kept, book, start, period, (until - now) // period)
     if times <= worth:
         return False
+    compared = book[Book.COMPARED]
     bound = compare(st, plan, kept, book, slot)
+    budget.looked(book, (book[Book.COMPARED] - compared) // 2)
     if bound == DIFFERENT:
         return False
+    budget.looked(book, _NOTED * (end - first))
     times = where_accesses_go(st, work, start, end, min(times, (bound - now) // period))
     if times <= worth:
         return False
@@ -190,10 +215,11 @@ def jumped(st: State, work: Arrays) -> None:
     move_on(st, work.plan, kept, book, slot, times)
     book[Book.JUMPS] += 1
     book[Book.JUMPED] += times * period
+    book[Book.STEPPED] += times * period * budget.of_cycle(st)
     kept[start + CYCLE] += times * period
     goes_into_log = book[Book.RECORDING] == 1
     if slot != LOOK_SLOT:
-        goes_into_log = 2 * book[Book.SEGMENTS] * times < st.access_log.shape[0] - st.access_log[0, NEXT]
+        goes_into_log = 2 * book[Book.SEGMENTS] * times < st.access_log[0, LIMIT] - st.access_log[0, NEXT]
     if goes_into_log:
         log_jump(st, book, first, end, times)
         end = st.access_log[0, NEXT]
@@ -201,7 +227,7 @@ def jumped(st: State, work: Arrays) -> None:
     book[Book.RESUME] = 1 + slot if st.clock.full[0] == 1 else 0
     book[Book.RESUME_AT], book[Book.RESUME_ROW] = st.clock.now[0], end
     if slot != LOOK_SLOT:
-        jumped_rings(st, kept, book, goes_into_log)
+        jumped_rings(st, book, goes_into_log)
 
 
 @jit
@@ -220,12 +246,13 @@ def end_replay(st: State, work: Arrays) -> None:
 
 
 @jit
-def begin_recording(st: State, kept: Ints, book: Ints) -> None:
+def begin_recording(st: State, book: Ints) -> None:
     """Begin the log of a ring anew."""
-    forget_rings(kept, book)
+    forget_rings(book)
     if st.access_log[0, ON] == 0:  # a look may have begun it
         listen(st)
     book[Book.RECORDING], book[Book.RING_TRIES] = 1, 0
+    book[Book.NOTED] = st.access_log[0, NEXT]
 
 
 @jit
@@ -233,28 +260,39 @@ def lost_log(st: State, kept: Ints, book: Ints) -> None:
     """The log is off: a ring that it is part of is longer than it can hold. Later, it may be shorter."""
     oldest = st.clock.now[0]
     for slot in range(RING_SLOTS):
-        start = slot * book[Book.SLOT_SIZE]
-        if kept[start + VALID] == 1:
-            oldest = min(oldest, kept[start + CYCLE])
-    forget_rings(kept, book)
+        if book[Book.VALID + slot] == 1:
+            oldest = min(oldest, kept[slot * book[Book.SLOT_SIZE] + CYCLE])
+    forget_rings(book)
     pause = 0
-    if book[Book.RING_JUMPS] == book[Book.RINGS_BEFORE]:
+    if not budget.longer_log(st, book) and book[Book.RING_JUMPS] == book[Book.RINGS_BEFORE]:
         pause = max((st.clock.now[0] - oldest) // _RING_PAUSE, 2 * book[Book.RING_PAUSE])
+        book[Book.RING_PAUSE] = pause
     book[Book.RINGS_BEFORE] = book[Book.RING_JUMPS]
-    book[Book.RING_PAUSE], book[Book.RECORDING] = pause, 0
+    book[Book.RECORDING] = 0
     book[Book.NEXT_RING] = st.clock.now[0] + pause
 
 
 @jit
-def jumped_rings(st: State, kept: Ints, book: Ints, logged: bool) -> None:
+def stop_recording(st: State, book: Ints) -> None:
+    """Looking has cost what it may: rings are looked for again when that may cost more."""
+    if book[Book.RECORDING] == 1:
+        st.access_log[0, ON] = 0
+    forget_rings(book)
+    book[Book.RECORDING] = 0
+    book[Book.NEXT_RING] = st.clock.now[0] + budget.give_up(st, book)
+
+
+@jit
+def jumped_rings(st: State, book: Ints, logged: bool) -> None:
     """A jump over rings is done: all begins anew, unless it goes on when the host has served its ports.
 
     A jump that the log has in full may be part of a longer ring.
     """
     book[Book.RING_JUMPS] += 1
+    book[Book.EFFORT] = 0
     if book[Book.RESUME] == 0 and not logged:
         listen(st)
-        begin_recording(st, kept, book)
+        begin_recording(st, book)
     book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
     book[Book.ANCHOR_SINCE] = st.clock.now[0]
     book[Book.RING_PAUSE] = 0
@@ -264,7 +302,7 @@ def jumped_rings(st: State, kept: Ints, book: Ints, logged: bool) -> None:
 @jit
 def resume(st: State, work: Arrays, until: int) -> bool:
     """Go on with a jump that the host's ports ended; whether it does."""
-    kept, book = work.kept, work.book
+    book = work.book
     slot, book[Book.RESUME] = book[Book.RESUME] - 1, 0
     same = st.clock.now[0] == book[Book.RESUME_AT]
     book[Book.GATHERED] = 1 if slot != LOOK_SLOT and unshifted(st, book) else 0
@@ -272,7 +310,7 @@ def resume(st: State, work: Arrays, until: int) -> bool:
     book[Book.GATHERED] = 0
     if slot != LOOK_SLOT and not tried:
         listen(st)
-        begin_recording(st, kept, book)
+        begin_recording(st, book)
     return bool(tried)
 
 
@@ -289,6 +327,30 @@ def slot_of(tries: int) -> int:
 
 
 @jit
+def records(st: State, work: Arrays) -> bool:
+    """Whether the log of rings goes on, or begins."""
+    kept, book = work.kept, work.book
+    if outdated(st, work):
+        if budget.lacking(book, budget.of_plan(st)) <= 0:
+            plan_anew(st, work)
+        return False
+    if book[Book.RECORDING] == 1 and st.access_log[0, ON] == 0:
+        lost_log(st, kept, book)
+        return False
+    if book[Book.RECORDING] == 1:
+        budget.looked(book, _NOTED * max(st.access_log[0, NEXT] - book[Book.NOTED], 0))
+        book[Book.NOTED] = st.access_log[0, NEXT]
+    if budget.lacking(book, 0) > 0:
+        stop_recording(st, book)
+        return False
+    if not quiet_elsewhere(st):
+        return False
+    if book[Book.RECORDING] == 0:
+        begin_recording(st, book)
+    return True
+
+
+@jit
 def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
     """The anchor has ended a BD: jump if the state was there before, else keep it; whether it jumps."""
     kept, book = work.kept, work.book
@@ -297,21 +359,17 @@ def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
     book[Book.ANCHOR_SINCE] = now
     if now < book[Book.NEXT_RING] and book[Book.RECORDING] == 0:
         return False
-    if book[Book.RECORDING] == 1 and st.access_log[0, ON] == 0:
-        lost_log(st, kept, book)
+    if not records(st, work):
         return False
-    if not quiet_elsewhere(st):
-        return False
-    if book[Book.RECORDING] == 0:
-        begin_recording(st, kept, book)
     for slot in range(RING_SLOTS):
-        valid, end = kept[slot * book[Book.SLOT_SIZE] + VALID], st.access_log[0, NEXT]
-        if valid == 1 and try_jump(st, work, slot, end, until):
+        end = st.access_log[0, NEXT]
+        if book[Book.VALID + slot] == 1 and try_jump(st, work, slot, end, until):
             return True
     if now < book[Book.NEXT_RING]:
         return False
     book[Book.RING_TRIES] += 1
     keep(st, work.plan, kept, book, slot_of(book[Book.RING_TRIES]))
+    budget.looked(book, book[Book.SLOT_WORDS] // 2)
     if book[Book.RING_TRIES] >= _MOST_TRIES:
         book[Book.RING_GAP] *= 2
         book[Book.RING_TRIES] = 0
@@ -322,8 +380,9 @@ def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
 @jit
 def advance(st: State, work: Arrays, target: int, until: int) -> int:
     """Step up to cycle ``target`` at most; where the anchor ends a BD, it may jump up to ``until``."""
-    book = work.book
+    book, before, cost = work.book, st.clock.now[0], budget.of_cycle(st)
     stop = clock.advance_to_end(st, target, book[Book.ANCHOR], book[Book.ANCHOR_BDS])
+    book[Book.STEPPED] += (st.clock.now[0] - before) * cost
     if stop == Stop.LIMIT and st.channels.bds_done[book[Book.ANCHOR]] != book[Book.ANCHOR_BDS]:
         jumps = at_end_of_bd(st, work, until)
         return Stop.REPLAY if jumps and book[Book.ACTIONS] > 0 else stop
@@ -335,7 +394,7 @@ def found_nothing(st: State, book: Ints, length: int) -> None:
     """Let the looks be longer and more seldom."""
     book[Book.FAILED] += 1
     book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
-    wait = 0 if book[Book.FAILED] <= _AT_ONCE else max(_APART * length, book[Book.SLOT_SIZE])
+    wait = 0 if book[Book.FAILED] <= _AT_ONCE else max(_APART * length, book[Book.SLOT_WORDS])
     book[Book.NEXT_LOOK] = st.clock.now[0] + wait
 
 
@@ -359,7 +418,7 @@ def look_each_cycle(st: State, work: Arrays, end: int, until: int) -> int:
     book = work.book
     jumps = book[Book.JUMPS]
     stop: int = Stop.LIMIT
-    enough = book[Book.COMPARED] + _SLOTS_COMPARED * book[Book.SLOT_SIZE]
+    enough = book[Book.COMPARED] + _SLOTS_COMPARED * book[Book.SLOT_WORDS]
     while st.clock.now[0] < end and st.access_log[0, ON] == 1 and book[Book.COMPARED] <= enough:
         following = end if st.clock.quiet[0] > 0 else st.clock.now[0] + 1
         stop = advance(st, work, following, until)
@@ -376,6 +435,16 @@ def look_each_cycle(st: State, work: Arrays, end: int, until: int) -> int:
 def look(st: State, work: Arrays, until: int) -> int:
     """Look for a short period from this cycle on; return a ``Stop`` code."""
     book = work.book
+    if outdated(st, work):
+        wait = budget.cycles_until(st, book, budget.of_plan(st))
+        if wait > 1:
+            book[Book.NEXT_LOOK] = st.clock.now[0] + wait
+            return Stop.LIMIT
+        plan_anew(st, work)
+    wait = budget.cycles_to_look(st, book)
+    if wait > 1:
+        book[Book.NEXT_LOOK] = st.clock.now[0] + wait
+        return Stop.LIMIT
     length = min(_FIRST_LOOK << _LONGER * min(book[Book.FAILED], 2 * _LONGER), _LONGEST_LOOK)
     if book[Book.SINCE_ACTION] == 1 and book[Book.FAILED] == 0:
         length = _LOOK_BETWEEN
@@ -384,6 +453,7 @@ def look(st: State, work: Arrays, until: int) -> int:
         found_nothing(st, book, length)
         return Stop.LIMIT
     keep(st, work.plan, work.kept, book, LOOK_SLOT)
+    budget.looked(book, book[Book.SLOT_WORDS] // 2)
     jumps, end = book[Book.JUMPS], min(st.clock.now[0] + length, until)
     stop = look_each_cycle(st, work, end, until)
     if stop == Stop.KERNEL and book[Book.JUMPS] == jumps and st.clock.now[0] < end:
@@ -392,8 +462,6 @@ def look(st: State, work: Arrays, until: int) -> int:
         found_nothing(st, book, end - work.kept[LOOK_SLOT * book[Book.SLOT_SIZE] + CYCLE])
     if book[Book.RECORDING] == 0 and stop != Stop.REPLAY:
         st.access_log[0, ON] = 0
-    if book[Book.SLOT_SIZE] > _LARGE:
-        book[Book.NEXT_LOOK] = max(book[Book.NEXT_LOOK], st.clock.now[0] + _LOOKS_APART * book[Book.RING_GAP])
     return stop
 
 

@@ -39,9 +39,9 @@ from memtile.sim.forward.places import (
     SPAN,
     SUNK,
     TARGETS,
-    VALID,
     Book,
     Compared,
+    lively,
     of_cores,
     of_external,
     of_spans,
@@ -99,17 +99,17 @@ def keep(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> None:
     """Keep the state in a slot."""
     start = slot * book[Book.SLOT_SIZE]
     kept[start + CYCLE], kept[start + ROW] = st.clock.now[0], st.access_log[0, NEXT]
-    kept[start + VALID] = 1
-    at = start + HEAD
-    for ch in range(st.channels.phase.shape[0]):
-        keep_channel(st, kept, at, ch)
-        at += OF_CHANNEL
+    book[Book.VALID + slot] = 1
+    for n in range(book[Book.CHANNELS]):
+        ch = book[lively(st.channels.phase.shape[0], n)]
+        keep_channel(st, kept, start + HEAD + n * OF_CHANNEL, ch)
+        if st.channels.external[ch] >= 0:
+            row = st.channels.external[ch]
+            keep_external(st, kept, start + of_external(st, row), row)
     for core in range(st.cores.phase.shape[0]):
         kept[start + of_cores(st) + core * OF_CORE] = st.cores.step[core]
-    for row in range(st.externals.head.shape[0]):
-        keep_external(st, kept, start + of_external(st, row), row)
     at = start + of_spans(st)
-    for span in range(0, plan.shape[0], SPAN):
+    for span in range(0, book[Book.PLAN_END], SPAN):
         for row in range(plan[span + COUNT_OF_ROWS]):
             first = plan[span + ADDRESS] + row * plan[span + APART]
             for word in range(plan[span + COUNT_OF_WORDS]):
@@ -193,7 +193,7 @@ def compare(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> int:
     began, latency = kept[start + CYCLE], st.spec.timing.neighbour_latency[0]
     period = st.clock.now[0] - began
     at = start + of_spans(st)
-    for span in range(0, plan.shape[0], SPAN):
+    for span in range(0, book[Book.PLAN_END], SPAN):
         words = plan[span + COUNT_OF_ROWS] * plan[span + COUNT_OF_WORDS]
         book[Book.COMPARED] += words
         due = compare_span(plan, kept, span, at, began, period, latency)
@@ -209,7 +209,7 @@ def compare(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> int:
 def move_on(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, times: int) -> None:
     """Let the spans differ once more for each of ``times`` periods, here and in the slot."""
     at = slot * book[Book.SLOT_SIZE] + of_spans(st)
-    for span in range(0, plan.shape[0], SPAN):
+    for span in range(0, book[Book.PLAN_END], SPAN):
         words, how = plan[span + COUNT_OF_WORDS], plan[span + CLASS]
         for row in range(plan[span + COUNT_OF_ROWS]):
             if how != Compared.EQUAL:

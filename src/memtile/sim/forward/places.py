@@ -1,12 +1,14 @@
 """Where fast-forward keeps what it knows: entries of its flat arrays.
 
 ``plan`` has ``SPAN`` entries for each span of the state that is compared. ``kept`` has states of the past, a
-slot each: when it was, where the log of accesses was, ``OF_CHANNEL`` entries for each channel, ``OF_CORE``
-for each core, ``OF_EXTERNAL`` for each channel of an interface tile, then the words of all spans. ``book``
-has what follows here, then ``SCRATCH`` entries for each channel, then a list of channels, then segments.
-``way`` has ``OF_PORT`` entries for each port of a stream switch, then a list of ports. ``flow`` and
+slot each: when it was, where the log of accesses was, ``OF_CHANNEL`` entries for each live channel,
+``OF_CORE`` for each core, ``OF_EXTERNAL`` for each channel of an interface tile, then the words of all spans.
+``book`` has what follows here, then ``SCRATCH`` entries for each channel, then two lists of channels, then
+segments. ``way`` has ``OF_PORT`` entries for each port of a stream switch, then a list of ports. ``flow`` and
 ``flow_last`` have the words, and their TLAST, of each stream that goes through switches, and ``ring`` a copy
-of a ring.
+of a ring. ``layout`` has ``LAYOUT`` entries for each span of a row of each table, ``rows`` the first row and
+the number of rows that each tile has in tables of each kind, and ``live`` a flag for whatever there is a
+``Part`` for, ``lists`` those that have it.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from memtile.model.state.state import State
 
 ADDRESS, COUNT_OF_ROWS, APART, COUNT_OF_WORDS, CLASS = range(5)  # of a span; APART: bytes
 SPAN = 5
+# of a span in the rows of a table; TABLE_APART: bytes from a row to the next, BYTE: of the span in a row
+TABLE, TABLE_APART, ROWS_OF, BYTE, ROW_WORDS, ROW_CLASS, LAYOUT = range(7)
 
 
 class _Arrays(NamedTuple):
@@ -33,6 +37,10 @@ class _Arrays(NamedTuple):
     ring: Ints
     flow: Words
     flow_last: Bytes
+    layout: Ints
+    rows: Ints
+    live: Bytes
+    lists: Ints
 
 
 class Arrays(_Arrays, Struct):
@@ -48,6 +56,39 @@ class Compared(IntEnum):
     ACCOUNT = 3  # by anything, which comes again in each period
 
 
+class Part(IntEnum):
+    """What of a model may be live: sections of ``live``."""
+
+    TILE = 0
+    CHANNEL = 1
+    CORE = 2
+    EXTERNAL = 3
+    PORT = 4
+
+
+class RowsOf(IntEnum):
+    """What the rows of a table are of: those that a tile has some of first, and then each ``Part``."""
+
+    TILE = 0
+    LOCK = 1
+    BANK = 2
+    INTERFACE = 3
+    ARBITER = 4
+    UNIT = 5
+    NODE = 6
+    REGISTER = 7
+    CHANNEL = 8
+    CORE = 9
+    EXTERNAL = 10
+    PORT = 11
+    MODEL = 12
+    LIST = 13  # of channels and cores: its length, and as many entries as there may be
+    PORT_LIST = 14
+
+
+OF_TILES = int(RowsOf.CHANNEL)
+
+
 class KeptOff(IntEnum):
     """What keeps time from being jumped over: bits of ``Book.KEPT_OFF``."""
 
@@ -60,7 +101,7 @@ class KeptOff(IntEnum):
     CIRCUIT = 2
 
 
-CYCLE, ROW, VALID, HEAD = range(4)  # of a slot; HEAD: entries before those of the channels
+CYCLE, ROW, HEAD = range(3)  # of a slot; HEAD: entries before those of the channels
 (
     MOVED,
     LEFT,
@@ -137,7 +178,22 @@ class Book(IntEnum):
     RINGS_BEFORE = 39  # jumps over rings before the log was begun
     SINCE_ACTION = 40  # 1 = a core was given an action since the last look
     CONSTANT = 41  # 1 = the next jump repeats the very words of its period
-    FIRST = 42
+    # what may take part, see ``live``
+    PLANNED = 42  # 1 = the plan is of what may take part now
+    PACKETS = 43  # words that control packets had written when it was made
+    PLAN_END = 44  # entries of the plan
+    SLOT_WORDS = 45  # words of its spans
+    CHANNELS = 46  # live ones
+    COUNT = 47  # of each Part, how many are live
+    BASE = 52  # of each Part, where its flags begin in ``live``
+    ALL = 57  # flags in all
+    # what looking costs and what stepping does, see ``budget``
+    STEPPED = 58
+    LOOKED = 59
+    EFFORT = 60  # what the next search for rings may cost
+    NOTED = 61  # rows of the log of rings that are part of LOOKED
+    VALID = 62  # of each slot, 1 = it has a state
+    FIRST = 71
 
 
 (
@@ -166,9 +222,9 @@ SEGMENT = COLUMNS
 MOST_SEGMENTS = ROWS
 
 
-# of a port: 1 + channel whose words go through it, words on their way to it, 1 = the plan has it
-PRODUCER_OF, BEHIND_OF, PLANNED = range(3)
-OF_PORT = 3
+# of a port: 1 + channel whose words go through it, words on their way to it
+PRODUCER_OF, BEHIND_OF = range(2)
+OF_PORT = 2
 HISTORY = 4096  # words of a stream that stay in ``flow``: more than can be under way
 ALL_FLOWS = 1 << 23  # words of ``flow``
 
@@ -210,6 +266,12 @@ def listed(channels: int, n: int) -> int:
 
 
 @inlined
+def lively(channels: int, n: int) -> int:
+    """Place in ``book`` of the n-th channel that may take part in what happens."""
+    return int(Book.FIRST + channels * (SCRATCH + 1) + n)
+
+
+@inlined
 def segments(channels: int) -> int:
     """Place in ``book`` of the first segment."""
-    return int(Book.FIRST + channels * (SCRATCH + 1))
+    return int(Book.FIRST + channels * (SCRATCH + 2))

@@ -1,7 +1,7 @@
-"""Which words of a state fast-forward compares, and how: from the classes that the columns declare.
+"""Which words of a state fast-forward may compare, and how: from the classes that the columns declare.
 
 A column that nobody looked at is compared for being equal: it can keep time from being jumped over, and
-nothing else.
+nothing else. ``live`` says which rows are compared.
 """
 
 from __future__ import annotations
@@ -16,29 +16,30 @@ import numpy.typing as npt
 
 from memtile.jit.tables import plain, words_of
 from memtile.jit.words import WORD
-from memtile.model.state.columns import Column, Ints, Kind, Reset, columns_of, fields_of
+from memtile.model.state.columns import Column, Ints, Kind, Owner, Reset, columns_of, fields_of
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State, StateTables
-from memtile.model.streams.switch_config import OFF
 from memtile.sim.forward.places import (
-    ADDRESS,
     ALL_FLOWS,
-    COUNT_OF_ROWS,
-    COUNT_OF_WORDS,
     HEAD,
     MOST_SEGMENTS,
     OF_CHANNEL,
     OF_CORE,
     OF_EXTERNAL,
     OF_PORT,
-    PLANNED,
+    OF_TILES,
     RING_COLUMNS,
+    ROW_WORDS,
+    ROWS_OF,
     SCRATCH,
     SEGMENT,
     SLOTS,
+    SPAN,
+    TABLE,
     Arrays,
     Book,
     Compared,
+    RowsOf,
 )
 
 GUARDED = frozenset(
@@ -76,6 +77,31 @@ BY_SOFTWARE = frozenset({"lines"})
 FLAGS = frozenset({"switch.last"})
 """Words that are compared for being equal: what is under way in switches ends where it ended before."""
 
+_ROWS_OF = {
+    Owner.MODEL: RowsOf.MODEL,
+    Owner.TILE: RowsOf.TILE,
+    Owner.CHANNEL: RowsOf.CHANNEL,
+    Owner.EXTERNAL: RowsOf.EXTERNAL,
+    Owner.CORE: RowsOf.CORE,
+    Owner.LOCK: RowsOf.LOCK,
+    Owner.BANK: RowsOf.BANK,
+    Owner.INTERFACE: RowsOf.INTERFACE,
+    Owner.PORT: RowsOf.PORT,
+    Owner.ARBITER: RowsOf.ARBITER,
+    Owner.UNIT: RowsOf.UNIT,
+    Owner.NODE: RowsOf.NODE,
+    Owner.REGISTER: RowsOf.REGISTER,
+    Owner.WORD: RowsOf.MODEL,
+}
+_LISTS = {  # what has as many entries as something is live
+    "active_channels": RowsOf.LIST,
+    "waiting_channels": RowsOf.LIST,
+    "bidding": RowsOf.LIST,
+    "releasing": RowsOf.LIST,
+    "active_cores": RowsOf.LIST,
+    "active_ports": RowsOf.PORT_LIST,
+}
+
 _FIRST = ("clock", "granules", "fifos", "channels", "walks", "banks", "locks")  # these tell most often
 _LAST = ("registers", "lines", "stamps", "earlier")
 
@@ -97,81 +123,83 @@ def how(name: str, column: Column) -> Compared | None:
     return Compared.EQUAL
 
 
-def _spans(st: State) -> Iterator[tuple[str, list[list[int]]]]:
-    """Name and spans of each table and array, with addresses counted from where it begins."""
-    for field, (what, _owner) in fields_of(StateTables).items():
-        values = getattr(st, field)
+def _layout(st: State) -> Iterator[tuple[str, list[list[int]]]]:
+    """Name and layout of each table that is compared, with addresses counted from where it begins."""
+    for field, (what, owner) in fields_of(StateTables).items():
+        values = _whole(getattr(st, field))
         if isinstance(what, Column):
             host = what.reset is Reset.OUTSIDE  # laid out anew, and not written by cycles
             compared = None if host else how(field, what)
-            if compared is not None and values.size:
-                yield field, [[0, 1, 0, values.size, compared]]
-            continue
-        first = _whole(values)
-        rows, apart = len(first), first.strides[0]
-        if rows:
-            layout = _spans_of(field, what)
-            runs = _runs(live_ports(st)) if field == "switch" else [(0, rows)]
-            yield (
-                field,
-                [
-                    [begin * apart + at, count, apart, n, compared]
-                    for begin, count in runs
-                    for at, n, compared in layout
-                ],
-            )
+            spans = [] if compared is None else [(0, _row_words(values, owner), compared)]
+        else:
+            spans = _spans_of(field, what)
+        if values.size and spans:
+            rows_of = _LISTS.get(field, _ROWS_OF[owner])
+            yield field, [[0, values.strides[0], rows_of, at, n, compared] for at, n, compared in spans]
 
 
-def live_ports(st: State) -> npt.NDArray[np.bool_]:
-    """Which ports of the stream switches may hold words, as the switches are set now."""
-    switch = plain(st.switch)
-    live: npt.NDArray[np.bool_] = (switch.mode != OFF) | (switch.held > 0)
-    beyond = switch.link[live & (switch.is_master == 1)]
-    live[beyond[beyond >= 0]] = True
-    for ports in (plain(st.channels).switch_port, plain(st.cores).stream_out):
-        live[ports[ports >= 0]] = True
-    for ports in (plain(st.controls).slave_port, plain(st.spec.event_units).trace_port):
-        live[ports[ports >= 0]] = True
-    return live
-
-
-def _runs(rows: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """First one and number of the rows that follow each other."""
-    edges = np.flatnonzero(np.diff(rows.astype(np.int8), prepend=0, append=0)).tolist()
-    return [(begin, end - begin) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
+def _row_words(values: npt.NDArray[Any], owner: Owner) -> int:
+    """Words of a row of an array; one that belongs to the model is one row."""
+    return values.size if owner is Owner.MODEL else values.size // max(len(values), 1)
 
 
 class _Template(NamedTuple):
-    """The plan of all states of the same shapes.
+    """The layout of all states of the same shapes and kinds of tiles.
 
     Attributes:
-        spans: with addresses counted from where the table begins.
+        layout: with addresses counted from where the table begins.
         tables: names of the tables and arrays.
-        rows: which of these each span is of.
+        numbers: which of these each entry is of.
+        rows: of each tile in the tables, see ``places``.
+        most: spans of a plan at most.
+        words: of these at most.
     """
 
-    spans: Ints
+    layout: Ints
     tables: list[str]
+    numbers: Ints
     rows: Ints
+    most: int
+    words: int
 
 
-_templates: dict[tuple[Any, ...], _Template] = {}  # by the shapes of all tables, and the ports in use
+_templates: dict[tuple[Any, ...], _Template] = {}
 
 
 def _template(st: State) -> _Template:
-    shapes = *(_whole(getattr(st, field)).shape for field in _fields()), live_ports(st).tobytes()
+    t = st.spec.tiles
+    shapes = np.asarray(t.kind).tobytes(), np.asarray(t.has_dma).tobytes(), len(st.switch.held)
     if shapes not in _templates:
-        ranked = sorted(_spans(st), key=lambda found: _rank(found[0]))
-        spans = [span for _, of_table in ranked for span in of_table]
-        rows = [n for n, (_, of_table) in enumerate(ranked) for _ in of_table]
+        ranked = sorted(_layout(st), key=lambda found: _rank(found[0]))
+        layout = np.array([row for _, of_table in ranked for row in of_table], np.int64)
+        numbers = np.array([n for n, (_, of_table) in enumerate(ranked) for _ in of_table])
         tables = [field for field, _ in ranked]
-        _templates[shapes] = _Template(np.array(spans, np.int64), tables, np.array(rows))
+        counts = np.array([len(_whole(getattr(st, table))) for table in tables])[numbers]
+        counts[layout[:, ROWS_OF] >= RowsOf.MODEL] = 1
+        most, words = int((counts // 2 + 1).sum()), int((counts * layout[:, ROW_WORDS]).sum())
+        _templates[shapes] = _Template(layout, tables, numbers, _rows(st), most, words)
     return _templates[shapes]
 
 
-@cache
-def _fields() -> list[str]:
-    return list(fields_of(StateTables))
+def _rows(st: State) -> Ints:
+    """First row and number of rows that each tile has in tables of each kind, in the order of ``RowsOf``."""
+    t = plain(st.spec.tiles)
+    tiles = len(t.kind)
+    nodes = np.bincount(np.asarray(plain(st.spec.nodes).tile), minlength=tiles)
+    each, found = np.arange(tiles), np.zeros((OF_TILES, tiles, 2), np.int64)
+    found[RowsOf.TILE] = np.stack([each, np.ones(tiles)], -1)
+    found[RowsOf.NODE] = np.stack([np.cumsum(nodes) - nodes, nodes], -1)
+    for rows_of, first, count in (
+        (RowsOf.LOCK, t.lock_base, t.locks),
+        (RowsOf.BANK, t.bank_base, t.banks),
+        (RowsOf.UNIT, t.first_unit, t.units),
+        (RowsOf.REGISTER, t.register_base, t.registers),
+    ):
+        found[rows_of] = np.stack([first, count], -1)
+    for rows_of, table in ((RowsOf.INTERFACE, st.interfaces), (RowsOf.ARBITER, st.arbiters)):
+        every = len(_whole(table)) // tiles
+        found[rows_of] = np.stack([each * every, np.full(tiles, every)], -1)
+    return found.ravel()
 
 
 def _whole(values: Any) -> npt.NDArray[Any]:
@@ -181,7 +209,9 @@ def _whole(values: Any) -> npt.NDArray[Any]:
 
 
 def _address(values: npt.NDArray[Any]) -> int:
-    return int(values.ctypes.data)
+    if values.dtype.names:  # to ask a table takes ten times as long as to ask its first column
+        values = np.ndarray.__getitem__(values, values.dtype.names[0])
+    return int(values.__array_interface__["data"][0])
 
 
 @cache
@@ -211,25 +241,30 @@ def _rank(table: str) -> int:
 def arrays(st: State) -> Arrays:
     """The arrays for fast-forward of a state; valid as long as its tables."""
     template = _template(st)
-    plan, channels = template.spans.copy(), len(st.channels.phase)
+    layout, channels = template.layout.copy(), len(st.channels.phase)
     first = np.array([_address(_whole(getattr(st, table))) for table in template.tables], np.int64)
-    plan[:, ADDRESS] += first[template.rows]
-    words = int((plan[:, COUNT_OF_ROWS] * plan[:, COUNT_OF_WORDS]).sum())
-    own = len(st.cores.phase) * OF_CORE + len(st.externals.head) * OF_EXTERNAL
-    size = HEAD + channels * OF_CHANNEL + own + words
-    book = untouched(Book.FIRST + channels * (SCRATCH + 1) + MOST_SEGMENTS * SEGMENT)
-    book[Book.SLOT_SIZE] = size
-    way = np.zeros(len(st.switch.held) * (OF_PORT + 1), np.int64)
-    way[: len(st.switch.held) * OF_PORT].reshape(-1, OF_PORT)[:, PLANNED] = live_ports(st)
-    return Arrays(
-        plan.ravel(),
-        untouched(SLOTS * size),
-        book,
-        way,
-        np.zeros(RING_COLUMNS * EXTERNAL_SLOTS, np.int64),
-        untouched(ALL_FLOWS // 2).view(np.uint32),
-        untouched(ALL_FLOWS // 8).view(np.uint8),
-    )
+    layout[:, TABLE] += first[template.numbers]
+    parts = len(st.spec.tiles.kind), channels, len(st.cores.phase), len(st.externals.head)
+    bases = np.cumsum([0, *parts, len(st.switch.held)])
+    size = HEAD + channels * OF_CHANNEL + parts[2] * OF_CORE + parts[3] * OF_EXTERNAL + template.words
+    words = {
+        "plan": template.most * SPAN,
+        "kept": SLOTS * size,
+        "book": Book.FIRST + channels * (SCRATCH + 2) + MOST_SEGMENTS * SEGMENT,
+        "way": len(st.switch.held) * (OF_PORT + 1),
+        "ring": RING_COLUMNS * EXTERNAL_SLOTS,
+        "flow": ALL_FLOWS // 2,
+        "flow_last": ALL_FLOWS // 8,
+        "live": -(-int(bases[-1]) // WORD),
+        "lists": int(bases[-1]),
+    }
+    ends = np.cumsum(list(words.values()))
+    found: dict[str, Any] = dict(zip(words, np.split(untouched(int(ends[-1])), ends[:-1]), strict=True))
+    found |= {"flow": found["flow"].view(np.uint32), "layout": layout.ravel(), "rows": template.rows}
+    found |= {name: found[name].view(np.uint8) for name in ("flow_last", "live")}
+    found["book"][Book.SLOT_SIZE] = size
+    found["book"][Book.BASE : Book.ALL + 1] = bases
+    return Arrays(**found)
 
 
 def untouched(words: int) -> Ints:

@@ -42,6 +42,7 @@ from memtile.sim.forward.places import (
     Arrays,
     Book,
     listed,
+    lively,
     of_cores,
     of_external,
     scratch,
@@ -313,8 +314,9 @@ def ask_host(st: State, book: Ints) -> None:
 def shift_all(st: State, work: Arrays, start: int, period: int, times: int) -> None:
     """Bring the columns with guards of their own ``times`` periods on; see :func:`jump`."""
     kept, book = work.kept, work.book
-    for ch in range(st.channels.phase.shape[0]):
-        shift_channel(st, kept, book, start + HEAD + ch * OF_CHANNEL, ch, times)
+    for n in range(book[Book.CHANNELS]):
+        ch = book[lively(st.channels.phase.shape[0], n)]
+        shift_channel(st, kept, book, start + HEAD + n * OF_CHANNEL, ch, times)
         row = st.channels.external[ch]
         if row >= 0:
             move_on(st, kept, book, work.ring, start + of_external(st, row), ch, period, times)

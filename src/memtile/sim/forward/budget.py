@@ -1,0 +1,77 @@
+"""What looking for periods may cost: a share of what stepping does, so that work without periods hardly pays.
+
+Both are reckoned, not measured, in units of about a nanosecond: a run is the same each time. What a jump
+saves is as good as stepped.
+"""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import inlined, jit
+from memtile.model.dma.access_log import LIMIT
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
+from memtile.sim.forward.places import Book
+
+SHARE = 25  # of what was stepped, that looking may cost: one in so many
+_CYCLE, _OF_CHANNEL, _OF_PORT, _OF_CORE = 7, 20, 13, 20  # of a cycle, and what each that is active adds
+_FOR_RINGS = 60_000  # that looks leave: what is jumped over by rings is more
+_SCANNED = 3  # of a row that may be live
+_NEW_ROW = 30  # of the log, used for the first time
+_FIRST_EFFORT = 30_000
+_LONGEST_WAIT = 1 << 20  # cycles
+
+
+@inlined
+def of_cycle(st: State) -> int:
+    """What stepping the next cycle costs."""
+    channels, ports, cores = st.active_channels[0], st.active_ports[0], st.active_cores[0]
+    return int(_CYCLE + _OF_CHANNEL * channels + _OF_PORT * ports + _OF_CORE * cores)
+
+
+@jit
+def of_plan(st: State) -> int:
+    """What making a plan costs: all that may be live is looked at."""
+    rows = st.switch.held.shape[0] + 4 * st.channels.phase.shape[0] + st.spec.tiles.kind.shape[0]
+    return int(_SCANNED * rows)
+
+
+@inlined
+def looked(book: Ints, cost: int) -> None:
+    """Note what looking has cost."""
+    book[Book.LOOKED] += cost
+
+
+@jit
+def lacking(book: Ints, cost: int) -> int:
+    """What has to be stepped before looking may cost so much more; 0 or less = it may now."""
+    return int((book[Book.LOOKED] + cost) * SHARE - book[Book.STEPPED])
+
+
+@jit
+def cycles_until(st: State, book: Ints, cost: int) -> int:
+    """Cycles to be stepped until looking may cost so much more, if they cost what this one does."""
+    return int(min(max(lacking(book, cost), 0) // of_cycle(st) + 1, _LONGEST_WAIT))
+
+
+@jit
+def cycles_to_look(st: State, book: Ints) -> int:
+    """Cycles to be stepped until a look may begin."""
+    return cycles_until(st, book, book[Book.SLOT_WORDS] // 2 + _FOR_RINGS)
+
+
+@jit
+def longer_log(st: State, book: Ints) -> bool:
+    """Let the log be twice as long if looking may cost that; whether it is."""
+    rows = st.access_log[0, LIMIT]
+    if rows >= st.access_log.shape[0] or lacking(book, _NEW_ROW * rows) > 0:
+        return False
+    looked(book, _NEW_ROW * rows)
+    st.access_log[0, LIMIT] = 2 * rows
+    return True
+
+
+@jit
+def give_up(st: State, book: Ints) -> int:
+    """The search for rings has cost too much: cycles until the next one, which may cost twice as much."""
+    book[Book.EFFORT] = max(2 * book[Book.EFFORT], _FIRST_EFFORT)
+    return cycles_until(st, book, book[Book.EFFORT])

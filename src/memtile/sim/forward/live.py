@@ -1,0 +1,258 @@
+"""What can take part in what happens, and so what of the state is kept and compared.
+
+Most tiles of a large array are at rest, and only writes of registers wake them: those of the host or of a
+kernel make the plan anew, and so do those of control packets. What can act by itself is *live*: channels with
+something to do, ports that are set up or hold words, cores with a kernel, and what words from there may come
+to. Their tiles are live too, and those whose memory and locks they reach. Nothing else can change.
+"""
+
+from __future__ import annotations
+
+from memtile.jit.decorators import jit
+from memtile.jit.words import WORD
+from memtile.model.state.causes import CorePhase, Phase
+from memtile.model.state.columns import Ints
+from memtile.model.state.state import State
+from memtile.model.streams.switch_config import OFF
+from memtile.sim.forward.places import (
+    ADDRESS,
+    APART,
+    BYTE,
+    CLASS,
+    COUNT_OF_ROWS,
+    COUNT_OF_WORDS,
+    LAYOUT,
+    OF_TILES,
+    ROW_CLASS,
+    ROW_WORDS,
+    ROWS_OF,
+    SPAN,
+    TABLE,
+    TABLE_APART,
+    Arrays,
+    Book,
+    Part,
+    RowsOf,
+    lively,
+)
+
+_SIDES = 3  # of a tile, itself among them
+_REACH = 4  # memories that a core reaches
+
+
+@jit
+def mark(work: Arrays, part: int, number: int) -> None:
+    """Let something be live, if there is such a thing."""
+    if number >= 0:
+        work.live[work.book[Book.BASE + part] + number] = 1
+
+
+@jit
+def mark_port(st: State, work: Arrays, port: int) -> None:
+    """Let a port be live, and what its words come to: the port behind the wire, or a channel."""
+    if port < 0:
+        return
+    switch = st.switch
+    mark(work, Part.PORT, port)
+    mark(work, Part.TILE, switch.tile[port])
+    if switch.is_master[port] == 1:
+        mark_channel(st, work, switch.channel[port])
+        if switch.link[port] >= 0:
+            mark(work, Part.PORT, switch.link[port])
+            mark(work, Part.TILE, switch.tile[switch.link[port]])
+
+
+@jit
+def mark_channel(st: State, work: Arrays, ch: int) -> None:
+    """Let a channel be live, with the port that it feeds and the memories that it reaches."""
+    if ch < 0:
+        return
+    tile, port = st.channels.tile[ch], st.channels.switch_port[ch]
+    mark(work, Part.CHANNEL, ch)
+    mark(work, Part.EXTERNAL, st.channels.external[ch])
+    mark(work, Part.TILE, tile)
+    if port >= 0:
+        mark(work, Part.PORT, port)
+    if st.channels.number[ch] < st.spec.kinds.neighbour_channels[st.spec.tiles.kind[tile]]:
+        for side in range(_SIDES):
+            mark(work, Part.TILE, st.spec.tiles.neighbour[tile, side])
+
+
+@jit
+def busy(st: State, ch: int) -> bool:
+    """Whether the channel has something to do, or its port at the host has words for it or takes some."""
+    c, ports = st.channels, st.ports
+    if c.phase[ch] != Phase.IDLE or c.queue_count[ch] + c.active[ch] + c.waiting[ch] > 0:
+        return True
+    if st.fifos.held[ch] + c.token_due[ch] > 0:
+        return True
+    return bool(ports.source_end[ch] + ports.source_more[ch] + ports.next_end[ch] + ports.has_sink[ch] > 0)
+
+
+@jit
+def mark_core(st: State, work: Arrays, core: int) -> None:
+    """Let a core be live, with the port that it feeds and the memories that it reaches."""
+    tile = st.cores.tile[core]
+    mark(work, Part.CORE, core)
+    mark(work, Part.TILE, tile)
+    mark_port(st, work, st.cores.stream_out[core])
+    for side in range(_REACH):
+        mark(work, Part.TILE, st.spec.tiles.core_reach[tile, side])
+
+
+@jit
+def mark_ports_of(st: State, work: Arrays, tile: int) -> None:
+    """Let the ports be live into which a live tile puts tokens and traces."""
+    mark(work, Part.PORT, st.controls.slave_port[tile])
+    first = st.spec.tiles.first_unit[tile]
+    for unit in range(first, first + st.spec.tiles.units[tile]):
+        mark(work, Part.PORT, st.spec.event_units.trace_port[unit])
+
+
+@jit
+def find_live(st: State, work: Arrays) -> None:
+    """Find what is live now."""
+    book, live = work.book, work.live
+    for n in range(book[Book.ALL]):
+        live[n] = 0
+    mark_active(st, work)
+    for tile in range(st.spec.tiles.kind.shape[0]):
+        if live[book[Book.BASE + Part.TILE] + tile] == 1:
+            mark_ports_of(st, work, tile)
+    for part in range(Part.PORT + 1):
+        list_live(work, part, book[Book.BASE + part], book[Book.BASE + part + 1])
+    book[Book.CHANNELS] = book[Book.COUNT + Part.CHANNEL]
+    for n in range(book[Book.CHANNELS]):
+        book[lively(st.channels.phase.shape[0], n)] = listed_part(work, Part.CHANNEL, n)
+
+
+@jit
+def mark_active(st: State, work: Arrays) -> None:
+    """Let what can act by itself be live, with all that it reaches."""
+    for port in range(st.switch.held.shape[0]):
+        if st.switch.mode[port] != OFF or st.switch.held[port] > 0:
+            mark_port(st, work, port)
+    for ch in range(st.channels.phase.shape[0]):
+        if busy(st, ch):
+            mark_channel(st, work, ch)
+    for core in range(st.cores.phase.shape[0]):
+        if st.cores.phase[core] != CorePhase.IDLE or st.cores.active[core] == 1:
+            mark_core(st, work, core)
+
+
+@jit
+def list_live(work: Arrays, part: int, first: int, end: int) -> None:
+    """List all of a part that are live; their flags are entries ``first`` to ``end``."""
+    at = first
+    for n in range(first, end):
+        if work.live[n] == 1:
+            work.lists[at] = n - first
+            at += 1
+    work.book[Book.COUNT + part] = at - first
+
+
+@jit
+def listed_part(work: Arrays, part: int, n: int) -> int:
+    """The n-th one of a part that is live."""
+    return int(work.lists[work.book[Book.BASE + part] + n])
+
+
+@jit
+def add_rows(work: Arrays, entry: int, first: int, rows: int) -> None:
+    """Add some rows of a table, as an entry of the layout says, to the plan."""
+    plan, book, layout = work.plan, work.book, work.layout
+    if rows == 0:
+        return
+    at, apart, words = book[Book.PLAN_END], layout[entry + TABLE_APART], layout[entry + ROW_WORDS]
+    book[Book.SLOT_WORDS] += rows * words
+    if apart == words * WORD:
+        rows, words = 1, rows * words
+    plan[at + ADDRESS] = layout[entry + TABLE] + first * apart + layout[entry + BYTE]
+    plan[at + COUNT_OF_ROWS], plan[at + APART] = rows, apart
+    plan[at + COUNT_OF_WORDS], plan[at + CLASS] = words, layout[entry + ROW_CLASS]
+    book[Book.PLAN_END] = at + SPAN
+
+
+@jit
+def add_live(work: Arrays, entry: int, part: int) -> None:
+    """Add the rows of all of a part that are live."""
+    first, rows = 0, 0
+    for n in range(work.book[Book.COUNT + part]):
+        number = listed_part(work, part, n)
+        if number != first + rows:
+            add_rows(work, entry, first, rows)
+            first, rows = number, 0
+        rows += 1
+    add_rows(work, entry, first, rows)
+
+
+@jit
+def add_of_tiles(st: State, work: Arrays, entry: int, owned: int) -> None:
+    """Add the rows that live tiles have in a table."""
+    first, rows, tiles = 0, 0, st.spec.tiles.kind.shape[0]
+    for n in range(work.book[Book.COUNT + Part.TILE]):
+        at = 2 * (owned * tiles + listed_part(work, Part.TILE, n))
+        if work.rows[at] != first + rows:
+            add_rows(work, entry, first, rows)
+            first, rows = work.rows[at], 0
+        rows += work.rows[at + 1]
+    add_rows(work, entry, first, rows)
+
+
+@jit
+def make_plan(st: State, work: Arrays) -> None:
+    """Plan what is kept and compared: the state of all that is live, see ``plan.arrays`` for the layout."""
+    book, layout = work.book, work.layout
+    find_live(st, work)
+    book[Book.PLAN_END] = book[Book.SLOT_WORDS] = book[Book.DIFFERED_AT] = 0
+    for entry in range(0, layout.shape[0], LAYOUT):
+        owned = layout[entry + ROWS_OF]
+        if owned < OF_TILES:
+            add_of_tiles(st, work, entry, owned)
+        elif owned <= RowsOf.PORT:
+            add_live(work, entry, owned - OF_TILES + 1)
+        else:
+            rows = layout[entry + ROW_WORDS]
+            if owned == RowsOf.LIST:
+                rows = min(rows, 1 + book[Book.COUNT + Part.CHANNEL] + book[Book.COUNT + Part.CORE])
+            elif owned == RowsOf.PORT_LIST:
+                rows = min(rows, 1 + book[Book.COUNT + Part.PORT])
+            add_words(work, entry, rows)
+    book[Book.PLANNED], book[Book.PACKETS] = 1, st.clock.by_packet[0]
+
+
+@jit
+def add_words(work: Arrays, entry: int, words: int) -> None:
+    """Add the first words of a table of one row."""
+    plan, book, layout = work.plan, work.book, work.layout
+    at = book[Book.PLAN_END]
+    book[Book.SLOT_WORDS] += words
+    plan[at + ADDRESS] = layout[entry + TABLE] + layout[entry + BYTE]
+    plan[at + COUNT_OF_ROWS], plan[at + APART] = 1, layout[entry + TABLE_APART]
+    plan[at + COUNT_OF_WORDS], plan[at + CLASS] = words, layout[entry + ROW_CLASS]
+    book[Book.PLAN_END] = at + SPAN
+
+
+@jit
+def all_live(work: Arrays, part: int, roster: Ints) -> bool:
+    """Whether all that a list of what is active names is live."""
+    first = work.book[Book.BASE + part]
+    for slot in range(1, roster[0] + 1):  # noqa: SIM110 - compiled code has no generators
+        if work.live[first + roster[slot]] == 0:
+            return False
+    return True
+
+
+@jit
+def all_that_acts(st: State, work: Arrays) -> bool:
+    """Whether the plan has all that is active."""
+    if not all_live(work, Part.PORT, st.active_ports) or not all_live(work, Part.CORE, st.active_cores):
+        return False
+    return all_live(work, Part.CHANNEL, st.active_channels)
+
+
+@jit
+def outdated(st: State, work: Arrays) -> bool:
+    """Whether something else than the clock has written registers since the plan was made."""
+    book = work.book
+    return bool(book[Book.PLANNED] == 0 or book[Book.PACKETS] != st.clock.by_packet[0])

@@ -1,0 +1,68 @@
+"""The words of the state that fast-forward plans to compare, by their addresses, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.jit.words import WORD
+from memtile.model.state.columns import Column, Reset
+from memtile.model.state.compare import columns
+from memtile.model.state.state import State
+from memtile.sim.engine import Engine
+from memtile.sim.forward import live, plan
+from memtile.sim.forward.places import SPAN, Arrays, Book, Compared
+
+Ints = npt.NDArray[np.int64]
+
+
+def planned(st: State) -> Arrays:
+    """The arrays of fast-forward with a plan of what is live now."""
+    work = plan.arrays(st)
+    live.make_plan(st, work)
+    return work
+
+
+def addresses(work: Arrays) -> tuple[Ints, Ints]:
+    """Address of each word of the plan, and how it is compared."""
+    spans = work.plan[: work.book[Book.PLAN_END]].reshape(-1, SPAN).tolist()
+    found = [
+        (first + np.add.outer(np.arange(rows) * apart, np.arange(words) * WORD)).ravel()
+        for first, rows, apart, words, _ in spans
+    ]
+    compared = [how for _, rows, _, words, how in spans for _ in range(rows * words)]
+    return np.concatenate(found), np.array(compared)
+
+
+def compared_columns(st: State) -> Iterator[tuple[str, Column, npt.NDArray[Any], Compared, Ints]]:
+    """Name, declaration and values of each column that is compared, how, and the addresses of its words."""
+    for name, values, column, _owner in columns(st):
+        how = plan.how(name, column)
+        if how is None or not values.size or ("." not in name and column.reset is Reset.OUTSIDE):
+            continue
+        places = np.full(values.shape, values.__array_interface__["data"][0])
+        for axis, stride in enumerate(values.strides):
+            along = [1] * values.ndim
+            along[axis] = -1
+            places += (np.arange(values.shape[axis]) * stride).reshape(along)
+        yield name, column, values, how, places
+
+
+def changed_outside(engine: Engine, cycles: int) -> set[str]:
+    """Names of the columns in which stepping so far changes words that the plan does not have.
+
+    Accounts of what rests are booked for all, live or not.
+    """
+    st = engine.state
+    inside = np.sort(addresses(planned(st))[0])
+    before = {name: values.copy() for name, _, values, _, _ in compared_columns(st)}
+    engine.forward.on = False
+    engine.run(engine.now + cycles)
+    return {
+        name
+        for name, _, values, how, places in compared_columns(engine.state)
+        if how is not Compared.ACCOUNT and not np.isin(places[values != before[name]], inside).all()
+    }

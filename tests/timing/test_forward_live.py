@@ -1,0 +1,147 @@
+"""Is all that can change kept and compared by fast-forward, and does looking for periods cost but a share?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from control_packet_bench import WRITE, reachable, send
+from flowing_designs import Design, build
+from interface_bench import Column
+from memtile.arch.packets import control_header
+from memtile.arch.tiles import MM2S
+from memtile.arch.timing import Timing
+from memtile.bd.descriptor import Acquire, Descriptor, Release
+from memtile.bd.windows import EAST, OWN, WEST
+from memtile.jit.tables import plain
+from memtile.model.state.causes import CorePhase, Phase
+from memtile.model.streams.switch_config import CIRCUIT
+from memtile.sim.engine import Engine
+from memtile.sim.forward import budget, live
+from memtile.sim.forward.places import Book
+from memtile.testing.rig import Rig
+from planned_words import addresses, changed_outside, compared_columns, planned
+
+KERNEL = Design(Timing(), 64, 2, (), (), (), 16384, 1, (50,), 0, 0, ())
+
+
+def neighbours() -> Rig:
+    """The tile in the middle of three writes to its eastern neighbour and reads from its western one."""
+    rig = Rig(tiles=3, at=1)
+    taken, given = Acquire(WEST.lock(5), 0, True), Release(EAST.lock(3), 1)
+    rig.write_bd(0, Descriptor("memory", 300, EAST.address(8), release=given))
+    rig.write_bd(1, Descriptor("memory", 300, WEST.address(8), acquire=taken))
+    rig.issue(rig.s2mm(), 0)
+    rig.issue(rig.mm2s(), 1)
+    rig.feed(rig.s2mm(), 300)
+    rig.catch(rig.mm2s())
+    return rig
+
+
+def dead_end() -> Engine:
+    """A memory tile sends to a compute tile that passes nothing on."""
+    column = Column()
+    column.circuit(1, "DMA0", "NORTH0")
+    column.start(1, MM2S, 0, 0, 300, OWN.address(8))
+    return column.engine
+
+
+CHANGING: dict[str, Callable[[], Engine]] = {
+    "neighbours": lambda: neighbours().engine,
+    "a port that is off": dead_end,
+    "a column with a kernel": lambda: build(KERNEL, forward=False),
+    "a column without": lambda: build(KERNEL._replace(waits=()), forward=False),
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_nothing_changes_but_what_is_compared(name: str) -> None:
+    assert not changed_outside(CHANGING[name](), 2000)
+
+
+def test_a_tile_at_rest_is_not_compared() -> None:
+    rig = Rig(tiles=9, at=4)
+    rig.write_bd(0, Descriptor("memory", 300, OWN.address(8)))
+    rig.issue(rig.mm2s(), 0)
+    rig.catch(rig.mm2s())
+    inside = addresses(planned(rig.engine.state))[0]
+    locks = next(places for name, *_, places in compared_columns(rig.engine.state) if name == "locks.value")
+    tiles = plain(rig.engine.state.locks).tile[np.isin(locks, inside)]
+    assert set(tiles.tolist()) == {3, 4, 5}
+
+
+def everything() -> Engine:
+    """A column in which all is live."""
+    engine = build(KERNEL, forward=False)
+    for table, column, value in (
+        (engine.state.switch, "mode", CIRCUIT),
+        (engine.state.channels, "phase", Phase.RUN),
+        (engine.state.cores, "phase", CorePhase.WAIT),
+    ):
+        getattr(plain(table), column)[:] = value
+    return engine
+
+
+def test_every_word_of_the_state_is_compared_as_its_column_says() -> None:
+    """The spans of the plan have each word of the columns that are compared once, and no other."""
+    engine = everything()
+    places, compared = addresses(planned(engine.state))
+    found = dict(zip(places.tolist(), compared.tolist(), strict=True))
+    assert len(found) == len(places)
+    declared: dict[int, int] = {}
+    for _, _, _, how, words in compared_columns(engine.state):
+        declared |= dict.fromkeys(words.ravel().tolist(), int(how))
+    assert found == declared
+
+
+def test_words_that_control_packets_write_make_a_plan_outdated() -> None:
+    bench = reachable()
+    work = planned(bench.engine.state)
+    assert not live.outdated(bench.engine.state, work)
+    send(bench, [control_header(WRITE, 0x400, 2), 7, 8])
+    assert live.outdated(bench.engine.state, work)
+
+
+def test_what_acts_and_is_not_planned_keeps_jumps_away() -> None:
+    rig = Rig()
+    st = rig.engine.state
+    work = planned(st)
+    assert live.all_that_acts(st, work)
+    st.active_channels[:2] = 1, 3
+    assert not live.all_that_acts(st, work)
+
+
+def irregular() -> Rig:
+    """A channel whose port is ready at random."""
+    rig = Rig()
+    rig.engine.forward.on = True
+    rig.write_bd(0, Descriptor("memory", 37, OWN.address(8), next=0))
+    rig.issue(rig.mm2s(), 0)
+    rig.catch(rig.mm2s())
+    rig.engine.pace(rig.mm2s(), np.random.default_rng(1).integers(0, 2, 100_003))
+    return rig
+
+
+@pytest.mark.compiled("40,000 cycles")
+def test_looking_costs_a_share_of_stepping() -> None:
+    rig = irregular()
+    for until in range(1000, 41_000, 1000):
+        rig.engine.run(until)
+    assert rig.engine.forward._work is not None
+    book = rig.engine.forward._work.book
+    assert rig.engine.forward.jumps == 0
+    assert book[Book.LOOKED] > 0
+    assert book[Book.LOOKED] * budget.SHARE < book[Book.STEPPED] + budget.SHARE * 3 * book[Book.SLOT_WORDS]
+
+
+def test_what_looking_lacks_is_stepped_first() -> None:
+    rig = irregular()
+    book = planned(rig.engine.state).book
+    book[Book.STEPPED], book[Book.LOOKED] = 1000 * budget.SHARE, 900
+    assert budget.lacking(book, 100) == 0
+    assert budget.lacking(book, 101) == budget.SHARE
+    rig.engine.state.active_channels[0] = 10
+    cost = budget.of_cycle(rig.engine.state)
+    assert budget.cycles_until(rig.engine.state, book, 100 + cost) == budget.SHARE + 1
