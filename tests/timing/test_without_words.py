@@ -34,6 +34,7 @@ from memtile.testing.rig import Rig
 from repeating_designs import OUTSIDE, Design, build, designs, rings
 
 WORD_BYTES = 4
+CORPUS = Path(__file__).parents[1] / "corpus"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = "kernels, which may look at them"
 
@@ -218,6 +219,21 @@ def test_words_that_time_may_depend_on_are_moved_and_the_result_says_so(name: st
     assert without.words
     assert without.exact == with_words.exact
     assert plain(without) == plain(with_words)
+
+
+@pytest.mark.compiled("all designs of the corpus")
+def test_findings_that_do_not_hang_on_words_are_the_same() -> None:
+    """Those of comparisons, MT04, hang on words."""
+    without_words = 0
+    for file in sorted(CORPUS.glob("*.py")):
+        design = runpy.run_path(str(file))["design"]
+        with_words, without = (run(design, max_cycles=100_000, data=data) for data in (True, False))
+        one, other = plain(with_words), plain(without)
+        if not without.words:
+            one["findings"] = [each for each in one["findings"] if not each["code"].startswith("MT04")]
+            without_words += 1
+        assert one == other, file.name
+    assert without_words > 50
 
 
 def test_what_is_missing_is_found_without_words_too() -> None:
