@@ -85,7 +85,7 @@ def small() -> MemoryTile:
 
 @pytest.mark.usefixtures("seldom")
 def test_designs_go_before_others_need_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recycled, "MUCH", 1 << 24)
+    monkeypatch.setattr(recycled, "MUCH", 1 << 20)
     engines = [ref(small().engine) for _ in range(8)]
     alive = sum(engine() is not None for engine in engines)
     assert alive <= 2

@@ -87,7 +87,7 @@ class Engine(ManyWrites):
         self._given_timing, self._timing = timing, timing_in_force(timing)
         make_room()
         self._state = fresh_state(placed, self._timing, switched=switched, booted=booted)
-        note_new(self._state.memory.nbytes + self._state.access_log.nbytes)
+        note_new(self._state.memory.nbytes)
         self.spec = self._state.spec
         self._unsettled = False  # what rests is booked when somebody looks
         self.external = ExternalMemory()

@@ -23,6 +23,7 @@ LONGEST = 1 << 25  # bytes; longer ones are not kept
 MUCH = 1 << 28  # bytes of new memory after which engines that nobody has are looked for
 
 _asked = [0]  # bytes of new memory since then
+_collected = [0]  # how often the collector had gone through all objects then
 _free: dict[int, list[Bytes]] = {}  # by size
 
 
@@ -70,6 +71,9 @@ def make_room() -> None:
 
     Nothing happens where the collector is off.
     """
+    collections = gc.get_stats()[-1]["collections"]
+    if collections != _collected[0]:  # it has been called meanwhile
+        _asked[0], _collected[0] = 0, collections
     if _asked[0] >= MUCH and gc.isenabled():
-        _asked[0] = 0
         gc.collect()
+        _asked[0], _collected[0] = 0, collections + 1
