@@ -52,6 +52,19 @@ def test_words_are_moved_where_something_is_expected(tmp_path: Path) -> None:
     assert without == {"nothing": True, "ports": False, "buffers": False, "arrays": False}
 
 
+def test_a_model_that_runs_again_with_other_constants_leaves_words_out_again(tmp_path: Path) -> None:
+    (file := tmp_path / "expecting.py").write_text(EXPECTING)
+    vary = {"what": "nothing,buffers", "timing.finished_bd_delay": "1,16"}
+    rows = memtile.sweep(file, SweepPlan(workers=0, vary=vary)).rows
+    made = loaded(str(file), sources_of(str(file)).hash).__globals__["MADE"]
+    assert [made[what].engine.wordless for what in ("nothing", "buffers")] == [True, False]
+    cycles = {
+        (row.point["what"], row.point["timing.finished_bd_delay"]): row.figures["cycles"] for row in rows
+    }
+    for delay in (1, 16):
+        assert cycles["nothing", delay] == cycles["buffers", delay]
+
+
 def test_no_data_compares_nothing_and_finds_the_same_cycles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
