@@ -8,8 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from memtile.explain.findings import Finding
 
 CORPUS = Path(__file__).parent / "corpus"
 KINDS = ("hangs", "races", "wrong", "slow", "fine")
@@ -29,6 +33,7 @@ class Case(NamedTuple):
         source: where the mistake comes from.
         about: what happens.
         arguments: further ones of ``memtile run``.
+        before: codes of the errors that ``memtile check`` must name before it runs.
     """
 
     name: str
@@ -37,6 +42,7 @@ class Case(NamedTuple):
     source: str
     about: str
     arguments: tuple[str, ...] = ()
+    before: frozenset[str] = frozenset()
 
     @property
     def kind(self) -> str:
@@ -61,7 +67,8 @@ def designs() -> dict[str, Path]:
 def _case(name: str, entry: Mapping[str, Any]) -> Case:
     arguments = tuple(text.replace("{corpus}", str(CORPUS)) for text in entry.get("arguments", ()))
     codes = frozenset(entry["codes"])
-    return Case(name, designs()[name], codes, entry["source"], entry["about"], arguments)
+    before = frozenset(entry.get("check", ()))
+    return Case(name, designs()[name], codes, entry["source"], entry["about"], arguments, before)
 
 
 def run(case: Case) -> dict[str, Any]:
@@ -82,6 +89,20 @@ def run(case: Case) -> dict[str, Any]:
 def answer(case: Case) -> Answer:
     """The codes that memtile names."""
     return frozenset(finding["code"] for finding in run(case)["findings"])
+
+
+def check(case: Case) -> Sequence[Finding]:
+    """What ``memtile check`` says of a design, without running it."""
+    from memtile.cli.check import checked
+
+    device = next((after for word, after in pairwise(case.arguments) if word == "--device"), "")
+    (result,) = checked([str(case.file)], device)
+    return result.findings
+
+
+def checked_before(case: Case) -> frozenset[str]:
+    """The codes of all that ``memtile check`` says of a design."""
+    return frozenset(finding.code for finding in check(case))
 
 
 class Score(NamedTuple):
@@ -157,10 +178,15 @@ def _answers_of(file: Path) -> dict[str, Answer]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="parts of the names of designs; all if omitted")
+    parser.add_argument("--before", action="store_true", help="what memtile check names, whatever its codes")
     parser.add_argument("--answers", type=Path, help="what another tool said, by design")
     chosen = parser.parse_args()
     said = None if chosen.answers is None else _answers_of(chosen.answers)
     missing: Answer = frozenset()
+    if chosen.before:
+        named = [(case, bool(checked_before(case))) for case in cases(chosen.names)]
+        print(table(named))
+        return 0 if not any(said and not case.codes for case, said in named) else 1
     answers = [
         (case, answer(case) if said is None else said.get(case.name, missing)) for case in cases(chosen.names)
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memtile.lazy import offer
+from memtile.lazy import enlist, offer
 
 if TYPE_CHECKING:
     from memtile.access.drawing import Drawing
@@ -246,5 +246,13 @@ __all__ = [
     "view",
 ]
 
+# what results ask for and rooms above theirs do
+enlist(
+    {
+        "record": "memtile.explain.record",
+        "save_report": "memtile.report.run.files",
+        "save_timeline": "memtile.report.run.files",
+    }
+)
 if not TYPE_CHECKING:
     __getattr__, __dir__ = offer(__name__, _HOMES)

@@ -1,4 +1,8 @@
-"""Names that a public module loads when they are first used (PEP 562), so that importing it is light."""
+"""Names that are loaded when they are first used (PEP 562), so that importing memtile is light.
+
+A public module offers the names of others. And the package, which knows every room, enlists what a room below
+asks for and a room above does: a result writes its report, and knows no room that makes pages.
+"""
 
 from __future__ import annotations
 
@@ -31,3 +35,32 @@ def offer(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], 
         return sorted({*vars(sys.modules[module]), *homes})
 
     return load, names
+
+
+_HOMES: dict[str, str] = {}
+
+
+def enlist(homes: Mapping[str, str]) -> None:
+    """Say where functions are that rooms below their own ask for by name.
+
+    Args:
+        homes: each name and the module that defines it.
+
+    Raises:
+        ValueError: a name that another module is known for.
+    """
+    for name, home in homes.items():
+        if _HOMES.setdefault(name, home) != home:
+            raise ValueError(f"{name} is in {_HOMES[name]} and in {home}")
+
+
+def enlisted(name: str) -> Callable[..., Any]:
+    """The function of a name, loaded now.
+
+    Raises:
+        LookupError: nobody has enlisted it.
+    """
+    if name not in _HOMES:
+        raise LookupError(f"nobody has said where {name} is")
+    found: Callable[..., Any] = getattr(import_module(_HOMES[name]), name)
+    return found

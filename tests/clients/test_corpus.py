@@ -30,6 +30,17 @@ def test_a_design_has_the_findings_that_it_is_there_for(case: corpus.Case) -> No
     )
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_check_names_a_design_before_it_runs(case: corpus.Case) -> None:
+    assert corpus.checked_before(case) == case.before
+
+
+def test_check_names_most_of_what_hangs() -> None:
+    hangs = [case for case in CASES if case.kind == "hangs"]
+    assert sum(bool(case.before) for case in hangs) >= 30
+    assert not any(case.before for case in CASES if case.kind == "fine")
+
+
 def test_every_design_is_expected_and_every_expected_design_is_there() -> None:
     entries = json.loads((corpus.CORPUS / "expected.json").read_text(encoding="utf-8"))
     assert sorted(entries) == sorted(corpus.designs())

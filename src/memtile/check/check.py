@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from memtile.check.bench import bench_findings
+from memtile.check.descriptors import descriptor_findings
+from memtile.check.game.findings import game_findings
 from memtile.check.places import file_place
 from memtile.check.result import CheckResult, in_order
 from memtile.check.rows import row_findings
@@ -19,6 +22,7 @@ from memtile.errors import MemtileError
 from memtile.explain.findings import Finding, Severity, Side
 
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+    descriptor_findings,
     stream_findings,
     token_findings,
     wait_findings,
@@ -26,6 +30,8 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     row_findings,
     bench_findings,
 )
+_HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
+"""Codes of rules that name a hang."""
 _CODES: Mapping[str, str] = {
     **dict.fromkeys(
         ("bd_count", "buffer_fit", "channels", "heap_size", "link_full", "lock_id", "mlir_bds"), "MT0101"
@@ -49,7 +55,30 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(_refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
+    findings = _with_game(findings, list(game_findings(subject)))
     return CheckResult(name, in_order(findings), len(subject.log.tasks), tuple(subject.notes))
+
+
+def _with_game(findings: Sequence[Finding], played: Sequence[Finding]) -> list[Finding]:
+    """What the rules found, and what the game shows beyond them.
+
+    A rule that names a hang has its cause, of which the game sees the consequences; a warning that the game
+    confirms is an error.
+    """
+    if any(finding.code in _HANGS and finding.severity is Severity.ERROR for finding in findings):
+        return list(findings)
+    confirmed = {n: each for n, each in enumerate(findings) if any(_same(each, other) for other in played)}
+    beyond = [each for each in played if not any(_same(each, other) for other in confirmed.values())]
+    raised = [
+        replace(each, severity=Severity.ERROR) if n in confirmed else each for n, each in enumerate(findings)
+    ]
+    return [*raised, *beyond]
+
+
+def _same(one: Finding, two: Finding) -> bool:
+    """Whether two findings are about the same matter of the same channel."""
+    whos = [{side.who.partition(" (BD")[0] for side in each.sides} for each in (one, two)]
+    return one.code == two.code and not whos[0].isdisjoint(whos[1])
 
 
 def check_design(design: Callable[[], MemoryTile | Array], name: str = "design") -> CheckResult:

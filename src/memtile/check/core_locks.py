@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.memory import ACTION_NUMBERS
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Operation
@@ -21,14 +22,24 @@ def released_by_cores(made: Configured) -> frozenset[int] | None:
         None where the text does not say it: a core without a body, or a function of another file that is
         given numbers, which may be those of locks.
     """
-    found: set[str] = set()
+    found: set[int] = set()
     for core in made.device.cores:
-        if core.elf or not any(block.operations for block in core.operation.regions[0].blocks):
+        released = released_by_core(made, core)
+        if released is None:
             return None
-        for operation in _reached(core.operation, made.device.functions, set()):
-            if operation is None:
-                return None
-            found.update(_released(operation, made))
+        found |= released
+    return frozenset(found)
+
+
+def released_by_core(made: Configured, core: CoreDescription) -> frozenset[int] | None:
+    """The locks that one core releases; None where the text does not say it."""
+    if core.elf or not any(block.operations for block in core.operation.regions[0].blocks):
+        return None
+    found: set[str] = set()
+    for operation in _reached(core.operation, made.device.functions, set()):
+        if operation is None:
+            return None
+        found.update(_released(operation, made))
     bases = plain(made.array.engine.spec.tiles).lock_base
     locks = [made.locks[name] for name in found if name in made.locks]
     return frozenset(int(bases[_tile(made, lock.place)]) + lock.id for lock in locks)

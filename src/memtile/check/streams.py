@@ -50,6 +50,8 @@ def _loose(subject: Subject, channels: Sequence[int]) -> Iterator[Finding]:
         port = _port(subject, ch)
         if port < 0 or ch in subject.fed or switch.mode[port] != OFF:
             continue
+        if not subject.hosted and not _has_streams(subject, ch):
+            continue  # who configures the streams is not part of what is checked
         task = subject.log.of(ch)[0]
         does = (
             "has a task, and no stream leads to it"
@@ -59,6 +61,12 @@ def _loose(subject: Subject, channels: Sequence[int]) -> Iterator[Finding]:
         who = called(engine, ch)
         severity = Severity.WARNING if task.endless or not subject.hosted else Severity.ERROR
         yield Finding("MT0109", severity, f"{who} {does}.", (Side(who, does, task.place),), fix=_CONNECT)
+
+
+def _has_streams(subject: Subject, ch: int) -> bool:
+    """Whether any port is in use in the stream switch of a channel's tile."""
+    switch, tile = plain(subject.engine.state.switch), int(subject.engine.channels.tile[ch])
+    return bool((switch.mode[switch.tile == tile] != OFF).any())
 
 
 def _port(subject: Subject, ch: int) -> int:

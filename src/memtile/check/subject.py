@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from memtile.arch.register_map import register_at
 from memtile.check.core_locks import released_by_cores
-from memtile.check.tasks import TaskLog
+from memtile.check.tasks import HostStep, TaskLog
 from memtile.design.array import Array
 from memtile.design.bench import Bench
-from memtile.design.host import HostPoll, HostSequence
+from memtile.design.host import HostPoll, HostSequence, HostWait
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.importers.loaded import Loaded
+from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.sequence.program import is_scalar
-from memtile.io.program.operations import ArrayShape, Operation, Other
+from memtile.io.program.operations import ArrayShape, Operation, Other, locate
 from memtile.io.program.pdi_loads import LOAD
 from memtile.io.program.pointer_patches import PATCH
 from memtile.io.program.register_updates import UPDATE, update
@@ -25,6 +28,7 @@ from memtile.io.program.token_waits import WAIT, places_of
 from memtile.sim.core_control import enabled_cores
 from memtile.sim.engine import Engine
 
+_REBUILDS = re.compile(r"Core_Control|Stream_Switch|.*Reset|.*_Clock_Control|Tile_Control")
 _MOST_ROUNDS = 10_000  # of a host sequence that polls for what a run alone would give it
 
 
@@ -38,6 +42,7 @@ class Subject:
         tiles: of the design, with the names of buffers and locks.
         kernels: model indices of tiles whose cores run something.
         released: locks that the cores release, by index among all locks; None = nobody knows.
+        made: devices of an MLIR design; empty of all others.
         fed: channels whose streams the test bench feeds or takes, by model index.
         array: whether there are stream switches between the channels.
         hosted: the host is part of it; else somebody else may give locks their values.
@@ -49,6 +54,7 @@ class Subject:
     tiles: Sequence[Tile]
     kernels: frozenset[int]
     released: frozenset[int] | None = None
+    made: Sequence[Configured] = ()
     fed: frozenset[int] = frozenset()
     array: bool = True
     hosted: bool = True
@@ -102,6 +108,7 @@ def of_mlir(loaded: Loaded) -> Subject:
         loaded.array.tiles,
         frozenset(cores),
         None if None in known else released,
+        devices,
         hosted=loaded.sequence is not None,
         notes=notes,
     )
@@ -127,13 +134,19 @@ def _with_kernels(engine: Engine) -> frozenset[int]:
 
 def _drive(bench: Bench, log: TaskLog, place: str) -> None:
     """Do the steps of host sequences; every task that they start is done at once."""
+    log.rooms = True
     for _ in range(_MOST_ROUNDS):
         left = [sequence for sequence in bench.hosts if not sequence.ended]
         if not left:
             return
-        done = sum(sequence.advance(lambda: bench.engine.now, False) for sequence in left)
-        places = [f"{place}:{sequence.line}" if place and sequence.line else place for sequence in left]
-        taken = log.take(places[0])
+        done = taken = 0
+        for sequence in left:
+            log.host = bench.hosts.index(sequence)
+            done += sequence.advance(lambda: bench.engine.now, False)
+            said = f"{place}:{sequence.line}" if place and sequence.line else place
+            taken += log.take(said)
+            for task in sequence.present.tasks if isinstance(sequence.present, HostWait) else ():
+                log.note(HostStep(ch=task.channel.index, many=task.done_at, place=said))
         log.epoch += 1
         if not done and not taken and not any(_skip_poll(sequence) for sequence in left):
             return
@@ -156,18 +169,28 @@ class _Host:
 
     def write32(self, address: int, value: int) -> None:
         """Write one word."""
+        self._look(address)
         self._door.write32(address, value)
         self._log.take(self.place)
 
     def mask_write32(self, address: int, mask: int, value: int) -> None:
         """Replace the bits of ``mask``."""
+        self._look(address)
         self._door.mask_write32(address, mask, value)
         self._log.take(self.place)
 
     def block_write32(self, address: int, words: Sequence[int]) -> None:
         """Write consecutive words."""
+        self._look(address)
         self._door.block_write32(address, words)
         self._log.take(self.place)
+
+    def _look(self, address: int) -> None:
+        """Whether a write changes who works, or where words go, when tasks have been pushed already."""
+        at = locate(address)
+        register = register_at(self._array.device.tile(at.column, at.row), at.offset)
+        if self._log.tasks and register is not None and _REBUILDS.match(register.name):
+            self._log.loads = True
 
     def poll(self, _address: int, _mask: int, _value: int, _advance: Advance, /) -> bool:
         """Take for granted what the program waits for."""
@@ -189,12 +212,21 @@ class _Host:
             same = (channels.direction == said["direction"]) & (channels.number == said["channel"])
             yield from np.flatnonzero(there & same).tolist()
 
+    def load(self, operation: Other) -> None:
+        """Another configuration, when all before is done."""
+        self._log.loads = True
+        self.wait(operation)
+
     def come_to(self, operation: Operation) -> None:
         """The operation that comes next."""
         self.place = operation.place
 
     def nothing(self, _operation: Other) -> None:
         """Changes no task."""
+
+    def unknown(self, _operation: Other) -> None:
+        """Changes registers by words that nobody gave."""
+        self._log.loads = True
 
     def update(self, operation: Other) -> None:
         """Add a word of the scratchpad to an address in the array."""
@@ -204,12 +236,12 @@ class _Host:
 
 def _replay(operations: Sequence[Operation], array: Array, log: TaskLog, *, updates: bool = False) -> None:
     """Do the steps of a program; ``updates``: those from the scratchpad too, whose words somebody gave."""
-    host = _Host(array, log)
+    host, log.host = _Host(array, log), 0
     handlers: dict[str, Callable[[Other], None]] = {
         PATCH: host.nothing,
         WAIT: host.wait,
-        LOAD: host.wait,
-        UPDATE: host.update if updates else host.nothing,
+        LOAD: host.load,
+        UPDATE: host.update if updates else host.unknown,
     }
     apply(
         operations,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,6 +71,7 @@ class Task:
         ch: model index of the channel.
         bds: of its chain, in order, each once.
         endless: the chain is a ring.
+        again: of a ring, which of the BDs comes after the last one.
         runs: how often the chain is run.
         token: it reports its end.
         epoch: how often the host had waited before it pushed the task.
@@ -83,6 +85,7 @@ class Task:
     token: bool
     epoch: int
     place: str = ""
+    again: int = 0
 
     @property
     def words(self) -> int | None:
@@ -107,6 +110,28 @@ class TokenWait:
     place: str
 
 
+class HostStep(NamedTuple):
+    """What a host does: one of a push, a wait, and a change of locks.
+
+    Attributes:
+        task: number among the tasks; -1 = it pushes none.
+        ch: model index of the channel that it waits for; -1 = it waits for none.
+        many: how many of its tasks, or its tokens, it waits for.
+        token: it waits for tokens.
+        locks: that it gives values.
+        place: where it is said.
+        waits_for_room: a push waits until the queue has room; else a full queue drops it.
+    """
+
+    task: int = -1
+    ch: int = -1
+    many: int = 0
+    token: bool = False
+    locks: frozenset[int] = frozenset()
+    place: str = ""
+    waits_for_room: bool = False
+
+
 @dataclass(slots=True)
 class TaskLog:
     """Takes tasks out of the queues of an engine whose clock does not run.
@@ -121,6 +146,11 @@ class TaskLog:
         waits: of the host for tokens, in order.
         reset: channels that software has reset, whose work may have ended in its middle.
         epoch: how often the host has waited so far.
+        steps: of each host in order; before there is one, those of the design itself are under -1.
+        host: whose steps are taken now.
+        began: the locks as they were at first.
+        loads: the host does what is not followed: another device, cores or streams at work, words of a run.
+        rooms: hosts push when a queue has room.
     """
 
     engine: Engine
@@ -130,20 +160,38 @@ class TaskLog:
     reset: set[int] = field(default_factory=set)
     waits: list[TokenWait] = field(default_factory=list)
     epoch: int = 0
+    steps: dict[int, list[HostStep]] = field(default_factory=dict)
+    host: int = -1
+    began: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
+    loads: bool = False
+    rooms: bool = False
+    _seen: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.engine.host.stopped = True  # its accesses take no time, in which the array would work
         self.locks = np.array(self.engine.state.locks.value, dtype=np.int64)
+        self.began, self._seen = self.locks.copy(), self.locks.copy()
+
+    def note(self, step: HostStep) -> None:
+        """The host does a step."""
+        self.steps.setdefault(self.host, []).append(step)
 
     def take(self, place: str = "") -> int:
         """Take what is in the queues; how many tasks that were."""
         c = self.engine.channels
         np.maximum(self.locks, self.engine.state.locks.value, out=self.locks)
+        changed = np.flatnonzero(self._seen != self.engine.state.locks.value)
+        if len(changed):
+            self._seen[:] = self.engine.state.locks.value
+            self.note(HostStep(locks=frozenset(changed.tolist()), place=place))
         waiting = np.flatnonzero((c.queue_count > 0) | (c.phase != Phase.IDLE)).tolist()
         self.reset.update(np.flatnonzero(c.control & self._reset_masks()).tolist())
         before = len(self.tasks)
+        waits = self.host >= 0 and self.rooms
         for ch in waiting:
-            self.tasks += [self._task(ch, word, place) for word in self._words(ch)]
+            for word in self._words(ch):
+                self.note(HostStep(task=len(self.tasks), place=place, waits_for_room=waits))
+                self.tasks.append(self._task(ch, word, place))
             if c.pushes_lost[ch]:
                 self.dropped[ch] = self.dropped.get(ch, 0) + int(c.pushes_lost[ch])
             self._empty(ch)
@@ -167,6 +215,7 @@ class TaskLog:
         wanted = 1 + sum(wait.ch == ch for wait in self.waits)
         sent = sum(task.ch == ch and task.token for task in self.tasks)
         self.waits.append(TokenWait(ch, wanted, sent, place))
+        self.note(HostStep(ch=ch, many=wanted, token=True, place=place))
 
     def of(self, ch: int) -> list[Task]:
         """The tasks of a channel."""
@@ -182,23 +231,25 @@ class TaskLog:
         yield from c.queue[ch, : c.queue_count[ch]].tolist()
 
     def _task(self, ch: int, word: int, place: str) -> Task:
-        bds, endless = self._chain(ch, word & QUEUE_START_BD_MASK)
+        bds, endless, again = self._chain(ch, word & QUEUE_START_BD_MASK)
         runs = (word >> QUEUE_REPEAT_LSB & QUEUE_REPEAT_MASK) + 1
         token = bool(word >> QUEUE_TOKEN_LSB & 1)
         at = int(self.engine.channels.tile[ch]), bds[0].number
-        return Task(ch, bds, endless, runs, token, self.epoch, place or self.engine.bd_places.get(at, ""))
+        said = place or self.engine.bd_places.get(at, "")
+        return Task(ch, bds, endless, runs, token, self.epoch, said, again)
 
-    def _chain(self, ch: int, first: int) -> tuple[list[StaticBd], bool]:
-        """BDs of a chain up to one that is not valid, and whether the chain never ends."""
+    def _chain(self, ch: int, first: int) -> tuple[list[StaticBd], bool, int]:
+        """BDs of a chain up to one that is not valid, whether it never ends, and where it goes on then."""
         found: dict[int, StaticBd] = {}
         following: int | None = first
         while following is not None and following not in found:
             bd = self._bd(ch, following)
             if not bd.descriptor.valid:
-                return [*found.values(), bd], False
+                return [*found.values(), bd], False, 0
             found[following] = bd
             following = bd.descriptor.next
-        return list(found.values()), following is not None
+        again = list(found).index(following) if following is not None else 0
+        return list(found.values()), following is not None, again
 
     def _bd(self, ch: int, number: int) -> StaticBd:
         tile = int(self.engine.channels.tile[ch])

@@ -1,23 +1,19 @@
 """What a result still knows of its run: the model, as long as somebody has it, and the history.
 
-Records, pages and timelines are made by modules that know results, and so are found by their names when
-somebody asks.
+Records, pages and timelines are made by modules that know results, which the package has enlisted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from weakref import ref
 
 from memtile.errors import DesignError, Problem
+from memtile.lazy import enlisted
 from memtile.sim.engine import Engine
 from memtile.sim.history import History
-
-_RECORD = "memtile.explain.record"
-_FILES = "memtile.report.run.files"
 
 
 class Kept:
@@ -78,10 +74,10 @@ class Kept:
         Raises:
             DesignError: the model is gone, or has run on.
         """
-        return import_module(_RECORD).record(result, self.engine(), inputs=inputs)
+        return enlisted("record")(result, self.engine(), inputs=inputs)
 
     def save(self, what: str, result: Any, path: Path, **known: Any) -> None:
-        """Have a file made of the history: ``save_report`` or ``save_timeline`` of ``report.run.files``.
+        """Have a file made of the history: ``save_report`` or ``save_timeline``.
 
         Raises:
             DesignError: nobody noted the history, or the model has run on.
@@ -90,8 +86,7 @@ class Kept:
         if self.history is None:
             step = "Run with history=True."
             raise DesignError(_problem("history", "nobody noted the history of the run", "noted", step))
-        writer: Callable[..., None] = getattr(import_module(_FILES), what)
-        writer(self.engine(), self.history, result, path, **known)
+        enlisted(what)(self.engine(), self.history, result, path, **known)
 
 
 def _problem(field: str, says: str, allowed: str, step: str) -> Problem:

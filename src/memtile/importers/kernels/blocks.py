@@ -111,7 +111,7 @@ def _block(writer: Writer, block: Block, numbers: dict[str, int], leave: Leave |
 
 
 def _leave(writer: Writer, operation: Operation, numbers: dict[str, int]) -> None:
-    targets = _targets(operation)
+    targets = targets_of(operation)
     if operation.name == "cf.assert":
         return
     wanted = _BRANCHES.get(operation.name, len(targets) or 1)
@@ -171,7 +171,7 @@ def _goto(writer: Writer, form: Form, target: tuple[str, Sequence[str]], numbers
     writer.lines.add("continue")
 
 
-def _targets(operation: Operation) -> list[tuple[str, list[str]]]:
+def targets_of(operation: Operation) -> list[tuple[str, list[str]]]:
     """Where a branch goes, with the values that it hands over."""
     tokens, found = operation.tokens, list[tuple[str, list[str]]]()
     for first, end in operation.spans:
@@ -193,7 +193,7 @@ def _circles(writer: Writer, region: Region, numbers: dict[str, int]) -> list[se
         last = block.operations[-1] if block.operations else None
         ends = last is None or last.name not in NAMES
         if quiet and not ends and last is not None:
-            after[number] = {numbers[label] for label, _ in _targets(last) if label in numbers}
+            after[number] = {numbers[label] for label, _ in targets_of(last) if label in numbers}
     reach = {number: _reached(number, after) for number in after}
     found: list[set[int]] = []
     for number in after:
@@ -264,7 +264,7 @@ def _entered(region: Region, number: int, circle: set[int], numbers: dict[str, i
     for other, block in enumerate(region.blocks):
         last = block.operations[-1] if block.operations and other not in circle else None
         if last is not None and last.name in NAMES:
-            entered = {numbers.get(label) for label, _ in _targets(last)}
+            entered = {numbers.get(label) for label, _ in targets_of(last)}
             if number in entered:
                 return True
     return False

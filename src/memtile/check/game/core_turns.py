@@ -1,0 +1,286 @@
+"""What a core of an MLIR design does to locks, turn by turn, as far as its text alone decides it.
+
+Only operations that lead to a lock are done; all others change memory, which the game has none of. Where
+such an operation hangs on a value of memory or of a function, the text does not decide, and the turns end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from memtile.importers.kernels.blocks import targets_of
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import CoreDescription
+from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
+from memtile.importers.mlir.forms.operands import Form, constant
+from memtile.importers.mlir.tree import Block, Operation, Region
+from memtile.jit.tables import plain
+
+_PORTS = ("Produce", "Consume")
+_CALLS = ("func.call", "call")
+_ENDS = ("aie.end", "scf.yield", "return", "func.return", "affine.yield")
+_SYNCS = frozenset(("aie.use_lock", "aie.objectfifo.acquire", "aie.objectfifo.release"))
+_MOST_TURNS = 100_000  # blocks of one core that are gone through
+_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
+    "arith.addi": lambda one, two: one + two,
+    "arith.subi": lambda one, two: one - two,
+    "arith.muli": lambda one, two: one * two,
+    "arith.remui": lambda one, two: one % two,
+    "arith.remsi": lambda one, two: one % two,
+    "arith.divui": lambda one, two: one // two,
+    "arith.divsi": lambda one, two: one // two,
+}
+_ORDERS: Mapping[str, Callable[[int, int], bool]] = {
+    "eq": lambda one, two: one == two,
+    "ne": lambda one, two: one != two,
+    "slt": lambda one, two: one < two,
+    "sle": lambda one, two: one <= two,
+    "sgt": lambda one, two: one > two,
+    "sge": lambda one, two: one >= two,
+    "ult": lambda one, two: one < two,
+    "ule": lambda one, two: one <= two,
+    "ugt": lambda one, two: one > two,
+    "uge": lambda one, two: one >= two,
+}
+
+
+class Turn(NamedTuple):
+    """A lock that a core takes or gives.
+
+    Attributes:
+        lock: index among all locks of the model.
+        takes: units that it waits for and takes; 0 = it gives.
+        gives: units.
+        place: where the text says it.
+    """
+
+    lock: int
+    takes: int
+    gives: int
+    place: str
+
+
+class UndecidedError(Exception):
+    """The text alone does not say what the core does."""
+
+
+Values = dict[str, int]
+
+
+class CoreText:
+    """A core of a design and its functions.
+
+    Args:
+        made: the design.
+        core: of it.
+    """
+
+    def __init__(self, made: Configured, core: CoreDescription) -> None:
+        self._made, self._core = made, core
+        self._bases = plain(made.array.engine.spec.tiles).lock_base
+        self._syncs: dict[Operation, bool] = {}
+        self._held: dict[tuple[str, str], int] = {}
+        self._left = _MOST_TURNS
+
+    def turns(self) -> Iterator[Turn]:
+        """What it does, in order.
+
+        Raises:
+            UndecidedError: from here on the text does not say it.
+        """
+        for region in self._core.operation.regions[:1]:
+            yield from self._region(region, {})
+
+    def _region(self, region: Region, values: Values) -> Iterator[Turn]:
+        """The blocks of a region, as branches lead from one to another."""
+        blocks = {block.label: block for block in region.blocks}
+        block: Block | None = region.blocks[0]
+        while block is not None:
+            self._left -= 1
+            if self._left < 0:
+                raise UndecidedError
+            yield from self._block(block, values)
+            block = self._following(block, blocks, values)
+
+    def _block(self, block: Block, values: Values) -> Iterator[Turn]:
+        for operation in block.operations:
+            if self._leads_to_a_lock(operation):
+                yield from self._operation(operation, values)
+
+    def _following(self, block: Block, blocks: Mapping[str, Block], values: Values) -> Block | None:
+        """The block after one; its arguments get their values."""
+        last = block.operations[-1] if block.operations else None
+        if last is None or last.name in _ENDS or not last.name.rpartition(".")[2].endswith("br"):
+            if last is not None and last.name == "cf.switch":
+                raise UndecidedError
+            return None
+        targets = targets_of(last)
+        at = 0
+        if len(targets) > 1:
+            at = 0 if self._value(Form(last).values[0], last, values) else 1
+        label, given = targets[at]
+        following = blocks[label]
+        known = [self._known(value, last, values) for value in given]
+        for (name, _), value in zip(following.arguments, known, strict=True):
+            values.pop(name, None)
+            if value is not None:
+                values[name] = value
+        return following
+
+    def _leads_to_a_lock(self, operation: Operation) -> bool:
+        if operation not in self._syncs:
+            self._syncs[operation] = False  # a function that calls itself
+            self._syncs[operation] = operation.name in _SYNCS or any(
+                self._leads_to_a_lock(inner)
+                for region in self._inside(operation)
+                for block in region.blocks
+                for inner in block.operations
+            )
+        return self._syncs[operation]
+
+    def _inside(self, operation: Operation) -> list[Region]:
+        if operation.name in _CALLS:
+            function = self._function(operation)
+            return function.regions if function is not None else []
+        return operation.regions
+
+    def _function(self, operation: Operation) -> Operation | None:
+        form = Form(operation)
+        name = form.symbol or str(form.attributes.get("callee", ""))
+        return self._made.device.functions.get(name)
+
+    def _operation(self, operation: Operation, values: Values) -> Iterator[Turn]:
+        name, form = operation.name, Form(operation)
+        if name == "aie.use_lock":
+            yield from self._use_lock(form, values)
+        elif name == "aie.objectfifo.acquire":
+            yield from self._fifo(form, values, acquires=True)
+        elif name == "aie.objectfifo.release":
+            yield from self._fifo(form, values, acquires=False)
+        elif name in _CALLS:
+            yield from self._call(operation, form, values)
+        elif name == "scf.for":
+            yield from self._loop(operation, form, values)
+        elif name == "scf.if":
+            regions = operation.regions
+            chosen = 0 if self._value(form.values[0], operation, values) else 1
+            if chosen < len(regions):
+                yield from self._region(regions[chosen], values)
+        else:
+            raise UndecidedError
+
+    def _call(self, operation: Operation, form: Form, values: Values) -> Iterator[Turn]:
+        function = self._function(operation)
+        assert function is not None  # else nothing leads to a lock
+        region = function.regions[0]
+        inner: Values = {}
+        for (name, _), given in zip(region.blocks[0].arguments, form.values, strict=False):
+            known = self._known(given, operation, values)
+            if known is not None:
+                inner[name] = known
+        yield from self._region(region, inner)
+
+    def _loop(self, operation: Operation, form: Form, values: Values) -> Iterator[Turn]:
+        (block,) = operation.regions[0].blocks[:1]
+        if form.generic:
+            low, high, step, *_ = form.values
+            counter = block.arguments[0][0]
+        else:
+            words = operation.words
+            counter = words[1] if words[0] == "unsigned" else words[0]
+            low, high, step = (form.after(key) for key in ("=", "to", "step"))
+        first, end, width = (self._value(value, operation, values) for value in (low, high, step))
+        if width <= 0:
+            raise UndecidedError
+        for number in range(first, end, width):
+            self._left -= 1
+            if self._left < 0:
+                raise UndecidedError
+            values[counter] = number
+            yield from self._region(operation.regions[0], values)
+
+    def _use_lock(self, form: Form, values: Values) -> Iterator[Turn]:
+        if form.attributes.get("acq_en") is False:
+            return
+        if form.generic:
+            action = form.choice("action", ACTION_NUMBERS)
+            given = form.values[1] if len(form.values) > 1 else str(form.integer("value"))
+        else:
+            texts = form.texts()
+            action, given = texts[1].strip('"'), texts[2] if len(texts) > 2 else "1"
+        count = self._value(given, form.operation, values)
+        yield from self._turn(form, form.values[0], count, acquires=ACTIONS.get(action) != "release")
+
+    def _fifo(self, form: Form, values: Values, *, acquires: bool) -> Iterator[Turn]:
+        """To acquire n objects is to hold n (see ``importers.kernels.fifo_ports``)."""
+        if form.generic:
+            name, port = form.symbol_of("objFifo_name"), form.choice("port", _PORTS)
+            given = str(form.integer("size"))
+        else:
+            name, (port, given) = form.symbol, form.texts().first(2)
+        count = self._value(given, form.operation, values)
+        tile = self._made.device.aliases.get(self._core.tile, self._core.tile)
+        fifos = self._made.fifos
+        end = fifos.producers.get(name) if port == "Produce" else fifos.consumers.get((name, tile))
+        if end is None:
+            raise UndecidedError
+        held = self._held.get((name, port), 0)
+        free, full = (end.free, end.full) if port == "Produce" else (end.full, end.free)
+        if acquires:
+            self._held[name, port] = max(held, count)
+            yield from self._turn(form, free, max(count - held, 0), acquires=True)
+        else:
+            self._held[name, port] = held - count
+            yield from self._turn(form, full, count, acquires=False)
+
+    def _turn(self, form: Form, name: str, count: int, *, acquires: bool) -> Iterator[Turn]:
+        lock = self._made.locks.get(name)
+        if lock is None or not count:
+            return
+        place = lock.place
+        assert place is not None  # tiles of an array have one
+        number = int(self._bases[self._made.array.tile(*place).index]) + lock.id
+        where = f"{form.operation.tokens.text.name}:{form.operation.line}"
+        yield Turn(number, abs(count) if acquires else 0, 0 if acquires else count, where)
+
+    def _value(self, text: str, operation: Operation, values: Values) -> int:
+        """A whole number, or that of a value.
+
+        Raises:
+            UndecidedError: nobody knows it.
+        """
+        found = self._known(text, operation, values)
+        if found is None:
+            raise UndecidedError
+        return found
+
+    def _known(self, text: str, operation: Operation, values: Values, depth: int = 16) -> int | None:
+        if text[:1] != "%":
+            return int(text) if text.lstrip("-").isdigit() else None
+        if text in values:
+            return values[text]
+        plain_number = constant(operation, text)
+        if isinstance(plain_number, int):
+            return int(plain_number)
+        region = operation.parent.region if operation.parent else None
+        made = region.find(text) if region else None
+        if not isinstance(made, Operation) or not depth:
+            return None
+        given = [self._known(each, made, values, depth - 1) for each in made.words if each[:1] == "%"]
+        return _computed(made, given)
+
+
+def _computed(made: Operation, given: list[int | None]) -> int | None:
+    """The value of an operation on whole numbers; None if it is none."""
+    known = [each for each in given if each is not None]
+    if len(known) != len(given) or not known:
+        return None
+    if made.name in ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci"):
+        return known[0]
+    if made.name in _ARITHMETIC and len(known) == 2:
+        divides = made.name[6:9] in ("div", "rem")
+        return None if divides and known[1] <= 0 else _ARITHMETIC[made.name](*known)
+    if made.name == "arith.cmpi" and len(known) == 2 and made.words[0] in _ORDERS:
+        return int(_ORDERS[made.words[0]](*known))
+    return None

@@ -1,0 +1,166 @@
+"""Does the game of ``memtile check`` stop where every run stops, and nowhere else?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memtile import Array, MemoryTile
+from memtile.check.check import check
+from memtile.check.core_locks import released_by_cores
+from memtile.check.game.core_turns import CoreText, UndecidedError
+from memtile.check.result import CheckResult
+from memtile.check.subject import of_design, of_mlir
+from memtile.design.host import Host
+from memtile.importers.design import load_still
+from mlir_texts import PASSTHROUGH
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+
+
+def found(make: Callable[[], MemoryTile | Array]) -> CheckResult:
+    return check("design.py", lambda: of_design(make()))
+
+
+def codes(result: CheckResult) -> list[str]:
+    return [finding.code for finding in result.findings]
+
+
+def mlir(tmp_path: Path, text: str) -> CheckResult:
+    file = tmp_path / "design.mlir"
+    file.write_text(text)
+    return check(str(file), lambda: of_mlir(load_still(file, device="npu1")))
+
+
+def of_corpus(name: str) -> str:
+    return (CORPUS / f"{name}.mlir").read_text(encoding="utf-8")
+
+
+def through(words: int, rounds: int, *, wait_first: bool = False) -> Array:
+    """A block that comes from the host, lies in a memory tile and goes back, round by round."""
+    array = Array("npu1", 1)
+    interface, tile = array.interface_tile(0), array.memory_tile(0)
+    source = array.external("source", np.arange(words * rounds, dtype=np.int32))
+    target = array.external("target", np.zeros(words * rounds, np.int32))
+    block, empty, full = tile.buffer("block", words), tile.lock(1, "empty"), tile.lock(0, "full")
+    array.connect(interface.mm2s[0], tile.s2mm[0])
+    array.connect(tile.mm2s[0], interface.s2mm[0])
+    tile.s2mm[0].start(tile.write(block).guarded(empty.acquire(), full.release()), repeat=rounds)
+    tile.mm2s[0].start(tile.read(block).guarded(full.acquire(), empty.release()), repeat=rounds)
+
+    def sequence(host: Host):  # type: ignore[no-untyped-def]
+        back = host.start(interface.s2mm[0], interface.write(target))
+        yield back
+        if wait_first:
+            yield host.wait(back)
+        yield host.start(interface.mm2s[0], interface.read(source))
+        yield host.wait()
+
+    array.host(sequence)
+    return array
+
+
+def test_a_design_that_comes_to_its_end_has_no_finding() -> None:
+    assert codes(found(lambda: through(16, 4))) == []
+    assert codes(found(lambda: through(512, 8))) == []  # more than the ports hold at a time
+
+
+def test_a_host_that_waits_for_what_its_next_step_would_bring_is_a_circle() -> None:
+    result = found(lambda: through(16, 4, wait_first=True))
+    assert codes(result) == ["MT0106"]
+    assert "the host waits for the end of a task of" in result.findings[0].message
+
+
+def test_what_the_ports_hold_is_no_hang() -> None:
+    """A sender whose words all find room on their way waits for nobody, whoever takes them."""
+
+    def lane(words: int) -> Array:
+        array = Array("npu1", 2)
+        one, two = array.memory_tile(0), array.memory_tile(1)
+        once = two.lock(1, "once")
+        one.mm2s[0].start(one.read(one.buffer("a", words, data=np.arange(words))))
+        two.s2mm[0].start(two.write(two.buffer("b", 16)).guarded(once.acquire()), loop=True)
+        array.connect(one.mm2s[0], two.s2mm[0])
+        return array
+
+    assert codes(found(lambda: lane(16 + 8))) == []
+    assert codes(found(lambda: lane(16 + 4096))) == ["MT0103"]
+
+
+@pytest.mark.parametrize(("taken", "expected"), [(1, []), (2, ["MT0106"])])
+def test_what_a_core_takes_and_gives_is_counted(tmp_path: Path, taken: int, expected: list[str]) -> None:
+    text = of_corpus("acquire-in-a-loop-fine")
+    changed = text.replace(
+        "aie.use_lock(%xfull, AcquireGreaterEqual, 1)", f"aie.use_lock(%xfull, AcquireGreaterEqual, {taken})"
+    )
+    assert codes(mlir(tmp_path, changed)) == expected
+
+
+def test_a_core_that_hangs_on_data_is_not_blamed(tmp_path: Path) -> None:
+    """What it gives then, nobody knows: it may give as much as it likes."""
+    text = of_corpus("core-ends-early-hangs").replace("(%core) {", "(%core) {\n")
+    assert codes(mlir(tmp_path, text)) == ["MT0103"]
+    turns = "%turns = arith.constant 3 : index"
+    assert text.count(turns) == 1
+    read = "%held = memref.load %flag[%c0] : memref<1xindex>\n      %turns = arith.addi %held, %c0 : index"
+    flag = "%flag = aie.buffer(%core) : memref<1xindex>\n    %c = aie.core("
+    text = text.replace(turns, read).replace("%c = aie.core(", flag)
+    assert codes(mlir(tmp_path, text)) == []
+
+
+def test_who_takes_first_is_nobody_s_fault() -> None:
+    """Two readers take from one lock, one unit each; which of them comes first the game does not say."""
+    tile = MemoryTile()
+    block, start = tile.buffer("block", 16), tile.lock(1, "start")
+    once = tile.lock(0, "once")
+    for number, given in ((0, once), (1, start)):
+        tile.mm2s[number].start(tile.read(block).guarded(start.acquire(), given.release()))
+        tile.mm2s[number].collect()
+    assert codes(found(lambda: tile)) == []
+
+
+def test_to_acquire_objects_is_to_hold_them(tmp_path: Path) -> None:
+    """A core that holds one object and acquires two takes one more; there are two."""
+    text = of_corpus("core-ends-early-fine").replace("constant 4 : index", "constant 2 : index")
+    one = "%s = aie.objectfifo.acquire @in(Consume, 1) : !aie.objectfifosubview<memref<16xi32>>"
+    assert text.count(one) == 1
+    both = text.replace(one, one + "\n        " + one.replace("%s", "%more").replace("1)", "2)"))
+    both = both.replace("(Produce, 1)", "(Produce, 2)").replace(
+        "release @in(Consume, 1)", "release @in(Consume, 2)"
+    )
+    assert codes(mlir(tmp_path, both)) == []
+
+
+def test_the_turns_of_a_core_end_where_the_text_does_not_decide(tmp_path: Path) -> None:
+    file = tmp_path / "design.mlir"
+    file.write_text(of_corpus("acquire-in-a-loop-fine"))
+    made = load_still(file, device="npu1").configured
+    (core,) = made.device.cores
+    turns = list(CoreText(made, core).turns())
+    released = released_by_cores(made)
+    assert released is not None
+    assert {turn.lock for turn in turns if turn.gives} == released
+    assert sum(turn.takes for turn in turns) == sum(turn.gives for turn in turns)
+    assert UndecidedError.__mro__[1] is Exception
+
+
+def test_a_queue_that_is_full_whatever_the_timing_drops(tmp_path: Path) -> None:
+    result = mlir(tmp_path, of_corpus("pushes-dropped-hangs"))
+    assert codes(result) == ["MT0114"]
+    assert "8 tasks are pushed to the full queue of interface(0,0) MM2S 0 'in'" in result.findings[0].message
+    assert codes(mlir(tmp_path, of_corpus("pushes-dropped-fine"))) == []
+
+
+def test_a_core_that_the_host_starts_again_is_not_blamed(tmp_path: Path) -> None:
+    """The game ends where a host does more than to push and to wait."""
+    text = of_corpus("core-ends-early-hangs")
+    write = "aiex.npu.write32 {address = 0x32000 : ui32, column = 0 : i32, row = 2 : i32, value = 1 : ui32}\n"
+    at = text.index("aiex.npu.dma_memcpy_nd")
+    assert codes(mlir(tmp_path, text[:at] + write + text[at:])) == []
+
+
+def test_the_passthrough_is_fine(tmp_path: Path) -> None:
+    assert codes(mlir(tmp_path, PASSTHROUGH)) == []
