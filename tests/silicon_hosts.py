@@ -10,7 +10,8 @@ import numpy as np
 from interface_bench import Column
 from memtile import Array, Timing
 from memtile.arch.register_map import event_modules, register_named
-from memtile.arch.tiles import MEMORY, MM2S, S2MM
+from memtile.arch.tiles import INTERFACE, MEMORY, MM2S, S2MM
+from memtile.bd.codec import encode
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.io.program.array_names import Given, Wanted
@@ -85,6 +86,49 @@ def transfers(count: int, words: int) -> list[Operation]:
             program.push(0, 0, direction, 0, bd, token=True)
         program.wait_token(0, 0, direction, 0)
     return by_firmware(program.operations)
+
+
+def numbered(count: int, words: int, address: int) -> list[Operation]:
+    """The same with descriptors 0 to ``count`` - 1 in and the next ``count`` out, as mlir-aie writes them.
+
+    Its pass makes writes of all of them, and their tasks have the lower four bits of the number. Of those
+    that the tile does not have, number 16 is where the registers of the channels are; beyond are status
+    registers, and places without any, of which nothing comes.
+
+    Args:
+        count: tasks each way.
+        words: of a task.
+        address: of the output at the host, which firmware adds to the descriptors.
+    """
+    program = Program()
+    for direction, argument, first in ((MM2S, 0, 0), (S2MM, 1, count)):
+        for n in range(count):
+            bd, offset = first + n, 4 * words * n
+            descriptor = Descriptor("interface", words, DmaAddress(0))
+            if bd < BDS:
+                program.bd(0, bd, descriptor)
+                program.patch(0, bd, argument, offset)
+            elif bd == BDS:
+                place = register_named("noc", "DMA_S2MM_0_Ctrl").offset
+                program.add(BlockWrite(place, tuple(encode(descriptor, 0))))
+                halves = divmod(address + offset, 1 << 32)
+                program.add(Write(place + 4, halves[1]))
+                program.add(Write(place + 8, halves[0]))
+            program.push(0, 0, direction, 0, bd % BDS, token=True)
+        program.wait_token(0, 0, direction, 0)
+    return by_firmware(program.operations)
+
+
+def numbered_beyond(count: int, words: int = 64, address: int = 0x400_1280_5000) -> Measured:
+    """Whether ``count`` tasks each way come to their end with the descriptors of :func:`numbered`."""
+    array = Array("npu1", 1, PHOENIX)
+    setup = loop_back(count, words)
+    given = [Given("arg0", np.arange(count * words, dtype=np.uint32))]
+    wanted = [Wanted("arg1", np.dtype(np.uint32), (count * words,))] if count < BDS else []
+    operations = numbered(count, words, address)
+    done = run_program([*setup, *operations], array, given, wanted, launch=len(setup))
+    ended = array.engine.state.channels.tasks_done[: 2 * INTERFACE.channels : INTERFACE.channels]
+    return {"completed": float(done.stopped == ""), "out": float(ended[S2MM]), "in": float(ended[MM2S])}
 
 
 def run_chain(count: int, words: int, direction: str, stop: str) -> tuple[ProgramResult, int, int]:
@@ -209,5 +253,15 @@ def broadcast(columns: int, rows: int, module: str) -> Measured:
 
 SETUPS = {
     each.__name__: each
-    for each in (operation, chain, single, rate, two_channels, absorbed, rate_of_channels, broadcast)
+    for each in (
+        operation,
+        chain,
+        single,
+        rate,
+        two_channels,
+        numbered_beyond,
+        absorbed,
+        rate_of_channels,
+        broadcast,
+    )
 }

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 CASES = cases()
 BUILT = [case for case in CASES if case.built]
 LONG = {"chain", "single", "rate", "rate_of_channels", "core_beside_dma", "paired_loads", "all_channels"}
-LONG |= {"store_beside_dma", "core_reads", "slope", "two_channels"}
+LONG |= {"store_beside_dma", "core_reads", "slope", "two_channels", "numbered_beyond"}
 DEVIATIONS = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
 
 
@@ -105,7 +105,7 @@ COUNTS = {"sent_down": "cycles", "load_and_store": "stalls", "core_beside_dma": 
     "compressed": "words",
     "tokens": "finished stalls",
     "absorbed": "tasks",
-    "chain": "completed",
+    "numbered_beyond": "completed",
 }
 CHAIN = {"duration": "external", "gap": "host", "span": "host"}
 

@@ -8,7 +8,7 @@ from interface_bench import Column
 from memtile.arch.tiles import MM2S
 from memtile.bd.windows import OWN
 from memtile.sim.event_unit import EventUnit
-from silicon_hosts import PHOENIX, chain
+from silicon_hosts import PHOENIX, chain, numbered_beyond
 from silicon_rig import cases
 from silicon_streams import CONSUMED, SENT, core_reads, gaps, relay, relayed, runs, watched
 from silicon_tiles import core_beside_dma, filled_and_drained, give_back, store_beside_dma
@@ -78,10 +78,21 @@ def test_a_release_comes_two_cycles_before_its_finished_bd_and_63_after_the_one_
 
 
 @pytest.mark.slow
-def test_dev_silicon_5_transactions_that_share_descriptors_come_to_their_end() -> None:
+def test_dev_silicon_5_a_transaction_with_more_descriptors_than_the_tile_has_hangs() -> None:
     """DEV-SILICON-5."""
     assert [MEASURED[f"wedge-{count}"] for count in (8, 16)] == [1, 0]
-    assert [chain(count, 64, "S2MM")["completed"] for count in (8, 9, 12, 16)] == [1, 1, 1, 1]
+    found = {count: numbered_beyond(count) for count in (8, 9, 12, 16)}
+    assert [each["completed"] for each in found.values()] == [1, 1, 1, 0]
+    assert [each["in"] for each in found.values()] == [8, 10, 13, 17]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bits", "completed"), [(14, 1), (15, 0)])
+def test_dev_silicon_5_the_address_says_how_often_the_task_is_repeated_that_nobody_pushed(
+    bits: int, completed: int
+) -> None:
+    """DEV-SILICON-5."""
+    assert numbered_beyond(16, address=bits << 16)["completed"] == completed
 
 
 def test_dev_silicon_6_a_core_sees_every_dead_cycle_of_its_sender() -> None:
