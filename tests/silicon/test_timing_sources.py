@@ -46,6 +46,21 @@ def test_rows_that_the_page_names_are_there() -> None:
     assert [row for row in wanted if f"| {row} |" not in DEVIATIONS] == []
 
 
+def test_cases_that_pages_and_constants_name_are_there() -> None:
+    """A pattern stands for at least one case."""
+    texts = [PAGE, DEVIATIONS, *(source.text for source in sources().values())]
+    wanted = {pattern for text in texts for pattern in CASE.findall(text) if "-" in pattern}
+    assert len(wanted) >= 4
+    assert sorted(pattern for pattern in wanted if not named(f"case {pattern}")) == []
+
+
+def test_each_constant_of_the_page_is_one_of_the_model_with_its_source() -> None:
+    """The table's rows are the constants, and none has another grade or source than its row."""
+    table = PAGE.split("## Constants")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (\w+ \| [^|]+) \|$", table, re.MULTILINE))
+    assert rows == {name: f"{source.grade} | {source.text}" for name, source in sources().items()}
+
+
 @pytest.mark.parametrize("name", sorted(sources()))
 def test_each_constant_has_a_case_a_measurement_a_manual_or_is_assumed(name: str) -> None:
     source = sources()[name]
