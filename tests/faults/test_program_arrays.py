@@ -243,6 +243,16 @@ def test_problems_of_program_and_arrays_come_together() -> None:
     ]
 
 
+def test_a_wait_for_more_tiles_than_anybody_could_count_is_refused_at_once() -> None:
+    details = (("column", 0), ("row", 0), ("columns", 1), ("rows", 1 << 60), ("direction", 0), ("channel", 0))
+    with pytest.raises(InputFileError) as caught:
+        run_program([Other("TOKEN_WAIT", bytes(16), details, place="f")], Array())
+    assert str(caught.value).startswith(
+        "f: the TOKEN_WAIT names channel 0 of the tile at column 0, row 6, which has no channels; of "
+        f"{(1 << 60) - 7} more tiles too ("
+    )
+
+
 @pytest.mark.parametrize("register", [0x1D000, 0x1D008, 0x1D204, 0x1D204 + 4, 0xA0004 | 1 << 20])
 def test_a_patch_of_anything_but_an_address(register: int) -> None:
     details = (("address", register), ("argument", 0), ("offset", 0))

@@ -36,10 +36,11 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
             says=f"the {WAIT} says {given or 'nothing that is known'}; it must say {allowed}",
         )
         return
-    there = ((place, _directed(shape, *place)) for place in places_of(said))
-    wrong = [(place, channels) for place, channels in there if said["channel"] >= channels]
+    there = ((place, _directed(shape, *place)) for place in places_of(said))  # may be billions
+    wrong = next(((place, channels) for place, channels in there if said["channel"] >= channels), None)
     if wrong:
-        ((column, row), channels), more = wrong[0], len(wrong) - 1
+        (column, row), channels = wrong
+        more = said["columns"] * said["rows"] - 1 - _with_the_channel(said, shape)
         named = f"channel {said['channel']} of the tile at column {column}, row {row}"
         rest = f"; of {more} more tiles too" if more else ""
         yield Problem(
@@ -51,6 +52,13 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
             source=_SOURCE,
             says=f"the {WAIT} names {named}, which has {channels or 'no'} channels{rest}",
         )
+
+
+def _with_the_channel(said: Mapping[str, int], shape: ArrayShape) -> int:
+    """How many of the tiles that are waited for have the channel."""
+    columns = range(said["column"], min(said["column"] + said["columns"], shape.columns))
+    rows = range(said["row"], min(said["row"] + said["rows"], shape.rows))
+    return sum(said["channel"] < _directed(shape, column, row) for column in columns for row in rows)
 
 
 def _directed(shape: ArrayShape, column: int, row: int) -> int:
