@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, settings, target
 
 from planned_words import changed_outside
 from repeating_designs import Design, build, designs, differences, rings
@@ -25,14 +25,14 @@ def both(design: Design) -> int:
 @given(designs())
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_work_ends_in_the_same_state(design: Design) -> None:
-    both(design)
+    target(float(both(design)))  # so that most of the designs jump
 
 
 @pytest.mark.slow
 @given(rings())
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_buffers_between_producers_and_consumers_end_in_the_same_state(design: Design) -> None:
-    both(design)
+    target(float(both(design)))  # so that most of the designs jump
 
 
 @pytest.mark.slow
