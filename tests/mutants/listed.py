@@ -734,6 +734,20 @@ MUTANTS = (
         "0",
         "tests/timing/test_forward_live.py::test_what_looking_lacks_is_stepped_first",
     ),
+    Mutant(
+        "looks take what is for rings",
+        "sim/forward/budget.py",
+        "missing = max(alone, lacking(book, cost + _FOR_RINGS))",
+        "missing = lacking(book, cost)",
+        "tests/timing/test_forward_live.py::test_half_of_what_looking_may_cost_is_for_rings",
+    ),
+    Mutant(
+        "a longer log costs nothing",
+        "sim/forward/budget.py",
+        "or lacking(book, _NEW_ROW * rows) > 0",
+        "",
+        "tests/timing/test_forward_live.py::test_the_log_grows_as_far_as_that_may_cost",
+    ),
     # Compiled builds
     Mutant(
         "the first text gives the bodies, whatever the program is",

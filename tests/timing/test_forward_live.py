@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from control_packet_bench import WRITE, reachable, send
-from flowing_designs import Design, build
+from flowing_designs import Design, build, differences
 from interface_bench import Column
 from memtile.arch.packets import control_header
 from memtile.arch.tiles import MM2S
@@ -16,6 +16,7 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import EAST, OWN, WEST
 from memtile.jit.tables import plain
+from memtile.model.dma.access_log import FIRST_ROWS, LIMIT, listen
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.streams.switch_config import CIRCUIT
 from memtile.sim.engine import Engine
@@ -145,3 +146,38 @@ def test_what_looking_lacks_is_stepped_first() -> None:
     rig.engine.state.active_channels[0] = 10
     cost = budget.of_cycle(rig.engine.state)
     assert budget.cycles_until(rig.engine.state, book, 100 + cost) == budget.SHARE + 1
+
+
+def test_half_of_what_looking_may_cost_is_for_rings() -> None:
+    rig = irregular()
+    book = planned(rig.engine.state).book
+    book[Book.STEPPED], book[Book.IN_LOOKS] = 2_000_000 * budget.SHARE, 999_900
+    assert budget.cycles_to_look(rig.engine.state, book, 100) == 1
+    assert budget.cycles_to_look(rig.engine.state, book, 101) > 1
+    book[Book.LOOKED], book[Book.IN_LOOKS] = 1_990_000, 0
+    assert budget.cycles_to_look(rig.engine.state, book, 100) > 1
+
+
+def test_the_log_grows_as_far_as_that_may_cost() -> None:
+    rig = irregular()
+    st = rig.engine.state
+    book = planned(st).book
+    listen(st)
+    assert st.access_log[0, LIMIT] == FIRST_ROWS
+    assert not budget.longer_log(st, book)
+    book[Book.STEPPED] = 1 << 50
+    assert budget.longer_log(st, book)
+    assert st.access_log[0, LIMIT] == 2 * FIRST_ROWS
+    assert book[Book.LOOKED] > FIRST_ROWS
+    st.access_log[0, LIMIT] = len(st.access_log)
+    assert not budget.longer_log(st, book)
+
+
+@pytest.mark.compiled("150,000 cycles")
+def test_words_of_a_jump_are_more_than_a_stream_has_room_for() -> None:
+    design = KERNEL._replace(waits=(), runs=16)
+    jumping, stepping = (build(design, forward=on) for on in (True, False))
+    for engine in (jumping, stepping):
+        engine.run(150_000)
+    assert jumping.forward.jumped > 100_000
+    assert not differences(jumping, stepping)

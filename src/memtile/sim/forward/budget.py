@@ -13,10 +13,11 @@ from memtile.model.state.state import State
 from memtile.sim.forward.places import Book
 
 SHARE = 25  # of what was stepped, that looking may cost: one in so many
+_LOOKS_SHARE = 2 * SHARE  # and looks alone
 _CYCLE, _OF_CHANNEL, _OF_PORT, _OF_CORE = 7, 20, 13, 20  # of a cycle, and what each that is active adds
-_FOR_RINGS = 60_000  # that looks leave: what is jumped over by rings is more
 _SCANNED = 3  # of a row that may be live
-_NEW_ROW = 30  # of the log, used for the first time
+_FOR_RINGS = 60_000  # that looks leave
+_NEW_ROW = 12  # of the log, used for the first time
 _FIRST_EFFORT = 30_000
 _LONGEST_WAIT = 1 << 20  # cycles
 
@@ -54,9 +55,11 @@ def cycles_until(st: State, book: Ints, cost: int) -> int:
 
 
 @jit
-def cycles_to_look(st: State, book: Ints) -> int:
-    """Cycles to be stepped until a look may begin."""
-    return cycles_until(st, book, book[Book.SLOT_WORDS] // 2 + _FOR_RINGS)
+def cycles_to_look(st: State, book: Ints, cost: int) -> int:
+    """Cycles to be stepped until a look may begin; half of all is for rings, which bring more."""
+    alone = (book[Book.IN_LOOKS] + cost) * _LOOKS_SHARE - book[Book.STEPPED]
+    missing = max(alone, lacking(book, cost + _FOR_RINGS))
+    return int(min(max(missing, 0) // of_cycle(st) + 1, _LONGEST_WAIT))
 
 
 @jit

@@ -35,6 +35,7 @@ from memtile.sim.forward.places import (
 )
 
 NOBODY = -1
+_ROOM, _PERIODS = 1 << 15, 4  # of a stream in a jump, at least: words, and periods
 
 
 @jit
@@ -141,8 +142,11 @@ def room_for_words(st: State, book: Ints) -> bool:
     """Give each stream its room; False if the words of a period do not fit."""
     if book[Book.STREAMS] == 0:
         return True
-    book[Book.FLOW_WORDS] = ALL_FLOWS // book[Book.STREAMS]
-    stream = 0
+    stream, most = 0, 0
+    for n in range(book[Book.LISTED]):
+        most = max(most, book[scratch(book[listed(st.channels.phase.shape[0], n)], WORDS_OF)])
+    room = HISTORY + max(_ROOM, _PERIODS * most)  # little of it: it stays in the processor's caches
+    book[Book.FLOW_WORDS] = min(room, ALL_FLOWS // book[Book.STREAMS])
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
         if book[scratch(ch, FLOW)] == NOBODY:

@@ -182,11 +182,11 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
     budget.looked(book, _TRIED)
     if not quiet_elsewhere(st) or outdated(st, work) or differs_again(st, plan, kept, book, slot):
         return False
-    budget.looked(book, _GUARDED * book[Book.CHANNELS])
     worth = _WORTH // period if slot == LOOK_SLOT else 0
     times = of_channels(st, kept, book, start, period, (until - now) // period)
     if times <= worth:
         return False
+    budget.looked(book, _GUARDED * book[Book.CHANNELS])
     compared = book[Book.COMPARED]
     bound = compare(st, plan, kept, book, slot)
     budget.looked(book, (book[Book.COMPARED] - compared) // 2)
@@ -441,21 +441,23 @@ def look(st: State, work: Arrays, until: int) -> int:
             book[Book.NEXT_LOOK] = st.clock.now[0] + wait
             return Stop.LIMIT
         plan_anew(st, work)
-    wait = budget.cycles_to_look(st, book)
+    length = min(_FIRST_LOOK << _LONGER * min(book[Book.FAILED], 2 * _LONGER), _LONGEST_LOOK)
+    wait = budget.cycles_to_look(st, book, book[Book.SLOT_WORDS] // 2 + length * _TRIED)
     if wait > 1:
         book[Book.NEXT_LOOK] = st.clock.now[0] + wait
         return Stop.LIMIT
-    length = min(_FIRST_LOOK << _LONGER * min(book[Book.FAILED], 2 * _LONGER), _LONGEST_LOOK)
     if book[Book.SINCE_ACTION] == 1 and book[Book.FAILED] == 0:
         length = _LOOK_BETWEEN
     book[Book.SINCE_ACTION] = 0
     if not ready_to_look(st, book):
         found_nothing(st, book, length)
         return Stop.LIMIT
+    cost = book[Book.LOOKED]
     keep(st, work.plan, work.kept, book, LOOK_SLOT)
     budget.looked(book, book[Book.SLOT_WORDS] // 2)
     jumps, end = book[Book.JUMPS], min(st.clock.now[0] + length, until)
     stop = look_each_cycle(st, work, end, until)
+    book[Book.IN_LOOKS] += book[Book.LOOKED] - cost
     if stop == Stop.KERNEL and book[Book.JUMPS] == jumps and st.clock.now[0] < end:
         book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
     if book[Book.JUMPS] == jumps and stop != Stop.REPLAY:

@@ -192,8 +192,9 @@ class Book(IntEnum):
     LOOKED = 59
     EFFORT = 60  # what the next search for rings may cost
     NOTED = 61  # rows of the log of rings that are part of LOOKED
-    VALID = 62  # of each slot, 1 = it has a state
-    FIRST = 71
+    IN_LOOKS = 62  # what of LOOKED looks have cost
+    VALID = 63  # of each slot, 1 = it has a state
+    FIRST = 72
 
 
 (
