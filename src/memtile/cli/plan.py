@@ -22,6 +22,7 @@ Examples:
   memtile plan gemm --by l2,cycles --out gemm_small.py --pick 2
   memtile plan conv --height 32 --width 32 --channels 8 --layers 2
   memtile plan conv --size 1 --channels 32 --features 64 --columns 1
+  memtile plan conv --height 64 --width 64 --stride 2 --pool 2
   memtile plan conv --depthwise --channels 32
   memtile plan attention --heads 8 --length 256
   memtile plan rows --rows 1024 --width 512 --what max
@@ -48,6 +49,13 @@ class RowType(StrEnum):
 
     INT32 = "int32"
     FLOAT32 = "float32"
+
+
+class Pooling(StrEnum):
+    """Which one features become."""
+
+    MAX = "max"
+    MEAN = "mean"
 
 
 class What(StrEnum):
@@ -116,6 +124,9 @@ def conv(
     size: Annotated[int, typer.Option(help="Of the window: 1, 3 and so on.")] = 3,
     depthwise: Annotated[bool, typer.Option("--depthwise", help="A window for each channel.")] = False,
     layers: Annotated[int, typer.Option(help="That follow each other, a column each.")] = 1,
+    stride: Annotated[int, typer.Option(help="Rows and columns from one window to the next.")] = 1,
+    pool: Annotated[int, typer.Option(help="Rows and columns of features that become one.")] = 1,
+    pooling: Annotated[Pooling, typer.Option(help="Which one of them.")] = Pooling.MAX,
     macs: Macs = None,
     device: Device = "npu1",
     columns: Columns = None,
@@ -130,13 +141,15 @@ def conv(
     top: Top = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Plan layers of a convolution, int8, that keep the image's size.
+    """Plan layers of a convolution, int8, with strides and pooling.
 
     Ends with exit code 1 if no candidate is good.
     """
     from memtile.explore.plan.convolution import Convolution
 
-    layer = Convolution(images, height, width, channels, features, size, depthwise, layers, macs)
+    layer = Convolution(
+        images, height, width, channels, features, size, depthwise, layers, stride, pool, pooling.value, macs
+    )
     options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
     options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
     _run(layer, options, out, pick, top, as_json=as_json)

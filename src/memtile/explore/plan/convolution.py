@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, refuse
@@ -15,7 +15,7 @@ _SPLITS = ("rows", "columns", "channels")
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
-    """Layers of a ``size`` x ``size`` convolution, int8, that keep the image's size, one after another.
+    """Layers of a ``size`` x ``size`` convolution, int8, one after another; zeros beyond the image's border.
 
     Attributes:
         images: that are sent one after another.
@@ -26,6 +26,9 @@ class Convolution:
         size: of the window, odd: 1, 3 and so on.
         depthwise: each channel has a window of its own.
         layers: that follow each other, a column of cores each.
+        stride: rows and columns from one window to the next.
+        pool: rows and columns of features that become one, after each layer.
+        pooling: which one: the largest ("max") or the mean ("mean").
         macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.throughput``).
     """
 
@@ -37,6 +40,9 @@ class Convolution:
     size: int = 3
     depthwise: bool = False
     layers: int = 1
+    stride: int = 1
+    pool: int = 1
+    pooling: Literal["max", "mean"] = "max"
     macs: int | None = None
 
     template: ClassVar[str] = "convolution"
@@ -47,9 +53,15 @@ class Convolution:
         kind = "depthwise convolution" if self.depthwise else "convolution"
         many = f"{self.layers} layers of a " if self.layers > 1 else ""
         shape = f"{self.height} x {self.width} x {self.channels}"
-        return (
-            f"{many}{self.size} x {self.size} {kind}, {self.images} x {shape} to {self._made} channels, int8"
-        )
+        how = f", stride {self.stride}" * (self.stride > 1)
+        how += f", {self.pool} x {self.pool} {self.pooling} pooling" * (self.pool > 1)
+        head = f"{many}{self.size} x {self.size} {kind}{how}"
+        return f"{head}, {self.images} x {shape} to {self._made} channels, int8"
+
+    @property
+    def _step(self) -> int:
+        """Rows of an image for each row that a layer makes of it."""
+        return self.stride * self.pool
 
     @property
     def _made(self) -> int:
@@ -62,6 +74,9 @@ class Convolution:
         rest: dict[str, Value] = {
             "depthwise": self.depthwise,
             "layers": self.layers,
+            "stride": self.stride,
+            "pool": self.pool,
+            "pooling": self.pooling,
             "device": machine.device.name,
         }
         return {**image, **kinds, **rest, "macs": self.macs or machine.macs("int8")}
@@ -78,11 +93,12 @@ class Convolution:
                 yield from self._depths(machine, cores, tall, split)
 
     def _check(self, machine: Machine) -> None:
-        for field in ("images", "height", "width", "channels", "size", "layers"):
+        for field in ("images", "height", "width", "channels", "size", "layers", "stride", "pool"):
             if getattr(self, field) < 1:
                 raise refuse("conv", field, getattr(self, field), "1 or more")
         if self.size % 2 == 0:
             raise refuse("conv", "size", self.size, "an odd number")
+        self._check_steps()
         if self.layers > machine.columns:
             raise refuse("conv", "layers", self.layers, f"1..{machine.columns}, a column for each layer")
         if self.depthwise and self._made != self.channels:
@@ -94,16 +110,30 @@ class Convolution:
         if self.size // 2 > self.height:
             raise refuse("conv", "size", self.size, f"at most {2 * self.height + 1}, for {self.height} rows")
 
+    def _check_steps(self) -> None:
+        """Refuse images of which strides and pooling leave no whole rows and columns."""
+        if self.pooling not in ("max", "mean"):
+            raise refuse("conv", "pooling", repr(self.pooling), "max, mean")
+        every = self._step**self.layers
+        for field in ("height", "width"):
+            given = getattr(self, field)
+            if given % every:
+                says = f"{field} is {given}; it must be a multiple of {every}, for strides and pooling"
+                step = f"Pad the images with zeros to {-(-given // every) * every}."
+                raise refuse("conv", field, given, f"a multiple of {every}", says, step)
+
     def _divides(self, cores: int, tall: int, split: str) -> bool:
         if split != "rows" and cores == 1:
             return False  # the same as rows
-        halo = self.size // 2
-        if halo > tall and tall < self.height:
-            return False  # rows of more than the next object
+        halo, last = self.size // 2, self._step**self.layers
+        if tall % last or (halo > tall * self._step // last and tall < self.height):
+            return False  # rows that are no whole ones in the end, or of more than the next object
         if split == "channels":
             inner = {self._made, self.channels} if self.layers > 1 else {self._made}
             return all(made % (cores * WORD_BYTES) == 0 for made in inner)
-        return (tall if split == "rows" else self.width) % cores == 0
+        if split == "rows":
+            return tall // last % cores == 0
+        return self.width // last >= cores
 
     def _depths(self, machine: Machine, cores: int, tall: int, split: str) -> Iterator[Candidate]:
         alone = tall == self.height
@@ -128,19 +158,24 @@ class Convolution:
         cores, tall, depth, depth_in, depth_out = (int(point[name]) for name in names)
         widest = max(self.channels, self._made)
         beside = self.size // 2 if point["padding"] == "memory tile" else 0
-        come = tall * (self.width + 2 * beside) * self.channels
-        part = tall * self.width * widest // cores
+        made = -(-self.width // self._step)
+        made = -(-made // cores) * cores if point["split"] == "columns" else made
+        come = tall * (made * self._step + 2 * beside) * self.channels
+        leave = tall // self._step * made * widest
+        part = leave // cores
         weights = self.size**2 * self.channels * (1 if self.depthwise else widest)
         weights //= cores if point["split"] == "channels" else 1
         if come * depth_in + part * depth_out + weights > machine.l1:
             return None
-        l2 = tall * self.width * (self.channels * self.layers + self._made) * depth
-        if tall * self.width * (self.channels + self._made) * depth > machine.l2:
+        l2 = (tall * self.width * self.channels * self.layers + leave) * depth
+        if (tall * self.width * self.channels + leave) * depth > machine.l2:
             return None
         objects = self.images * (self.height // tall)
-        products = tall * self.width * self._made * self.size**2 * (1 if self.depthwise else self.channels)
+        windows = tall // self._step * made * self.pool**2
+        products = windows * self._made * (self.size**2 * (1 if self.depthwise else self.channels))
+        products += windows * self._made * (self.pool > 1)
         compute = products / cores / (self.macs or machine.macs("int8"))
-        move = machine.beats(max(come, tall * self.width * widest))
+        move = machine.beats(max(come, leave))
         each = max(move * (2 if depth == 1 else 1), compute + (machine.beats(part) if depth_out == 1 else 0))
         each = max(each, move + compute) if depth_in in (1, 3) else each
         latency = self.layers * (2 * move + compute + machine.beats(part)) + 2 * move

@@ -26,7 +26,6 @@ from memtile.sim.kernels import Core, Kernel
 
 Numbers = npt.NDArray[Any]
 KIND = np.dtype(ml_dtypes.bfloat16)
-QUEUE = 4  # tasks that are started before the run; a host starts what is more
 
 
 class Softmax:
@@ -103,7 +102,7 @@ def numbers(shape: tuple[int, ...], *, data: bool) -> tuple[Numbers, Numbers, Nu
 
 def begin(array: Array, channel: Channel, work: Sequence[Transfer], again: int) -> None:
     """Start tasks, or have a host start them one after another where the queue does not hold all."""
-    if len(work) <= QUEUE:
+    if len(work) <= channel.tile.kind.queue_depth:
         for each in work:
             channel.start(each, repeat=again)
         return

@@ -3,7 +3,8 @@
 An image goes from external memory to a memory tile in objects of some rows. Memory tiles send them, with
 zeros beside the rows, to all cores of a column; a core keeps the objects above and below, and makes its part
 of the features: some rows, some columns or some channels. The memory tile of the next layer puts the parts
-together. Run it with ``memtile run``; ``--set data=no`` for its time alone.
+together, and leaves out columns beyond the image. Run it with ``memtile run``; ``--set data=no`` for its time
+alone.
 """
 
 from __future__ import annotations
@@ -52,22 +53,52 @@ def parts_of(split: str, cores: int, shape: tuple[int, int, int]) -> list[Part]:
     return [Part(*(cut if n == axis else whole[n] for n in range(3))) for cut in cuts]
 
 
-def convolve(padded: Numbers, weights: Numbers) -> Numbers:
-    """Features of an image with zeros around it, int8; of each channel alone by weights of three axes."""
-    size = len(weights)
-    rows, columns = padded.shape[0] - size + 1, padded.shape[1] - size + 1
-    total = np.zeros((rows, columns, weights.shape[-1]), np.int32)
-    for row, column in np.ndindex(size, size):
-        piece = padded[row : row + rows, column : column + columns].astype(np.int32)
-        total += piece @ weights[row, column] if weights.ndim == 4 else piece * weights[row, column]
-    clipped: Numbers = np.clip((total + (1 << (SHIFT - 1))) >> SHIFT, 0, 127).astype(np.int8)
-    return clipped
+@dataclass(frozen=True)
+class Layer:
+    """What each layer makes of an image with zeros around it: every ``stride``-th window, pooled.
+
+    Attributes:
+        stride: rows and columns between two windows.
+        pool: rows and columns of features that become one.
+        pooling: which one: the largest, or the mean, rounded.
+    """
+
+    stride: int = 1
+    pool: int = 1
+    pooling: Literal["max", "mean"] = "max"
+
+    @property
+    def step(self) -> int:
+        """Rows of an image for each row that is made of it, and columns likewise."""
+        return self.stride * self.pool
+
+    def features(self, padded: Numbers, weights: Numbers) -> Numbers:
+        """Features of an image, int8; of each channel alone by weights of three axes."""
+        size, stride = len(weights), self.stride
+        rows, columns = ((side - size) // stride + 1 for side in padded.shape[:2])
+        total = np.zeros((rows, columns, weights.shape[-1]), np.int32)
+        for row, column in np.ndindex(size, size):
+            piece = padded[row::stride, column::stride][:rows, :columns].astype(np.int32)
+            total += piece @ weights[row, column] if weights.ndim == 4 else piece * weights[row, column]
+        return self.pooled(np.clip((total + (1 << (SHIFT - 1))) >> SHIFT, 0, 127))
+
+    def pooled(self, features: Numbers) -> Numbers:
+        """One of ``pool`` x ``pool`` features."""
+        rows, columns = (side // self.pool for side in features.shape[:2])
+        squares = features.reshape(rows, self.pool, columns, self.pool, -1)
+        if self.pooling == "max":
+            return np.asarray(squares.max(axis=(1, 3)), np.int8)
+        count = self.pool**2
+        return np.asarray((squares.sum(axis=(1, 3)) + count // 2) // count, np.int8)
 
 
-def worker(come: End, go: End, part: Part, kept: Any, counts: Sequence[int], *, data: bool) -> Kernel:
+def worker(
+    come: End, go: End, part: Part, kept: Any, kind: Layer, counts: Sequence[int], *, data: bool
+) -> Kernel:
     """A core: objects of some rows in, its part of the features of each out."""
     images, groups, halo, beside, cycles = counts
     border = 0 if beside else halo  # columns of zeros that do not come with the rows
+    step = kind.step
 
     def window(core: Core, first: int, group: int) -> Numbers:
         """An object between the rows above and below it, zeros where there are none."""
@@ -91,11 +122,11 @@ def worker(come: End, go: End, part: Part, kept: Any, counts: Sequence[int], *, 
             if data:
                 weights = core.read(kept)
                 area = window(core, image * groups, group)[
-                    part.rows.start : part.rows.stop + 2 * halo,
-                    part.columns.start : part.columns.stop + 2 * halo,
+                    step * part.rows.start : step * part.rows.stop + 2 * halo,
+                    step * part.columns.start : step * part.columns.stop + 2 * halo,
                 ]
                 area = area[..., part.channels] if weights.ndim == 3 else area
-                core.write(go.buffer(number), convolve(area, weights))
+                core.write(go.buffer(number), kind.features(area, weights))
             yield core.release(go.full)
             done = (group > 0 or not halo) + (halo > 0 and group == groups - 1)
             for _ in range(done):
@@ -142,18 +173,19 @@ def relay(
 
 
 def numbers(
-    shape: tuple[int, ...], kernels: Sequence[tuple[int, ...]], *, data: bool
+    shape: tuple[int, ...], kernels: Sequence[tuple[int, ...]], kind: Layer, *, data: bool
 ) -> tuple[Numbers, list[Numbers], Numbers]:
     """Images, the weights of each layer, and the features that come of them; without ``data`` zeros."""
     random = np.random.default_rng(seed=33)
     images = random.integers(-128, 128, shape, dtype=np.int8)
     weights = [random.integers(-20, 20, kernel, dtype=np.int8) for kernel in kernels]
     if not data:
-        return images, weights, np.zeros((*shape[:3], kernels[-1][-1]), np.int8)
+        sides = (side // kind.step ** len(kernels) for side in shape[1:3])
+        return images, weights, np.zeros((shape[0], *sides, kernels[-1][-1]), np.int8)
     features, halo = images, kernels[0][0] // 2
     for each in weights:
         around = np.pad(features, ((0, 0), (halo, halo), (halo, halo), (0, 0)))
-        features = np.stack([convolve(image, each) for image in around])
+        features = np.stack([kind.features(image, each) for image in around])
     return images, weights, features
 
 
@@ -164,6 +196,7 @@ def column_of(
     weights: Numbers,
     shape: Sequence[int],
     depths: tuple[int, int],
+    kind: Layer,
     counts: tuple[int, int, int, int, int],
     *,
     data: bool,
@@ -178,8 +211,10 @@ def column_of(
         go = end(tile, "out", made, depths[1], receives=False)
         own = weights[..., part.channels]
         kept = tile.buffer("weights", own.shape, np.int8, data=own)
-        cycles = -(-own.size * made[0] * made[1] // macs)
-        tile.run_kernel(worker(come, go, part, kept, (images, groups, halo, beside, cycles), data=data))
+        windows = made[0] * made[1] * kind.pool**2
+        products = (own.size + (kind.pool > 1) * made[2]) * windows  # to pool is one more for each
+        steps = images, groups, halo, beside, -(-products // macs)
+        tile.run_kernel(worker(come, go, part, kept, kind, steps, data=data))
         ends.append((come, go))
     return ends
 
@@ -193,6 +228,9 @@ def design(
     size: int = 3,
     depthwise: bool = False,
     layers: int = 2,
+    stride: int = 1,
+    pool: int = 1,
+    pooling: Literal["max", "mean"] = "max",
     device: str = "npu1",
     cores: int = 4,
     split: Literal["rows", "columns", "channels"] = "columns",
@@ -204,12 +242,13 @@ def design(
     macs: int = 256,
     data: bool = True,
 ) -> Array:
-    """Layers of a ``size`` x ``size`` convolution that keep the image's size, zeros beyond its border.
+    """Layers of a ``size`` x ``size`` convolution, zeros beyond the border of the image.
 
     Args:
         images: that are sent one after another, of ``height`` rows and ``width`` columns.
         channels: of the images, and of what all layers but the last make; ``features`` those of the last.
         size: of the window, odd; one for each channel if ``depthwise``; ``layers`` follow each other.
+        stride: rows and columns between windows; ``pool`` x ``pool`` features become one by ``pooling``.
         device: that it is for; ``cores`` in each column.
         split: what the cores of a column divide.
         tall: rows of an object; all of an image, or a divisor of them.
@@ -218,26 +257,30 @@ def design(
         macs: multiplications that a core is said to make in a cycle.
         data: with images and their features; else the cores only take their time.
     """
-    array = Array(device, layers)
+    array, kind = Array(device, layers), Layer(stride, pool, pooling)
     beside = size // 2 if padding == "memory tile" else 0
     each = (size, size) if depthwise else (size, size, channels)
     kernels = [*[(*each, channels)] * (layers - 1), (*each, features)]
-    pictures, weights, wanted = numbers((images, height, width, channels), kernels, data=data)
+    pictures, weights, wanted = numbers((images, height, width, channels), kernels, kind, data=data)
     outside = array.interface_tile(0)
     outside.mm2s[0].start(outside.read(array.external("images", pictures)))
     source, shape = [outside.mm2s[0]], (tall, width, channels)
-    parts = [view(shape, np.int8)]
+    parts, objects = [view(shape, np.int8)], height // tall
     for layer, kernel in enumerate(weights):
-        wide = pad(view(shape, np.int8), ((0, 0), (beside, beside), (0, 0)))
+        width = width if layer == 0 else width // kind.step
+        made = -(-width // (kind.step * cores)) * cores if split == "columns" else width // kind.step
+        around = ((0, 0), (beside, beside + made * kind.step - width), (0, 0))
+        wide = pad(view(shape, np.int8)[:, :width], around)
         sender = relay(array, layer, source, shape, depth, parts, wide)
-        shape = (tall, width, kernel.shape[-1])
+        shape = (shape[0] // kind.step, made, kernel.shape[-1])
         mine = parts_of(split, cores, shape)
-        counts = images, height // tall, size // 2, beside, macs
-        ends = column_of(array, layer, mine, kernel, wide.shape, (depth_in, depth_out), counts, data=data)
+        counts, depths = (images, objects, size // 2, beside, macs), (depth_in, depth_out)
+        ends = column_of(array, layer, mine, kernel, wide.shape, depths, kind, counts, data=data)
         array.connect(sender, *(come.channel for come, _ in ends))
         source = [go.channel for _, go in ends]
         parts = [view(shape, np.int8)[part.key] for part in mine]
-    sender = relay(array, 0, source, shape, depth, parts, view(shape, np.int8))
+    whole = view(shape, np.int8)[:, : width // kind.step]
+    sender = relay(array, 0, source, shape, depth, parts, whole)
     array.connect(sender, outside.s2mm[0])
     results = np.zeros_like(wanted)
     outside.s2mm[0].start(outside.write(array.external("results", results)))

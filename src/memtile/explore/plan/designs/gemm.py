@@ -28,7 +28,6 @@ from memtile.sim.kernels import Core, Kernel
 Numbers = npt.NDArray[Any]
 Place = tuple[int, int]  # column and row of a core, from 0
 Job = tuple[Channel, Transfer, int]  # a task of an interface tile, and how often it runs
-QUEUE = 4  # tasks that are started before the run; a host starts what is more
 
 
 @dataclass(frozen=True)
@@ -207,8 +206,11 @@ class Gemm:
 
 def begin(array: Array, jobs: Sequence[Job]) -> None:
     """Start tasks, or have a host start them one after another where the queues do not hold all."""
-    counts = [sum(len(work.tasks) for channel, work, _ in jobs if channel is each) for each, _, _ in jobs]
-    if max(counts) <= QUEUE:
+    fits = (
+        sum(len(work.tasks) for channel, work, _ in jobs if channel is each) <= each.tile.kind.queue_depth
+        for each, _, _ in jobs
+    )
+    if all(fits):
         for channel, work, again in jobs:
             channel.start(work, repeat=again)
         return
