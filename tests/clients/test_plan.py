@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,11 +16,13 @@ from typer.testing import CliRunner
 
 import fence
 import memtile
-from memtile import Attention, Convolution, DesignError, Gemm, InputFileError, RowReduction, schema
+from memtile import Array, Attention, Convolution, DesignError, Gemm, InputFileError, RowReduction, schema
 from memtile.arch.devices import device
 from memtile.cli.main import app
 from memtile.explore.plan.certificate import prove
 from memtile.explore.plan.designs.attention import attention
+from memtile.explore.plan.designs.attention import begin as begin_one
+from memtile.explore.plan.designs.gemm import begin
 from memtile.explore.plan.machine import Machine
 from memtile.explore.plan.planner import Layer
 from memtile.explore.plan.source import filled
@@ -66,6 +69,10 @@ LAYERS: list[tuple[Layer, int]] = [
     (Gemm(32, 32, 32, "int16"), 1),
     (Gemm(32, 32, 16, "int32"), 1),
     (Gemm(64, 32, 32, "bfloat16"), 2),
+    (Gemm(50, 40, 36), 2),
+    (Gemm(25, 12, 100), 1),
+    (Gemm(44, 36, 20, "int16"), 2),
+    (Gemm(10, 20, 30, "bfloat16"), 1),
     (Convolution(height=8, width=8), 1),
     (Convolution(images=2, height=8, width=8, layers=2, channels=16), 2),
     (Convolution(height=8, width=8, size=1, features=16), 1),
@@ -97,6 +104,9 @@ CHOICES: list[tuple[Layer, int, dict[str, Any]]] = [
     (Gemm(128, 64, 64), 2, {"keep": "b", "ways": 1, "tall": 16}),
     (Gemm(64, 64, 64), 2, {"keep": "none", "spread": "columns", "ways": 1}),
     (Gemm(256, 32, 32), 1, {"keep": "none", "tall": 8, "rows": 4}),  # more tasks than a queue holds
+    (Gemm(60, 80, 36), 2, {"keep": "a", "ways": 2, "zero_rows": 1, "zero_columns": 4, "zero_depth": 4}),
+    (Gemm(60, 40, 36), 1, {"keep": "b", "rows": 4, "zero_columns": 0, "zero_depth": 4}),
+    (Gemm(36, 24, 72), 2, {"keep": "none", "spread": "columns", "zero_depth": 4}),
     (Convolution(height=8, width=8, channels=16), 1, {"padding": "memory tile", "split": "rows", "tall": 4}),
     (Convolution(height=8, width=8, channels=16), 1, {"split": "channels", "tall": 8}),
     (Convolution(height=8, width=10), 1, {"split": "columns", "cores": 4, "padding": "memory tile"}),
@@ -135,6 +145,42 @@ def test_attention_is_softmax() -> None:
     found = attention(q, k, v, tall=8, deep=16).astype(np.float64)
     scores = np.exp(q @ k.T / 4)
     assert np.abs(found - scores / scores.sum(axis=1, keepdims=True) @ v).max() < 0.02
+
+
+@pytest.mark.parametrize(("deep", "hosts"), [(4, 0), (1, 1)])
+def test_a_host_starts_what_the_queues_do_not_hold(deep: int, hosts: int) -> None:
+    array = Array("npu1", 1)
+    tile = array.interface_tile(0)
+    work = [tile.read(array.external("data", np.zeros(64, np.int32)))] * 2
+    tile.kind = replace(tile.kind, queue_depth=deep)
+    begin(array, [(tile.mm2s[0], each, 1) for each in work])
+    assert len(array.hosts) == hosts
+    begin_one(array, tile.mm2s[1], work, 1)
+    assert len(array.hosts) == 2 * hosts
+
+
+def test_parts_that_move_alone_have_nobody_at_the_other_end() -> None:
+    array = Array("npu1", 1)
+    shared, core = array.memory_tile(0), array.compute_tile(0, 2)
+    come = array.object_fifo("in", core, shared, shape=(4, 8))
+    part = memtile.view((4, 8), np.int32)[:2]
+    with pytest.raises(DesignError, match=r"filled is a part.*other end of FIFO again has buffers"):
+        come.split("again", [array.compute_tile(0, 3)], filled=part)
+    go = array.object_fifo("out", shared, core, shape=(4, 8))
+    with pytest.raises(DesignError, match="taken is a part"):
+        go.gather("parts", [array.compute_tile(0, 4)], taken=part)
+
+
+def test_what_is_beyond_the_matrices_never_moves() -> None:
+    found = memtile.plan(Gemm(25, 12, 100), columns=1, tried=1)
+    result = found.design(data=False).run()
+    words = {use.name: use.words for use in result.channels if use.name.startswith("interface")}
+    point = found.ranked[0].point
+    assert point["zero_depth"] or point["zero_columns"]
+    loads_b = -(-25 // (int(point["tall"]) - int(point["zero_rows"]))) if point["keep"] != "b" else 1
+    assert words["interface(0,0) S2MM 0"] == 25 * 12
+    assert min(words.values()) >= 100 * 12 // 4
+    assert words["interface(0,0) MM2S 1"] == loads_b * 100 * 12 // 4, words
 
 
 def test_a_kept_design_is_a_file_of_its_own(tmp_path: Path) -> None:
@@ -186,8 +232,10 @@ def test_a_race_or_other_cycles_are_no_certificate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("layer", "options", "says"),
     [
-        (Gemm(m=65), {}, "m is 65; it must be a multiple of 4.*zeros to 68"),
-        (Gemm(n=48), {}, "n is 48; it must be a multiple of 32.*in every column"),
+        (Gemm(m=0), {}, "m is 0; it must be 1 or more"),
+        (Gemm(n=50), {}, "n is 50; it must be a multiple of 16.*in every column.*zeros to 64"),
+        (Gemm(n=500), {}, "n is 500.*zeros to 512, or give it 1 column"),
+        (Gemm(k=30), {}, "k is 30; it must be a multiple of 4.*whole words"),
         (Gemm(dtype="int4"), {}, "dtype is 'int4'"),  # type: ignore[arg-type]
         (Convolution(size=4), {}, "size is 4; it must be an odd number"),
         (Convolution(layers=5), {}, "layers is 5, allowed are 1..4"),

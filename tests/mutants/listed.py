@@ -170,6 +170,20 @@ MUTANTS = (
         "tests/clients/test_sweep_again.py::test_models_of_a_kind_have_nothing_in_common_that_changes",
     ),
     Mutant(
+        "what is beyond a matrix leaves with it",
+        "explore/plan/designs/gemm.py",
+        "        return own if own.size < blocks.size else None",
+        "        return None",
+        "tests/clients/test_plan.py::test_what_is_beyond_the_matrices_never_moves",
+    ),
+    Mutant(
+        "strides are those of pooling alone",
+        "explore/plan/designs/convolution.py",
+        "        return self.stride * self.pool",
+        "        return self.pool",
+        "tests/clients/test_plan.py::test_what_is_planned_is_exact_and_without_a_finding",
+    ),
+    Mutant(
         "modules beside a design are no sources",
         "explore/sweep/sources.py",
         "waiting += _imported(",

@@ -20,8 +20,9 @@ from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.buffers import Buffer
 from memtile.design.circuits import Circuits, End
 from memtile.design.external_buffer import external_buffer
+from memtile.design.fifo_places import Places
 from memtile.design.memory_tile import MemoryTile
-from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed
+from memtile.design.object_fifo import Depth, ObjectFifo, check_closed
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.packet_bus import PacketBus
 from memtile.design.router import Flow, Tree
@@ -39,7 +40,6 @@ from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.polling import run_to_next_poll
 
-_NO_TILE = -1
 Kind = TypeVar("Kind", bound=Tile)
 
 
@@ -490,7 +490,7 @@ def _placed(device: Device, columns: int) -> list[Placed]:
     numbers = {place: number for number, place in enumerate([*places, *beyond])}
 
     def beside(column: int, row: int) -> int:
-        return numbers.get((column, row), _NO_TILE) if row in device.memory_rows else _NO_TILE
+        return numbers.get((column, row), NONE) if row in device.memory_rows else NONE
 
     def placed(column: int, row: int) -> Placed:
         sides = beside(column - 1, row), beside(column + 1, row)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from memtile.access.tiling import TilingParameters
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.fifo_depth import too_deep
+from memtile.design.fifo_places import Places, part_of_buffers
 from memtile.design.locks import Lock
 from memtile.design.protocols import Guarded, Turns, one_reader, one_writer, read_again
 from memtile.design.tile import Tile
@@ -38,25 +39,6 @@ if TYPE_CHECKING:
 Consumers = Sequence[Tile | Sequence[Tile]]
 Depth = int | Sequence[int]
 """Buffers at every end, or at each: the producer's, then those of the consumers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where the buffers of the ends go; the first free place where nothing is said.
-
-    Attributes:
-        bank: by tile the first bank to look in.
-        at: by tile the first byte of each of its buffers.
-    """
-
-    bank: Mapping[Tile, int] = field(default_factory=dict)
-    at: Mapping[Tile, Sequence[int]] = field(default_factory=dict)
-
-    def of(self, tile: Tile, number: int) -> dict[str, int]:
-        """What ``Tile.buffer`` is told for buffer ``number`` of an end."""
-        if tile in self.at:
-            return {"at": self.at[tile][number]}
-        return {"bank": self.bank[tile]} if tile in self.bank else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +209,7 @@ class ObjectFifo:
         *,
         parts: Sequence[Pattern] | None = None,
         depth: Depth | None = None,
+        filled: Pattern | None = None,
         repeat: int = 1,
         bank: Mapping[Tile, int] | None = None,
         at: Mapping[Tile, Sequence[int]] | None = None,
@@ -243,6 +226,8 @@ class ObjectFifo:
             parts: per part a tiling or a view of the object; equal parts of the first axis if omitted.
             depth: buffers per consumer, or a number for each consumer of a part; as deep as this FIFO if
                 omitted.
+            filled: what of an object comes, a tiling or a view of it; the rest stays what the design stores
+                there, such as zeros. All of it if omitted.
             repeat: how often each object is sent before its buffer is free again: loaded once, used often.
             bank: by tile the first bank for its buffers.
             at: by tile the first byte of each of its buffers.
@@ -254,12 +239,13 @@ class ObjectFifo:
         """
         (end,) = self.consumers[:1]
         chosen = self._parts(end, "split", len(consumers), parts, alone=len(self.consumers) == 1)
+        raise_if(part_of_buffers(name, "filled", len(self.producer.buffers), filled), DesignError)
         tile = end.tile
         counted = len(end.buffers) == len(chosen) == 1
         _check_repeat(name, repeat, tile.kind.lock_value_max if counted else None)
         with self._array.all_or_nothing():
             reads = [[tile.read(buffer, part) for buffer in end.buffers] for part in chosen]
-            writes = [tile.write(buffer) for buffer in end.buffers]
+            writes = [tile.write(buffer, filled) for buffer in end.buffers]
             guarded = self._sent(tile, writes, reads, repeat)
             senders = self._channels(end, guarded.writers, guarded.readers)
             guarded.start([end.channel], senders)
@@ -281,6 +267,7 @@ class ObjectFifo:
         producers: Sequence[Tile],
         *,
         parts: Sequence[Pattern] | None = None,
+        taken: Pattern | None = None,
         depth: int | None = None,
         bank: Mapping[Tile, int] | None = None,
         at: Mapping[Tile, Sequence[int]] | None = None,
@@ -292,6 +279,7 @@ class ObjectFifo:
             name: prefix of the new FIFOs' names.
             producers: a tile per part.
             parts: per part a tiling or a view of the object; equal parts of the first axis if omitted.
+            taken: what of an object leaves, a tiling or a view of it; all of it if omitted.
             depth: buffers per producer; as deep as this FIFO if omitted.
             bank: by tile the first bank for its buffers.
             at: by tile the first byte of each of its buffers.
@@ -303,10 +291,12 @@ class ObjectFifo:
         """
         end = self.producer
         chosen = self._parts(end, "gather", len(producers), parts, alone=True)
+        beyond = sum(len(each.buffers) for each in self.consumers)
+        raise_if(part_of_buffers(name, "taken", beyond, taken), DesignError)
         tile = end.tile
         with self._array.all_or_nothing():
             writes = [[tile.write(buffer, part) for buffer in end.buffers] for part in chosen]
-            reads = [tile.read(buffer).repeated(self.repeat) for buffer in end.buffers]
+            reads = [tile.read(buffer, taken).repeated(self.repeat) for buffer in end.buffers]
             guarded = one_reader(tile, self.name, writes, reads)
             receivers = self._channels(end, guarded.readers, guarded.writers)
             guarded.start(receivers, [end.channel])

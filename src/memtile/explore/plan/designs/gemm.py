@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -32,13 +33,23 @@ Job = tuple[Channel, Transfer, int]  # a task of an interface tile, and how ofte
 
 @dataclass(frozen=True)
 class Block:
-    """What a core multiplies at once, and in which order it has it: blocks of r x s by s x t."""
+    """What a core multiplies at once, and in which order it has it: blocks of r x s by s x t.
+
+    ``zeros`` are the rows of ``tall``, the columns of ``wide`` and the inner places of a panel that lie
+    beyond the matrices.
+    """
 
     tall: int
     wide: int
     deep: int
     s: int
     t: int
+    zeros: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def own(self) -> tuple[int, int]:
+        """Rows and columns of C that a core makes and that the matrix has."""
+        return self.tall - self.zeros[0], self.wide - self.zeros[1]
 
     def of_a(self, rows: View) -> View:
         """Rows of a panel of A as tiles: columns of blocks, each below the other."""
@@ -98,10 +109,22 @@ def worker(ends: Sequence[End], block: Block, counts: tuple[int, int, int], *, d
 
 
 def spread(
-    come: ObjectFifo, name: str, to: Sequence[Sequence[Tile]], parts: Sequence[View], again: int
+    come: ObjectFifo,
+    name: str,
+    to: Sequence[Sequence[Tile]],
+    parts: Sequence[View],
+    again: int,
+    filled: View,
 ) -> tuple[ObjectFifo, ...]:
-    """Parts of objects of a memory tile on their way to cores, ``again`` times each, two deep there."""
-    return come.split(name, to, parts=parts, depth=2, repeat=again)
+    """Parts of objects of a memory tile on their way to cores, ``again`` times each, two deep there.
+
+    What comes are the places of ``filled``; where they are not all of an object the others hold zeros.
+    """
+    (end,) = come.consumers
+    some = filled.size < prod(end.buffers[0].shape)
+    for buffer in end.buffers if some else ():
+        end.tile.store(buffer, np.zeros(buffer.shape, buffer.dtype))
+    return come.split(name, to, parts=parts, filled=filled if some else None, depth=2, repeat=again)
 
 
 class Gemm:
@@ -114,8 +137,9 @@ class Gemm:
         self.m, self.n, self.k = sizes
         self.type, self.sums = types
         self.columns = range(array.columns)
-        self.bands = self.m // (rows * block.tall)
-        self.strips = self.n // (array.columns * block.wide)
+        tall, wide = block.own
+        self.bands = self.m // (rows * tall)
+        self.strips = self.n // (array.columns * wide)
         self.ends: dict[Place, list[End]] = {(x, y): [] for x in self.columns for y in range(rows)}
 
     def core(self, x: int, y: int) -> ComputeTile:
@@ -138,11 +162,13 @@ class Gemm:
             whole = view(size, self.type)
             parts = [self.block.of_a(whole[n * tall : (n + 1) * tall]) for n in range(len(mine))]
             across = self.columns if shared else [column]
-            made = spread(come, f"a{column}", [[self.core(x, y) for x in across] for y in mine], parts, again)
+            tiles_of = [[self.core(x, y) for x in across] for y in mine]
+            own = whole.reshape(len(mine), tall, panel)[:, : self.block.own[0], : panel - self.block.zeros[2]]
+            made = spread(come, f"a{column}", tiles_of, parts, again, own)
             for y, fifo in zip(mine, made, strict=True):
                 for x, end in zip(across, fifo.consumers, strict=True):
                     self.ends[x, y].append(end)
-            found.append((come.producer.channel, first * tall, size[0]))
+            found.append((come.producer.channel, first * own.shape[1], len(mine) * own.shape[1]))
         return found
 
     def right(self, panel: int, again: int) -> list[Channel]:
@@ -152,7 +178,9 @@ class Gemm:
             tiles = self.array.interface_tile(column), self.array.memory_tile(column)
             come = self.array.object_fifo(f"B{column}", *tiles, shape=size, dtype=self.type)
             cores = [self.core(column, y) for y in range(self.rows)]
-            (made,) = spread(come, f"b{column}", [cores], [self.block.of_b(view(size, self.type))], again)
+            whole = view(size, self.type)
+            own = whole[: panel - self.block.zeros[2], : self.block.own[1]]
+            (made,) = spread(come, f"b{column}", [cores], [self.block.of_b(whole)], again, own)
             for y, end in enumerate(made.consumers):
                 self.ends[column, y].append(end)
             found.append(come.producer.channel)
@@ -163,6 +191,7 @@ class Gemm:
         share, tall = self.rows // ways, self.block.tall
         size = (share * tall, self.block.wide)
         parts = [self.block.of_c(view(size, self.sums)[n * tall : (n + 1) * tall]) for n in range(share)]
+        own = self._own(view(size, self.sums).reshape(share, tall, self.block.wide))
         found: list[list[Channel]] = []
         for column in self.columns:
             tiles = self.array.memory_tile(column), self.array.interface_tile(column)
@@ -172,21 +201,27 @@ class Gemm:
                 name = f"C{column}.{way}"
                 go = self.array.object_fifo(name, *tiles, shape=size, dtype=self.sums)
                 cores = [self.core(column, y) for y in rows]
-                made = go.gather(f"c{column}.{way}", cores, parts=parts, depth=depth)
+                made = go.gather(f"c{column}.{way}", cores, parts=parts, taken=own, depth=depth)
                 for y, fifo in zip(rows, made, strict=True):
                     self.ends[column, y].append(fifo.producer)
                 found[-1].append(go.consumers[0].channel)
         return found
 
+    def _own(self, blocks: View) -> View | None:
+        """What of some blocks of C the matrix has; None = all of it."""
+        rows, columns = self.block.own
+        own = blocks[:, :rows, :columns]
+        return own if own.size < blocks.size else None
+
     def jobs(self, matrices: Sequence[Any], panel: int, keep: str, ways: Any) -> Iterator[Job]:
         """What the interface tiles do, in the order in which it is begun: one round after another."""
         lefts, rights, stores = ways
         a, b, c = matrices
-        share = self.m // self.bands
+        share, panel = self.m // self.bands, panel - self.block.zeros[2]
         down = (
             view(a.shape, self.type).reshape(self.bands, share, self.k // panel, panel).transpose(0, 2, 1, 3)
         )
-        across = view(b.shape, self.type).reshape(self.k, len(self.columns), self.strips, self.block.wide)
+        across = view(b.shape, self.type).reshape(self.k, len(self.columns), self.strips, -1)
         places = view(c.shape, self.sums).reshape(self.bands, share, len(self.columns), self.strips, -1)
         by_strips = keep == "b"
         for n in range(self.strips if by_strips else self.bands):
@@ -241,6 +276,9 @@ def design(
     ways: Literal[1, 2] = 1,
     depth: Literal[1, 2] = 2,
     macs: int = 256,
+    zero_rows: int = 0,
+    zero_columns: int = 0,
+    zero_depth: int = 0,
     data: bool = True,
 ) -> Array:
     """The product of an m x k and a k x n matrix.
@@ -264,11 +302,15 @@ def design(
         ways: channels on which a column's blocks of C leave.
         depth: buffers for C in a core.
         macs: multiplications that a core is said to make in a cycle.
+        zero_rows: of ``tall``, those beyond the matrix; they come from nowhere and go nowhere.
+        zero_columns: of ``wide``, likewise.
+        zero_depth: of ``panel``, places of the inner dimension likewise.
         data: with matrices and their product; else the cores only take their time.
     """
     array, kind = Array(device, columns), dtype_of(dtype)
     sums = np.dtype(np.int32 if kind.kind == "i" else np.float32)
-    made = Gemm(array, (m, n, k), rows, Block(tall, wide, deep, s, t), (kind, sums))
+    block = Block(tall, wide, deep, s, t, (zero_rows, zero_columns, zero_depth))
+    made = Gemm(array, (m, n, k), rows, block, (kind, sums))
     a, b, c = numbers((m, n, k), kind, sums, data=data)
     matrices = [array.external(name, matrix) for name, matrix in zip("ABC", (a, b, c), strict=True)]
     lefts = made.left(panel, made.strips if keep == "a" else 1, shared=spread == "rows")
@@ -276,7 +318,7 @@ def design(
     stores = made.back(ways, depth)
     cycles = -(-tall * wide * deep // macs)
     for (x, y), ends in made.ends.items():
-        counts = made.bands * made.strips, k // deep, cycles
+        counts = made.bands * made.strips, k // (panel - zero_depth) * panel // deep, cycles
         made.core(x, y).run_kernel(worker(ends, made.block, counts, data=data))
     begin(array, list(made.jobs(matrices, panel, keep, (lefts, rights, stores))))
     if data:
