@@ -175,7 +175,7 @@ def test_what_is_beyond_the_matrices_never_moves() -> None:
     found = memtile.plan(Gemm(25, 12, 100), columns=1, tried=1)
     result = found.design(data=False).run()
     words = {use.name: use.words for use in result.channels if use.name.startswith("interface")}
-    point = found.ranked[0].point
+    point = found.values()
     assert point["zero_depth"] or point["zero_columns"]
     loads_b = -(-25 // (int(point["tall"]) - int(point["zero_rows"]))) if point["keep"] != "b" else 1
     assert words["interface(0,0) S2MM 0"] == 25 * 12
