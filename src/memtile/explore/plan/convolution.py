@@ -67,6 +67,11 @@ class Convolution:
     def _made(self) -> int:
         return self.channels if self.features is None else self.features
 
+    @property
+    def _every(self) -> int:
+        """The same of all layers."""
+        return int(self._step**self.layers)
+
     def fixed(self, machine: Machine) -> Mapping[str, Value]:
         """Arguments that are the same for all candidates."""
         image = {"images": self.images, "height": self.height, "width": self.width}
@@ -114,7 +119,7 @@ class Convolution:
         """Refuse images of which strides and pooling leave no whole rows and columns."""
         if self.pooling not in ("max", "mean"):
             raise refuse("conv", "pooling", repr(self.pooling), "max, mean")
-        every = self._step**self.layers
+        every = self._every
         for field in ("height", "width"):
             given = getattr(self, field)
             if given % every:
@@ -125,7 +130,7 @@ class Convolution:
     def _divides(self, cores: int, tall: int, split: str) -> bool:
         if split != "rows" and cores == 1:
             return False  # the same as rows
-        halo, last = self.size // 2, self._step**self.layers
+        halo, last = self.size // 2, self._every
         if tall % last or (halo > tall * self._step // last and tall < self.height):
             return False  # rows that are no whole ones in the end, or of more than the next object
         if split == "channels":
