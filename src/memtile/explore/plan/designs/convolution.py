@@ -172,6 +172,22 @@ def relay(
     return sender
 
 
+def sent(array: Array, images: Numbers) -> Channel:
+    """The channel that sends images from external memory."""
+    outside = array.interface_tile(0)
+    outside.mm2s[0].start(outside.read(array.external("images", images)))
+    return outside.mm2s[0]
+
+
+def stored(array: Array, sender: Channel, wanted: Numbers, *, data: bool) -> None:
+    """Have what a channel sends stored in external memory, and compared with what is wanted."""
+    outside, results = array.interface_tile(0), np.zeros_like(wanted)
+    array.connect(sender, outside.s2mm[0])
+    outside.s2mm[0].start(outside.write(array.external("results", results)))
+    if data:
+        array.expect_array("results", results, wanted)
+
+
 def numbers(
     shape: tuple[int, ...], kernels: Sequence[tuple[int, ...]], kind: Layer, *, data: bool
 ) -> tuple[Numbers, list[Numbers], Numbers]:
@@ -262,15 +278,13 @@ def design(
     each = (size, size) if depthwise else (size, size, channels)
     kernels = [*[(*each, channels)] * (layers - 1), (*each, features)]
     pictures, weights, wanted = numbers((images, height, width, channels), kernels, kind, data=data)
-    outside = array.interface_tile(0)
-    outside.mm2s[0].start(outside.read(array.external("images", pictures)))
-    source, shape = [outside.mm2s[0]], (tall, width, channels)
+    source, shape = [sent(array, pictures)], (tall, width, channels)
     parts, objects = [view(shape, np.int8)], height // tall
     for layer, kernel in enumerate(weights):
         width = width if layer == 0 else width // kind.step
         made = -(-width // (kind.step * cores)) * cores if split == "columns" else width // kind.step
-        around = ((0, 0), (beside, beside + made * kind.step - width), (0, 0))
-        wide = pad(view(shape, np.int8)[:, :width], around)
+        beyond = made * kind.step - width
+        wide = pad(view(shape, np.int8)[:, :width], ((0, 0), (beside, beside + beyond), (0, 0)))
         sender = relay(array, layer, source, shape, depth, parts, wide)
         shape = (shape[0] // kind.step, made, kernel.shape[-1])
         mine = parts_of(split, cores, shape)
@@ -280,10 +294,5 @@ def design(
         source = [go.channel for _, go in ends]
         parts = [view(shape, np.int8)[part.key] for part in mine]
     whole = view(shape, np.int8)[:, : width // kind.step]
-    sender = relay(array, 0, source, shape, depth, parts, whole)
-    array.connect(sender, outside.s2mm[0])
-    results = np.zeros_like(wanted)
-    outside.s2mm[0].start(outside.write(array.external("results", results)))
-    if data:
-        array.expect_array("results", results, wanted)
+    stored(array, relay(array, 0, source, shape, depth, parts, whole), wanted, data=data)
     return array

@@ -213,6 +213,12 @@ class Gemm:
         own = blocks[:, :rows, :columns]
         return own if own.size < blocks.size else None
 
+    def work(self, steps: int, cycles: int, *, data: bool) -> None:
+        """Have all cores make their blocks of C, in steps of so many cycles."""
+        for (x, y), ends in self.ends.items():
+            counts = self.bands * self.strips, steps, cycles
+            self.core(x, y).run_kernel(worker(ends, self.block, counts, data=data))
+
     def jobs(self, matrices: Sequence[Any], panel: int, keep: str, ways: Any) -> Iterator[Job]:
         """What the interface tiles do, in the order in which it is begun: one round after another."""
         lefts, rights, stores = ways
@@ -284,9 +290,7 @@ def design(
     """The product of an m x k and a k x n matrix.
 
     Args:
-        m: rows of A and C.
-        n: columns of B and C.
-        k: columns of A, rows of B.
+        m: rows of A and C; ``n`` columns of B and C, ``k`` columns of A and rows of B.
         dtype: of A and B; C is int32, or float32 of bfloat16.
         device: that it is for.
         columns: of the array.
@@ -294,17 +298,14 @@ def design(
         tall: rows of C that a core makes at once.
         wide: columns of C that a core makes at once.
         deep: of the inner dimension, what a core adds up at once.
-        s: inner dimension of the multiplier's blocks.
-        t: their width in B and C.
+        s: inner dimension of the multiplier's blocks; ``t`` their width in B and C.
         panel: of the inner dimension, what a memory tile holds at once.
         keep: matrix whose panels memory tiles send again instead of loading them again.
         spread: "rows" = cores of a row share one copy of A; "columns" = every column loads all of A.
         ways: channels on which a column's blocks of C leave.
         depth: buffers for C in a core.
         macs: multiplications that a core is said to make in a cycle.
-        zero_rows: of ``tall``, those beyond the matrix; they come from nowhere and go nowhere.
-        zero_columns: of ``wide``, likewise.
-        zero_depth: of ``panel``, places of the inner dimension likewise.
+        zero_rows: of ``tall``, those beyond the matrix; ``zero_columns`` of ``wide``, ``zero_depth`` of ``panel``.
         data: with matrices and their product; else the cores only take their time.
     """
     array, kind = Array(device, columns), dtype_of(dtype)
@@ -316,10 +317,7 @@ def design(
     lefts = made.left(panel, made.strips if keep == "a" else 1, shared=spread == "rows")
     rights = made.right(panel, made.bands if keep == "b" else 1)
     stores = made.back(ways, depth)
-    cycles = -(-tall * wide * deep // macs)
-    for (x, y), ends in made.ends.items():
-        counts = made.bands * made.strips, k // (panel - zero_depth) * panel // deep, cycles
-        made.core(x, y).run_kernel(worker(ends, made.block, counts, data=data))
+    made.work(k // (panel - zero_depth) * panel // deep, -(-tall * wide * deep // macs), data=data)
     begin(array, list(made.jobs(matrices, panel, keep, (lefts, rights, stores))))
     if data:
         array.expect_array("C", c, (a.astype(np.float64) @ b.astype(np.float64)).astype(sums))
