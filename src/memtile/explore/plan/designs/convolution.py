@@ -266,10 +266,9 @@ def design(
         size: of the window, odd; one for each channel if ``depthwise``; ``layers`` follow each other.
         stride: rows and columns between windows; ``pool`` x ``pool`` features become one by ``pooling``.
         device: that it is for; ``cores`` in each column.
-        split: what the cores of a column divide.
+        split: what the cores of a column divide; ``padding`` is who adds zeros beside the rows.
         tall: rows of an object; all of an image, or a divisor of them.
         depth: objects that a memory tile holds; ``depth_in`` those and ``depth_out`` the results of a core.
-        padding: who adds zeros beside the rows.
         macs: multiplications that a core is said to make in a cycle.
         data: with images and their features; else the cores only take their time.
     """

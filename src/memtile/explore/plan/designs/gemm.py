@@ -305,7 +305,7 @@ def design(
         ways: channels on which a column's blocks of C leave.
         depth: buffers for C in a core.
         macs: multiplications that a core is said to make in a cycle.
-        zero_rows: of ``tall``, those beyond the matrix; ``zero_columns`` of ``wide``, ``zero_depth`` of ``panel``.
+        zero_rows: of ``tall``, beyond the matrix; ``zero_columns`` of ``wide``, ``zero_depth`` of ``panel``.
         data: with matrices and their product; else the cores only take their time.
     """
     array, kind = Array(device, columns), dtype_of(dtype)
