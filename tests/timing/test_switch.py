@@ -126,6 +126,27 @@ def test_a_sender_hears_of_room_as_late_as_its_words_come(
     assert moved[sender] == sent + 1
 
 
+def test_downwards_it_hears_of_room_as_late_as_upwards() -> None:
+    """The ports of the lower tile are served first; that must not matter."""
+    engine = column()
+    circuit(engine, 1, "compute", "DMA0", "SOUTH0")
+    circuit(engine, 0, "memory", "NORTH0", "DMA0")
+    sender = 2 * MEMORY.channels + COMPUTE.channels
+    push(engine, 1, COMPUTE.channels, 0, Descriptor("compute", 200, 0))  # type: ignore[arg-type]
+    engine.run(1000)
+    moved = engine.state.channels.moved
+    push(engine, 0, 0, 1, Descriptor("memory", 200, OWN.address(0)))
+    sent = int(moved[sender])
+    assert sent == 4 + 4 + 4 + 2 + engine.timing.ingress_words
+    while moved[0] == 0:
+        engine.run(engine.now + 1)
+    freed = engine.now - 1
+    engine.run(freed + 7)
+    assert moved[sender] == sent
+    engine.run(freed + 8)
+    assert moved[sender] == sent + 1
+
+
 def test_the_manual_s_depths_are_just_enough_for_a_word_in_every_cycle() -> None:
     """A port of one word less waits for its room: three words in four cycles."""
     cycles = {}
