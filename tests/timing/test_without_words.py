@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import runpy
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, target
 
 import flowing_designs
 from control_packet_bench import reachable
@@ -22,95 +21,18 @@ from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import DesignError
 from memtile.jit.decorators import ENABLED
-from memtile.jit.tables import plain as table
 from memtile.kernels import Action, Core
 from memtile.model.dma.registers import FOT_LSB
-from memtile.model.state.columns import Kind
-from memtile.model.state.compare import columns
 from memtile.sim.compression import ENABLED as COMPRESSED
 from memtile.sim.engine import Engine
 from memtile.sim.wordless import moving_words
 from memtile.testing.rig import Rig
-from repeating_designs import OUTSIDE, Design, build, designs, rings
+from runs_without_words import both, ends
 
 WORD_BYTES = 4
 CORPUS = Path(__file__).parents[1] / "corpus"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = "kernels, which may look at them"
-
-
-def both(engines: Sequence[Engine], stops: Sequence[int]) -> None:
-    """Run a design with words and without, and compare all of the states but words wherever it stops."""
-    for cycles in stops:
-        until = engines[0].now + cycles
-        ended = [engines[0].run(until)]
-        with moving_words(False):
-            ended.append(engines[1].run(until))
-        assert ended[0] == ended[1]
-        assert not differences(*engines)
-    assert engines[1].wordless
-
-
-def sought(engines: Sequence[Engine], stops: Sequence[int]) -> None:
-    """The same for designs of a search, which looks for those in which there are many jumps."""
-    both(engines, stops)
-    target(float(engines[1].forward.jumps))
-
-
-def differences(one: Engine, other: Engine) -> set[str]:
-    """Names of what differs, but for words: TLAST of those under way counts, of others nobody sees it."""
-    found = {"now"} if one.now != other.now else set()
-    for (name, mine, column, _), (_, theirs, *_) in zip(
-        columns(one.state), columns(other.state), strict=True
-    ):
-        words = column.kind is Kind.DATA or name in OUTSIDE or name == "clock.wordless"
-        if not words and not np.array_equal(mine, theirs):
-            found.add(name)
-    for what in ("fifos", "switch"):
-        if ends(getattr(one.state, what)) != ends(getattr(other.state, what)):
-            found.add(f"TLAST in {what}")
-    for ch in range(len(one.channels.phase)):
-        if (taken(one, ch), one.pending(ch)) != (taken(other, ch), other.pending(ch)):
-            found.add("taken")
-        if one.words_caught(ch) != other.words_caught(ch):
-            found.add("caught")
-    return found
-
-
-def ends(buffers: Any) -> list[list[int]]:
-    """TLAST of the words that wait in each of some ring buffers, the oldest one first."""
-    found = table(buffers)
-    return [
-        [int(found.last[row, (found.head[row] + n) & found.wrap[row]]) for n in range(found.held[row])]
-        for row in range(len(found.head))
-    ]
-
-
-def taken(engine: Engine, ch: int) -> int:
-    """Words that the channel has taken from its source."""
-    ports = table(engine.state.ports)
-    return int(ports.source_base[ch] + ports.source_position[ch])
-
-
-@pytest.mark.slow
-@given(designs())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-def test_random_work_takes_the_same_cycles(design: Design) -> None:
-    sought([build(design, forward=True).engine for _ in range(2)], design.stops)
-
-
-@pytest.mark.slow
-@given(rings())
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_buffers_between_producers_and_consumers_take_the_same_cycles(design: Design) -> None:
-    sought([build(design, forward=True).engine for _ in range(2)], design.stops)
-
-
-@pytest.mark.slow
-@given(flowing_designs.designs(kernels=False))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_columns_of_tiles_take_the_same_cycles(design: flowing_designs.Design) -> None:
-    sought([flowing_designs.build(design, forward=True) for _ in range(2)], design.stops)
 
 
 def receiving(every: int) -> Engine:
