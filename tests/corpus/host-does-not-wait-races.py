@@ -24,6 +24,7 @@ def design() -> Array:
         written = host.start(shim.s2mm[0], shim.write(there))
         yield written
         yield host.start(shim.mm2s[0], shim.read(there))
+        yield host.wait()
 
     array.host(sequence)
     return array

@@ -25,6 +25,7 @@ def design() -> Array:
         yield written
         yield host.pause(5000)
         yield host.start(shim.mm2s[0], shim.read(there))
+        yield host.wait()
 
     array.host(sequence)
     return array

@@ -322,6 +322,7 @@ def external(waits: bool) -> Array:
         if waits:
             yield host.wait()
         yield host.start(shim.mm2s[0], shim.read(there))
+        yield host.wait()
 
     array.host(sequence)
     return array

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from memtile.check.awaits import await_findings
 from memtile.check.bench import bench_findings
 from memtile.check.descriptors import descriptor_findings
 from memtile.check.game.findings import game_findings
@@ -28,6 +29,7 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     wait_findings,
     sharing_findings,
     row_findings,
+    await_findings,
     bench_findings,
 )
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))

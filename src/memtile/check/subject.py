@@ -148,7 +148,12 @@ def _drive(bench: Bench, log: TaskLog, place: str) -> None:
             for task in sequence.present.tasks if isinstance(sequence.present, HostWait) else ():
                 log.note(HostStep(ch=task.channel.index, many=task.done_at, place=said))
         log.epoch += 1
-        if not done and not taken and not any(_skip_poll(sequence) for sequence in left):
+        if done or taken:
+            continue
+        skipped = [n for n, sequence in enumerate(bench.hosts) if _skip_poll(sequence)]
+        for log.host in skipped:
+            log.note(HostStep(place=place))
+        if not skipped:
             return
 
 
@@ -194,6 +199,7 @@ class _Host:
 
     def poll(self, _address: int, _mask: int, _value: int, _advance: Advance, /) -> bool:
         """Take for granted what the program waits for."""
+        self._log.note(HostStep(place=self.place))
         self.wait()
         return True
 

@@ -115,7 +115,7 @@ class HostStep(NamedTuple):
 
     Attributes:
         task: number among the tasks; -1 = it pushes none.
-        ch: model index of the channel that it waits for; -1 = it waits for none.
+        ch: model index of the channel that it waits for; -1 = none that is known.
         many: how many of its tasks, or its tokens, it waits for.
         token: it waits for tokens.
         locks: that it gives values.
@@ -130,6 +130,11 @@ class HostStep(NamedTuple):
     locks: frozenset[int] = frozenset()
     place: str = ""
     waits_for_room: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is a wait, for whatever."""
+        return self.task < 0 and not self.locks
 
 
 @dataclass(slots=True)

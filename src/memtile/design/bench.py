@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
-from memtile.design.checked import buffers_moved, checked, noted, with_history
+from memtile.design.checked import buffers_moved, checked, joined, noted, with_history
 from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
 from memtile.design.values import exactly, whole_cycles
 from memtile.explain.checks import Check
 from memtile.explain.dump.write import write_coredump
+from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.outputs import Outputs
 from memtile.explain.results import Array, Result
@@ -199,7 +200,7 @@ class Bench:
             moving_words(data),
         ):
             result = self._run(max_cycles, untimed=untimed, progress=progress)
-        return with_history(replace(result, findings=(*result.findings, *found)), histories)
+        return with_history(joined(result, found), histories)
 
     def _run(self, max_cycles: int, *, untimed: bool, progress: Callable[[int], None] | None) -> Result:
         most = whole_cycles(max_cycles)
@@ -207,9 +208,12 @@ class Bench:
         self.engine.read_by_host = bool(self.hosts)
         end = self.engine.now + most
         stop: Stop | None
+        late: LateWrites | None = None
         self._must_have_words(untimed=untimed)
         try:
             stop = run_sequences(self.engine, self.hosts, end, untimed=untimed, progress=progress)
+            if stop is None and self.hosts:
+                late = LateWrites.of(self.engine, timed=not untimed)
             if stop is None and untimed:
                 stop = run_untimed(self.engine, progress, words_within(self.engine, most))
             elif stop is None:
@@ -234,6 +238,8 @@ class Bench:
             hosts=[sequence.waiting() for sequence in self.hosts if not sequence.ended],
             moves=dict(buffers_moved(self)),
         )
+        if late is not None:
+            found = replace(found, findings=(*found.findings, *late.findings(self.engine)))
         if self.engine.wordless:  # they say what is missing, and nothing of the words
             found = replace(found, checks=(), words=False)
         return replace(found, parameters=dict(self.parameters), words_needed_by=self.engine.words_needed_by)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtile.errors import DesignError, Problem
+from memtile.explain.finding_codes import WRONG_LOCK
 from memtile.explain.findings import Finding
 from memtile.explain.race_findings import Area, race_findings
 from memtile.explain.results import Result
@@ -98,3 +99,9 @@ _UNTIMED = Problem(
     next_step="Leave untimed out.",
     says="an untimed run has no time, in which two could be too early or too late",
 )
+
+
+def joined(result: Result, races: Sequence[Finding]) -> Result:
+    """The result with what the check for races found, but what a hang has the name of already."""
+    named = {finding.code for finding in result.findings if finding.code == WRONG_LOCK}
+    return replace(result, findings=(*result.findings, *(each for each in races if each.code not in named)))

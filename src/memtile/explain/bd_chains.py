@@ -98,6 +98,27 @@ class BdChains:
             return None
         return self._field(ch, bd, bd_fields.ACQUIRE_ID), self._field(ch, bd, bd_fields.ACQUIRE_VALUE)
 
+    def lock_steps(self) -> list[tuple[int, int | None, int | None]]:
+        """Of each BD of the present, or the last, tasks: channel, lock that it takes, lock that it gives."""
+        found: dict[tuple[int, int | None, int | None], None] = {}
+        for ch, bd in self._present():
+            taken, given = self.acquired(ch, bd), self.release(ch, bd)
+            locks = (self._seen(ch, each) for each in (taken, given))
+            found[ch, next(locks), next(locks)] = None
+        return list(found)
+
+    def _seen(self, ch: int, step: tuple[int, int] | None) -> int | None:
+        return None if step is None else lock_seen(self._engine, self._tile[ch], step[0])
+
+    def _present(self) -> Iterator[tuple[int, int]]:
+        """Channels and the BDs of their present tasks, or their last one."""
+        c = self._engine.channels
+        last, done = c.bd.tolist(), c.bds_done.tolist()
+        for ch in range(len(self._tile)):
+            running = self.of(ch) or (self._from(ch, last[ch]) if done[ch] else ())
+            queued = (bd for bd, waits in self._to_come(ch) if waits)
+            yield from ((ch, bd) for bd in dict.fromkeys((*running, *queued)))
+
     def _by_lock(self, field: int, counts: Callable[[int, int], bool]) -> dict[int, list[int]]:
         """Channels by the locks that a field of their BDs names, of the BDs that count."""
         found: dict[int, list[int]] = {}

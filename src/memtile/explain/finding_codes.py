@@ -27,6 +27,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "MT0113": "a stream whose sender has no task",
         "MT0114": "a task that is pushed to a queue that is full whatever the timing",
         "MT0115": "a task whose first descriptor halts the channel",
+        "MT0116": "a transfer to external memory after which the host waits for nothing",
         "MT0201": "a write and a read without an order",
         "MT0202": "two writes without an order",
         "MT0203": "words that are read before anybody wrote them",
@@ -50,6 +51,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "MT0315": "a channel or core that was halted while others wait for it",
         "MT0316": "a tile whose clock is off, or whose reset is held, while others wait for it",
         "MT0317": "a core that is stalled at a lock which nobody can tell",
+        "MT0318": "a host that ended before what it started was written",
         "MT0401": "words come out in another order",
         "MT0402": "words come out shifted",
         "MT0403": "words that were never written come out",
@@ -66,3 +68,5 @@ CODES: Mapping[str, str] = MappingProxyType(
 
 DROPPED = "MT0308"
 """Of a task that was dropped, which is wrong whether or not anything waits for it."""
+WRONG_LOCK = "MT0305"
+"""Of a release to the wrong lock, which a hang and a race can both come from."""

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
+from memtile.explain.bd_chains import BdChains
 from memtile.explain.findings import Finding, Severity, Side, Words
 from memtile.explain.race_sides import Sides
+from memtile.explain.swapped_locks import Swap, swaps
 from memtile.jit.tables import plain
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import place
@@ -65,6 +67,7 @@ def race_findings(
         areas: the buffers of the design.
     """
     sides, spots = Sides(engine, watch.began), _Spots(engine, watch.place_of_external, areas)
+    swapped = {swap.gives: swap for swap in swaps(engine, BdChains(engine))}
     groups: dict[tuple[str, frozenset[int]], list[tuple[Found, _Spot]]] = {}
     early: set[frozenset[int]] = set()  # pairs of which the writer was too early already
     hurried: set[Found] = set()
@@ -75,11 +78,13 @@ def race_findings(
         if _read_too_early(one, hasty):
             hurried.add(one)
         code = _code(one, sides, follows=_agents(one) in early, hasty=one in hurried)
+        if code == "MT0204" and not swapped.keys().isdisjoint(sides.room_locks(*_reader_and_writer(one))):
+            code = "MT0305"
         if code == "MT0204":
             early.add(_agents(one))
         groups.setdefault((code, _agents(one)), []).append((one, spots.of(one)))
     return [
-        _finding(code, ones, sides, hasty=ones[0][0] in hurried)
+        _finding(code, ones, sides, hasty=ones[0][0] in hurried, swapped=swapped)
         for (code, agents), ones in groups.items()
         if not _follows(code, agents, {spot.memory for _, spot in ones}, groups)
     ]
@@ -139,10 +144,21 @@ def _reader_and_writer(one: Found) -> tuple[Access, Access]:
     return (one.earlier, one.later) if one.kind is Kind.READ_WRITE else (one.later, one.earlier)
 
 
-def _finding(code: str, ones: Sequence[tuple[Found, _Spot]], sides: Sides, *, hasty: bool) -> Finding:
+def _finding(
+    code: str,
+    ones: Sequence[tuple[Found, _Spot]],
+    sides: Sides,
+    *,
+    hasty: bool,
+    swapped: Mapping[int, Swap],
+) -> Finding:
     spots = _together([spot for _, spot in ones])
     one = ones[0][0]
     message, fix = _texts(code, one, spots[0], sides, hasty=hasty)
+    if code == "MT0305":
+        locks = sides.room_locks(*_reader_and_writer(one))
+        cause, fix = sides.swap_texts(next(swap for gives, swap in swapped.items() if gives in locks))
+        message = f"{message.removesuffix('.')}: {cause}"
     return Finding(
         code,
         Severity.WARNING if code == "MT0203" else Severity.ERROR,

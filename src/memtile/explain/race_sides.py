@@ -5,6 +5,7 @@ from __future__ import annotations
 from memtile.explain.bd_chains import lock_seen
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, core_name
+from memtile.explain.swapped_locks import Swap
 from memtile.model.checking.notes import FIRST_CHANNEL, HOST
 from memtile.model.dma import bd_fields
 from memtile.model.state.columns import Ints
@@ -62,6 +63,19 @@ class Sides:
     def has_data_early(self, reader: Access, writer: Access) -> bool:
         """Whether a lock that the writer gives to the reader says at the start that there is data."""
         return any(self._began[lock] > 0 for lock in self._given(writer) & self._taken(reader))
+
+    def room_locks(self, reader: Access, writer: Access) -> set[int]:
+        """Locks by which a reader gives room to a writer."""
+        return self._given(reader) & self._taken(writer)
+
+    def swap_texts(self, swap: Swap) -> tuple[str, str]:
+        """What a release to the wrong lock does, and the repair."""
+        giver, given, meant = called(self._engine, swap.giver), self._lock(swap.gives), self._lock(swap.meant)
+        waiting = called(self._engine, swap.waiting)
+        says = (
+            f"{giver} takes what {waiting} gives, and releases {given} instead of {meant}, which nobody does"
+        )
+        return f"{says}.", f"Let {giver} release {meant}."
 
     def data_fix(self, reader: Access, writer: Access) -> str:
         """What keeps a read behind a write."""

@@ -7,6 +7,7 @@ waits where they may come along is nobody's unfinished work; nor is what waits f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -149,3 +150,11 @@ def _own_senders(engine: Engine) -> list[int]:
     """Slave ports at which tiles send of their own accord: traces, tokens and answers."""
     ports = [*plain(engine.spec.event_units).trace_port, *plain(engine.state.controls).slave_port]
     return [int(port) for port in ports if port >= 0]
+
+
+def traced_channels(engine: Engine) -> set[int]:
+    """S2MM channels to which the words of trace units may come."""
+    switch = plain(engine.state.switch)
+    ports = [int(port) for port in plain(engine.spec.event_units).trace_port if port >= 0]
+    ways = reached([port for port in ports if switch.mode[port] != OFF], partial(configured_ways, engine))
+    return {int(switch.channel[at]) for at in ways if switch.is_master[at] and switch.channel[at] >= 0}

@@ -51,6 +51,12 @@ class Hosts:
         """Hosts that have not ended."""
         return [host for host in self.game.subject.log.steps if self.present(host) is not None]
 
+    def ends_waiting(self) -> bool:
+        """Whether a program has met all its waits, the last of them after all pushes: it needs no more."""
+        steps = self.game.subject.log.steps
+        hosts = [host for host in steps if host >= 0]
+        return bool(hosts) and not self.waiting() and all(steps[host][-1].token for host in hosts)
+
     def pushes(self, host: int, ch: int) -> bool:
         """Whether a host would still push a task to a channel."""
         log = self.game.subject.log
@@ -64,6 +70,8 @@ class Hosts:
             return True
         if step.task >= 0:
             return self._push(step)
+        if step.ch < 0:
+            return True  # a poll: only a run could tell whether it is met
         player = game.players.get(step.ch)
         if player is None:
             return False

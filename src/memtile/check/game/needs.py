@@ -38,7 +38,7 @@ class Needs:
         """Those who were to come to an end and have not."""
         for host in self._hosts.waiting():
             yield Party(Kind.HOST, host)
-        for ch, player in self._game.players.items():
+        for ch, player in self._game.players.items() if not self._hosts.ends_waiting() else ():
             bd = player.bd
             if bd is not None and not player.free and not self._rests(ch):
                 yield Party(Kind.CHANNEL, ch)

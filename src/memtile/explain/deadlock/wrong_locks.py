@@ -10,6 +10,7 @@ from memtile.explain.deadlock.streams import Party
 from memtile.explain.deadlock.words import Words
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import owner
+from memtile.explain.swapped_locks import Swap, swaps
 
 
 def wrong_release(lock: Party, waiting: Party, waits: Waits, words: Words) -> Finding | None:
@@ -34,7 +35,26 @@ def wrong_release(lock: Party, waiting: Party, waits: Waits, words: Words) -> Fi
         sides = (words.side(giver, f"releases {words.lock(other)}"), words.side(waiting))
         fix = f"Let {name} release {words.lock(lock.number)}."
         return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix)
+    for swap in swaps(waits.engine, waits.chains):
+        if swap.meant == lock.number and waiting == Party(Kind.CHANNEL, swap.waiting):
+            return _swapped(swap, waiting, waits, words)
     return None
+
+
+def _swapped(swap: Swap, waiting: Party, waits: Waits, words: Words) -> Finding:
+    """Who takes what the waiting channel gives, and releases a lock that others release."""
+    giver = Party(Kind.CHANNEL, swap.giver)
+    name, given = words.name(giver), words.lock(swap.gives)
+    others = (ch for ch, _, lock in waits.chains.lock_steps() if lock == swap.gives and ch != swap.giver)
+    other = next(others, None)
+    too = "a core releases too" if other is None else f"{words.name(Party(Kind.CHANNEL, other))} releases too"
+    says = (
+        f"{words.name(waiting)} {words.wanted(waiting)}, and nobody releases it; {name}, which takes what "
+        f"that gives, releases {given} instead, which {too}"
+    )
+    sides = (words.side(giver, f"releases {given}"), words.side(waiting))
+    fix = f"Let {name} release {words.lock(swap.meant)}."
+    return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix)
 
 
 def _nobody(lock: int, waits: Waits) -> str:

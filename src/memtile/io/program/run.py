@@ -13,7 +13,7 @@ import numpy.typing as npt
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
 from memtile.design.bench import MAX_CYCLES
-from memtile.design.checked import buffers_moved, checked, noted, refuse_untimed, with_history
+from memtile.design.checked import buffers_moved, checked, joined, noted, refuse_untimed, with_history
 from memtile.design.host import HostProgram
 from memtile.design.host_run import run_sequences
 from memtile.design.own_door import OwnDoor
@@ -21,6 +21,7 @@ from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.finding_codes import DROPPED
+from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.io.program.array_names import Given, Wanted
@@ -296,7 +297,7 @@ def run_program(
     with checked(array, check, **how) as races, noted(array, history, **how) as histories:
         result, stopped = _done(operations, launch, host, array, addresses, (before, after))
         array.engine.checks.pause()
-    result = with_history(replace(result, findings=(*result.findings, *races)), histories)
+    result = with_history(joined(result, races), histories)
     arrays = {out.name: taken(out, array) for out in bound.outputs}
     return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
 
@@ -382,10 +383,15 @@ def _to_the_end(
     """The result when the operations are done, and the sequence after them."""
     if after is not None:
         array.host(after)
+    shape = ArrayShape.of(array.device, array.columns)
+    waited = ends_waiting(operations, shape)
+    starts = not waited and after is None and bool(table_of(operations).writing(shape, queues).any())
+    late = LateWrites.of(array.engine, timed=not host.untimed) if starts else None
     result = host.run_on()
+    if late is not None:
+        result = replace(result, findings=(*result.findings, *late.findings(array.engine)))
     if any(not sequence.ended for sequence in array.hosts):
         return result
-    waited = ends_waiting(operations, ArrayShape.of(array.device, array.columns))
     return _over(result) if waited else result
 
 
