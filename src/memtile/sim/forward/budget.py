@@ -12,7 +12,7 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim.forward.places import Book
 
-SHARE = 25  # of what was stepped, that looking may cost: one in so many
+SHARE = 40  # of what was stepped, that looking may cost: one in so many
 _LOOKS_SHARE = 2 * SHARE  # and looks alone
 _CYCLE, _OF_CHANNEL, _OF_PORT, _OF_CORE = 7, 20, 13, 20  # of a cycle, and what each that is active adds
 _SCANNED = 3  # of a row that may be live
