@@ -115,7 +115,7 @@ def _put(table: Any, values: Any) -> None:
     if isinstance(table, tuple):
         for column, value in zip(table, values, strict=True):
             column[...] = value
-    elif values is None:
-        table[...] = 0
-    else:
+    elif values is not None:
         table[...] = values
+    elif table.any():  # else its pages need not be there
+        table[...] = 0
