@@ -22,6 +22,7 @@ from memtile.cli.main import app
 from memtile.explore.plan.certificate import prove
 from memtile.explore.plan.designs.attention import attention
 from memtile.explore.plan.designs.attention import begin as begin_one
+from memtile.explore.plan.designs.convolution import Layer as Made
 from memtile.explore.plan.designs.gemm import begin
 from memtile.explore.plan.machine import Machine
 from memtile.explore.plan.planner import Layer
@@ -137,6 +138,18 @@ def test_every_choice_of_a_plan_makes_an_exact_design(
 
 def _design(path: Path) -> Any:
     return design_function(str(path))
+
+
+def test_what_strides_and_pooling_make() -> None:
+    image = np.arange(36, dtype=np.int8).reshape(6, 6, 1)
+    one = np.full((1, 1, 1, 1), 64, np.int8)  # a quarter of each, as sums are divided by 256
+    quarter = (image[..., 0].astype(int) + 2) // 4
+    assert Made(3).features(image, one)[..., 0].tolist() == quarter[::3, ::3].tolist()
+    squares = quarter.reshape(3, 2, 3, 2)
+    assert Made(1, 2).features(image, one)[..., 0].tolist() == squares.max(axis=(1, 3)).tolist()
+    mean = (squares.sum(axis=(1, 3)) + 2) // 4
+    assert Made(1, 2, "mean").features(image, one)[..., 0].tolist() == mean.tolist()
+    assert [Made(stride, pool).step for stride, pool in ((1, 1), (2, 1), (1, 3), (2, 3))] == [1, 2, 3, 6]
 
 
 def test_attention_is_softmax() -> None:

@@ -181,7 +181,7 @@ MUTANTS = (
         "explore/plan/designs/convolution.py",
         "        return self.stride * self.pool",
         "        return self.pool",
-        "tests/clients/test_plan.py::test_what_is_planned_is_exact_and_without_a_finding",
+        "tests/clients/test_plan.py::test_what_strides_and_pooling_make",
     ),
     Mutant(
         "modules beside a design are no sources",
