@@ -10,12 +10,12 @@ import pytest
 
 from memtile import Array, MemoryTile
 from memtile.check.check import check
-from memtile.check.core_locks import released_by_cores
 from memtile.check.game.core_turns import CoreText, UndecidedError
 from memtile.check.result import CheckResult
 from memtile.check.subject import of_design, of_mlir
 from memtile.design.host import Host
 from memtile.importers.design import load_still
+from memtile.importers.kernels.core_locks import released_by_cores
 from mlir_texts import PASSTHROUGH
 
 CORPUS = Path(__file__).parents[1] / "corpus"

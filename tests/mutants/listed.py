@@ -1063,7 +1063,7 @@ MUTANTS = (
     ),
     Mutant(
         "cores of the text release what they like",
-        "check/core_locks.py",
+        "importers/kernels/core_locks.py",
         'if operation.name == "aie.objectfifo.release":',
         'if operation.name.startswith("aie.objectfifo."):',
         "tests/faults/test_check.py::test_a_core_that_only_acquires_releases_nothing",
@@ -1144,6 +1144,14 @@ MUTANTS = (
         "            found.clear()",
         "            found.copy()",
         "tests/clients/test_corpus.py::test_check_names_a_design_before_it_runs[last-wait-missing-fine]",
+    ),
+    Mutant(
+        "a core may release what its text does not name",
+        "explain/deadlock/locks.py",
+        "return known is None or lock in known",
+        "return True",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[dma-forgets-its-release-hangs]",
     ),
     Mutant(
         "external buffers have no numbers",

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memtile.arch.register_map import register_at
-from memtile.check.core_locks import released_by_cores
 from memtile.check.tasks import HostStep, TaskLog
 from memtile.design.array import Array
 from memtile.design.bench import Bench
 from memtile.design.host import HostPoll, HostSequence, HostWait
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
+from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.sequence.program import is_scalar

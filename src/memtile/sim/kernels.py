@@ -443,6 +443,9 @@ Kernel = Callable[[Core], Iterator[Action]]
 
 What it gets from the cascade or the stream is what its ``yield`` gives.
 """
+RELEASES = "__releases__"
+"""Attribute of a kernel whose text is known: the locks that it may release, by index among all of the model;
+None = nobody knows."""
 
 
 def place(spec: Spec, tile: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memtile.check.core_locks import released_by_core
 from memtile.check.game.core_turns import CoreText
 from memtile.check.game.hosts import Hosts
 from memtile.check.game.needs import Needs
@@ -14,6 +13,7 @@ from memtile.check.subject import Subject
 from memtile.explain.deadlock.graph import Kind
 from memtile.explain.deadlock.roots import circle, roots, waiting_for
 from memtile.explain.findings import Finding
+from memtile.importers.kernels.core_locks import released_by_core
 from memtile.jit.tables import plain
 
 

@@ -15,6 +15,7 @@ from memtile.jit.tables import plain
 from memtile.model.dma.registers import QUEUE_START_BD_MASK
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.sim.engine import Engine
+from memtile.sim.kernels import RELEASES
 
 
 class Givers:
@@ -34,7 +35,7 @@ class Givers:
         First those who will if they go on; without any the cores that reach the lock; then those that have
         released it and have no more work, and cores that nobody gave a program.
         """
-        ways = (self._sure, self._cores_that_may, self._over, self._idle_cores)
+        ways = (self._sure, self._cores_that_may, self._before, self._over, self._idle_cores)
         for way in ways:
             found = [need for need in way(lock) if need.of != waiting]
             if found:
@@ -101,8 +102,24 @@ class Givers:
 
     def _cores_that_may(self, lock: int) -> Iterator[Need]:
         for core in self.reaching(lock):
-            if core in self._engine.cores.running and not self.ended(core):
+            if self._works(core) and self._has_in_its_text(core, lock):
                 yield Need(Party(Kind.CORE, core), Via.MAY_RELEASE)
+
+    def _works(self, core: int) -> bool:
+        return core in self._engine.cores.running and not self.ended(core)
+
+    def _has_in_its_text(self, core: int, lock: int) -> bool:
+        """Whether a core may release a lock, as far as its text says it."""
+        function = self._engine.cores.running[core].function
+        known: frozenset[int] | None = getattr(function, RELEASES, None)
+        return known is None or lock in known
+
+    def _before(self, lock: int) -> Iterator[Need]:
+        """Where those who gave a lock have ended, all cores beside it: their work may be done."""
+        if any(True for _ in self._over(lock)):
+            for core in self.reaching(lock):
+                if self._works(core):
+                    yield Need(Party(Kind.CORE, core), Via.MAY_RELEASE)
 
     def _over(self, lock: int) -> Iterator[Need]:
         for core in self._released.get(lock, ()):

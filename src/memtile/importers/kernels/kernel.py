@@ -9,6 +9,7 @@ from memtile.arch.core_costs import CoreCosts
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
+from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.faults import said_in, told
 from memtile.importers.kernels.fifo_ports import FifoPort
 from memtile.importers.kernels.given import asks_for_core, check_answer, missing_function, wrong_function
@@ -20,7 +21,7 @@ from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.tree import Operation
 from memtile.sim.actions import Action
 from memtile.sim.kernel_lines import SAID
-from memtile.sim.kernels import Core, Kernel
+from memtile.sim.kernels import RELEASES, Core, Kernel
 
 Externals = Mapping[str, Callable[..., Any]]
 """Functions of the user by name: they get NumPy views and numbers, the core if they ask for ``*, core``, and
@@ -92,6 +93,7 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
 
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
     setattr(kernel, SAID, said)
+    setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
 
 
