@@ -14,7 +14,11 @@ from memtile.check.game.core_turns import CoreText, UndecidedError
 from memtile.check.result import CheckResult
 from memtile.check.subject import of_design, of_mlir
 from memtile.design.host import Host
-from memtile.importers.design import load_still
+from memtile.explain.bd_chains import BdChains
+from memtile.explain.deadlock.graph import Kind
+from memtile.explain.deadlock.locks import Givers
+from memtile.explain.deadlock.streams import Party
+from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from mlir_texts import PASSTHROUGH
 
@@ -164,3 +168,16 @@ def test_a_core_that_the_host_starts_again_is_not_blamed(tmp_path: Path) -> None
 
 def test_the_passthrough_is_fine(tmp_path: Path) -> None:
     assert codes(mlir(tmp_path, PASSTHROUGH)) == []
+
+
+def test_a_core_of_the_text_gives_no_lock_that_it_does_not_name(tmp_path: Path) -> None:
+    """In a hang a core is one that may release a lock only if its text does."""
+    file = tmp_path / "design.mlir"
+    file.write_text(of_corpus("dma-forgets-its-release-hangs"))
+    loaded = load(file, device="npu1")
+    loaded.run(np.arange(64, dtype=np.int32), max_cycles=20_000)
+    engine = loaded.array.engine
+    numbers = {name: lock for lock, name in engine.lock_names.items()}
+    givers, nobody = Givers(engine, BdChains(engine)), Party(Kind.HOST, 0)
+    assert givers.of(numbers["y_free"], nobody) == []
+    assert [need.of.kind for need in givers.of(numbers["x_free"], nobody)] == [Kind.CORE]

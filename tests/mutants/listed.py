@@ -1150,8 +1150,7 @@ MUTANTS = (
         "explain/deadlock/locks.py",
         "return known is None or lock in known",
         "return True",
-        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
-        "[dma-forgets-its-release-hangs]",
+        "tests/faults/test_check_game.py::test_a_core_of_the_text_gives_no_lock_that_it_does_not_name",
     ),
     Mutant(
         "external buffers have no numbers",
