@@ -84,6 +84,7 @@ _PLACES = {
         model/memory/neighbours.py ask compares
         model/streams/switch.py step compares
         model/streams/switch_ports.py has_room compares
+        model/streams/switch_ports.py has_room takes bits
     """,
     "account": """
         model/cores/core.py account writes core_spent

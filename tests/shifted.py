@@ -24,10 +24,9 @@ import memtile
 from guarded_places import PLACES
 from memtile.jit.cache import files_of
 from memtile.jit.decorators import ENABLED
-from memtile.model.build import model
 from memtile.model.state.columns import Column, Kind, columns_of, fields_of
 from memtile.model.state.state import State, StateTables
-from memtile.sim import machine
+from memtile.sim import fresh, machine
 
 PACKAGE = Path(memtile.__file__).parent
 STEPS = frozenset(map(str, files_of(machine.COMPILED)))
@@ -255,11 +254,11 @@ def kept_int(value: Any = 0, *base: int) -> int:
 @pytest.fixture(autouse=True, scope="session")
 def _every_state_is_watched() -> Iterator[None]:
     assert not ENABLED, "the interpreter keeps account: MEMTILE_JIT=0"
-    build = model.build
+    made = fresh.fresh_state  # a model that is made again is a copy of the first one
     with pytest.MonkeyPatch.context() as patch:
         for module in list(sys.modules.values()):
-            if getattr(module, "build", None) is build:
-                patch.setattr(module, "build", lambda *args, **more: watched_state(build(*args, **more)))
+            if getattr(module, "fresh_state", None) is made:
+                patch.setattr(module, "fresh_state", lambda *args, **more: watched_state(made(*args, **more)))
             if getattr(module, "__file__", None) in STEPS:
                 patch.setattr(module, "int", kept_int, raising=False)
         patch.setattr(State, "_replace", lambda state, **new: watched_state(_REPLACE(state, **new)))
