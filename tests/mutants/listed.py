@@ -492,6 +492,13 @@ MUTANTS = (
         "tests/properties/test_guarded_places.py::test_channels_meet_what_does_not_move_only_where_a_guard_says_so",
     ),
     Mutant(
+        "an untimed run leaves words of cycles to come in switches",
+        "sim/untimed.py",
+        "        st.switch.popped[:] = _NEVER",
+        "        pass",
+        "tests/timing/test_switch.py::test_after_an_untimed_run_no_word_is_of_a_cycle_to_come",
+    ),
+    Mutant(
         "a jump takes rows to other words of an access",
         "sim/forward/guards.py",
         "if shift % walks.granule_words[ch] != 0 and has_neighbours(st, ch):",

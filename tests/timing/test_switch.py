@@ -10,8 +10,10 @@ from memtile.arch.tiles import COMPUTE, MEMORY, WORD_BYTES
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
+from memtile.jit.tables import plain
 from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
+from memtile.sim.untimed import run_untimed
 
 
 @pytest.mark.feature("F18", "F19")
@@ -38,6 +40,15 @@ def test_local_to_local_takes_three_cycles() -> None:
         engine.run(engine.now + 1)
     left = engine.now - 1
     assert entered_after(engine, 0) == left + 3
+
+
+def test_after_an_untimed_run_no_word_is_of_a_cycle_to_come() -> None:
+    engine = copy_within(1000)
+    run_untimed(engine)
+    ports = plain(engine.state.switch)
+    assert engine.now < 30  # what the words took is undone
+    assert max(ports.popped.max(), ports.entered.max()) <= engine.now
+    assert not ports.departures.any()
 
 
 def column() -> Engine:

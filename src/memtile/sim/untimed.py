@@ -89,6 +89,9 @@ def _time_put_back(st: State) -> Iterator[None]:
         st.guards.again[:] = 0  # there is no next cycle to count an error in
         st.banks.stamp[:] = _NEVER
         st.locks.stamp[:] = _NEVER
+        st.switch.popped[:] = _NEVER
+        st.switch.departures[:] = 0
+        st.switch.entered[:] = np.minimum(st.switch.entered, now)
 
 
 def _last_zeroisation(st: State) -> int:
