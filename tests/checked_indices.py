@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from memtile.jit.decorators import ENABLED
-from memtile.model.build import model
 from memtile.model.state.state import State
+from memtile.sim import fresh
 
 
 class CheckedArray(np.ndarray):
@@ -48,10 +48,10 @@ def checked(fields: Any) -> Any:
 @pytest.fixture(autouse=True, scope="session")
 def _every_state_is_checked() -> Iterator[None]:
     assert not ENABLED, "indices are checked in the interpreter: MEMTILE_JIT=0"
-    build, replace = model.build, State._replace
+    made, replace = fresh.fresh_state, State._replace
     with pytest.MonkeyPatch.context() as patch:
         for module in list(sys.modules.values()):
-            if getattr(module, "build", None) is build:
-                patch.setattr(module, "build", lambda *args, **more: checked(build(*args, **more)))
+            if getattr(module, "fresh_state", None) is made:
+                patch.setattr(module, "fresh_state", lambda *args, **more: checked(made(*args, **more)))
         patch.setattr(State, "_replace", lambda state, **new: checked(replace(state, **new)))
         yield
