@@ -145,7 +145,7 @@ BROKEN = (
         "check",
         "guarded(full.acquire(), empty.release())",
         "guarded(None, None)",
-        ("MT0105",),
+        ("MT0105", "MT0103"),
         says="nothing says who comes first",
         fix="Let the first release a lock that the second acquires",
     ),

@@ -127,7 +127,7 @@ def test_a_variant_that_crashes_or_never_ends_is_one_infeasible_row(here: Path) 
         "import os, time\n\n\ndef slowly(words):\n"
         "    os._exit(3) if words == 16 else time.sleep(60) if words == 24 else None\n"
     )
-    found = data("small.py", "--set", "mode=ok", "--workers", 1, "--seconds", 15)
+    found = data("small.py", "--set", "mode=ok", "--workers", 1, "--seconds", 10)
     assert [row["kind"] for row in found["rows"]] == ["", "crashed", "seconds", ""]
     assert found["rows"][1]["why"] == "the process ended with exit code 3"
 

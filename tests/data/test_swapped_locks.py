@@ -82,3 +82,19 @@ def test_a_host_that_ends_before_its_transfer_is_told(waits: bool) -> None:
         assert finding.cycles is not None
         assert finding.cycles[0] < finding.cycles[1] == result.cycles
         assert "interface(0,0) S2MM 0" in finding.message
+
+
+def test_a_writer_that_was_started_before_is_not_the_hosts() -> None:
+    """A design may start what it writes at once, and have a host for what it reads alone."""
+    array = Array("npu1", 1)
+    interface, tile = array.interface_tile(0), array.memory_tile(0)
+    target = array.external("target", np.zeros(64, np.int32))
+    array.connect(tile.mm2s[0], interface.s2mm[0])
+    interface.s2mm[0].start(interface.write(target))
+
+    def sequence(host: Host):  # type: ignore[no-untyped-def]
+        yield host.start(tile.mm2s[0], tile.read(tile.buffer("block", 64, data=np.arange(64))))
+
+    array.host(sequence)
+    result = array.run()
+    assert (result.status, result.findings) == ("finished", ())

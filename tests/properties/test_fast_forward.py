@@ -37,7 +37,7 @@ def test_buffers_between_producers_and_consumers_end_in_the_same_state(design: D
 
 @pytest.mark.slow
 @given(designs())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nothing_changes_but_what_is_compared(design: Design) -> None:
     engine = build(design, forward=False).engine
     for cycles in design.stops:

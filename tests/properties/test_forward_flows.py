@@ -25,7 +25,7 @@ def test_random_columns_end_in_the_same_state(design: Design) -> None:
 
 @pytest.mark.slow
 @given(designs())
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 def test_nothing_changes_but_what_is_compared(design: Design) -> None:
     engine = build(design, forward=False)
     for cycles in design.stops:

@@ -213,7 +213,8 @@ class Bench:
         try:
             stop = run_sequences(self.engine, self.hosts, end, untimed=untimed, progress=progress)
             if stop is None and self.hosts:
-                late = LateWrites.of(self.engine, timed=not untimed)
+                started = {task.channel.index for each in self.hosts for task in each.host.tasks}
+                late = LateWrites.of(self.engine, timed=not untimed, started=started)
             if stop is None and untimed:
                 stop = run_untimed(self.engine, progress, words_within(self.engine, most))
             elif stop is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,14 +31,21 @@ class LateWrites:
     words: dict[int, int]
 
     @classmethod
-    def of(cls, engine: Engine, *, timed: bool) -> LateWrites:
-        """Look for it, when the last host has just ended; traces come as long as somebody works."""
+    def of(cls, engine: Engine, *, timed: bool, started: Container[int] | None = None) -> LateWrites:
+        """Look for it, when the last host has just ended; traces come as long as somebody works.
+
+        Args:
+            engine: the model.
+            timed: cycles pass in the run.
+            started: model indices of the channels on which hosts started tasks; None = whatever is at work.
+        """
         c = engine.channels
         busy = (c.external >= 0) & (c.direction == S2MM) & ((c.phase != Phase.IDLE) | (c.queue_count > 0))
         found = np.flatnonzero(busy).tolist()
         if found:
             chains, traced = BdChains(engine), traced_channels(engine)
             found = [ch for ch in found if ch not in traced and not chains.loops(ch)]
+            found = [ch for ch in found if started is None or ch in started]
         return cls(engine.now if timed else None, {ch: _moved(engine, ch) for ch in found})
 
     def findings(self, engine: Engine) -> Iterator[Finding]:

@@ -110,6 +110,7 @@ def begin(array: Array, channel: Channel, work: Sequence[Transfer], again: int) 
     def host(host: Host) -> Iterator[HostAction]:
         for each in work:
             yield host.start(channel, each, repeat=again)
+        yield host.wait()
 
     array.host(host)
 

@@ -259,6 +259,7 @@ def begin(array: Array, jobs: Sequence[Job]) -> None:
     def host(host: Host) -> Iterator[HostAction]:
         for channel, work, again in jobs:
             yield host.start(channel, work, repeat=again)
+        yield host.wait()
 
     array.host(host)
 
