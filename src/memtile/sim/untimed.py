@@ -91,7 +91,7 @@ def _time_put_back(st: State) -> Iterator[None]:
         st.locks.stamp[:] = _NEVER
         st.switch.popped[:] = _NEVER
         st.switch.departures[:] = 0
-        st.switch.entered[:] = np.minimum(st.switch.entered, now)
+        st.switch.entered[:] = np.minimum(st.switch.entered, int(now))
 
 
 def _last_zeroisation(st: State) -> int:
