@@ -69,14 +69,16 @@ def main() -> int:
     if healthy != "passed":
         print(f"the tests do not pass without mutants:\n{healthy}")
         return 1
-    alive = 0
+    alive = []
     with ThreadPoolExecutor(chosen.workers) as pool:
         for mutant, said in zip(mutants, pool.map(fate, mutants), strict=True):
-            alive += said != "failed"
-            print(
-                f"{'dead ' if said == 'failed' else 'ALIVE'} {mutant.name}: {mutant.test} {said}", flush=True
-            )
-    print(f"{len(mutants) - alive} of {len(mutants)} mutants are dead")
+            line = f"{mutant.name}: {mutant.test} {said}"
+            print(f"{'dead ' if said == 'failed' else 'ALIVE'} {line}", flush=True)
+            if said != "failed":
+                alive.append(line)
+    print(f"{len(mutants) - len(alive)} of {len(mutants)} mutants are dead")
+    if alive:  # again, where the end of a long log is all that somebody reads
+        print("alive:", *alive, sep="\n")
     return 1 if alive or not mutants else 0
 
 
