@@ -14,6 +14,7 @@ from memtile.check.check import check
 from memtile.check.result import CheckResult
 from memtile.check.subject import Subject, of_design, of_mlir, of_program
 from memtile.check.tasks import TaskLog
+from memtile.check.waits import wait_findings
 from memtile.design.host import Host
 from memtile.explain.findings import Severity
 from memtile.importers.design import load_still
@@ -76,6 +77,8 @@ def test_a_lock_that_nobody_releases_is_the_root_and_told_once() -> None:
 @pytest.mark.parametrize(("begins", "expected"), [(2, []), (1, ["MT0106"])])
 def test_a_lock_can_be_too_small_by_one(begins: int, expected: list[str]) -> None:
     assert codes(found(lambda: ring(begins, wanted=2))) == expected
+    alone = wait_findings(of_design(ring(begins, wanted=2)))  # the game finds it too, where it can be played
+    assert [finding.code for finding in alone] == expected
 
 
 def test_what_a_core_may_release_is_not_blamed(tmp_path: Path) -> None:

@@ -316,6 +316,27 @@ def test_a_core_that_ends_at_once_is_named_and_not_the_channel_whose_words_it_di
     assert (finding.code, finding.sides[0].who) == ("MT0309", "core (0, 2) (kernel 'ends_at_once')")
 
 
+def test_a_kernel_in_python_that_keeps_its_buffer_is_named_with_the_lock_that_it_should_release() -> None:
+    array = Array("npu1", columns=1)
+    tile = array.compute_tile(0, 2)
+    free, full = tile.lock(1, "free"), tile.lock(0, "full")
+
+    def keeps(core: Core) -> Iterator[Action]:
+        for _ in range(2):
+            yield core.acquire(full)
+
+    write = tile.write(tile.buffer("in", 8)).guarded(free.acquire(), full.release())
+    tile.s2mm[0].start(write, repeat=2)
+    tile.s2mm[0].feed(np.arange(16, dtype=np.int32))
+    tile.run_kernel(keeps)
+    (finding,) = array.run().findings
+    assert finding.code == "MT0302"
+    assert finding.message.endswith(
+        "core (0, 2) (kernel 'keeps') has taken lock 1 'full' of tile (0, 2) before, waits for it again "
+        "and has never released lock 0 'free' of tile (0, 2)."
+    )
+
+
 def test_an_mlir_design_names_its_locks_and_its_place() -> None:
     design = load(str(corpus.CORPUS / "wait-before-start-hangs.mlir"))
     result = design.run(np.arange(64, dtype=np.int32), None).result

@@ -362,8 +362,8 @@ MUTANTS = (
         "explain/deadlock/circles.py",
         "        if wanted in waits.engine.cores.running[after.number].taken:",
         "        if False:",
-        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
-        "[core-keeps-the-input-hangs]",
+        "tests/faults/test_deadlock.py::"
+        "test_a_kernel_in_python_that_keeps_its_buffer_is_named_with_the_lock_that_it_should_release",
     ),
     Mutant(
         "a core that ended gives nothing it gave before",
