@@ -277,6 +277,17 @@ def test_a_program_that_has_met_its_waits_has_no_findings_though_a_core_waits_fo
     assert not done.result.waits
 
 
+def test_words_that_another_program_may_send_are_not_missed() -> None:
+    case = corpus.CORPUS / "fifo-never-released-fine.mlir"
+    short = case.read_text("utf-8").replace("(%a[0, 0, 0, 0][1, 1, 1, 64]", "(%a[0, 0, 0, 0][1, 1, 1, 56]")
+    assert short != case.read_text("utf-8")
+    three = short.replace("1, 64][0, 0, 0, 1]) {id = 1", "1, 48][0, 0, 0, 1]) {id = 1")
+    done = loads(Text(case.name, three)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
+    assert done.result.status is Status.FINISHED
+    assert any("word 8 of 16: no input word" in line for line in done.result.resting)
+    assert not done.result.findings
+
+
 def cascade(giver: Kernel) -> Array:
     """Two cores side by side, the left one's cascade going to the right one, which waits for a value."""
     array = Array("npu1", columns=2)

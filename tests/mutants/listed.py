@@ -419,6 +419,21 @@ MUTANTS = (
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[wait-without-token-hangs]",
     ),
     Mutant(
+        "words that stay behind when a program has met its waits are not told",
+        "io/program/run.py",
+        "for finding in result.findings if finding.code in HOLDING",
+        "for finding in result.findings if False",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
+        "[fifo-never-released-wrong]",
+    ),
+    Mutant(
+        "who waits for words of another program is told",
+        "io/program/run.py",
+        "for finding in result.findings if finding.code in HOLDING",
+        "for finding in result.findings if finding.code != DROPPED",
+        "tests/faults/test_deadlock.py::test_words_that_another_program_may_send_are_not_missed",
+    ),
+    Mutant(
         "a program that has met its waits still has findings",
         "io/program/run.py",
         "finding for finding in result.findings if finding.code == DROPPED",

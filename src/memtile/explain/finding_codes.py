@@ -70,3 +70,5 @@ DROPPED = "MT0308"
 """Of a task that was dropped, which is wrong whether or not anything waits for it."""
 WRONG_LOCK = "MT0305"
 """Of a release to the wrong lock, which a hang and a race can both come from."""
+HOLDING = frozenset(("MT0301", "MT0302", "MT0303", WRONG_LOCK, "MT0306", "MT0307", "MT0309", "MT0310"))
+"""Of words that are there and go no further: they stay behind even where the program comes to its end."""

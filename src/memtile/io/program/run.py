@@ -20,7 +20,8 @@ from memtile.design.own_door import OwnDoor
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.deadlock.hosts import HostWaiting
-from memtile.explain.finding_codes import DROPPED
+from memtile.explain.finding_codes import DROPPED, HOLDING
+from memtile.explain.findings import Finding, Severity
 from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
@@ -397,14 +398,25 @@ def _to_the_end(
 
 
 def _over(result: Result) -> Result:
-    """The result of a program that has met all its waits: what still waits is no unfinished work."""
+    """The result of a program that has met all its waits: what still waits is no unfinished work.
+
+    Where it waits for words, another program may send them. Words that somebody holds up stay behind.
+    """
     if result.status not in (Status.STUCK, Status.LIMIT):
         return result
     resting = (*result.resting, *result.waiting)
-    dropped = tuple(finding for finding in result.findings if finding.code == DROPPED)
+    dropped = [finding for finding in result.findings if finding.code == DROPPED]
+    behind = [_left(finding) for finding in result.findings if finding.code in HOLDING]
+    findings = (*dropped, *behind)
     return replace(
-        result, status=Status.FINISHED, waiting=(), resting=resting, findings=dropped, waits=WaitGraph()
+        result, status=Status.FINISHED, waiting=(), resting=resting, findings=findings, waits=WaitGraph()
     )
+
+
+def _left(finding: Finding) -> Finding:
+    """Of words that stayed behind when all that the host had waited for was there."""
+    message = f"The host met all its waits, and words stayed behind: {finding.message}"
+    return replace(finding, severity=Severity.WARNING, message=message)
 
 
 def _bound(
