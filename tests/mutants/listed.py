@@ -3541,6 +3541,34 @@ MUTANTS = (
         "if not whole:",
         "tests/faults/test_engine_cache.py::test_machine_code_is_found_as_it_was_kept_or_not_at_all",
     ),
+    Mutant(
+        "an engine of other sources is taken from the package",
+        "jit/carried.py",
+        "if made_for[1:] != (sources, about):",
+        "if made_for[2] != about:",
+        "tests/properties/test_carried_engines.py::test_what_does_not_fit_is_refused",
+    ),
+    Mutant(
+        "an engine is taken that needs more than the processor has",
+        "jit/carried.py",
+        "sorted(needs - features)",
+        "sorted(needs - needs)",
+        "tests/properties/test_carried_engines.py::test_what_does_not_fit_is_refused",
+    ),
+    Mutant(
+        "a damaged engine is taken from the package",
+        "jit/carried.py",
+        "if made_for[0] != sha256(content).hexdigest():",
+        "if not content:",
+        "tests/properties/test_carried_engines.py::test_what_does_not_fit_is_refused",
+    ),
+    Mutant(
+        "an engine of the package comes before one that was compiled here",
+        "jit/entries.py",
+        "self.in_cache() or self.in_package().code",
+        "self.in_package().code or self.in_cache()",
+        "tests/properties/test_carried_engines.py::test_what_was_compiled_for_this_processor_comes_first",
+    ),
     # Tools of agents
     Mutant(
         "modules of a design stay in a server",

@@ -89,7 +89,7 @@ def inlined(function: F) -> F:
     return _part(function, inline=True)
 
 
-def _notice() -> str:
+def _notice(wanted: Entry | None) -> str:
     """What who waits for the compiler should know, in one sentence."""
     from numba import __version__
 
@@ -97,7 +97,9 @@ def _notice() -> str:
 
     missing = missing_hook()
     time = f"minutes, as Numba {__version__} lacks {missing}" if missing else "20 to 60 seconds"
-    return f"memtile: compiling the engine (once, {time}; it is kept for the next time) ..."
+    refused = wanted.in_package().refused if wanted is not None else ""
+    carried = f"; the one of this package {refused}" if refused else ""
+    return f"memtile: compiling the engine (once, {time}; it is kept for the next time{carried}) ..."
 
 
 @contextmanager
@@ -123,7 +125,7 @@ def compiling(say: Callable[[str], None], sources: Sources, wanted: Entry | None
         def on_start(self, _event: Any) -> None:
             if not self.given:
                 self.given = True
-                say(_notice())
+                say(_notice(wanted))
                 forget_old(directory)
                 gc.disable()
                 PROGRESS.begin()

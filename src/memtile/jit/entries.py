@@ -1,4 +1,5 @@
-"""Entries: compiled functions that Python calls, as machine code that is kept on disk (``native``).
+"""Entries: compiled functions that Python calls, as machine code from the cache (``native``) or the package
+(``carried``).
 
 Where this Numba does not hand its machine code over, or ``MEMTILE_JIT=numba`` says so, Numba itself keeps and
 calls it: slower to load and to call, otherwise the same.
@@ -14,7 +15,7 @@ from inspect import signature
 from typing import Any
 from zlib import crc32
 
-from memtile.jit import native
+from memtile.jit import carried, native
 from memtile.jit.cache import Sources, cache_directory
 from memtile.jit.settings import settings
 from memtile.jit.struct_layout import layout_of
@@ -65,14 +66,27 @@ class Entry:
 
     @cached_property
     def _calls(self) -> native.Calls:
-        code = None if self._by_numba else self.kept() or self._compiled()
+        code = self.kept() or (None if self._by_numba else self._compiled())
         return native.load(code, self._numbers) if code else self._numba_calls()
 
     def kept(self) -> native.Code | None:
-        """The machine code on disk, None if there is none for these sources, structs and this processor."""
+        """The machine code on disk, None if there is none for these sources, structs and this processor.
+
+        What was compiled for this very processor comes before what the package carries for many.
+        """
+        return self.in_cache() or self.in_package().code
+
+    def in_cache(self) -> native.Code | None:
+        """The machine code in the cache, None if there is none."""
         if self._by_numba:
             return None
         return native.kept(cache_directory(self._sources), self.__name__, self._about)
+
+    def in_package(self) -> carried.Found:
+        """The machine code that the package carries, and why not."""
+        if self._by_numba:
+            return carried.Found(None, "")
+        return carried.found(self.__name__, self._sources, self._about)
 
     @property
     def _about(self) -> str:

@@ -60,12 +60,17 @@ def _file(directory: Path, name: str) -> Path:
     return directory / f"{name}-{crc32(machine().encode()):08x}.object"
 
 
+def file_of(code: Code, **more: Any) -> bytes:
+    """What is in a file: a line that says what the code is, with ``more`` in it, and the object file."""
+    head = {"symbol": code.symbol, "about": code.about, "sha256": sha256(code.content).hexdigest(), **more}
+    return json.dumps(head).encode() + b"\n" + code.content
+
+
 def keep(directory: Path, name: str, code: Code) -> None:
     """Write code to a file, whole or not at all."""
-    head = {"symbol": code.symbol, "about": code.about, "sha256": sha256(code.content).hexdigest()}
     descriptor, part = tempfile.mkstemp(dir=directory)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(json.dumps(head).encode() + b"\n" + code.content)
+        file.write(file_of(code))
     Path(part).replace(_file(directory, name))
 
 

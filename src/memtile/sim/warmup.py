@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from memtile.arch.tiles import MEMORY
 from memtile.jit import decorators as jit
@@ -40,11 +41,24 @@ def warm_up(state: State) -> float:
     return _ready[0]
 
 
-def ready() -> tuple[float, Path | None]:
-    """Compile or load the engine; the seconds that it took, and where it is kept.
+class Ready(NamedTuple):
+    """An engine that can be called.
 
-    With ``MEMTILE_JIT=0`` there is nothing to compile, and no place.
+    Attributes:
+        seconds: that it took in this process.
+        directory: of the cache; None = with ``MEMTILE_JIT=0`` there is nothing to compile, and no place.
+        carried: the package has brought it, and the cache has none.
     """
+
+    seconds: float
+    directory: Path | None
+    carried: bool
+
+
+def ready() -> Ready:
+    """Compile or load the engine."""
     if not jit.ENABLED:
-        return 0.0, None
-    return warm_up(build([Placed(MEMORY.name)])), cache_directory(machine.COMPILED)
+        return Ready(0.0, None, False)
+    seconds = warm_up(build([Placed(MEMORY.name)]))
+    carried = machine.operate.in_cache() is None and machine.operate.in_package().code is not None
+    return Ready(seconds, cache_directory(machine.COMPILED), carried)

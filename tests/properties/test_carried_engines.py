@@ -1,0 +1,189 @@
+"""Is an engine that the package carries taken where it fits, refused where it does not, and never first?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from memtile.jit import carried, decorators, entries, native, parts
+from memtile.jit.decorators import ENABLED
+from memtile.jit.entries import Entry
+from memtile.jit.structs import Struct, dereference, place_of
+
+compiles = pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
+
+
+class Numbers(NamedTuple):
+    values: npt.NDArray[np.int64]
+
+
+class Shelf(Numbers, Struct):
+    pass
+
+
+shelf_at = dereference(Shelf)
+
+
+def doubled(shelf: int, at: int) -> int:
+    shelf_at(shelf).values[at] *= 2
+    return int(shelf_at(shelf).values[at])
+
+
+def entry() -> Entry:
+    return Entry(doubled, (), Shelf, by_numba=False)
+
+
+def answer(one: Entry) -> int:
+    return one(Shelf(np.arange(4)), 3)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The cache is empty, and nothing is carried."""
+    monkeypatch.setattr(carried, "FOLDER", tmp_path / "engines")
+    monkeypatch.setattr(carried, "WANTED", True)
+    use_cache(monkeypatch, tmp_path / "cache")
+    place_of(Shelf(np.zeros(1, np.int64)))
+    carried.found.cache_clear()
+    yield
+    carried.found.cache_clear()
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of what is compiled."""
+    names, former = [], parts.machine_code
+
+    def noted(function: Any, numbers: int) -> tuple[str, bytes] | None:
+        names.append(function.__name__)
+        return former(function, numbers)
+
+    monkeypatch.setattr(parts, "machine_code", noted)
+    return names
+
+
+def use_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    folder.mkdir()
+    monkeypatch.setattr(entries, "cache_directory", lambda _sources: folder)
+
+
+def carry(code: native.Code, **changed: Any) -> native.Code:
+    """Have the package carry some code, with changes in what it says of it."""
+    head, _, content = carried.content_of(code, (), ()).partition(b"\n")
+    head = json.dumps({**json.loads(head), **changed}).encode()
+    carried.FOLDER.mkdir()
+    carried.path_of("doubled").write_bytes(head + b"\n" + content)
+    carried.found.cache_clear()
+    return code
+
+
+def any_code() -> native.Code:
+    return native.Code("symbol", entry()._about, b"machine code")
+
+
+def carry_real(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, **changed: Any) -> None:
+    """The same with what is compiled now; the cache is empty again."""
+    assert answer(entry()) == 6
+    code = entry().in_cache()
+    assert code is not None
+    carry(code, **changed)
+    use_cache(monkeypatch, tmp_path / "empty")
+
+
+@compiles
+def test_what_is_carried_runs_without_compiling(
+    compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    carry_real(monkeypatch, tmp_path)
+    compiled.clear()
+    assert entry().in_package().refused == ""
+    assert answer(entry()) == 6
+    assert compiled == []
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
+@compiles
+def test_what_is_refused_is_compiled_and_the_notice_says_why(
+    compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    carry_real(monkeypatch, tmp_path, sources="0123456789abcdef")
+    compiled.clear()
+    assert decorators._notice(entry()).endswith("; the one of this package is of other sources) ...")
+    assert answer(entry()) == 6
+    assert compiled == ["doubled"]
+
+
+def test_what_fits_is_taken() -> None:
+    code = carry(any_code(), needs=sorted(carried.here()[1])[:3])
+    assert entry().in_package() == carried.Found(code, "")
+    assert entry().kept() == code
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"sources": "0123456789abcdef"}, "is of other sources"),
+        ({"about": "01234567"}, "is of other sources"),
+        ({"sha256": "0" * 64}, "is damaged"),
+        ({"needs": 5}, "is damaged"),
+        ({"platform": "riscv64 linux"}, "is for riscv64 linux"),
+        ({"needs": ["warp", "hyperdrive"]}, "needs a processor with hyperdrive, warp"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changed: dict[str, Any], says: str) -> None:
+    carry(any_code(), **changed)
+    assert entry().in_package() == carried.Found(None, says)
+    assert entry().kept() is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"[]\n", b"{}\n", b"no line"])
+def test_a_damaged_file_is_refused(damage: bytes) -> None:
+    carry(any_code())
+    carried.path_of("doubled").write_bytes(damage)
+    assert entry().in_package() == carried.Found(None, "is damaged")
+
+
+def test_a_package_that_carries_nothing_says_nothing() -> None:
+    assert entry().in_package() == carried.Found(None, "")
+    assert decorators._notice(entry()).endswith("kept for the next time) ...")
+
+
+def test_what_was_compiled_for_this_processor_comes_first(tmp_path: Path) -> None:
+    carry(any_code())
+    own = any_code()._replace(content=b"compiled here")
+    native.keep(tmp_path / "cache", "doubled", own)
+    assert entry().kept() == own
+
+
+def test_who_wants_an_own_engine_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    carry(any_code())
+    monkeypatch.setattr(carried, "WANTED", False)
+    carried.found.cache_clear()
+    assert entry().kept() is None
+
+
+@pytest.mark.parametrize(
+    ("triple", "platform"),
+    [
+        ("x86_64-unknown-linux-gnu", "x86_64 linux"),
+        ("x86_64-pc-linux-gnu", "x86_64 linux"),
+        ("arm64-apple-darwin23.1.0", "arm64 darwin"),
+        ("x86_64-pc-windows-msvc", "x86_64 windows"),
+    ],
+)
+def test_platforms_have_neither_vendor_nor_version(triple: str, platform: str) -> None:
+    assert carried.platform_of(triple) == platform
+
+
+def test_this_processor_has_what_its_baseline_needs() -> None:
+    """Names of features that LLVM does not know would refuse every processor."""
+    baseline = carried.baseline()
+    if baseline is None:
+        pytest.skip(f"nothing is compiled ahead for {carried.here()[0]}")
+    assert set(baseline.needs) <= carried.here()[1]
