@@ -35,7 +35,13 @@ WAYS = {  # row, slave, master
 }
 TIMINGS = (
     Timing(),
-    Timing(external_latency=37, external_write_latency=11, external_egress_words=24),
+    Timing(
+        external_latency=37,
+        external_write_latency=11,
+        external_egress_words=24,
+        external_first_read=90,
+        external_first_write=40,
+    ),
     Timing(ingress_words=3, task_start=5, external_burst_overhead=3),
 )
 FULL, EMPTY = 0, 1  # locks of the compute tile's input; 2 and 3 are those of its output

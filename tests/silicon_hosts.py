@@ -24,9 +24,8 @@ Measured = dict[str, float]
 TILE = address_of(0, 1)
 SCRATCH = TILE + 0x100
 BDS = 16  # of an interface tile
-# External memory of a Phoenix laptop, fitted to cases that calibrate: the warm tasks, and a rate of a word a
-# cycle, which takes as many words on their way as the latency has cycles.
-PHOENIX = Timing(external_latency=249, external_write_latency=176, external_egress_words=256)
+PHOENIX = Timing.of_board("phoenix")  # external memory as fitted to cases that calibrate
+WARM = replace(PHOENIX, external_first_read=0, external_first_write=0)  # in runs that are long on silicon
 DIRECTIONS = {"MM2S": MM2S, "S2MM": S2MM}
 
 
@@ -153,18 +152,32 @@ def run_chain(count: int, words: int, direction: str, stop: str) -> tuple[Progra
 
 
 def chain(count: int, words: int, direction: str) -> Measured:
-    """``count`` tasks of ``words`` words one after another: the whole, each, and the gap between them."""
-    done, whole, after = run_chain(count, words, direction, "last")
-    _, busy, _ = run_chain(count, words, direction, "end")
-    span = whole - after
-    gap = (span - busy) / (count - 1) if count > 1 else 0.0
-    completed = float(done.stopped == "")
-    return {"span": span, "duration": busy / count, "gap": gap, "completed": completed}
+    """``count`` tasks of ``words`` words one after another: each, and the gaps between them.
+
+    What a shorter chain does a longer one does too, so that each task is the difference of two chains.
+    """
+    spans, busy, completed = [], [], True
+    for length in range(1, count + 1):
+        done, whole, after = run_chain(length, words, direction, "last")
+        completed = completed and done.stopped == ""
+        spans.append(whole - after)
+        busy.append(run_chain(length, words, direction, "end")[1])
+    tasks = np.diff([0, *busy])
+    gaps = np.diff(spans) - tasks[1:]
+    found = {"span": spans[-1], "completed": float(completed)}
+    found |= {f"task_{n}": float(each) for n, each in enumerate(tasks)}
+    found |= {f"gap_{n}": float(each) for n, each in enumerate(gaps)}
+    if count > 1:
+        found |= {"gap": float(np.mean(gaps)), "gap_median": float(np.median(gaps))}
+        found["warm"] = float(np.mean(tasks[1:]))
+    if count > 2:
+        found["gap_steady"] = float(np.mean(gaps[1:]))
+    return found
 
 
 def single(words: int, direction: str) -> Measured:
     """One task of ``words`` words, from START_TASK to FINISHED_TASK."""
-    return {"duration": chain(1, words, direction)["duration"]}
+    return {"duration": chain(1, words, direction)["task_0"]}
 
 
 def rate(words: tuple[int, int], direction: str) -> Measured:
@@ -220,7 +233,7 @@ def absorbed(buffers: int, words: int = 64) -> Measured:
 
 def rate_of_channels(columns: int, channels: int, words: int) -> Measured:
     """External memory through memory tiles and back: bytes a cycle each way, of all channels together."""
-    array = Array("npu1", columns, PHOENIX)
+    array = Array("npu1", columns, WARM)
     for c in range(columns):
         door, tile = array.interface_tile(c), array.memory_tile(c)
         for n in range(channels):

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from memtile import InputFileError, Status, Timing, schema
 from memtile.arch.chosen_timing import chosen_timing
+from memtile.arch.trace import PACKET_WORDS
 from memtile.cli.main import app
 from memtile.explore.measure.designs import EXPERIMENTS
 from memtile.explore.measure.files import text_of
@@ -27,6 +28,8 @@ HIDDEN = {
     "broadcast_hop": 5,
     "compute_egress_words": 9,
     "external_burst_overhead": 5,
+    "external_first_read": 640,
+    "external_first_write": 310,
     "external_latency": 222,
     "external_port_latency": 4,
     "external_port_words": 9,
@@ -107,6 +110,15 @@ def test_two_commands_from_a_board_to_a_file_of_cases(tmp_path: Path) -> None:
     assert values == {"my-lab-npu1-packet-arbitration": 1, "my-lab-npu1-broadcast-hop": 2}
 
 
+@pytest.mark.parametrize("design", [each.name for each in EXPERIMENTS])
+def test_the_way_of_tokens_is_left_to_the_compiler(design: str) -> None:
+    """mlir-aie makes it for the controller id of the tile; a second one of that id is none that it has."""
+    (each,) = (each for each in EXPERIMENTS if each.name == design)
+    text = text_of(each, "npu1")
+    assert "TileControl" not in text
+    assert "controller_id = #aie.packet_info<pkt_type = 0, pkt_id = 15>" in text
+
+
 def test_the_transaction_does_what_the_text_does(tmp_path: Path) -> None:
     cli("write", tmp_path, "--constant", "ingress_words")
     run_here(tmp_path, "blocked.bin", "run.npy")
@@ -122,7 +134,7 @@ def test_of_several_traces_the_median_counts_and_the_spread_is_told() -> None:
     found = measured("npu1", {"stream": traces})
     assert found.values["task_start"] == 6
     (case,) = (case for case in found.cases("S", "https://s.org")["cases"] if "task-start" in case["id"])
-    assert case["measured"] == {"value": 6, "low": 4, "high": 9, "note": "3 traces, the median"}
+    assert case["measured"] == {"value": 6, "low": 4, "high": 9, "note": "3 traces, the median", "runs": 3}
     assert "--timing task_start=6" in str(found.sheet())
 
 
@@ -138,6 +150,41 @@ def test_what_no_trace_gave_is_told_as_assumed() -> None:
 def test_designs_that_a_constant_needs_come_with_it() -> None:
     assert [each.name for each in experiments_for(["external_latency"])] == ["stream", "north", "external"]
     assert len(experiments_for([])) == len(EXPERIMENTS)
+
+
+def moved(words: Words, columns: int, rows: int = 0) -> Words:
+    """A trace whose packets come from other columns and rows."""
+    given = words.copy()
+    for at in range(0, len(words), PACKET_WORDS):
+        if words[at]:
+            rest = (int(words[at]) + (columns << 21) + (rows << 16)) & 0x7FFFFFFF
+            given[at] = rest | (0 if rest.bit_count() % 2 else 1 << 31)
+    return given
+
+
+def test_a_design_may_be_placed_in_any_column() -> None:
+    """On Phoenix a design's first column is column 1 of the array: its packets say so."""
+    trace = traced("broadcast")
+    assert measured("npu1", {"broadcast": [("t", moved(trace, 1))]}).values == {"broadcast_hop": 2}
+
+
+def test_packets_of_another_row_or_module_are_no_trace_of_the_design() -> None:
+    trace = traced("broadcast")
+    says = r"sender of packet id 1 is memory_tile of row 2; it must be memory_tile of row 1"
+    with pytest.raises(InputFileError, match=says):
+        measured("npu1", {"broadcast": [("t", moved(trace, 0, 1))]})
+    with pytest.raises(InputFileError, match="memory_tile of row 1; it must be pl of row 0"):
+        measured("npu1", {"external": [("t", trace)]})
+
+
+def test_a_trace_without_an_event_says_which() -> None:
+    """Zeros where the last packet was: the buffer was read too early."""
+    trace = traced("external")
+    last = int(np.flatnonzero(trace)[-1]) // PACKET_WORDS
+    assert last > 0
+    trace[PACKET_WORDS * last :] = 0
+    with pytest.raises(InputFileError, match=r"of pl, tile \(0, 0\), was asserted|nothing in it is from"):
+        measured("npu1", {"external": [("t", trace)]})
 
 
 def test_a_stream_that_stops_gives_no_numbers() -> None:

@@ -56,6 +56,15 @@ def test_they_stand_over_what_the_design_says(file: str) -> None:
     assert cycles("--set", "latency=400", "--timing", "external_latency=300", file) == cycles(file) + 200
 
 
+def test_a_board_has_all_that_was_measured_of_it(file: str) -> None:
+    """Its first read takes 1,255 cycles more; what is given beside it stands over it."""
+    plain = cycles(file)
+    assert cycles("--timing", "phoenix", file) == plain + 235 + 1255
+    for texts in (["external_latency=100", "phoenix"], ["phoenix", "external_latency=100"]):
+        options = [part for text in texts for part in ("--timing", text)]
+        assert cycles(*options, file) == plain + 1255
+
+
 def test_the_result_says_with_what_it_was_made(file: str) -> None:
     told = json.loads(invoke("run", "--json", "--timing", "external_latency=300", file).stdout)
     assert "external_latency = 300" in told["assumed"]
@@ -89,6 +98,8 @@ def test_faults_run_with_them(file: str) -> None:
         (["external_latency"], "NAME=NUMBER"),
         (["external_latency=fast"], "NAME=NUMBER"),
         (["task_start=2", "task_start=3"], "gives task_start twice"),
+        (["phoenix", "phoenix"], "gives boards twice, phoenix and phoenix"),
+        (["strix"], "NAME=NUMBER or the name of a board"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "faults", "serve"])

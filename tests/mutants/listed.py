@@ -39,6 +39,41 @@ class Mutant(NamedTuple):
 MUTANTS = (
     # Measurements, and cycles as a band
     Mutant(
+        "an estimate takes the first access for many",
+        "explain/estimate.py",
+        "max(0, _most(st, Cause.EXTERNAL, direction) - later)",
+        "_most(st, Cause.EXTERNAL, direction)",
+        "tests/timing/test_bound.py::test_an_estimate_does_not_take_the_first_access_for_many",
+    ),
+    Mutant(
+        "every access to external memory is the first one",
+        "model/dma/external.py",
+        "    st.externals.warm[row] = 1\n",
+        "",
+        "tests/timing/test_external.py::test_the_first_read_of_a_channel_alone_takes_longer[1255]",
+    ),
+    Mutant(
+        "a written BD does not wait for the first answer",
+        "model/dma/external_write.py",
+        "max(st.externals.response_at[row], at)",
+        "at",
+        "tests/timing/test_external.py::test_writes_do_not_wait_for_the_first_answer_and_the_bd_does[8-396]",
+    ),
+    Mutant(
+        "a trace of another tile is read as that of the design",
+        "explore/measure/seen.py",
+        "        if given != allowed:\n",
+        "        if False:\n",
+        "tests/clients/test_measure.py::test_packets_of_another_row_or_module_are_no_trace_of_the_design",
+    ),
+    Mutant(
+        "a board stands over the constants that are given beside it",
+        "cli/timing_option.py",
+        "{**(BOARDS[boards[0]] if boards else {}), **found}",
+        "{**found, **(BOARDS[boards[0]] if boards else {})}",
+        "tests/clients/test_timing_option.py::test_a_board_has_all_that_was_measured_of_it",
+    ),
+    Mutant(
         "an estimate knows constants at one end only",
         "explain/estimate.py",
         "high + max(0, *ends)",

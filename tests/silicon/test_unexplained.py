@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from interface_bench import Column
+from interface_bench import Column, caught
 from memtile.arch.tiles import MM2S
 from memtile.bd.windows import OWN
+from memtile.model.state.events import ChannelEvent
 from memtile.sim.event_unit import EventUnit
-from silicon_hosts import PHOENIX, chain, numbered_beyond
+from silicon_hosts import PHOENIX, numbered_beyond
 from silicon_rig import cases
 from silicon_streams import CONSUMED, SENT, core_reads, gaps, relay, relayed, runs, watched
 from silicon_tiles import core_beside_dma, filled_and_drained, give_back, store_beside_dma
@@ -102,14 +104,23 @@ def test_dev_silicon_6_a_core_sees_every_dead_cycle_of_its_sender() -> None:
     assert (MEASURED["relay-resume"], relayed()["resume"]) == (15, 14)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("direction", ["MM2S", "S2MM"])
-def test_the_latencies_of_external_memory_are_those_of_cases_that_calibrate(direction: str) -> None:
-    """What the rig takes for a Phoenix laptop; the defaults are assumed."""
-    (case,) = (case for case in cases() if case.id == f"warm-task-{direction.lower()}")
-    assert case.calibrates
-    assert chain(8, 64, direction)["duration"] == case.measured
-    assert (PHOENIX.external_latency, PHOENIX.external_write_latency) == (249, 176)
+def test_dev_silicon_7_a_task_starts_when_the_one_before_it_has_ended() -> None:
+    """DEV-SILICON-7: on Phoenix START_TASK of a task that was pushed early comes before that."""
+    assert MEASURED["chain-8-mm2s-gap-0"] < 0
+    assert MEASURED["chain-8-mm2s-task-1"] + MEASURED["chain-8-mm2s-gap-0"] == 371
+    assert 364 <= 371 <= 399  # what tasks take that need not wait: 5, 6 and 7 of the chain
+    column, ch = caught(timing=PHOENIX)
+    at = column.engine.external.add("in", np.arange(64, dtype=np.uint32)).at()
+    column.start(0, MM2S, 0, 0, 64, at)
+    column.engine.run(100)
+    column.issue(0, MM2S, 0, 0)
+    state, stamps = column.engine.state, set()
+    for _ in range(2600):
+        column.engine.run(column.engine.now + 1)
+        stamps.add(int(state.seen[ch, ChannelEvent.START_TASK]))
+    started, ended = sorted(stamps)[-1], int(state.seen[ch, ChannelEvent.FINISHED_TASK])
+    assert started == 4 + 335 + 1255 + 64
+    assert ended - started == 335 + 64
 
 
 def test_fewer_words_on_their_way_than_cycles_of_latency_would_not_give_the_measured_rate() -> None:

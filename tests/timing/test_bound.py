@@ -136,6 +136,21 @@ def test_the_estimate_of_reads_of_external_memory_holds_what_reruns_give(words: 
         assert again().cycles > result.cycles + 250
 
 
+def test_an_estimate_does_not_take_the_first_access_for_many() -> None:
+    """What it takes longer hangs on no latency: the band is as wide as without it."""
+
+    def width(first: int) -> int:
+        array = Array("npu1", 1, Timing(external_first_read=first))
+        door, tile = array.interface_tile(0), array.memory_tile(0)
+        door.mm2s[0].start(door.read(array.external("in", np.arange(64, dtype=np.int32))))
+        tile.s2mm[0].start(tile.write(tile.buffer("kept", 64)))
+        array.connect(door.mm2s[0], tile.s2mm[0])
+        low, high = array.run().estimate or (0, 0)
+        return high - low
+
+    assert width(2000) == width(0) > 0
+
+
 def test_the_time_of_firmware_has_its_measured_spread() -> None:
     array = Array("npu1", 1)
     steps = [Write(address_of(0, 1), 1, firmware=True)] * 11

@@ -12,6 +12,7 @@ from memtile.bd.descriptor import Axi, Dim, Release
 from memtile.bd.windows import DmaLock
 from memtile.explain.outcome import outcome
 from memtile.model.state.causes import Cause
+from memtile.model.tile_reset import reset_tile
 from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.testing.rig import LETTERS
@@ -228,3 +229,49 @@ def test_skipped_cycles_are_like_stepped_ones() -> None:
         machine.cycle(stepping.engine.state)
     assert fingerprint(skipping) == fingerprint(stepping)
     assert end > 900
+
+
+@pytest.mark.parametrize("first", [0, 1, 1255])
+def test_the_first_read_of_a_channel_alone_takes_longer(first: int) -> None:
+    """DEV-EXT-1: the words of the second task come ``external_latency`` after its request."""
+    column, ch = caught(timing=Timing(external_latency=50, external_first_read=first))
+    column.start(0, MM2S, 0, 0, 8, source(column))
+    assert sent_after(column, ch, FIRST_REQUEST + 50 + first - 1) == 0
+    assert sent_after(column, ch, FIRST_REQUEST + 50 + first) == 1
+    column.engine.run(column.engine.now + 50)
+    began = column.engine.now
+    column.issue(0, MM2S, 0, 0)
+    assert sent_after(column, ch, began + FIRST_REQUEST + 50 - 1) == 8
+    assert sent_after(column, ch, began + FIRST_REQUEST + 50) == 9
+
+
+def test_each_channel_has_a_first_access_of_its_own() -> None:
+    """DEV-EXT-1: and again after its column was reset."""
+    timing = Timing(external_latency=50, external_first_read=400)
+    column, _ = caught(timing=timing)
+    other = column.channel(0, MM2S, 1)
+    column.engine.catch(other)
+    at = source(column)
+    column.start(0, MM2S, 0, 0, 8, at)
+    column.engine.run(600)
+    began = column.engine.now
+    column.start(0, MM2S, 1, 1, 8, at)
+    assert sent_after(column, other, began + FIRST_REQUEST + 50 + 400 - 1) == 0
+    assert sent_after(column, other, began + FIRST_REQUEST + 50 + 400) == 1
+    assert [int(n) for n in column.engine.state.externals.warm] == [0, 0, 1, 1]
+    reset_tile(column.engine.state, 0)
+    assert not column.engine.state.externals.warm.any()
+
+
+@pytest.mark.parametrize(("words", "later"), [(8, 396), (16, 388), (512, 0)])
+def test_writes_do_not_wait_for_the_first_answer_and_the_bd_does(words: int, later: int) -> None:
+    """DEV-EXT-1: the more words, the less of it is left at the end."""
+    cycles = []
+    for first in (0, 400):
+        column, ch = fed(words, timing=Timing(external_write_latency=30, external_first_write=first))
+        memory = np.zeros(words, np.uint32)
+        column.start(0, S2MM, 0, 0, words, column.engine.external.add("target", memory).at())
+        column.engine.run(LIMIT)
+        assert memory[-1] == words
+        cycles.append(int(column.engine.state.channels.finished_bd[ch]))
+    assert cycles[1] - cycles[0] == later

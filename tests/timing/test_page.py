@@ -151,8 +151,14 @@ def ports() -> dict[str, str]:
     return {"S2MM 0": rig.timeline(s), "MM2S 0": rig.timeline(m)}
 
 
-def external() -> dict[str, str]:
-    rig = Rig("interface", timing=Timing(external_latency=5, external_write_latency=5))
+def external(first_read: int = 0, first_write: int = 0, cycles: int = 20) -> dict[str, str]:
+    timing = Timing(
+        external_latency=5,
+        external_write_latency=5,
+        external_first_read=first_read,
+        external_first_write=first_write,
+    )
+    rig = Rig("interface", timing=timing)
     buffer = rig.engine.external.add("buffer", np.zeros(16, np.uint32))
     s, m = rig.s2mm(), rig.mm2s()
     rig.catch(m)
@@ -160,8 +166,12 @@ def external() -> dict[str, str]:
     for bd, ch in enumerate((m, s)):
         rig.write_bd(bd, Descriptor("interface", 6, buffer.at(8 * bd)))
         rig.issue(ch, bd)
-    rig.step(20)
+    rig.step(cycles)
     return {"MM2S 0": rig.timeline(m), "S2MM 0": rig.timeline(s)}
+
+
+def first_access() -> dict[str, str]:
+    return external(first_read=5, first_write=7, cycles=25)
 
 
 def zeroisation() -> dict[str, str]:
@@ -185,6 +195,7 @@ SCENARIOS: dict[str, Callable[[], dict[str, str]]] = {
     "compression": compression,
     "ports": ports,
     "external": external,
+    "first-access": first_access,
     "zeroisation": zeroisation,
 }
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, SupportsIndex
 
@@ -26,14 +27,26 @@ def _constant(
     return field(default=default, metadata=meta)
 
 
+BOARDS: Mapping[str, Mapping[str, int]] = {
+    "phoenix": {
+        "external_latency": 335,
+        "external_write_latency": 183,
+        "external_egress_words": 384,
+        "external_first_read": 1255,
+        "external_first_write": 358,
+    },
+}
+"""What was measured of a board and differs from the defaults, by its name; docs/silicon.md says how."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """Every latency and buffer depth that the cycle engine uses.
 
     Some measurements no constant explains: a relay's first word (DEV-SILICON-1), where a receiving port
     pauses (DEV-SILICON-2), how often two sides meet in a bank (DEV-SILICON-3), on which side of a port its
-    events are (DEV-SILICON-4), descriptors that transactions use twice (DEV-SILICON-5), and single cycles
-    between a receiver and its sender (DEV-SILICON-6).
+    events are (DEV-SILICON-4), descriptors that transactions use twice (DEV-SILICON-5), single cycles between
+    a receiver and its sender (DEV-SILICON-6), and when a task that waits is said to start (DEV-SILICON-7).
 
     Raises:
         DesignError: a value is outside the range in which the model is meaningful.
@@ -114,11 +127,29 @@ class Timing:
     external_egress_words: int = _constant(
         128,
         8,
-        256,
+        384,
         "words",
         "enough to cover external_latency at one word a cycle",
         Grade.ASSUMED,
         likely=(64, 256),
+    )
+    external_first_read: int = _constant(
+        0,
+        0,
+        1 << 16,
+        "cycles",
+        "case chain-1-mm2s: a channel's first read so much later, 1,255 on Phoenix; 0 leaves it out",
+        Grade.SILICON,
+        likely=(0, 1713),
+    )
+    external_first_write: int = _constant(
+        0,
+        0,
+        1 << 16,
+        "cycles",
+        "case chain-1-s2mm: a channel's first answer so much later, 358 on Phoenix; 0 leaves it out",
+        Grade.SILICON,
+        likely=(321, 692),
     )
     external_burst_overhead: int = _constant(
         1, 0, 64, "cycles", "AXI master busy for each burst beside its beats", Grade.ASSUMED, likely=(0, 4)
@@ -196,6 +227,18 @@ class Timing:
         likely=(2871, 3198),
     )
 
+    @classmethod
+    def of_board(cls, name: str) -> Timing:
+        """The constants with those that were measured of a board: "phoenix", a laptop.
+
+        Its external memory is slower than the defaults, and slower still the first time; see
+        docs/silicon.md for the measurements and docs/timing.md for what they are of.
+
+        Raises:
+            DesignError: no such board.
+        """
+        return cls(**board(name))
+
     def __post_init__(self) -> None:
         """Check every constant: a whole number, within its range."""
         problems = []
@@ -218,6 +261,26 @@ class Timing:
                 )
             )
         raise_if(problems, DesignError)
+
+
+def board(name: str) -> Mapping[str, int]:
+    """The constants that were measured of a board, by their names.
+
+    Raises:
+        DesignError: no such board.
+    """
+    if name in BOARDS:
+        return BOARDS[name]
+    raise DesignError(
+        Problem(
+            reason="timing",
+            where="timing constants",
+            field="board",
+            given=repr(name),
+            allowed=" or ".join(BOARDS),
+            source="docs/silicon.md",
+        )
+    )
 
 
 def constants() -> list[dict[str, int | str | list[int] | None]]:

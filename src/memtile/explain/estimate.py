@@ -76,6 +76,16 @@ def _met(cause: Cause, direction: int | None = None) -> Callable[[State, int], f
     return lambda st, value: _most(st, cause, direction) / max(value, 1)
 
 
+def _waited(direction: int, first: str) -> Callable[[State, int], float]:
+    """How often a channel spent a latency of external memory, without what its first access took longer."""
+
+    def times(st: State, value: int) -> float:
+        later = int(getattr(st.spec.timing, first)[0])
+        return max(0, _most(st, Cause.EXTERNAL, direction) - later) / max(value, 1)
+
+    return times
+
+
 def _cascaded(st: State, value: int) -> float:
     return int(st.core_spent[:, CoreCause.CASCADE_STALL].max(initial=0)) / max(value, 1)
 
@@ -85,8 +95,8 @@ _TIMES: Mapping[str, Callable[[State, int], float]] = {
     "zeroisation": _met(Cause.MEMORY_BUSY),
     "neighbour_latency": lambda st, _: float(st.interfaces.served.max(initial=0)),
     "cascade_latency": _cascaded,
-    "external_latency": _met(Cause.EXTERNAL, MM2S),
-    "external_write_latency": _met(Cause.EXTERNAL, S2MM),
+    "external_latency": _waited(MM2S, "external_first_read"),
+    "external_write_latency": _waited(S2MM, "external_first_write"),
     "packet_arbitration": lambda st, _: float(st.arbiters.packets.max(initial=0)),
     "access_cycles": lambda st, value: int(st.clock.host_waited[0]) / max(value, 1),
     FIRMWARE: lambda st, value: int(st.clock.host_waited[0]) / max(value, 1),

@@ -74,6 +74,8 @@ _EXTERNAL = {
     "external_write_latency": 1,
     "external_burst_overhead": 0,
     "external_egress_words": 256,
+    "external_first_read": 0,
+    "external_first_write": 0,
 }
 _HOST = {"access_cycles": 0, "firmware_access": 0, "firmware_word": 0, "firmware_push": 0}
 _LIMITS: Mapping[str, tuple[Mapping[str, int], Callable[[Result], bool]]] = {

@@ -26,6 +26,8 @@ RUN_ONLY = frozenset(
         "count_fifo_words",
         "external_burst_overhead",
         "external_egress_words",
+        "external_first_read",
+        "external_first_write",
         "external_latency",
         "external_write_latency",
         "finished_bd_delay",

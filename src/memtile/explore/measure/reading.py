@@ -102,6 +102,7 @@ def _case(found: Found, slug: str, device: str) -> dict[str, Any]:
     if len(found.values) > 1:
         measured |= {"low": min(found.values), "high": max(found.values)}
         measured["note"] = f"{len(found.values)} traces, the median"
+        measured["runs"] = len(found.values)
     constant = found.constant
     return {
         "id": f"{slug}-{device}-{constant.name.replace('_', '-')}",
@@ -126,6 +127,8 @@ def _time_of(name: str) -> str:
         return "count"
     if name.startswith(("firmware", "access")):
         return "host"
+    if name.startswith("external_first"):
+        return "first"
     outside = name.startswith("external") and not name.startswith("external_port")
     return "external" if outside else "array"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memtile.arch.devices import Device
 from memtile.arch.tiles import TILE_KINDS
-from memtile.errors import InputFileError, Problem
+from memtile.arch.trace import MODULES, PacketType
+from memtile.errors import InputFileError, Problem, raise_if
 from memtile.explore.measure.script import Place, Traced
 from memtile.io.trace.decoder import UnitTrace
 
@@ -123,13 +124,42 @@ class Seen:
         )
 
 
+def _module(packet_type: int) -> str:
+    """The module whose packets have a type."""
+    known = packet_type in tuple(PacketType)
+    return MODULES[PacketType(packet_type)] if known else f"packet type {packet_type}"
+
+
+def _strangers(units: Sequence[Traced], by_id: Mapping[int, UnitTrace], name: str) -> list[Problem]:
+    """Packets with the id of a unit that come from another module or row."""
+    problems = []
+    for number, unit in enumerate(units, 1):
+        sender = by_id[number].sender
+        given = f"{_module(sender.packet_type)} of row {sender.row}"
+        allowed = f"{unit.module} of row {unit.place[1]}"
+        if given != allowed:
+            problems.append(
+                Problem(
+                    reason="measure_unit",
+                    where=name,
+                    field=f"sender of packet id {number}",
+                    given=given,
+                    allowed=allowed,
+                    source=_SOURCE,
+                    next_step="Give the trace of this design and no other.",
+                )
+            )
+    return problems
+
+
 def of_units(
     units: Sequence[Traced], traces: Sequence[UnitTrace], name: str, device: Device
 ) -> dict[Place, Seen]:
     """What each unit of a design saw, by its place in the design.
 
     Raises:
-        InputFileError: a unit of the design is not in the trace; all of them at once.
+        InputFileError: a unit of the design is not in the trace, or one of its id is elsewhere; all of them
+            at once. Columns do not count: a design's first one is where the driver puts it.
     """
     by_id = {trace.sender.stream_id: trace for trace in traces}
     problems = [
@@ -146,7 +176,8 @@ def of_units(
         for number, unit in enumerate(units, 1)
         if number not in by_id
     ]
-    if problems:
-        raise InputFileError(problems)
+    if not problems:
+        problems = _strangers(units, by_id, name)
+    raise_if(problems, InputFileError)
     wide = {unit.place: TILE_KINDS[device.tile(*unit.place)].stream_words for unit in units}
     return {unit.place: Seen.of(unit, by_id[n], name, wide[unit.place]) for n, unit in enumerate(units, 1)}

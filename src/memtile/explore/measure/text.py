@@ -35,7 +35,6 @@ def mlir_text(
         lines.append(f"    {_tile(place)} = aie.tile{place}{_CONTROLLER if place == (0, 0) else ''}")
     for flow in flows:
         lines += _flow(flow)
-    lines += _packets(TOKEN_ID, (_tile((0, 0)), "TileControl : 0"), (_tile((0, 0)), "South : 0"), keep=False)
     for words, name in blocks.items():
         dense = ", ".join(map(str, map(_signed, words)))
         lines.append(

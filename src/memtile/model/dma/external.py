@@ -101,6 +101,15 @@ def burst_words(st: State, ch: int) -> int:
 
 
 @jit
+def first_access(st: State, row: int, later: int) -> int:
+    """``later`` with the first access of a channel, 0 with all others (DEV-EXT-1)."""
+    if st.externals.warm[row] == 1:
+        return 0
+    st.externals.warm[row] = 1
+    return later
+
+
+@jit
 def granted(st: State, ch: int, address: int, count: int) -> bool:
     """Whether the channel won its master for this beat; keeps the master busy where a burst begins."""
     if st.granules.port_bank[ch] < 0 or not banks.granted(st, ch):

@@ -104,7 +104,8 @@ def receive(st: State, ch: int) -> None:
         return
     row = st.channels.external[ch]
     slot = (x.head[row] + x.held[row]) % EXTERNAL_SLOTS
-    x.ready[row, slot] = st.clock.now[0] + st.spec.timing.external_latency[0]
+    later = external.first_access(st, row, st.spec.timing.external_first_read[0])
+    x.ready[row, slot] = st.clock.now[0] + st.spec.timing.external_latency[0] + later
     x.target[row, slot] = address
     x.length[row, slot] = count
     x.last[row, slot] = 1 if st.walks.left[ch] == 0 else 0

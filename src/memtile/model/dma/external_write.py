@@ -45,7 +45,9 @@ def write(st: State, ch: int) -> None:
         note(st, ch, outside(home), count, 0)
         notes.channel_writes(st, ch, notes.EXTERNAL + address, count)
         g.port_count[ch] = 0
-        st.externals.response_at[row] = st.clock.now[0] + st.spec.timing.external_write_latency[0]
+        later = external.first_access(st, row, st.spec.timing.external_first_write[0])
+        at = st.clock.now[0] + st.spec.timing.external_write_latency[0] + later
+        st.externals.response_at[row] = max(st.externals.response_at[row], at)
     answered = st.clock.now[0] >= st.externals.response_at[row]
     if answered and s2mm.complete(st, ch) and may_end(st, ch):
         post_release(st, ch)

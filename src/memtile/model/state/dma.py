@@ -39,7 +39,7 @@ from memtile.model.state.columns import (
 )
 from memtile.model.state.streams import CountRing
 
-EXTERNAL_SLOTS = 256  # reads under way of a channel: at least the words that Timing allows
+EXTERNAL_SLOTS = 384  # reads under way of a channel: at least the words that Timing allows
 
 Beats = Annotated[Ints, (EXTERNAL_SLOTS,)]
 BeatWords = Annotated[Ints, (EXTERNAL_SLOTS, GRANULE_WORDS)]
@@ -227,6 +227,8 @@ class Externals(NamedTuple):
     following: Annotated[Ints, Column(PLACE, NONE, STALE, STAYS)]
     # S2MM: cycle in which the last write is answered
     response_at: Annotated[Ints, Column(DUE, 0, STALE, STAYS)]
+    # 1 = the channel has had an access that took time; the first one may take longer (DEV-EXT-1)
+    warm: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]  # MM2S: oldest read in the ring
     # MM2S: reads that have gone on to the egress buffer so far
     passed: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]

@@ -56,6 +56,8 @@ class Timings(NamedTuple):
     external_write_latency: Ints
     external_egress_words: Ints
     external_burst_overhead: Ints
+    external_first_read: Ints
+    external_first_write: Ints
     access_cycles: Ints
 
 
