@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from memtile.arch.timing import constants
 from memtile.design.array import _placed
 from memtile.design.run import make
 from memtile.explore.sweep import prepared
+from memtile.explore.sweep.attempt import Rivals, attempt
+from memtile.explore.sweep.row import State, Task
 from memtile.importers.design_file import design_function
 from memtile.model.build.model import build
 from memtile.model.state.compare import columns, differences
@@ -66,6 +71,12 @@ def design(words: Literal[16, 32] = 16, big: bool = False, log: str = "made.txt"
 """
 PLAIN = {"above": "", "before": "", "first": "", "cycles": "20"}
 LATENCIES = "40,90,200"
+GEMM = str(Path(__file__).parents[2] / "examples" / "gemm_tiles.py")
+SIDES = (16, 32, 64, 128)
+GRID = [
+    dict(zip(("tall", "wide", "deep", "depth", "cores"), each, strict=True))
+    for each in product(SIDES, SIDES, SIDES, (1, 2, 3), (1, 2, 4))
+]
 
 
 def swept(folder: Path, **parts: str) -> tuple[list[Any], int]:
@@ -88,6 +99,25 @@ def test_variants_of_timing_are_one_design(tmp_path: Path, monkeypatch: pytest.M
     assert len({row[4]["cycles"] for row in rows if row[4].get("cycles")}) == 6
     monkeypatch.setattr(prepared, "RUN_ONLY", frozenset())
     assert swept(tmp_path) == (rows, 12)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled("200 variants of a GEMM, twice")
+def test_variants_by_chance_come_out_as_if_each_were_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(18)
+    designs = [chance.randrange(576) for _ in range(40)]
+    asked = [
+        {**GRID[design], "timing.external_latency": chance.randrange(40, 400)}
+        for design in designs
+        for _ in range(5)
+    ]
+    tasks = [Task("", point, 10_000_000) for point in asked]
+    one = [attempt(GEMM, task, Rivals(("cycles",))) for task in tasks]
+    monkeypatch.setattr(prepared, "RUN_ONLY", frozenset())
+    other = [attempt(GEMM, task, Rivals(("cycles",))) for task in tasks]
+    for mine, theirs in zip(one, other, strict=True):
+        assert replace(mine, seconds=0.0) == replace(theirs, seconds=0.0)
+    assert sum(row.state is State.GOOD for row in one) > 100
 
 
 COUNTER = """

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields, replace
 from difflib import get_close_matches
+from functools import lru_cache
 
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError, Problem, raise_if
@@ -33,7 +34,7 @@ def chosen_timing(constants: Mapping[str, int]) -> Iterator[None]:
     """
     names = [f.name for f in fields(Timing)]
     raise_if([_unknown(name, names) for name in constants if name not in names], DesignError)
-    Timing(**constants)
+    _with(_DEFAULTS, constants)
     token = _CHOSEN.set({**_CHOSEN.get(), **constants})
     try:
         yield
@@ -43,7 +44,19 @@ def chosen_timing(constants: Mapping[str, int]) -> Iterator[None]:
 
 def timing_in_force(timing: Timing | None = None) -> Timing:
     """The constants of a model that is made here: those given or the defaults, but for the chosen ones."""
-    return replace(timing or Timing(), **_CHOSEN.get())
+    return _with(timing or _DEFAULTS, _CHOSEN.get())
+
+
+def _with(timing: Timing, chosen: Mapping[str, int]) -> Timing:
+    """The constants with others in their places; to check them takes longer than to find what is known."""
+    if all(type(value) is int for value in chosen.values()):
+        return _known_with(timing, tuple(chosen.items()))
+    return replace(timing, **chosen)
+
+
+@lru_cache
+def _known_with(timing: Timing, chosen: tuple[tuple[str, int], ...]) -> Timing:
+    return replace(timing, **dict(chosen))
 
 
 @contextmanager

@@ -40,7 +40,8 @@ class BdChains:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._spec = engine.spec._replace(tiles=plain(engine.spec.tiles), kinds=plain(engine.spec.kinds))
+        spec = engine.spec._replace(tiles=plain(engine.spec.tiles), kinds=plain(engine.spec.kinds))
+        self._state = engine.state._replace(spec=spec)
         self._tile: list[int] = engine.channels.tile.tolist()
         self._fields: dict[tuple[int, int, int], int] = {}
         self._chains: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -156,8 +157,7 @@ class BdChains:
         """A field of a BD of the channel's tile; ``field`` is one of ``model.dma.bd_fields``."""
         key = self._tile[ch], bd, field
         if key not in self._fields:
-            state = self._engine.state._replace(spec=self._spec)
-            self._fields[key] = int(bd_fields.read_field(state, *key))
+            self._fields[key] = int(bd_fields.read_field(self._state, *key))
         return self._fields[key]
 
     def _from(self, ch: int, bd: int) -> tuple[int, ...]:

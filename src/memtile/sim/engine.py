@@ -260,6 +260,7 @@ class Engine(ManyWrites):
                     refuse_unknown(self._state)  # what control packets and kernels have set up
                     return stop
         finally:
+            self.cores.follow_tapes()
             self._serve_ports()
 
     def wait(self, cycles: int) -> None:

@@ -99,6 +99,7 @@ class Core(Links):
 
     Attributes:
         made: the actions that it made.
+        looked: whether it has looked at memory, or written there, so far.
         bus: its accesses to the registers of its tile.
         last: whether the last word that it got from its stream had TLAST.
     """
@@ -112,6 +113,7 @@ class Core(Links):
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.notes: CoreNotes | None = None  # where the run is checked for races
         self.made = Made()
+        self.looked = False
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
         self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]
@@ -311,6 +313,7 @@ class Core(Links):
 
     def _place(self, piece: Piece, tile: Where) -> tuple[int, int, int]:
         """Model index of the buffer's tile, its first byte there, and how many it has."""
+        self.looked = True
         tile = self._tile_of(piece, tile)
         self._side(tile, f"buffer {piece.name!r}")
         first = self._first_byte(piece, tile)

@@ -17,6 +17,7 @@ from memtile.model.state.time import timings
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import FastForward
 from memtile.sim.host_time import HostTime
+from memtile.sim.tapes import Tapes
 from memtile.sim.upsets import Upsets
 
 RUN_ONLY = frozenset(
@@ -37,6 +38,8 @@ RUN_ONLY = frozenset(
     }
 )
 """Timing constants that nothing looks at before the clock runs."""
+_LOGS = {"access_log"}
+"""Arrays whose first row says how many others mean something: at the beginning none."""
 MOST = 1 << 24  # bytes of external memory that are kept
 
 
@@ -45,12 +48,16 @@ class Start:
 
     Args:
         engine: that has not run, see :func:`can_rewind`.
+        steady: its kernels ask for the same again as long as they look at nothing that a run changes: what
+            they asked for is noted, and cores are given it in further runs without asking them.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, steady: bool = False) -> None:
         self._engine, self._state = engine, engine._state
         self._timing = engine._timing
-        self._arrays = {name: _kept(getattr(self._state, name)) for name in _names(self._state)}
+        self._arrays = {name: _kept(_used(self._state, name)) for name in _names(self._state)}
+        if steady:
+            engine.cores.tapes = Tapes(engine.cores.running)
         self._outside = [(b.array, b.array.copy()) for b in engine.external.buffers.values() if b.writable]
 
     def rewind(self) -> bool:
@@ -64,11 +71,13 @@ class Start:
             return False
         engine._state = self._state
         for name, values in self._arrays.items():
-            _put(getattr(self._state, name), values)
+            _put(_used(self._state, name), values)
         _put(self._state.spec.timing, timings(timing))
         for array, values in self._outside:
             array[...] = values
         _begin(engine, timing)
+        if engine.cores.tapes is not None:
+            engine._state = engine.cores.tapes.lay(self._state)
         return True
 
 
@@ -101,6 +110,12 @@ def can_rewind(engine: Engine) -> bool:
 
 def _names(state: State) -> list[str]:
     return [name for name in state._fields if name != "spec"]
+
+
+def _used(state: State, name: str) -> Any:
+    """A table or an array, as far as it means something before the first run."""
+    table = getattr(state, name)
+    return table[:1] if name in _LOGS else table
 
 
 def _kept(table: Any) -> Any:

@@ -160,6 +160,8 @@ class StateTables(NamedTuple):
     repeats: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     # what fast-forward is told of the accesses to memory, see ``dma.access_log``
     access_log: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
+    # actions that cores are given without asking their kernels, see ``cores.tape``
+    tape: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     # [0, 0] how many; then (port, word, TLAST) for the host to take
     host_words: Annotated[Ints, Column(DATA, 0, OWN_RESET, STAYS), Owner.MODEL]
     pattern: Annotated[Ints, Column(EQUAL, 1, OUTSIDE, STAYS), Owner.MODEL]

@@ -8,6 +8,7 @@ one channel, the anchor, and compared with each other. Looks that find nothing b
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
+from memtile.model.cores import tape
 from memtile.model.dma.access_log import (
     CH,
     FLAGS,
@@ -490,6 +491,8 @@ def run(st: State, work: Arrays, until: int) -> int:
         if stop == Stop.KERNEL and book[Book.HOPE] > 0:
             book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + _AFTER_ACTION
             book[Book.SINCE_ACTION] = 1
+        if stop == Stop.KERNEL and tape.serve(st):
+            stop = Stop.LIMIT
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0:
             return stop
     return Stop.LIMIT
