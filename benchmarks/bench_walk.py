@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from memtile.access.blocks import WHOLE, copy, strips
 from memtile.access.move import gather, scatter
 from memtile.access.walk import Walk, addresses
 
@@ -62,3 +63,19 @@ def test_scatter(benchmark, name) -> None:
     data = gather(MEMORY, walk)
     memory = MEMORY.copy()
     words_per_second(benchmark, lambda: scatter(memory, walk, data))
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "least"),
+    [(256, 512, 2.5), (32, 4096, 2.0), (128, 768, 1.3), (320, 320, 1.2), (360, 360, 0.8), (64, 64, 0.7)],
+)
+def test_a_transpose_by_blocks_against_a_plain_one(benchmark, rows, columns, least) -> None:
+    """Of NumPy's own copy, which is what is done where nothing is gained (the last two)."""
+    held = MEMORY[: rows * columns].reshape(rows, columns).T
+    out = np.empty(held.shape, np.uint32)
+    cut = strips(held.shape, out.strides, held.strides)
+    plain = best_of(lambda: copy(out, held, WHOLE), 40)
+    benchmark(lambda: copy(out, held, cut))
+    benchmark.extra_info["x plain"] = round(plain / benchmark.stats.stats.min, 2)
+    benchmark.extra_info["ns/word"] = round(benchmark.stats.stats.min / out.size * 1e9, 2)
+    assert plain / benchmark.stats.stats.min >= least

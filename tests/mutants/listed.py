@@ -3625,6 +3625,42 @@ MUTANTS = (
         "self.in_package().code or self.in_cache()",
         "tests/properties/test_carried_engines.py::test_what_was_compiled_for_this_processor_comes_first",
     ),
+    # Copies by blocks
+    Mutant(
+        "the last strip of a copy is left out",
+        "access/blocks.py",
+        "range(0, source.shape[cut.axis], cut.width)",
+        "range(0, source.shape[cut.axis] - cut.width + 1, cut.width)",
+        "tests/data/test_block_copies.py::test_gather_takes_the_words_of_the_walk",
+    ),
+    Mutant(
+        "words that a cut copy has written are read by it",
+        "access/blocks.py",
+        "if cut.width == 0 or np.may_share_memory(to, source):",
+        "if cut.width == 0:",
+        "tests/data/test_block_copies.py::test_words_of_the_memory_itself_are_copied_before_they_change",
+    ),
+    Mutant(
+        "lines at a power of two have room as any others",
+        "access/blocks.py",
+        "max(gcd(step, _WAY_BYTES), LINE_BYTES)",
+        "LINE_BYTES",
+        "tests/data/test_block_copies.py::test_lines_at_a_power_of_two_share_their_place",
+    ),
+    Mutant(
+        "copies whose lines have room are cut",
+        "access/blocks.py",
+        "if room < counts[along]",
+        "if room <= counts[along]",
+        "tests/data/test_block_copies.py::test_a_copy_is_cut_where_its_lines_have_no_room",
+    ),
+    Mutant(
+        "what is scattered is cut as what is gathered",
+        "access/move.py",
+        "scatters=strips(counts, steps, pitches)",
+        "scatters=strips(counts, pitches, steps)",
+        "tests/data/test_block_copies.py::test_scatter_puts_the_words_where_the_walk_goes",
+    ),
     # Tools of agents
     Mutant(
         "modules of a design stay in a server",

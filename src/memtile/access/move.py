@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memtile.access.blocks import Strips, copy, strips
 from memtile.access.boxes import Box, boxes, check_range, last_address
 from memtile.access.walk import PAD, Walk, chunks
 from memtile.arch.tiles import WORD_BYTES
@@ -46,7 +47,7 @@ class Mover:
             raise_if(check_range(walk, origin, len(memory), "data movement", _SIZE), TransferError)
         self._strided, self._overlaps = layout.strided, layout.overlaps
         self._pieces = [(piece, piece.of(memory, first)) for piece in layout.pieces]
-        self._whole = self._pieces[0][1] if layout.whole else None
+        self._whole = self._pieces[0][1] if layout.whole and not layout.pieces[0].gathers.width else None
         self._run = self._whole if layout.pieces and layout.pieces[0].counts == (walk.length,) else None
 
     def gather(self, pad: int = 0) -> Words:
@@ -60,7 +61,7 @@ class Mover:
             return _gather_by_index(self._memory, walk, self.origin, pad)
         out = np.full(walk.length, pad, np.uint32) if walk.padded else np.empty(walk.length, np.uint32)
         for piece, view in self._pieces:
-            piece.of_stream(out)[...] = view
+            copy(piece.of_stream(out), view, piece.gathers)
         return out
 
     def scatter(self, data: Words) -> None:
@@ -75,7 +76,7 @@ class Mover:
             self._run[...] = data
             return
         for piece, view in self._pieces:
-            view[...] = piece.of_stream(data)
+            copy(view, piece.of_stream(data), piece.scatters)
 
 
 class _Piece(NamedTuple):
@@ -86,6 +87,7 @@ class _Piece(NamedTuple):
         counts: elements per dimension.
         address, position: bytes from the walk's base and from the first word of the stream.
         steps, pitches: bytes between neighbours, in memory and in the stream.
+        gathers, scatters: how copies out of memory and into it are cut.
     """
 
     element: np.dtype[Any]
@@ -94,6 +96,8 @@ class _Piece(NamedTuple):
     position: int
     steps: Numbers
     pitches: Numbers
+    gathers: Strips
+    scatters: Strips
 
     def of(self, memory: Words, first: int) -> NDArray[Any]:
         """The elements in ``memory`` for a walk that begins at word ``first``; refuses what leaves it."""
@@ -143,13 +147,17 @@ def _piece(box: Box) -> _Piece:
     if len(counts) > 1 and steps[-1] == pitches[-1] == 1:
         element = np.dtype((np.void, counts[-1] * WORD_BYTES))  # copied as one, which is much faster
         counts, steps, pitches = counts[:-1], steps[:-1], pitches[:-1]
+    steps = tuple(step * WORD_BYTES for step in steps)
+    pitches = tuple(pitch * WORD_BYTES for pitch in pitches)
     return _Piece(
         element,
         counts,
         box.address * WORD_BYTES,
         box.position * WORD_BYTES,
-        tuple(step * WORD_BYTES for step in steps),
-        tuple(pitch * WORD_BYTES for pitch in pitches),
+        steps,
+        pitches,
+        gathers=strips(counts, pitches, steps),
+        scatters=strips(counts, steps, pitches),
     )
 
 
