@@ -74,6 +74,22 @@ def test_what_came_out_stays_without_its_engine() -> None:
     assert np.array_equal(words, before)
 
 
+@pytest.mark.usefixtures("by_hand")
+def test_a_model_in_memory_of_another_begins_with_zeros() -> None:
+    engine = ran()
+    engine.state.memory[:] = 7
+    engine.state.access_log[0] = 5
+    place = engine.state.memory.ctypes.data
+    del engine
+    others = [Rig().engine.state for _ in range(recycled.AREAS + 1)]
+    assert place in [state.memory.ctypes.data for state in others]
+    for state in others:
+        assert not state.memory.any()
+        assert not state.access_log[0].any()
+    for other in (ran(), ran()):  # what fast-forward knew of the first one is nothing to the second
+        assert other.caught(6).tolist() == ran().caught(6).tolist()
+
+
 def small() -> MemoryTile:
     tile = MemoryTile()
     tile.mm2s[0].start(tile.read(tile.buffer("b", 300, data=np.arange(300))))

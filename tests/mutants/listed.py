@@ -840,6 +840,35 @@ MUTANTS = (
         "",
         "tests/timing/test_forward_live.py::test_the_log_grows_as_far_as_that_may_cost",
     ),
+    Mutant(
+        "rings longer than the log are not noted when they came again",
+        "sim/forward/rings.py",
+        "and book[Book.LOGLESS] == 0:",
+        "and False:",
+        "tests/timing/test_forward_live.py::test_a_round_longer_than_the_log_is_noted_when_it_came_again",
+    ),
+    # Memory that is used again, words that come in pieces
+    Mutant(
+        "models have what was in the memory of others",
+        "sim/fresh.py",
+        "found[:used] = 0",
+        "pass",
+        "tests/data/test_memory_given_back.py::test_a_model_in_memory_of_another_begins_with_zeros",
+    ),
+    Mutant(
+        "short arrays that are fed go on in those that were taken back",
+        "sim/feed.py",
+        "goes_on = before is not None and mine is not None and mine.last is before[0]",
+        "goes_on = before is not None and mine is not None",
+        "tests/data/test_fed_pieces.py::test_words_that_are_put_back_come_first",
+    ),
+    Mutant(
+        "only the first of what came is compared",
+        "sim/gathered.py",
+        "for at in range(0, len(mine), at_a_time):",
+        "for at in range(0, min(len(mine), 1), at_a_time):",
+        "tests/data/test_fed_pieces.py::test_arrays_are_equal_if_all_bits_are",
+    ),
     # Compiled builds
     Mutant(
         "the first text gives the bodies, whatever the program is",

@@ -13,9 +13,11 @@ from interface_bench import Column
 from memtile.arch.packets import control_header
 from memtile.arch.tiles import MM2S
 from memtile.arch.timing import Timing
-from memtile.bd.descriptor import Acquire, Descriptor, Release
+from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import EAST, OWN, WEST
+from memtile.jit.decorators import ENABLED
 from memtile.jit.tables import plain
+from memtile.model.dma import access_log
 from memtile.model.dma.access_log import FIRST_ROWS, LIMIT, listen
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.streams.switch_config import CIRCUIT
@@ -24,6 +26,7 @@ from memtile.sim.forward import budget, live
 from memtile.sim.forward.places import Book
 from memtile.testing.rig import Rig
 from planned_words import addresses, changed_outside, compared_columns, planned
+from repeating_designs import differences as rig_differences
 
 KERNEL = Design(Timing(), 64, 2, (), (), (), 16384, 1, (50,), 0, 0, ())
 
@@ -181,3 +184,41 @@ def test_words_of_a_jump_are_more_than_a_stream_has_room_for() -> None:
         engine.run(150_000)
     assert jumping.forward.jumped > 100_000
     assert not differences(jumping, stepping)
+
+
+ROWS = Dim(2, 21), Dim(67, 0)  # of which no period within a BD comes again
+
+
+def rounds(words: int, *, forward: bool) -> Rig:
+    """A producer and a consumer with two buffers."""
+    rig = Rig()
+    rig.engine.forward.on, rig.engine.forward.free = forward, 40_000 * budget.SHARE
+    rig.set_lock(0, 2)
+    for n in range(4):
+        receives, lock = n < 2, n // 2
+        bd = Descriptor("memory", words, OWN.address(n % 2 * 8000), dims=ROWS)
+        locks = Acquire(OWN.lock(lock), -1, True), Release(OWN.lock(1 - lock), 1)
+        rig.write_bd(n, bd.but(acquire=locks[0], release=locks[1], next=n ^ 1))
+        if n % 2 == 0:
+            rig.issue(rig.s2mm() if receives else rig.mm2s(), n)
+    rig.feed(rig.s2mm(), words * 200)
+    rig.catch(rig.mm2s())
+    return rig
+
+
+def test_a_round_longer_than_the_log_is_noted_when_it_came_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the interpreter the log is short, and so are the rounds."""
+    monkeypatch.setattr(access_log, "FIRST_ROWS", 128)
+    monkeypatch.setattr(budget, "longer_log", lambda _st, _book: False)
+    words = 2100 if ENABLED else 105
+    jumping, stepping = (rounds(words, forward=forward) for forward in (True, False))
+    for until in (words * 20, words * 80 + 1):
+        for rig in (jumping, stepping):
+            rig.engine.run(until)
+        assert not rig_differences(jumping, stepping)
+    assert jumping.engine.forward.rings > 0
+    assert jumping.engine.forward._work is not None
+    book, log = jumping.engine.forward._work.book, jumping.engine.state.access_log
+    assert book[Book.LOGLESS] == 1
+    assert log[0, LIMIT] == len(log)
+    assert jumping.engine.forward.jumped > words * 50

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from ctypes import c_int64
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -110,6 +109,21 @@ def place_of(struct: Any) -> Place:
     return place
 
 
+def addresses_at(struct: Any) -> dict[str, int]:
+    """Where :func:`place_of` has the address of each array or table of a :class:`Struct`, among its words.
+
+    It is the same for all structs of a kind; those in the struct are left out.
+    """
+    found, at = {}, 0
+    for name, value in zip(struct._fields, struct, strict=True):
+        if isinstance(value, tuple):
+            at += sum(1 + len(extent.shape) for extent in _places(value))
+        else:
+            found[name] = at
+            at += 1 + value.ndim
+    return found
+
+
 def at_hand(struct: T) -> T:
     """The same :class:`Struct` with plain tables, for what the interpreter does often; the arrays are shared.
 
@@ -119,15 +133,25 @@ def at_hand(struct: T) -> T:
         return struct
     found: Any = struct
     if found.at_hand is None:
-        fields = {name: getattr(found, name) for name in found._fields}
-        plains = {name: at_hand(v) if isinstance(v, Struct) else _plain(v) for name, v in fields.items()}
-        found.at_hand = SimpleNamespace(**plains)
+        found.at_hand = _AtHand(found)
     return cast(T, found.at_hand)
 
 
-def _plain(value: Any) -> Any:
-    """A table with plain columns; an array as it is."""
-    return plain(value) if isinstance(value, np.recarray) else value
+class _AtHand:
+    """The fields of a struct with plain tables, each made when it is first asked for."""
+
+    def __init__(self, struct: Any) -> None:
+        self._struct = tuple(struct), struct._fields.index
+
+    def __getattr__(self, name: str) -> Any:
+        values, index = self._struct
+        value = values[index(name)]
+        if isinstance(value, Struct):
+            value = at_hand(value)
+        elif isinstance(value, np.recarray):
+            value = plain(value)
+        setattr(self, name, value)
+        return value
 
 
 def dereference(kind: type[T]) -> Callable[[int], T]:

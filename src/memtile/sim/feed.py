@@ -1,4 +1,7 @@
-"""Words that wait at a stream port for its channel, as they were given: pieces, handed on by reference."""
+"""Words that wait at a stream port for its channel, as they were given: pieces, handed on by reference.
+
+Short ones that follow each other are copied together when they are given.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.sim.gathered import BYTES, Gathered
 
 Words = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.uint8]
@@ -25,6 +31,12 @@ def has_tlast(last: Flags) -> bool:
     return bool(len(last) and last[0] if last.strides == (0,) else last.any())
 
 
+def _is_short(offer: Offer) -> bool:
+    words, last = offer
+    several = len(words) * WORD_BYTES < BYTES and words.strides == (WORD_BYTES,)
+    return several and last.strides == (0,) and not last[0]
+
+
 class Feed:
     """A queue of words, each with its TLAST."""
 
@@ -32,14 +44,24 @@ class Feed:
         self._pieces: deque[Offer] = deque()
         self._at = 0  # words of the first piece that are gone
         self._words = 0  # of all pieces
+        self._gathered: Gathered | None = None  # of short pieces at the end
 
     def __len__(self) -> int:
         return self._words - self._at
 
     def put(self, words: Words, last: Flags) -> None:
-        """Append a piece."""
-        self._pieces.append((words, last))
+        """Append a piece; short ones that follow each other, without TLAST, are copied together."""
         self._words += len(words)
+        before, mine = self._pieces[-1] if self._pieces else None, self._gathered
+        goes_on = before is not None and mine is not None and mine.last is before[0]
+        if before is None or not (_is_short((words, last)) and (goes_on or _is_short(before))):
+            self._pieces.append((words, last))
+            return
+        if mine is None or not goes_on:
+            self._gathered = mine = Gathered()
+            mine.add(before[0])
+        self._pieces.pop()
+        self._pieces.extend((piece, no_tlast(len(piece))) for piece in mine.add(words))
 
     def put_back(self, words: Words, last: Flags) -> None:
         """Put a piece before all others."""
@@ -74,10 +96,14 @@ class Feed:
                 self._at = 0
         return parts
 
-    def take_piece(self, least: int) -> Offer:
-        """The next words in one piece, with their TLAST: ``least`` of them, or a longer piece as it is."""
-        first = len(self._pieces[0][0]) - self._at
-        return whole(self.take_offers(max(first, min(least, len(self)))))
+    def take_piece(self, most: int) -> Offer:
+        """The next words in one piece, with their TLAST: some of ``most`` words in all, or a longer one."""
+        count = -self._at
+        for words, _ in self._pieces:
+            if count > 0 and count + len(words) > most:
+                break
+            count += len(words)
+        return whole(self.take_offers(count))
 
     def peek(self, count: int) -> Words:
         """The next words, ``count`` at most, which stay there."""

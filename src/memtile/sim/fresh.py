@@ -19,9 +19,11 @@ from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
 from memtile.sim.door import Door
 from memtile.sim.partition import open_partition, stop_clocks
+from memtile.sim.recycled import lend_pages
 
 _KEPT = 4  # kinds of models; sweeps have one, or a few that differ in a timing constant
 _PAGES = 1 << 18  # bytes from which on an array of zeros is not copied, but made anew
+_CLEARED = 1 << 20  # bytes of memory up to which clearing that of a model before is quicker than new memory
 
 
 def fresh_state(placed: Sequence[Placed], timing: Timing, *, switched: bool, booted: bool) -> State:
@@ -59,7 +61,7 @@ def _is_table(value: Any) -> bool:
 
 def _copied(state: State, zero: frozenset[str]) -> State:
     own = {name: _copy(getattr(state, name)) for name in state._fields if name != "spec" and name not in zero}
-    empty = {name: _zeros(getattr(state, name)) for name in zero}
+    empty = {name: _zeros(name, getattr(state, name)) for name in zero}
     spec = state.spec._replace(timing=_copy(state.spec.timing))
     return State(spec=spec, **own, **empty)
 
@@ -72,6 +74,16 @@ def _copy(table: Any) -> Any:
     return type(table)(*(records[name] for name in table._fields))  # type: ignore[attr-defined]
 
 
-def _zeros(like: Any) -> Any:
-    """Zeros in pages of their own, of which the host gives those that are touched."""
-    return np.frombuffer(mmap.mmap(-1, like.nbytes), like.dtype).reshape(like.shape)
+def _zeros(name: str, like: Any) -> Any:
+    """Zeros in pages of their own, of which the host gives those that are touched.
+
+    Those of a model before are used again where they are written in most runs: memory that is used for the
+    first time costs more than what is done with it. Of the log of accesses only the first row has to be zero.
+    """
+    count, used = like.size, {"access_log": like.shape[-1], "memory": like.size}.get(name, 0)
+    if not 0 < used * like.itemsize <= _CLEARED:
+        return np.frombuffer(mmap.mmap(-1, like.nbytes), like.dtype).reshape(like.shape)
+    found, new = lend_pages(count, like.dtype)
+    if not new:
+        found[:used] = 0
+    return found.reshape(like.shape)

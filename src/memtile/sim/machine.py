@@ -20,7 +20,7 @@ from memtile.model.dma import executions
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock, passing
-from memtile.sim.forward import loop, replay
+from memtile.sim.forward import loop, replay, rings
 from memtile.sim.forward.places import Arrays
 from memtile.sim.passing import Posted, Programmed
 
@@ -114,7 +114,7 @@ def carry_out(  # noqa: C901 - a flat table
         replay.put_back(st, _arrays_in(more), x)
     if operation == Operation.FORGET:
         old = _arrays_in(more)
-        loop.forget(st, old.book)
+        rings.forget(st, old.book)
     if operation == Operation.SETTLE:
         clock.settle(st)
     return 0

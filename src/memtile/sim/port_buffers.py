@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtile.jit.tables import plain
+from memtile.jit.structs import at_hand
 from memtile.model.roster import wake_channel
 from memtile.model.state.state import State
 from memtile.sim.caught import Caught, Places, room_for
@@ -41,7 +41,7 @@ class Sources:
 
     def lay_out(self, st: State) -> None:
         """Give the clock loop pieces of all that waits, as far as it takes them."""
-        ports = plain(st.ports)
+        ports = at_hand(st).ports
         for ch in list(self._feeds):
             while ports.next_end[ch] == 0 and len(self._feeds[ch]):
                 first = ports.source_position[ch] == ports.source_end[ch]
@@ -53,7 +53,7 @@ class Sources:
             ports.source_more[ch] = ch in self._feeds
 
     def _piece(self, st: State, feed: Feed) -> Offer:
-        if st.clock.wordless[0] and not any(has_tlast(last) for _, last in feed.offers()):
+        if at_hand(st).clock.wordless[0] and not any(has_tlast(last) for _, last in feed.offers()):
             count = len(feed)
             feed.take_offers(count)
             return np.broadcast_to(_NOTHING, (count,)), no_tlast(count)
@@ -61,7 +61,7 @@ class Sources:
 
     def _lay(self, st: State, ch: int, piece: Offer) -> None:
         """Let the piece be the next one, or the present one if there is none."""
-        ports, (words, last) = plain(st.ports), piece
+        ports, (words, last) = at_hand(st).ports, piece
         last = np.ascontiguousarray(last) if has_tlast(last) else last[:0]
         flags = last.ctypes.data if len(last) else 0
         if ports.source_position[ch] == ports.source_end[ch]:
@@ -76,7 +76,7 @@ class Sources:
 
     def take_back(self, st: State) -> None:
         """Let all words that the clock loop has, and has not taken, wait again."""
-        ports = plain(st.ports)
+        ports = at_hand(st).ports
         for ch, laid in self._laid.items():
             at, end, more = (int(x[ch]) for x in (ports.source_position, ports.source_end, ports.next_end))
             pieces = laid[-2:] if more else laid[-1:] if end else []
@@ -105,7 +105,7 @@ class Sinks:
 
     def open(self, st: State, channels: Iterable[int], words: int) -> None:
         """Give the channels that have none a sink for some ``words`` words, as far as that is known."""
-        ports = plain(st.ports)
+        ports = at_hand(st).ports
         for ch in channels:
             if not ports.has_sink[ch]:
                 ports.has_sink[ch] = 1
@@ -118,7 +118,7 @@ class Sinks:
 
     def _begin(self, st: State, ch: int, words: int) -> None:
         """Give the channel a new block."""
-        ports, counted = plain(st.ports), bool(st.clock.wordless[0])
+        ports, counted = at_hand(st).ports, bool(at_hand(st).clock.wordless[0])
         if counted:
             words = 1
         block = _Block(room_for(words, self._taken), lend(ENDS, np.int64), words)
@@ -129,7 +129,7 @@ class Sinks:
 
     def take(self, st: State, caught: dict[int, Caught], *, full: bool) -> None:
         """Note in ``caught`` what has come; if a port is ``full``, those with little room get new blocks."""
-        ports, repeats = plain(st.ports), st.repeats
+        ports, repeats = at_hand(st).ports, st.repeats
         again: dict[int, list[tuple[int, int, int]]] = {}
         for ch, *row in repeats[1 : 1 + repeats[0, 0]].tolist():
             again.setdefault(ch, []).append((row[0], row[1], row[2]))
@@ -149,7 +149,8 @@ class Sinks:
         self, st: State, ch: int, into: Caught, again: list[tuple[int, int, int]], *, full: bool
     ) -> None:
         """Note the words of the channel's block, in which the next ones go on behind them."""
-        ports, block, count = plain(st.ports), self._blocks[ch], int(plain(st.ports).sink_count[ch])
+        ports, block = at_hand(st).ports, self._blocks[ch]
+        count = int(ports.sink_count[ch])
         ends, at = block.ends[: ports.ends_count[ch]].copy(), 0
         ports.ends_count[ch] = 0
 

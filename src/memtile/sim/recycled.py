@@ -10,6 +10,7 @@ before another engine is made, when much memory was asked for since.
 from __future__ import annotations
 
 import gc
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,14 @@ Bytes = npt.NDArray[np.uint8]
 
 KEPT = 1 << 26  # bytes that wait for being lent again, at most
 LONGEST = 1 << 25  # bytes; longer ones are not kept
+AREAS = 4  # of small pages that wait for being lent again, of each size
 
 MUCH = 1 << 28  # bytes of new memory after which engines that nobody has are looked for
 
 _asked = [0]  # bytes of new memory since then
 _collected = [0]  # how often the collector had gone through all objects then
 _free: dict[int, list[Bytes]] = {}  # by size
+_areas: dict[int, list[Bytes]] = {}  # the same of small pages
 
 
 class _Lent:
@@ -59,6 +62,30 @@ def lend(count: int, dtype: Any) -> npt.NDArray[Any]:
         note_new(size)
         memory = np.empty(size, np.uint8)
     return np.asarray(_Lent(memory, count, np.dtype(dtype)))
+
+
+class _Area(_Lent):
+    """The same of an array of small pages."""
+
+    def __del__(self, free: dict[int, list[Bytes]] = _areas, most: int = AREAS) -> None:
+        waiting = free.setdefault(len(self._memory), [])
+        if len(waiting) < most:
+            waiting.append(self._memory)
+
+
+def lend_pages(count: int, dtype: Any) -> tuple[npt.NDArray[Any], bool]:
+    """An array of ``count`` elements that takes memory where it is written, and only there: pages are small.
+
+    NumPy asks for large pages; then a word here and there costs the clearing of 2 MB each.
+
+    Returns:
+        The array, and whether all of it is zero: it is new.
+    """
+    size = count * np.dtype(dtype).itemsize
+    waiting = _areas.get(size)
+    new = not waiting
+    memory = waiting.pop() if waiting else np.frombuffer(mmap(-1, size), np.uint8)
+    return np.asarray(_Area(memory, count, np.dtype(dtype))), new
 
 
 def note_new(count: int) -> None:

@@ -23,14 +23,13 @@ from memtile.model.dma.access_log import (
     listen,
 )
 from memtile.model.dma.access_log import append as append_row
-from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock
 from memtile.sim.clock import Stop
 from memtile.sim.forward import budget
 from memtile.sim.forward.guards import of_channels, others_at_work, quiet_elsewhere, where_accesses_go
-from memtile.sim.forward.live import make_plan, outdated
+from memtile.sim.forward.live import outdated
 from memtile.sim.forward.period import DIFFERENT, compare, differs_again, keep, move_on
 from memtile.sim.forward.places import (
     CYCLE,
@@ -41,11 +40,26 @@ from memtile.sim.forward.places import (
     SHIFT,
     Arrays,
     Book,
-    lively,
     scratch,
     segments,
 )
 from memtile.sim.forward.replay import begin_replay, finish_replay, turn_cursors
+from memtile.sim.forward.rings import (
+    AFTER_JUMP,
+    GUARDED,
+    NOTED,
+    TRIED,
+    WITH_LOG,
+    WITHOUT_LOG,
+    begin_recording,
+    choose_anchor,
+    goes_on,
+    jumped_rings,
+    keep_round,
+    note_next_round,
+    plan_anew,
+    records,
+)
 from memtile.sim.forward.segments import at_a_time, gather, moving_together, prolong, unshifted
 from memtile.sim.forward.streams import jump
 
@@ -56,72 +70,10 @@ _AT_ONCE = 2  # looks in a row that follow each other at once
 _APART = 4  # later ones are so many times their length apart
 _SLOTS_COMPARED = 4  # as many words as so many slots have may be compared in a look
 _WORTH = 128  # cycles that a look has to gain; a longer period may gain more
-_AFTER_JUMP = 40  # cycles in which a BD ends, and the next one fills what has run empty
 _AFTER_ACTION = 24  # cycles between the last action of a core and a look, which is longer than a first one
 _LOOK_BETWEEN = 144
 _HOPE, _MOST_HOPE = 4, 16  # looks between actions that may fail: for one that found a period, and at all
-_RING_PAUSE = 4  # a log that was full and of no use is begun again after a quarter of its cycles
 _STALE = 1 << 15  # cycles after which another channel becomes the anchor, if this one ends no BD
-_MOST_TRIES = 128  # states kept before they become rarer
-_TRIED = 25  # what it costs to see that a state is not that of a slot
-_GUARDED = 15  # and to go over the guards of a channel
-_NOTED = 3  # of an access in the log
-_WORDS_A_CYCLE = 16  # words that may be kept for each cycle that is stepped
-
-
-@jit
-def forget_rings(book: Ints) -> None:
-    """No state that was kept counts any more."""
-    for slot in range(RING_SLOTS):
-        book[Book.VALID + slot] = 0
-
-
-@jit
-def forget(st: State, book: Ints) -> None:
-    """Something else than the clock has changed the state."""
-    forget_rings(book)
-    book[Book.RECORDING] = book[Book.RESUME] = book[Book.PLANNED] = 0
-    st.access_log[0, ON] = 0
-    now = st.clock.now[0]
-    book[Book.NEXT_LOOK], book[Book.NEXT_RING] = max(book[Book.NEXT_LOOK], now), now
-
-
-@jit
-def plan_anew(st: State, work: Arrays) -> None:
-    """Plan what is compared, and forget what was kept by another plan."""
-    book, before = work.book, work.book[Book.SLOT_WORDS]
-    forget(st, book)
-    make_plan(st, work)
-    budget.looked(book, budget.of_plan(st))
-    if book[Book.RING_GAP] == 0:
-        book[Book.HOPE] = _HOPE
-    if book[Book.SLOT_WORDS] != before:
-        book[Book.RING_GAP] = book[Book.SLOT_WORDS] // _WORDS_A_CYCLE
-    choose_anchor(st, book)
-
-
-@jit
-def goes_on(st: State, ch: int) -> bool:
-    """Whether the channel has a task whose BDs come again."""
-    c = st.channels
-    return bool(c.phase[ch] != Phase.IDLE and (c.runs_left[ch] > 0 or c.next_bd[ch] >= 0))
-
-
-@jit
-def choose_anchor(st: State, book: Ints) -> None:
-    """Make the next channel whose task goes on the anchor; one with a ring of BDs if there is one."""
-    channels, nearest = st.channels.phase.shape[0], 2 * st.channels.phase.shape[0]
-    anchor, found = book[Book.ANCHOR], book[Book.ANCHOR]
-    for n in range(book[Book.CHANNELS]):
-        ch = book[lively(channels, n)]
-        if goes_on(st, ch):
-            away = (ch - anchor - 1) % channels
-            if st.channels.next_bd[ch] < 0:
-                away += channels
-            if away < nearest:
-                found, nearest = ch, away
-    book[Book.ANCHOR], book[Book.ANCHOR_SINCE] = found, st.clock.now[0]
-    book[Book.ANCHOR_BDS] = st.channels.bds_done[found]
 
 
 @jit
@@ -180,20 +132,20 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
     plan, kept, book = work.plan, work.kept, work.book
     start, now = slot * book[Book.SLOT_SIZE], st.clock.now[0]
     period, first = now - kept[start + CYCLE], kept[start + ROW]
-    budget.looked(book, _TRIED)
+    budget.looked(book, TRIED)
     if not quiet_elsewhere(st) or outdated(st, work) or differs_again(st, plan, kept, book, slot):
         return False
     worth = _WORTH // period if slot == LOOK_SLOT else 0
     times = of_channels(st, kept, book, start, period, (until - now) // period)
     if times <= worth:
         return False
-    budget.looked(book, _GUARDED * book[Book.CHANNELS])
+    budget.looked(book, GUARDED * book[Book.CHANNELS])
     compared = book[Book.COMPARED]
     bound = compare(st, plan, kept, book, slot)
     budget.looked(book, (book[Book.COMPARED] - compared) // 2)
     if bound == DIFFERENT:
         return False
-    budget.looked(book, _NOTED * (end - first))
+    budget.looked(book, NOTED * (end - first))
     times = where_accesses_go(st, work, start, end, min(times, (bound - now) // period))
     if times <= worth:
         return False
@@ -218,7 +170,7 @@ def jumped(st: State, work: Arrays) -> None:
     book[Book.JUMPED] += times * period
     book[Book.STEPPED] += times * period * budget.of_cycle(st)
     kept[start + CYCLE] += times * period
-    goes_into_log = book[Book.RECORDING] == 1
+    goes_into_log = book[Book.RECORDING] == WITH_LOG
     if slot != LOOK_SLOT:
         goes_into_log = 2 * book[Book.SEGMENTS] * times < st.access_log[0, LIMIT] - st.access_log[0, NEXT]
     if goes_into_log:
@@ -247,60 +199,6 @@ def end_replay(st: State, work: Arrays) -> None:
 
 
 @jit
-def begin_recording(st: State, book: Ints) -> None:
-    """Begin the log of a ring anew."""
-    forget_rings(book)
-    if st.access_log[0, ON] == 0:  # a look may have begun it
-        listen(st)
-    book[Book.RECORDING], book[Book.RING_TRIES] = 1, 0
-    book[Book.NOTED] = st.access_log[0, NEXT]
-
-
-@jit
-def lost_log(st: State, kept: Ints, book: Ints) -> None:
-    """The log is off: a ring that it is part of is longer than it can hold. Later, it may be shorter."""
-    oldest = st.clock.now[0]
-    for slot in range(RING_SLOTS):
-        if book[Book.VALID + slot] == 1:
-            oldest = min(oldest, kept[slot * book[Book.SLOT_SIZE] + CYCLE])
-    forget_rings(book)
-    pause = 0
-    if not budget.longer_log(st, book) and book[Book.RING_JUMPS] == book[Book.RINGS_BEFORE]:
-        pause = max((st.clock.now[0] - oldest) // _RING_PAUSE, 2 * book[Book.RING_PAUSE])
-        book[Book.RING_PAUSE] = pause
-    book[Book.RINGS_BEFORE] = book[Book.RING_JUMPS]
-    book[Book.RECORDING] = 0
-    book[Book.NEXT_RING] = st.clock.now[0] + pause
-
-
-@jit
-def stop_recording(st: State, book: Ints) -> None:
-    """Looking has cost what it may: rings are looked for again when that may cost more."""
-    if book[Book.RECORDING] == 1:
-        st.access_log[0, ON] = 0
-    forget_rings(book)
-    book[Book.RECORDING] = 0
-    book[Book.NEXT_RING] = st.clock.now[0] + budget.give_up(st, book)
-
-
-@jit
-def jumped_rings(st: State, book: Ints, logged: bool) -> None:
-    """A jump over rings is done: all begins anew, unless it goes on when the host has served its ports.
-
-    A jump that the log has in full may be part of a longer ring.
-    """
-    book[Book.RING_JUMPS] += 1
-    book[Book.EFFORT] = 0
-    if book[Book.RESUME] == 0 and not logged:
-        listen(st)
-        begin_recording(st, book)
-    book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
-    book[Book.ANCHOR_SINCE] = st.clock.now[0]
-    book[Book.RING_PAUSE] = 0
-    book[Book.NEXT_LOOK] = max(book[Book.NEXT_LOOK], st.clock.now[0] + _AFTER_JUMP)
-
-
-@jit
 def resume(st: State, work: Arrays, until: int) -> bool:
     """Go on with a jump that the host's ports ended; whether it does."""
     book = work.book
@@ -316,45 +214,9 @@ def resume(st: State, work: Arrays, until: int) -> bool:
 
 
 @jit
-def slot_of(tries: int) -> int:
-    """The slot for a state: every second one goes to the first, of the others every second to the next.
-
-    So the slots have states of the time just past and of times ever longer ago.
-    """
-    slot = 0
-    while tries & 1 == 0 and slot < RING_SLOTS - 1:
-        slot, tries = slot + 1, tries >> 1
-    return slot
-
-
-@jit
-def records(st: State, work: Arrays) -> bool:
-    """Whether the log of rings goes on, or begins."""
-    kept, book = work.kept, work.book
-    if outdated(st, work):
-        if budget.lacking(book, budget.of_plan(st)) <= 0:
-            plan_anew(st, work)
-        return False
-    if book[Book.RECORDING] == 1 and st.access_log[0, ON] == 0:
-        lost_log(st, kept, book)
-        return False
-    if book[Book.RECORDING] == 1:
-        budget.looked(book, _NOTED * max(st.access_log[0, NEXT] - book[Book.NOTED], 0))
-        book[Book.NOTED] = st.access_log[0, NEXT]
-    if budget.lacking(book, 0) > 0:
-        stop_recording(st, book)
-        return False
-    if not quiet_elsewhere(st):
-        return False
-    if book[Book.RECORDING] == 0:
-        begin_recording(st, book)
-    return True
-
-
-@jit
 def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
     """The anchor has ended a BD: jump if the state was there before, else keep it; whether it jumps."""
-    kept, book = work.kept, work.book
+    book = work.book
     now = st.clock.now[0]
     book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
     book[Book.ANCHOR_SINCE] = now
@@ -362,19 +224,17 @@ def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
         return False
     if not records(st, work):
         return False
-    for slot in range(RING_SLOTS):
-        end = st.access_log[0, NEXT]
-        if book[Book.VALID + slot] == 1 and try_jump(st, work, slot, end, until):
-            return True
+    if book[Book.RECORDING] == WITHOUT_LOG:
+        if note_next_round(st, work, until):
+            return False
+    else:
+        for slot in range(RING_SLOTS):
+            end = st.access_log[0, NEXT]
+            if book[Book.VALID + slot] == 1 and try_jump(st, work, slot, end, until):
+                return True
     if now < book[Book.NEXT_RING]:
         return False
-    book[Book.RING_TRIES] += 1
-    keep(st, work.plan, kept, book, slot_of(book[Book.RING_TRIES]))
-    budget.looked(book, book[Book.SLOT_WORDS] // 2)
-    if book[Book.RING_TRIES] >= _MOST_TRIES:
-        book[Book.RING_GAP] *= 2
-        book[Book.RING_TRIES] = 0
-    book[Book.NEXT_RING] = st.clock.now[0] + book[Book.RING_GAP]
+    keep_round(st, work)
     return False
 
 
@@ -408,7 +268,7 @@ def ready_to_look(st: State, book: Ints) -> bool:
     stale = st.clock.now[0] - book[Book.ANCHOR_SINCE] > _STALE
     if stale or not goes_on(st, book[Book.ANCHOR]) or st.channels.next_bd[book[Book.ANCHOR]] < 0:
         choose_anchor(st, book)
-    if book[Book.RECORDING] == 0:
+    if book[Book.RECORDING] != WITH_LOG:
         listen(st)
     return bool(st.access_log[0, ON] == 1)
 
@@ -426,7 +286,7 @@ def look_each_cycle(st: State, work: Arrays, end: int, until: int) -> int:
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0 or book[Book.JUMPS] != jumps:
             break
         if try_jump(st, work, LOOK_SLOT, st.access_log[0, NEXT], until):
-            book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + _AFTER_JUMP
+            book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + AFTER_JUMP
             book[Book.HOPE] = min(book[Book.HOPE] + _HOPE, _MOST_HOPE)
             return Stop.REPLAY if book[Book.ACTIONS] > 0 else stop
     return stop
@@ -443,7 +303,7 @@ def look(st: State, work: Arrays, until: int) -> int:
             return Stop.LIMIT
         plan_anew(st, work)
     length = min(_FIRST_LOOK << _LONGER * min(book[Book.FAILED], 2 * _LONGER), _LONGEST_LOOK)
-    wait = budget.cycles_to_look(st, book, book[Book.SLOT_WORDS] // 2 + length * _TRIED)
+    wait = budget.cycles_to_look(st, book, book[Book.SLOT_WORDS] // 2 + length * TRIED)
     if wait > 1:
         book[Book.NEXT_LOOK] = st.clock.now[0] + wait
         return Stop.LIMIT
@@ -463,7 +323,7 @@ def look(st: State, work: Arrays, until: int) -> int:
         book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
     if book[Book.JUMPS] == jumps and stop != Stop.REPLAY:
         found_nothing(st, book, end - work.kept[LOOK_SLOT * book[Book.SLOT_SIZE] + CYCLE])
-    if book[Book.RECORDING] == 0 and stop != Stop.REPLAY:
+    if book[Book.RECORDING] != WITH_LOG and stop != Stop.REPLAY:
         st.access_log[0, ON] = 0
     return stop
 

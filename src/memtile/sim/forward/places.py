@@ -140,7 +140,7 @@ class Book(IntEnum):
     ANCHOR = 4  # channel whose ends of BDs are looked at
     ANCHOR_BDS = 5  # its BDs so far
     ANCHOR_SINCE = 6  # cycle in which it became the anchor, or ended a BD last
-    RECORDING = 7  # 1 = the slots and the log of ring periods are filled
+    RECORDING = 7  # 1 = the slots and the log of ring periods are filled, 2 = the slots alone
     NEXT_RING = 8  # cycle
     RING_GAP = 9  # cycles between two slots
     RING_SLOT = 10  # to be filled next
@@ -193,8 +193,10 @@ class Book(IntEnum):
     EFFORT = 60  # what the next search for rings may cost
     NOTED = 61  # rows of the log of rings that are part of LOOKED
     IN_LOOKS = 62  # what of LOOKED looks have cost
-    VALID = 63  # of each slot, 1 = it has a state
-    FIRST = 72
+    LOGLESS = 63  # 1 = rings are looked for without a log: it was too short, or cost too much
+    FOUND_UNTIL = 64  # cycle at which a round ends that is noted because the one before came again
+    VALID = 65  # of each slot, 1 = it has a state
+    FIRST = 74
 
 
 (

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from mmap import mmap
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from memtile.jit.settings import ENABLED
+from memtile.jit.structs import addresses_at, place_of
 from memtile.jit.tables import plain, words_of
 from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Ints, Kind, Owner, Reset, columns_of, fields_of
@@ -40,7 +41,9 @@ from memtile.sim.forward.places import (
     Book,
     Compared,
     RowsOf,
+    segments,
 )
+from memtile.sim.recycled import lend_pages
 
 GUARDED = frozenset(
     {
@@ -149,6 +152,7 @@ class _Template(NamedTuple):
     Attributes:
         layout: with addresses counted from where the table begins.
         tables: names of the tables and arrays.
+        places: where the struct has their addresses, see ``addresses_at``.
         numbers: which of these each entry is of.
         rows: of each tile in the tables, see ``places``.
         most: spans of a plan at most.
@@ -157,6 +161,7 @@ class _Template(NamedTuple):
 
     layout: Ints
     tables: list[str]
+    places: list[int]
     numbers: Ints
     rows: Ints
     most: int
@@ -177,7 +182,9 @@ def _template(st: State) -> _Template:
         counts = np.array([len(_whole(getattr(st, table))) for table in tables])[numbers]
         counts[layout[:, ROWS_OF] >= RowsOf.MODEL] = 1
         most, words = int((counts // 2 + 1).sum()), int((counts * layout[:, ROW_WORDS]).sum())
-        _templates[shapes] = _Template(layout, tables, numbers, _rows(st), most, words)
+        at = addresses_at(st) if ENABLED else {}
+        places = [at[table] for table in tables if at]
+        _templates[shapes] = _Template(layout, tables, places, numbers, _rows(st), most, words)
     return _templates[shapes]
 
 
@@ -208,10 +215,12 @@ def _whole(values: Any) -> npt.NDArray[Any]:
     return found
 
 
-def _address(values: npt.NDArray[Any]) -> int:
-    if values.dtype.names:  # to ask a table takes ten times as long as to ask its first column
-        values = np.ndarray.__getitem__(values, values.dtype.names[0])
-    return int(values.__array_interface__["data"][0])
+def _addresses(st: State, template: _Template) -> Ints:
+    """Where the tables of the template begin."""
+    if template.places:
+        return place_of(st).words[template.places].astype(np.int64)
+    first = [_whole(getattr(st, table)).__array_interface__["data"][0] for table in template.tables]
+    return np.array(first, np.int64)
 
 
 @cache
@@ -242,8 +251,7 @@ def arrays(st: State) -> Arrays:
     """The arrays for fast-forward of a state; valid as long as its tables."""
     template = _template(st)
     layout, channels = template.layout.copy(), len(st.channels.phase)
-    first = np.array([_address(_whole(getattr(st, table))) for table in template.tables], np.int64)
-    layout[:, TABLE] += first[template.numbers]
+    layout[:, TABLE] += _addresses(st, template)[template.numbers]
     parts = len(st.spec.tiles.kind), channels, len(st.cores.phase), len(st.externals.head)
     bases = np.cumsum([0, *parts, len(st.switch.held)])
     size = HEAD + channels * OF_CHANNEL + parts[2] * OF_CORE + parts[3] * OF_EXTERNAL + template.words
@@ -259,17 +267,13 @@ def arrays(st: State) -> Arrays:
         "lists": int(bases[-1]),
     }
     ends = np.cumsum(list(words.values()))
-    found: dict[str, Any] = dict(zip(words, np.split(untouched(int(ends[-1])), ends[:-1]), strict=True))
+    area, new = lend_pages(int(ends[-1]), np.int64)
+    found: dict[str, Any] = dict(zip(words, np.split(area, ends[:-1]), strict=True))
+    if not new:
+        found["way"][: len(st.switch.held) * OF_PORT] = 0
+        found["book"][: segments(channels)] = 0
     found |= {"flow": found["flow"].view(np.uint32), "layout": layout.ravel(), "rows": template.rows}
     found |= {name: found[name].view(np.uint8) for name in ("flow_last", "live")}
     found["book"][Book.SLOT_SIZE] = size
     found["book"][Book.BASE : Book.ALL + 1] = bases
     return Arrays(**found)
-
-
-def untouched(words: int) -> Ints:
-    """So many zeros that take memory where they are written, and only there: pages are small.
-
-    NumPy asks for large pages; then a word at the head of each slot costs the clearing of 2 MB.
-    """
-    return np.frombuffer(mmap(-1, words * WORD), np.int64)
