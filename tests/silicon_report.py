@@ -26,8 +26,9 @@ Constants that are older than the split (those with GT-1, GT-3, GT-6 and GT-20 i
 chosen with cases of either half. `firmware_push`, and the external memory of a Phoenix laptop, are fitted
 to cases that calibrate; so are the places of a core's accesses in its loop, which its capture does not say.
 Of external memory the medians of 50 runs of 64 words count, single runs do not (`tests/silicon_fit.py`):
-{board}. Set-ups with external memory are run with them, as `--timing phoenix` does for anybody; the defaults
-stay assumed, and leave the first access out.
+{board}. Ports pause, which was measured (`port_pause` 1). What was measured on Phoenix is run with these
+constants, as `--timing phoenix` does for anybody; the defaults stay assumed, and leave out first accesses and
+pauses.
 
 What a case says depends on what its time is of, and errors of one kind say nothing of another one, so the
 page has them apart. A case is of the first of these kinds that applies; its set-up and its quantity decide,
@@ -59,8 +60,9 @@ LACKS = {
     "DEV-EXT-1": "mechanism: a memory whose latency varies; here it has one value",
     "DEV-QUEUE-1": "set-up: what a task fills, and a device of another generation",
     "DEV-SILICON-1": "mechanism: what takes time between a release and the first access behind it",
-    "DEV-SILICON-2": "mechanism: ports that pause where a descriptor ends",
+    "DEV-SILICON-2": "mechanism: one gap of a sender, and one cycle between three numbers of one capture",
     "DEV-SILICON-3": "set-up: phases and places of accesses; mechanism: the order of core and DMA in a bank",
+    "DEV-SILICON-7": "set-up: when firmware pushed it; it waited for the first access of the task before it",
     "DEV-SILICON-6": "mechanism: when a sender hears of room, by one cycle",
 }
 DRAW = "one run of what differs from run to run by more than this"
@@ -137,8 +139,19 @@ def _top(found: list[Case], numbers: Mapping[str, float]) -> str:
     sources = len({case.source for case in found})
     return (
         "\n".join(rows) + "\n\n"
+        "The `array` case of the validation half that is farthest off in cycles is so by "
+        f"{_farthest(built, numbers):g}.\n\n"
         f"{len(found)} cases of {sources} sources, {len(built)} of them simulated. A row of "
         "[deviations.md](deviations.md) is named where one explains the difference.\n"
+    )
+
+
+def _farthest(built: list[Case], numbers: Mapping[str, float]) -> float:
+    """The most cycles by which one of them is off."""
+    return max(
+        abs(case.measured - numbers[case.id])
+        for case in built
+        if case.time_of == "array" and not case.calibrates and case.data["unit"] == "cycles"
     )
 
 

@@ -46,6 +46,7 @@ HIDDEN = {
     "memory_egress_words": 13,
     "neighbour_latency": 3,
     "packet_arbitration": 4,
+    "port_pause": 1,
     "task_start": 11,
     "zeroisation": 1500,
 }

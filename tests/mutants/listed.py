@@ -39,6 +39,21 @@ class Mutant(NamedTuple):
 MUTANTS = (
     # Measurements, and cycles as a band
     Mutant(
+        "a port pauses by the words that were written",
+        "model/streams/port_pause.py",
+        "(c.moved[ch] + st.fifos.held[ch]) % c.length[ch] == 0",
+        "c.moved[ch] == c.length[ch]",
+        "tests/timing/test_port_pause.py::"
+        "test_it_pauses_while_the_descriptor_waits_for_its_lock_by_the_words_that_came",
+    ),
+    Mutant(
+        "time is jumped over though ports pause",
+        "sim/fast_forward.py",
+        "or st.spec.timing.port_pause[0]",
+        "or False",
+        "tests/timing/test_port_pause.py::test_a_run_with_it_jumps_over_nothing",
+    ),
+    Mutant(
         "an estimate takes the first access for many",
         "explain/estimate.py",
         "max(0, _most(st, Cause.EXTERNAL, direction) - later)",

@@ -96,8 +96,8 @@ def test_cases_of_one_quantity_have_one_unit_and_are_in_the_table() -> None:
 
 def test_external_memory_of_the_board_is_that_of_cases_that_calibrate() -> None:
     """And of no others: a case of the other half changes nothing."""
-    assert fitted(CASES) == BOARDS["phoenix"]
-    assert fitted([case for case in CASES if case.calibrates]) == BOARDS["phoenix"]
+    board = {name: value for name, value in BOARDS["phoenix"].items() if name.startswith("external")}
+    assert fitted(CASES) == fitted([case for case in CASES if case.calibrates]) == board
     assert {name: likely(name) for name in spread(CASES)} == spread(CASES)
     assert Timing.of_board("phoenix").external_latency == BOARDS["phoenix"]["external_latency"]
     with pytest.raises(DesignError, match="board is 'strix'; it must be phoenix"):

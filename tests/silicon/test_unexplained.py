@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from interface_bench import Column, caught
+from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.tiles import MM2S
 from memtile.bd.windows import OWN
 from memtile.model.state.events import ChannelEvent
 from memtile.sim.event_unit import EventUnit
 from silicon_hosts import PHOENIX, numbered_beyond
 from silicon_rig import cases
-from silicon_streams import CONSUMED, SENT, core_reads, gaps, relay, relayed, runs, watched
-from silicon_tiles import core_beside_dma, filled_and_drained, give_back, store_beside_dma
+from silicon_streams import CONSUMED, RECEIVED, SENT, core_reads, gaps, relay, relayed, runs, watched
+from silicon_tiles import back_pressure, core_beside_dma, filled_and_drained, give_back, store_beside_dma
 
 MEASURED = {case.id: case.measured for case in cases()}
 
@@ -23,20 +24,32 @@ def test_dev_silicon_1_a_relay_s_first_word_leaves_early() -> None:
     assert (MEASURED["relay-first-send"], relayed()["first_send"]) == (19, 4)
 
 
-def test_dev_silicon_2_a_receiving_port_does_not_pause() -> None:
-    """DEV-SILICON-2: whatever the core takes for a buffer."""
+def test_dev_silicon_2_a_receiving_port_pauses_if_asked() -> None:
+    """DEV-SILICON-2: by default it does not, whatever the core takes for a buffer."""
     assert (MEASURED["relay-received-runs"], MEASURED["relay-first-sent-run"]) == (4, 8)
-    for first in (20, 44, 80):
+    for first in (20, 46, 80):
         found = relayed(first)
         assert (found["received_runs"], found["received_span"], found["first_sent_run"]) == (1, 64, 16)
 
 
-def test_dev_silicon_2_from_the_31st_word_on_a_sender_runs_and_stops_as_measured() -> None:
-    """Measured: 8, 8, 14, 2, 14, 2, 6, 8 and 2 words, gaps of 1, 1, 1, 1, 25, 1, 60 and 66 cycles."""
-    went, got = watched(relay(), [SENT, CONSUMED], 1200)
-    assert runs(went)[2:] == [14, 2, 6, 8, 2]
-    assert gaps(went)[2:] == [24, 1, 60, 66]
-    assert gaps(got)[1:] == [25, 61, 66, 61]
+def test_dev_silicon_2_where_ports_pause_all_but_the_sender_s_first_gap_is_as_measured() -> None:
+    """DEV-SILICON-2. The sender's runs: 8, 8, 14, 2, 14, 2, 6, 8 and 2, gaps of 1, 1, 1, 1, 25, 1, 60, 66."""
+    with chosen_timing({"port_pause": 1}):
+        came, went, got = watched(relay(), [RECEIVED, SENT, CONSUMED], 1200)
+    assert (runs(came), gaps(came)) == ([16] * 4, [1] * 3)
+    assert (runs(got), gaps(got)) == ([8] * 8, [1, 1, 1, 25, 61, 66, 61])
+    assert (runs(went), gaps(went)) == ([16, 14, 2, 14, 2, 6, 8, 2], [1, 1, 1, 25, 1, 60, 66])
+
+
+def test_dev_silicon_2_a_buffer_behind_a_port_that_pauses_is_full_a_cycle_later() -> None:
+    """DEV-SILICON-2: of 15, 1 and 104 in a stall of 119 cycles two at most can be right."""
+    names = "start", "end", "cycles"
+    assert [MEASURED[f"back-pressure-{name}"] for name in names] == [15, 1, 104]
+    found = back_pressure("compute", 119)
+    assert [found[name] for name in names] == [15, 1, 105]
+    with chosen_timing({"port_pause": 1}):
+        found = back_pressure("compute", 119)
+    assert [found[name] for name in names] == [16, 1, 104]
 
 
 def test_dev_silicon_3_sides_keep_their_phase_in_a_bank() -> None:

@@ -105,14 +105,18 @@ def neighbour() -> dict[str, str]:
     return {f"MM2S {n}": rig.timeline(rig.mm2s(n)) for n in (0, 2)}
 
 
-def ingress() -> dict[str, str]:
-    rig, (s,) = started(("S2MM", 0, words(4, acquire=TAKE)))
+def ingress(timing: Timing | None = None) -> dict[str, str]:
+    rig, (s,) = started(("S2MM", 0, words(4, acquire=TAKE)), rig=Rig(timing=timing))
     rig.feed(s, 24)
     rig.step(20)
     rig.set_lock(0, 1)
     rig.step(8)
     entered = "".join("+" if cycle in rig.entered(s) else "." for cycle in range(28))
     return {"S2MM 0": rig.timeline(s), "enters": entered}
+
+
+def port_pause() -> dict[str, str]:
+    return ingress(Timing(port_pause=1))
 
 
 def egress() -> dict[str, str]:
@@ -196,6 +200,7 @@ SCENARIOS: dict[str, Callable[[], dict[str, str]]] = {
     "ports": ports,
     "external": external,
     "first-access": first_access,
+    "port-pause": port_pause,
     "zeroisation": zeroisation,
 }
 

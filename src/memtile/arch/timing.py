@@ -34,6 +34,7 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "external_egress_words": 384,
         "external_first_read": 1255,
         "external_first_write": 358,
+        "port_pause": 1,
     },
 }
 """What was measured of a board and differs from the defaults, by its name; docs/silicon.md says how."""
@@ -54,6 +55,14 @@ class Timing:
 
     ingress_words: int = _constant(
         16, 1, 32, "words", "GT-6: full 15 cycles after the lock stall starts; a lower bound", Grade.SILICON
+    )
+    port_pause: int = _constant(
+        0,
+        0,
+        1,
+        "cycles",
+        "cases relay-received-*: 1 on Phoenix: no word enters after the last of a BD; 0 leaves it out",
+        Grade.SILICON,
     )
     memory_egress_words: int = _constant(
         8, 4, 32, "words", "GT-3: span 251 contiguous against 258 strided", Grade.SILICON

@@ -34,6 +34,7 @@ RUN_ONLY = frozenset(
         "finished_bd_delay",
         "neighbour_latency",
         "packet_arbitration",
+        "port_pause",
         "token_words",
     }
 )

@@ -45,14 +45,17 @@ def apart(script: Script, place: Place) -> tuple[Dim, ...]:
     return (Dim(kind.banks * kind.granule_words, 0),)
 
 
-def receiver(script: Script, place: Place, bd: int = 8) -> None:
+RECEIVER = 8  # its descriptor
+
+
+def receiver(script: Script, place: Place, words: int = 8 * WORDS, **more: object) -> None:
     """A task of S2MM 0 that takes whatever comes; in a memory tile into the bank in the middle alone."""
     kind = script.kind(place)
     middle = kind.banks // 2 * kind.granule_words
     dims = in_one_bank(script, place)
     at = OWN.address(kind.memory_words // 2 + middle)
-    script.bd(place, bd, descriptor(script, place, 8 * WORDS, address=at, dims=dims))
-    script.push(place, "S2MM", 0, bd)
+    script.bd(place, RECEIVER, descriptor(script, place, words, address=at, dims=dims, **more))
+    script.push(place, "S2MM", 0, RECEIVER)
 
 
 def loop_ports(script: Script, *more: Port) -> None:

@@ -13,6 +13,7 @@ from memtile.explore.measure.parts import (
     MARKS,
     MEMORY,
     PASSES,
+    RECEIVER,
     SENT,
     STALL,
     START,
@@ -21,6 +22,7 @@ from memtile.explore.measure.parts import (
     descriptor,
     guarded,
     guarded_steps,
+    in_one_bank,
     loop_ports,
     receiver,
     take,
@@ -157,6 +159,42 @@ BLOCKED = Experiment(
             "local_slave_words",
             "STALLED_LOCK ends to STREAM_BACKPRESSURE, less ingress_words and local_master_words",
             _slave_words,
+        ),
+    ),
+)
+
+_RING = 16  # words of a descriptor that follows itself
+
+
+def _before_pause(script: Script) -> None:
+    loop_ports(script)
+    receiver(script, MEMORY, words=_RING, next=RECEIVER)
+    script.bd(MEMORY, 0, descriptor(script, MEMORY, 4 * _RING, dims=in_one_bank(script, MEMORY)))
+
+
+def _pause_steps(script: Script) -> None:
+    script.push(MEMORY, "MM2S", 0, 0)
+    script.let_pass(PASSES)
+
+
+def _pause(units: Units, _values: Values) -> int:
+    seen = units[MEMORY]
+    first = (seen.end(TAKEN) - seen.begin(TAKEN)) * seen.stream_words
+    return seen.begin(TAKEN, 1) - seen.end(TAKEN) if first == _RING else 0
+
+
+PAUSE = Experiment(
+    "pause",
+    "a memory tile sends words to a channel of its own whose descriptors are shorter",
+    (LOOP,),
+    (Traced(MEMORY, "memory_tile", (SENT, TAKEN)),),
+    _before_pause,
+    _pause_steps,
+    (
+        Constant(
+            "port_pause",
+            "PORT_RUNNING of the master ends after the words of a descriptor to its next cycle",
+            _pause,
         ),
     ),
 )

@@ -151,6 +151,8 @@ class Fifos(NamedTuple):
     held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     depth: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # usable words
     wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # ring slots in use, less 1
+    # S2MM, where ports pause: cycle in which the newest word came
+    entered: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]
     words: Annotated[Ring, Column(DATA, 0, STALE, STAYS)]
     last: Annotated[Ring, Column(DATA, 0, STALE, STAYS)]  # TLAST
 

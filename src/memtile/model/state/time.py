@@ -58,6 +58,7 @@ class Timings(NamedTuple):
     external_burst_overhead: Ints
     external_first_read: Ints
     external_first_write: Ints
+    port_pause: Ints
     access_cycles: Ints
 
 

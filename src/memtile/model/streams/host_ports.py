@@ -9,6 +9,7 @@ from memtile.jit.words import WORD, access
 from memtile.model.dma.fifo import put, space
 from memtile.model.state.events import ChannelEvent
 from memtile.model.state.state import State
+from memtile.model.streams.port_pause import entered, pauses
 from memtile.model.streams.switch_ports import has_room, push
 
 _load, store = access()
@@ -50,7 +51,8 @@ def offer(st: State, ch: int) -> None:
         st.seen[ch, ChannelEvent.MEMORY] = st.clock.now[0]
         return
     st.clock.activity[0] = 1  # a word that only waits for its pattern is no reason to call the tile quiet
-    if ready(st, ch):
+    if ready(st, ch) and not pauses(st, ch):
+        entered(st, ch)
         last = offered_last(st, ch, at)
         put(st.fifos, ch, word_at(ports.source_words[ch] + at * ports.source_step[ch]), last)
         crossed(st, ch, last)

@@ -17,6 +17,7 @@ from memtile.model.streams.beats import pop_word, put_beat, words_in
 from memtile.model.streams.host_ports import hand_to_host, host_takes
 from memtile.model.streams.packet_switch import contend
 from memtile.model.streams.packet_switch import serve as serve_packet
+from memtile.model.streams.port_pause import entered, pauses
 from memtile.model.streams.stream_parity import report
 from memtile.model.streams.switch_config import PACKET
 from memtile.model.streams.switch_ports import has_room, offers, pop, push
@@ -47,6 +48,9 @@ def enter_channel(st: State, port: int, channel: int) -> None:
     """Move the beat that a master port offers into the ingress buffer behind it."""
     switch, head = st.switch, st.switch.head[port]
     flags = switch.last[port, head]
+    if pauses(st, channel):
+        st.clock.activity[0] = 1
+        return
     if space(st.fifos, channel) < words_in(flags):
         st.seen[channel, ChannelEvent.MEMORY] = st.clock.now[0]
         return
@@ -55,6 +59,7 @@ def enter_channel(st: State, port: int, channel: int) -> None:
             notes.enters(st, channel, flags, words_in(flags))
         flags = report(st, port, flags)
     put_beat(st.fifos, channel, switch.words[port, head], flags)
+    entered(st, channel)
     if st.channels.active[channel] == 0 and st.channels.why[channel] == Cause.STREAM_STARVED:
         wake_channel(st, channel)
         st.seen[channel, ChannelEvent.STREAM] = st.clock.now[0]  # the word came too late for this cycle
