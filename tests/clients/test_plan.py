@@ -263,7 +263,12 @@ def test_a_race_or_other_cycles_are_no_certificate(tmp_path: Path) -> None:
         (Attention(length=63), {}, "length is 63; it must be an even number"),
         (RowReduction(rows=6), {}, "rows is 6; it must be a multiple of 4"),
         (RowReduction(what="normalise"), {}, "dtype is int32; it must be float32"),
-        (RowReduction(rows=4, width=1 << 20), {}, "what fits into the memories"),
+        (Attention(heads=6), {}, "a multiple of 4, the columns.*Give it 3 columns, or 8 heads"),
+        (Attention(heads=0), {}, "heads is 0; it must be 1 or more"),
+        (RowReduction(rows=0), {}, "rows is 0; it must be 1 or more"),
+        (RowReduction(width=0), {}, "width is 0; it must be 1 or more"),
+        (RowReduction(rows=4, width=1 << 20), {}, "no way to cut.*64512 bytes for a core.*smaller layers"),
+        (Convolution(channels=1024), {}, "no way to cut.*64512 bytes for a core.*524288 for a memory tile"),
         (Gemm(), {"columns": 9}, "npu1: columns is 9, allowed are 1..4"),
         (Gemm(), {"device": "npu9"}, "npu9"),
         (Gemm(), {"objectives": "speed"}, "no objective 'speed'"),
@@ -272,6 +277,39 @@ def test_a_race_or_other_cycles_are_no_certificate(tmp_path: Path) -> None:
 def test_what_cannot_be_planned_says_why(layer: Layer, options: dict[str, Any], says: str) -> None:
     with pytest.raises(DesignError, match=says):
         memtile.plan(layer, **options)
+
+
+@pytest.mark.parametrize("device", ["npu1", "npu2"])
+def test_plans_count_the_buffers_of_every_generation(device: str) -> None:
+    found = memtile.plan(RowReduction(16, 16), device=device, columns=1, tried=1)
+    design = found.design()
+    wanted = {
+        "l2": sum(
+            buffer.nbytes for tile in design.tiles if tile.kind.role == "memory" for buffer in tile.buffers
+        ),
+        "l1": sum(
+            buffer.nbytes for tile in design.tiles if tile.kind.role == "compute" for buffer in tile.buffers
+        ),
+    }
+    assert {name: found.ranked[0].figures[name] for name in wanted} == wanted
+    assert min(wanted.values()) > 0
+
+
+def test_all_commands_have_the_same_options_and_their_own_first() -> None:
+    shared = None
+    for name, own in (
+        ("gemm", "--macs"),
+        ("conv", "--macs"),
+        ("attention", "--macs"),
+        ("rows", "--per-cycle"),
+    ):
+        said = cli(name, "--help")
+        options = [line.split()[0] for line in said.splitlines() if line.strip().startswith("--")]
+        behind = options[options.index(own) + 1 :]
+        assert shared in (None, behind)
+        shared = behind
+    assert shared is not None
+    assert {"--device", "--columns", "--tried", "--out", "--json"} <= set(shared)
 
 
 def cli(*args: object, code: int = 0) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +15,6 @@ from memtile.cli.result_output import leave, show_result
 from memtile.cli.sweep_options import Energy
 
 if TYPE_CHECKING:
-    from memtile.explore.plan.planner import Layer
     from memtile.explore.sweep.row import Row
 
 EXAMPLES = """\b
@@ -82,13 +83,9 @@ Macs = Annotated[
 ]
 
 
-@app.command("gemm", epilog=EXAMPLES)
-def gemm(
-    m: Annotated[int, typer.Option(help="Rows of A and C.")] = 512,
-    n: Annotated[int, typer.Option(help="Columns of B and C.")] = 512,
-    k: Annotated[int, typer.Option(help="Columns of A, rows of B.")] = 512,
-    dtype: Annotated[MatrixType, typer.Option(help="Of A and B.")] = MatrixType.INT8,
-    macs: Macs = None,
+def _plan(
+    layer: Any,
+    *,
     device: Device = "npu1",
     columns: Columns = None,
     by: By = "cycles,l2,bds",
@@ -102,19 +99,72 @@ def gemm(
     top: Top = 10,
     as_json: AsJson = False,
 ) -> None:
+    """Plan a layer; the options are those of every command."""
+    from dataclasses import replace
+
+    from memtile.explore.plan.planner import plan
+
+    if out is not None:
+        check_writable(out)
+        if out.suffix != ".py":
+            raise typer.BadParameter(f"--out is {str(out)!r}; its name must end in .py.")
+    result = plan(
+        layer,
+        device=device,
+        columns=columns,
+        objectives=by,
+        tried=tried,
+        proved=proved,
+        workers=workers,
+        max_cycles=max_cycles,
+        energy=energy or "",
+        watch=_watch,
+    )
+    show_result(replace(result, shown=top), as_json=as_json)
+    if out is not None and result.good:
+        result.save(out, pick)
+    leave(interrupted=False, good=result.good)
+
+
+def _command(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a command of a function that makes a layer of its options: it has those of :func:`_plan` too."""
+
+    def add(made: Callable[..., Any]) -> Callable[..., Any]:
+        own = signature(made, eval_str=True).parameters
+        _, *shared = signature(_plan, eval_str=True).parameters.values()
+
+        def command(**given: Any) -> None:
+            layer = made(**{name: given.pop(name) for name in own})
+            _plan(layer, **given)
+
+        every = [*(each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.values()), *shared]
+        command.__signature__ = Signature(every)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in every}
+        command.__doc__ = made.__doc__
+        app.command(name, epilog=EXAMPLES)(command)
+        return made
+
+    return add
+
+
+@_command("gemm")
+def gemm(
+    m: Annotated[int, typer.Option(help="Rows of A and C.")] = 512,
+    n: Annotated[int, typer.Option(help="Columns of B and C.")] = 512,
+    k: Annotated[int, typer.Option(help="Columns of A, rows of B.")] = 512,
+    dtype: Annotated[MatrixType, typer.Option(help="Of A and B.")] = MatrixType.INT8,
+    macs: Macs = None,
+) -> Any:
     """Plan a matrix product C = A B, with sums in int32, or in float32 of bfloat16.
 
     Ends with exit code 1 if no candidate is good.
     """
     from memtile.explore.plan.gemm import Gemm
 
-    layer = Gemm(m, n, k, dtype.value, macs)
-    options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
-    options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
-    _run(layer, options, out, pick, top, as_json=as_json)
+    return Gemm(m, n, k, dtype.value, macs)
 
 
-@app.command("conv", epilog=EXAMPLES)
+@_command("conv")
 def conv(
     images: Annotated[int, typer.Option(help="Sent one after another.")] = 1,
     height: Annotated[int, typer.Option(help="Rows of an image.")] = 32,
@@ -128,113 +178,50 @@ def conv(
     pool: Annotated[int, typer.Option(help="Rows and columns of features that become one.")] = 1,
     pooling: Annotated[Pooling, typer.Option(help="Which one of them.")] = Pooling.MAX,
     macs: Macs = None,
-    device: Device = "npu1",
-    columns: Columns = None,
-    by: By = "cycles,l2,bds",
-    tried: Tried = 24,
-    proved: Proved = 1,
-    workers: Workers = 0,
-    max_cycles: MaxCycles = 10_000_000,
-    energy: Energy = None,
-    out: Out = None,
-    pick: Pick = 0,
-    top: Top = 10,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Plan layers of a convolution, int8, with strides and pooling.
 
     Ends with exit code 1 if no candidate is good.
     """
     from memtile.explore.plan.convolution import Convolution
 
-    layer = Convolution(
+    return Convolution(
         images, height, width, channels, features, size, depthwise, layers, stride, pool, pooling.value, macs
     )
-    options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
-    options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
-    _run(layer, options, out, pick, top, as_json=as_json)
 
 
-@app.command("attention", epilog=EXAMPLES)
+@_command("attention")
 def attention(
     heads: Annotated[int, typer.Option(help="Of them; a multiple of the columns.")] = 4,
     length: Annotated[int, typer.Option(help="Queries, keys and values of a head.")] = 256,
     size: Annotated[int, typer.Option(help="Numbers of each.")] = 64,
     exponents: Annotated[int, typer.Option(min=1, help="Exponentials of a core in a cycle.")] = 16,
     macs: Macs = None,
-    device: Device = "npu1",
-    columns: Columns = None,
-    by: By = "cycles,l2,bds",
-    tried: Tried = 24,
-    proved: Proved = 1,
-    workers: Workers = 0,
-    max_cycles: MaxCycles = 10_000_000,
-    energy: Energy = None,
-    out: Out = None,
-    pick: Pick = 0,
-    top: Top = 10,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Plan attention, bfloat16, with online softmax.
 
     Ends with exit code 1 if no candidate is good.
     """
     from memtile.explore.plan.attention import Attention
 
-    layer = Attention(heads, length, size, macs, exponents)
-    options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
-    options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
-    _run(layer, options, out, pick, top, as_json=as_json)
+    return Attention(heads, length, size, macs, exponents)
 
 
-@app.command("rows", epilog=EXAMPLES)
+@_command("rows")
 def rows(
     rows: Annotated[int, typer.Option(help="Of the matrix.")] = 1024,
     width: Annotated[int, typer.Option(help="Of the matrix.")] = 512,
     dtype: Annotated[RowType, typer.Option(help="Of its numbers.")] = RowType.INT32,
     what: Annotated[What, typer.Option(help="Made of each row.")] = What.SUM,
     per_cycle: Annotated[int, typer.Option(min=1, help="Numbers that a core takes in a cycle.")] = 16,
-    device: Device = "npu1",
-    columns: Columns = None,
-    by: By = "cycles,l2,bds",
-    tried: Tried = 24,
-    proved: Proved = 1,
-    workers: Workers = 0,
-    max_cycles: MaxCycles = 10_000_000,
-    energy: Energy = None,
-    out: Out = None,
-    pick: Pick = 0,
-    top: Top = 10,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Plan a row-wise reduction: sums, largest numbers, or rows normalised.
 
     Ends with exit code 1 if no candidate is good.
     """
     from memtile.explore.plan.reductions import RowReduction
 
-    layer = RowReduction(rows, width, dtype.value, what.value, per_cycle)
-    options = {"device": device, "columns": columns, "objectives": by, "tried": tried, "proved": proved}
-    options |= {"workers": workers, "max_cycles": max_cycles, "energy": energy or ""}
-    _run(layer, options, out, pick, top, as_json=as_json)
-
-
-def _run(
-    layer: Layer, options: dict[str, Any], out: Path | None, pick: int, top: int, *, as_json: bool
-) -> None:
-    from dataclasses import replace
-
-    from memtile.explore.plan.planner import plan
-
-    if out is not None:
-        check_writable(out)
-        if out.suffix != ".py":
-            raise typer.BadParameter(f"--out is {str(out)!r}; its name must end in .py.")
-    result = plan(layer, watch=_watch, **options)
-    show_result(replace(result, shown=top), as_json=as_json)
-    if out is not None and result.good:
-        result.save(out, pick)
-    leave(interrupted=False, good=result.good)
+    return RowReduction(rows, width, dtype.value, what.value, per_cycle)
 
 
 def _watch(row: Row, done: int, total: int) -> None:

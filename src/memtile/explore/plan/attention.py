@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, refuse
+from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, must_divide, refuse
 
 _EACH = 2  # bytes of a bfloat16
 
@@ -49,8 +49,7 @@ class Attention:
         Raises:
             DesignError: heads that the columns do not divide, or odd sizes.
         """
-        if self.heads < 1 or self.heads % machine.columns:
-            raise refuse("attention", "heads", self.heads, f"a multiple of {machine.columns}, the columns")
+        must_divide("attention", "heads", self.heads, machine)
         for field in ("length", "size"):
             if getattr(self, field) < 2 or getattr(self, field) % 2:
                 raise refuse(

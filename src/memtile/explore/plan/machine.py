@@ -96,6 +96,30 @@ def divisors(number: int, low: int = 1, high: int | None = None, step: int = 1) 
             yield each
 
 
+def must_divide(layer: str, field: str, given: int, machine: Machine) -> None:
+    """Refuse what a machine's columns do not share evenly.
+
+    Args:
+        layer: the layer.
+        field: of it.
+        given: how many there are.
+        machine: whose columns share them.
+
+    Raises:
+        DesignError: there are none, or they are no multiple of the columns.
+    """
+    if given < 1:
+        raise refuse(layer, field, given, "1 or more")
+    if given % machine.columns:
+        fitting = next(count for count in range(machine.columns, 0, -1) if given % count == 0)
+        plural = "s" * (fitting > 1)
+        says = f"{field} is {given}; it must be a multiple of {machine.columns}, the columns"
+        step = (
+            f"Give it {fitting} column{plural}, or {-(-given // machine.columns) * machine.columns} {field}."
+        )
+        raise refuse(layer, field, given, f"a multiple of {machine.columns}", says, step)
+
+
 def refuse(
     layer: str, field: str, given: object, allowed: str, says: str = "", step: str = ""
 ) -> DesignError:

@@ -90,7 +90,9 @@ def plan(
     machine = _machine(device, columns)
     found = list(layer.candidates(machine))
     if not found:
-        raise refuse(layer.template, "layer", layer.title, "what fits into the memories of the cores")
+        allowed = f"parts of {machine.l1} bytes for a core and {machine.l2} for a memory tile, at most"
+        says = f"no way to cut {layer.title} has {allowed}"
+        raise refuse(layer.template, "layer", layer.title, allowed, says, "Make smaller layers of it.")
     fixed = layer.fixed(machine)
     with _file(layer.template) as file:
         points = [{**fixed, **candidate.point, "data": False} for candidate in _promising(found, tried)]

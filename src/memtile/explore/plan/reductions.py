@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from memtile.arch.core import CORE
 from memtile.arch.tiles import WORD_BYTES
-from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, refuse
+from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, must_divide, refuse
 
 _PASSES = {"sum": 1, "max": 1, "normalise": 3}  # over the numbers of a row
 
@@ -64,9 +64,9 @@ class RowReduction:
                 raise refuse("rows", field, repr(given), ", ".join(known))
         if self.what == "normalise" and self.dtype != "float32":
             raise refuse("rows", "dtype", self.dtype, "float32: normalised rows are no whole numbers")
-        if self.width < 1 or self.rows < 1 or self.rows % machine.columns:
-            allowed = f"a multiple of {machine.columns}, the columns"
-            raise refuse("rows", "rows", self.rows, allowed)
+        if self.width < 1:
+            raise refuse("rows", "width", self.width, "1 or more")
+        must_divide("rows", "rows", self.rows, machine)
         share = self.rows // machine.columns
         for cores in divisors(machine.rows):
             for tall in divisors(share // cores) if share % cores == 0 else ():

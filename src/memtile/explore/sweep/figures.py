@@ -134,8 +134,8 @@ def energy_of(made: MemoryTile | Array, result: Result, table: Energy) -> float:
     return round(picojoules / 1000, 3)
 
 
-def _nbytes(tiles: Sequence[Tile], kind: str) -> int:
-    return sum(buffer.nbytes for tile in tiles if tile.kind.name == kind for buffer in tile.buffers)
+def _nbytes(tiles: Sequence[Tile], role: str) -> int:
+    return sum(buffer.nbytes for tile in tiles if tile.kind.role == role for buffer in tile.buffers)
 
 
 def static_bound(made: MemoryTile | Array) -> int:
