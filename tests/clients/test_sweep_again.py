@@ -20,6 +20,7 @@ from memtile.design.array import _placed
 from memtile.design.run import make
 from memtile.explore.sweep import prepared
 from memtile.explore.sweep.attempt import Rivals, attempt
+from memtile.explore.sweep.processes import ProcessRunner
 from memtile.explore.sweep.row import State, Task
 from memtile.importers.design_file import design_function
 from memtile.model.build.model import build
@@ -118,6 +119,18 @@ def test_variants_by_chance_come_out_as_if_each_were_made_anew(monkeypatch: pyte
     for mine, theirs in zip(one, other, strict=True):
         assert replace(mine, seconds=0.0) == replace(theirs, seconds=0.0)
     assert sum(row.state is State.GOOD for row in one) > 100
+
+
+def test_variants_of_a_design_go_to_the_process_that_has_it() -> None:
+    runner = ProcessRunner("again.py", 2, 1.0)
+    ahead = [(design, None) for design in "aabbc"]
+    given: list[str] = []
+    for worker in (0, 1, 1, 0, 1):
+        runner._designs[worker], _ = ahead.pop(runner._next(worker, ahead))
+        given.append(runner._designs[worker])
+    runner.close()
+    assert given == ["a", "b", "b", "a", "c"]
+    assert runner._next(0, [("c", None)]) == 0  # rather than none
 
 
 COUNTER = """

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from memtile.arch.devices import device as find_device
 from memtile.design.bench import MAX_CYCLES
+from memtile.errors import DesignError
 from memtile.explore.plan.certificate import Proof, prove
 from memtile.explore.plan.machine import Candidate, Machine, Value, refuse
 from memtile.explore.plan.result import PlanResult
@@ -90,9 +91,7 @@ def plan(
     machine = _machine(device, columns)
     found = list(layer.candidates(machine))
     if not found:
-        allowed = f"parts of {machine.l1} bytes for a core and {machine.l2} for a memory tile, at most"
-        says = f"no way to cut {layer.title} has {allowed}"
-        raise refuse(layer.template, "layer", layer.title, allowed, says, "Make smaller layers of it.")
+        raise _too_large(layer, machine)
     fixed = layer.fixed(machine)
     with _file(layer.template) as file:
         points = [{**fixed, **candidate.point, "data": False} for candidate in _promising(found, tried)]
@@ -111,6 +110,12 @@ def plan(
         len(found),
         time.monotonic() - begin,
     )
+
+
+def _too_large(layer: Layer, machine: Machine) -> DesignError:
+    allowed = f"parts of {machine.l1} bytes for a core and {machine.l2} for a memory tile, at most"
+    says = f"no way to cut {layer.title} has {allowed}"
+    return refuse(layer.template, "layer", layer.title, allowed, says, "Make smaller layers of it.")
 
 
 def _machine(name: str, columns: int | None) -> Machine:

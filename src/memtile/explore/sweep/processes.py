@@ -6,11 +6,11 @@ Requests and answers are lines of JSON: a task and its rivals in, a row out.
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
@@ -19,11 +19,15 @@ from typing import Any
 from memtile.explore.line_process import LineProcess, NoAnswerError
 from memtile.explore.sweep.attempt import Rivals, attempt
 from memtile.explore.sweep.row import Row, State, Task
+from memtile.explore.sweep.space import TIMING
 
 Request = tuple[Task, Rivals]
 _CODE = "from memtile.explore.sweep.processes import serve; serve()"
 _GARBAGE = 100_000, 20, 20  # a variant leaves rings of objects: looking for them often costs more than they
-_AHEAD = 2  # tasks that wait for each process, so that none waits for us
+_AHEAD = 2  # tasks that each process has or that wait for it, so that none waits for us
+_MOST_AHEAD = 64  # tasks that are looked at to find one for a process
+_LONG, _SHORT = 1.0, 1e-3  # seconds that all of them may take, about, and that a variant takes at least
+_AVERAGED = 8  # variants
 
 
 class HereRunner:
@@ -45,7 +49,7 @@ class HereRunner:
 
 
 class ProcessRunner:
-    """Tries variants in processes.
+    """Tries variants in processes: those that differ in timing constants alone in one, if there are others.
 
     Args:
         file: of the design.
@@ -54,37 +58,53 @@ class ProcessRunner:
     """
 
     def __init__(self, file: str, workers: int, seconds: float) -> None:
-        self._file, self._workers, self._seconds = file, workers, seconds
-        self._pool = ThreadPoolExecutor(workers)
-        self._own = threading.local()
-        self._all: list[LineProcess] = []
+        self._file, self._seconds = file, seconds
+        self._pools = [ThreadPoolExecutor(1) for _ in range(workers)]
+        self._all = [LineProcess(_CODE) for _ in range(workers)]
+        self._designs: list[str] = [""] * workers  # that each process was given last
+        self._took = _LONG  # seconds for a variant, about
 
     def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
         """The row of each request, as they come."""
-        waiting, running = iter(requests), set[Future[Row]]()
+        waiting, ahead = iter(requests), list[tuple[str, Request]]()
+        running: dict[Future[Row], int] = {}
         try:
             while True:
-                for request in waiting:
-                    running.add(self._pool.submit(self._attempt, request))
-                    if len(running) >= self._workers * _AHEAD:
-                        break
+                room = max(min(_MOST_AHEAD, int(_LONG / self._took)), 1) - len(ahead)
+                ahead += [(_design(request), request) for request in itertools.islice(waiting, max(room, 0))]
+                self._hand_out(ahead, running)
                 if not running:
                     return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    del running[future]
+                    row = future.result()
+                    self._took += (max(row.seconds, _SHORT) - self._took) / _AVERAGED
+                    yield row
         finally:
             for future in running:
                 future.cancel()
 
-    def _attempt(self, request: Request) -> Row:
-        process: LineProcess | None = getattr(self._own, "process", None)
-        if process is None:
-            process = self._own.process = LineProcess(_CODE)
-            self._all.append(process)
+    def _hand_out(self, ahead: list[tuple[str, Request]], running: dict[Future[Row], int]) -> None:
+        """Give each process what it has room for."""
+        for _ in range(_AHEAD):
+            for worker, pool in enumerate(self._pools):
+                if ahead and list(running.values()).count(worker) < _AHEAD:
+                    self._designs[worker], request = ahead.pop(self._next(worker, ahead))
+                    running[pool.submit(self._attempt, worker, request)] = worker
+
+    def _next(self, worker: int, ahead: list[tuple[str, Request]]) -> int:
+        """What of the requests is for a process: its own design, one that nobody has, or any."""
+        own = self._designs[worker]
+        mine = (n for n, (design, _) in enumerate(ahead) if design == own)
+        new = (n for n, (design, _) in enumerate(ahead) if design not in self._designs)
+        return next(itertools.chain(mine, new), 0)
+
+    def _attempt(self, worker: int, request: Request) -> Row:
         task, rivals = request
         line = json.dumps({"file": self._file, "task": asdict(task), "rivals": asdict(rivals)})
         try:
-            return Row.of(json.loads(process.ask(line, self._seconds)))
+            return Row.of(json.loads(self._all[worker].ask(line, self._seconds)))
         except NoAnswerError as lost:
             return _lost(task, str(lost), "seconds" if lost.late else "crashed")
 
@@ -92,9 +112,16 @@ class ProcessRunner:
         """End the processes, whatever they do."""
         for process in self._all:
             process.end()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in self._pools:
+            pool.shutdown(wait=True, cancel_futures=True)
         for process in self._all:
             process.end()
+
+
+def _design(request: Request) -> str:
+    """What a variant is but for its timing constants: equal ones are one design."""
+    values = {name: value for name, value in request[0].point.items() if not name.startswith(TIMING)}
+    return json.dumps(values, sort_keys=True)
 
 
 def _lost(task: Task, why: str, kind: str) -> Row:
