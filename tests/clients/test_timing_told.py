@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import memtile
 from memtile import Array, MemoryTile, Timing
 from memtile.arch.chosen_timing import changed, chosen_timing
-from memtile.arch.timing import constants
+from memtile.arch.timing import BOARDS, constants
 from memtile.cli.main import app
 from memtile.errors import InputFileError
 from simulator_client import serving
@@ -99,7 +99,9 @@ def test_a_saved_array_does_not_go_on_with_other_constants(tmp_path: Path) -> No
 
 
 def test_info_lists_them() -> None:
-    listed = json.loads(printed("info", "--timing", "--json"))["timing"]
+    data = json.loads(printed("info", "--timing", "--json"))
+    listed = data["timing"]
+    assert data["boards"] == BOARDS
     assert listed == constants()
     assert {
         "name": "task_start",
@@ -112,4 +114,5 @@ def test_info_lists_them() -> None:
         "likely": [1, 16],
     } in listed
     table = printed("info", "--timing")
+    assert "--timing phoenix: as measured there (docs/silicon.md): external_latency 335, " in table
     assert all(f"{each['name']} " in table and str(each["source"]) in table for each in constants())

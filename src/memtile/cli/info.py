@@ -111,17 +111,21 @@ KIND_ROWS: dict[str, Callable[[TileKind], object]] = {
 
 def _show_timing(*, as_json: bool) -> None:
     """The timing constants, a line each."""
-    from memtile.arch.timing import constants
+    from memtile.arch.timing import BOARDS, constants
 
     found = constants()
     if as_json:
-        typer.echo(json.dumps({"timing": found}, indent=2))
+        boards = {name: dict(values) for name, values in BOARDS.items()}
+        typer.echo(json.dumps({"timing": found, "boards": boards}, indent=2))
         return
     for each in found:
         values = f"{each['default']:>7}  {each['lowest']}..{each['highest']} {each['unit']}"
         ends = each["likely"]
         near = f"likely {ends[0]}..{ends[1]}" if isinstance(ends, list) else ""
         typer.echo(f"{each['name']:<24}{values:<32}{each['grade']:<9}{near:<20}{each['source']}")
+    for name, measured in BOARDS.items():
+        told = ", ".join(f"{constant} {value}" for constant, value in measured.items())
+        typer.echo(f"--timing {name}: as measured there (docs/silicon.md): {told}")
 
 
 def _show_mlir(*, as_json: bool) -> None:
