@@ -9,6 +9,8 @@ at the end of a run.
 
 from __future__ import annotations
 
+import numpy as np
+
 from memtile.jit.decorators import inlined, jit
 from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.model.state.columns import Ints
@@ -35,6 +37,16 @@ def without_number(roster: Ints, number: int) -> None:
     """Drop a number from a list."""
     listed = roster[1 : 1 + roster[0]]
     _keep(roster, listed[listed != number])
+
+
+def put_in_order(st: State) -> None:
+    """Sort the lists whose order is that in which things happened to wake, and clear what is behind them."""
+    active = st.active_channels, st.active_ports, st.active_cores, st.active_controls
+    for roster in (*active, st.waiting_channels):
+        _keep(roster, np.sort(roster[1 : 1 + roster[0]]))
+        roster[1 + roster[0] :] = 0
+    for roster in (st.bidding, st.releasing, st.asked_interfaces):
+        roster[1 + roster[0] :] = 0
 
 
 def _keep(roster: Ints, kept: Ints) -> None:

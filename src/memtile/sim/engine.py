@@ -36,6 +36,7 @@ from memtile.sim.fresh import fresh_state
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
 from memtile.sim.many_writes import ManyWrites
+from memtile.sim.own_clocks import OwnClocks
 from memtile.sim.partition import unmodelled
 from memtile.sim.port_buffers import Sinks, Sources
 from memtile.sim.races.checks import Checks
@@ -45,7 +46,6 @@ from memtile.sim.warmup import warm_up
 from memtile.sim.wordless import needed_by, words_are_gone, words_wanted
 
 _KERNEL = clock.Stop.KERNEL
-_SLICE = 1 << 16  # cycles between looks at the outside world
 _NOBODY = Caught()  # takes words
 
 Progress = Callable[[int], None]
@@ -71,6 +71,7 @@ class Engine(ManyWrites):
         channels: the columns of ``state.channels``, quick to look at from Python.
         tiles: the same of ``spec.tiles``.
         forward: whether, and how far, time that repeats is jumped over.
+        clocks: whether what does not hang together has clocks of its own.
         words_needed_by: why a run that was to be without words moved them.
         read_by_host: whether a host may read words while the array runs.
     """
@@ -99,7 +100,8 @@ class Engine(ManyWrites):
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
-        self.forward = FastForward()
+        self.forward, self._jumping = FastForward(), False
+        self.clocks = OwnClocks(self.forward, self.cores)
         self.words_needed_by: tuple[str, ...] = ()
         self.read_by_host = False
         self.host = HostTime(self._state, self)
@@ -238,22 +240,20 @@ class Engine(ManyWrites):
         self._state = self.external.shown_to(self._state)
         self._state.clock.quiet[0] = 0
         self.cores.serve()
-        jumping = self._watcher is None and self.forward.begin(self._state, until)
+        self._jumping = self._watcher is None and self.forward.begin(self._state, until)
+        self.clocks.begin(self._state, until, alone=self._watcher is None and until <= self.upsets.next_cycle)
         try:
             while True:
                 self.upsets.strike()
-                slice_end = self.now + (_SLICE if self._watcher is None else 1)
-                target, self._unsettled = min(until, self.upsets.next_cycle), True
-                if jumping and not self.upsets.struck:
-                    stop = self.forward.run(self._state, target, _SLICE, self.cores)
-                else:
-                    stop = machine.run(self._state, min(target, slice_end), settled=False)
-                if self._watcher is not None and self.now == slice_end:
+                following, self._unsettled = self.now + 1, True
+                target = min(until, self.upsets.next_cycle, following if self._watcher else until)
+                stop = self.clocks.run(self._state, target, self._step, self._serve_ports)
+                if self._watcher is not None and self.now == following:
                     self._watcher()
                 if stop is _KERNEL:
                     self.cores.serve()
                     continue
-                self._serve_ports(all_words=False)
+                self._serve_ports()
                 if progress is not None:
                     progress(self.now)
                 if stop is clock.Stop.QUIET or (stop is clock.Stop.LIMIT and self.now >= until):
@@ -261,7 +261,13 @@ class Engine(ManyWrites):
                     return stop
         finally:
             self.cores.follow_tapes()
-            self._serve_ports()
+            self._serve_ports(all_words=True)
+
+    def _step(self, until: int, cycles: int) -> clock.Stop:
+        """Advance what has the clock by some cycles, as far as they are stepped; why it stopped."""
+        if self._jumping and not self.upsets.struck:
+            return self.forward.run(self._state, until, cycles, self.cores)
+        return machine.run(self._state, min(until, int(self._clock.now[0]) + cycles), settled=False)
 
     def wait(self, cycles: int) -> None:
         """Let ``cycles`` cycles pass, whether or not anything can move; timers and counters go on.
@@ -289,7 +295,7 @@ class Engine(ManyWrites):
                 return
             self._state = self.external.shown_to(self._state)
             there = machine.pass_time(self._state, cycle)
-            self._serve_ports()
+            self._serve_ports(all_words=True)
             if there:
                 return
         before = self.now
@@ -483,7 +489,7 @@ class Engine(ManyWrites):
             at += len(pattern)
         return np.concatenate(list(self._patterns.values()))
 
-    def _serve_ports(self, *, all_words: bool = True) -> None:
+    def _serve_ports(self, *, all_words: bool = False) -> None:
         """Take what the sinks and the list of words for the host have, and lay out more of the sources."""
         full = self._state.clock.full[0]
         self._state.clock.full[0] = 0

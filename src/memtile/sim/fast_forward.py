@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import numpy as np
+import numpy.typing as npt
+
 from memtile.jit.decorators import ENABLED
 from memtile.model.checking import history
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.forward.budget import SHARE
-from memtile.sim.forward.places import Arrays, Book, KeptOff
-from memtile.sim.forward.plan import arrays
+from memtile.sim.forward.places import FIRST_TILE, ROWS_IN_SCOPE, Arrays, Book, KeptOff
+from memtile.sim.forward.plan import arrays, rows_that_may_be_live
 from memtile.sim.replay import Replay
 
 _EVER = 1 << 62
@@ -53,11 +56,13 @@ class FastForward:
             default where the engine is compiled, as the interpreter is for looking at each cycle.
         free: looking for periods costs as little as if a new engine had stepped for so long (nanoseconds,
             about) before its first cycle: short runs may look as well.
+        together: why what does not hang together has one clock all the same, empty if it has not.
     """
 
     def __init__(self) -> None:
         self.on = ENABLED
         self.free = FREE
+        self.together = ""
         self._work: Arrays | None = None
         self._touches = 0
 
@@ -80,7 +85,8 @@ class FastForward:
     def kept_off(self) -> tuple[str, ...]:
         """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
         bits = 0 if self._work is None else int(self._work.book[Book.KEPT_OFF])
-        return tuple(text for what, text in _KEPT_OFF.items() if bits >> what & 1)
+        found = tuple(text for what, text in _KEPT_OFF.items() if bits >> what & 1)
+        return (*found, self.together) if self.together else found
 
     def begin(self, st: State, until: int) -> bool:
         """Get ready for a run; whether it is to look for periods."""
@@ -97,6 +103,23 @@ class FastForward:
             self._work.book[Book.STEPPED] = self.free
         machine.forget_periods(st, self._work)
         return True
+
+    def look_at(self, st: State, tiles: npt.NDArray[np.bool_]) -> None:
+        """Look for periods of these tiles only, from the present cycle of their clock on."""
+        if self._work is None:
+            return
+        book, scope, now = self._work.book, self._work.scope, int(st.clock.now[0])
+        scope[FIRST_TILE:] = tiles
+        scope[ROWS_IN_SCOPE] = rows_that_may_be_live(st)[tiles].sum()
+        for entry in (Book.NEXT_LOOK, Book.NEXT_RING, Book.ANCHOR_SINCE):
+            book[entry] = now
+        book[Book.FAILED] = book[Book.RING_PAUSE] = 0
+        machine.forget_periods(st, self._work)
+
+    def among(self, clocks: int, before: int) -> None:
+        """Count what so many clocks have jumped over since ``before`` as one of them did, in the mean."""
+        if self._work is not None:
+            self._work.book[Book.JUMPED] = before + (self.jumped - before) // clocks
 
     def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
         """Advance to cycle ``until``, stepping no more than ``budget`` cycles; why the clock stopped."""

@@ -17,11 +17,13 @@ from memtile.jit.struct_layout import lay_out
 from memtile.jit.structs import Struct, at_hand, dereference, place_of
 from memtile.model import axi, column_clock
 from memtile.model.dma import executions
+from memtile.model.roster import put_in_order
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock, passing
-from memtile.sim.forward import loop, replay, rings
+from memtile.sim.forward import loop, reach, replay, rings
 from memtile.sim.forward.places import Arrays
+from memtile.sim.forward.reach import Groups
 from memtile.sim.passing import Posted, Programmed
 
 Bools = npt.NDArray[np.bool_]
@@ -53,6 +55,7 @@ class Operation(IntEnum):
     REPLAY = 10  # more: Arrays
     END_REPLAY = 11  # more: Arrays
     PUT_BACK = 12  # x: number of an action, more: Arrays
+    GROUP = 13  # more: Groups
 
 
 COMPILED = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
@@ -68,11 +71,13 @@ _NO_BOOLS = np.zeros(0, dtype=np.bool_)
 _state_in = dereference(State)
 _posted_in, _programmed_in = dereference(Posted), dereference(Programmed)
 _executions_in, _arrays_in = dereference(Executions), dereference(Arrays)
+_groups_in = dereference(Groups)
 for _struct in (
     Posted(_NO_INTS, _NO_INTS, _NO_INTS, _NO_BOOLS),
     Programmed(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Executions(_NO_INTS, _NO_INTS, _NO_INTS),
-    Arrays(*(_NO_INTS,) * 5, _NO_WORDS, _NO_BYTES, _NO_INTS, _NO_INTS, _NO_BYTES, _NO_INTS),
+    Arrays(*(_NO_INTS,) * 5, _NO_WORDS, _NO_BYTES, _NO_INTS, _NO_INTS, _NO_BYTES, _NO_INTS, _NO_INTS),
+    Groups(_NO_INTS, np.zeros((0, 0), dtype=np.int64)),
 ):
     lay_out(_struct)
 
@@ -108,6 +113,8 @@ def carry_out(  # noqa: C901 - a flat table
         return loop.run(st, _arrays_in(more), x)
     if operation == Operation.REPLAY:
         return replay.replay(st, _arrays_in(more))
+    if operation == Operation.GROUP:
+        return reach.find_groups(st, _groups_in(more))
     if operation == Operation.END_REPLAY:
         loop.end_replay(st, _arrays_in(more))
     if operation == Operation.PUT_BACK:
@@ -120,7 +127,7 @@ def carry_out(  # noqa: C901 - a flat table
     return 0
 
 
-@entry(COMPILED, State, Posted, Programmed, Executions, Arrays)
+@entry(COMPILED, State, Posted, Programmed, Executions, Arrays, Groups)
 def operate(st: int, operation: int, x: int, y: int, z: int, more: int) -> int:
     """The same for the address of the state, and of what is further given."""
     return carry_out(_state_in(st), operation, x, y, z, more)
@@ -183,9 +190,15 @@ def put_back(st: State, work: Arrays, number: int) -> None:
     ask(st, Operation.PUT_BACK, number, more=work)
 
 
+def find_groups(st: State, groups: Groups) -> bool:
+    """Find which tiles hang together; whether control packets may come, see ``forward.reach``."""
+    return bool(ask(st, Operation.GROUP, more=groups))
+
+
 def settle(st: State) -> None:
-    """Book the cycles in which channels and cores rested."""
+    """Book the cycles in which channels and cores rested; bring the lists of what is active in order."""
     ask(st, Operation.SETTLE)
+    put_in_order(st)
 
 
 def cycle(st: State) -> clock.Stop:

@@ -10,7 +10,7 @@ from memtile.jit.decorators import inlined, jit
 from memtile.model.dma.access_log import LIMIT
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
-from memtile.sim.forward.places import Book
+from memtile.sim.forward.places import ROWS_IN_SCOPE, Arrays, Book
 
 SHARE = 40  # of what was stepped, that looking may cost: one in so many
 _LOOKS_SHARE = 2 * SHARE  # and looks alone
@@ -30,10 +30,9 @@ def of_cycle(st: State) -> int:
 
 
 @jit
-def of_plan(st: State) -> int:
+def of_plan(work: Arrays) -> int:
     """What making a plan costs: all that may be live is looked at."""
-    rows = st.switch.held.shape[0] + 4 * st.channels.phase.shape[0] + st.spec.tiles.kind.shape[0]
-    return int(_SCANNED * rows)
+    return int(_SCANNED * work.scope[ROWS_IN_SCOPE])
 
 
 @inlined

@@ -8,7 +8,7 @@ to. Their tiles are live too, and those whose memory and locks they reach. Nothi
 
 from __future__ import annotations
 
-from memtile.jit.decorators import jit
+from memtile.jit.decorators import inlined, jit
 from memtile.jit.words import WORD
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.state.columns import Ints
@@ -21,6 +21,7 @@ from memtile.sim.forward.places import (
     CLASS,
     COUNT_OF_ROWS,
     COUNT_OF_WORDS,
+    FIRST_TILE,
     LAYOUT,
     OF_TILES,
     ROW_CLASS,
@@ -42,9 +43,15 @@ _REACH = 4  # memories that a core reaches
 
 @jit
 def mark(work: Arrays, part: int, number: int) -> None:
-    """Let something be live, if there is such a thing."""
-    if number >= 0:
+    """Let something be live, if there is such a thing; tiles that have another clock are not."""
+    if number >= 0 and (part != Part.TILE or takes_part(work, number)):
         work.live[work.book[Book.BASE + part] + number] = 1
+
+
+@inlined
+def takes_part(work: Arrays, tile: int) -> bool:
+    """Whether the tile has the clock that is looked at."""
+    return bool(work.scope[FIRST_TILE + tile] == 1)
 
 
 @jit
@@ -129,15 +136,24 @@ def find_live(st: State, work: Arrays) -> None:
 @jit
 def mark_active(st: State, work: Arrays) -> None:
     """Let what can act by itself be live, with all that it reaches."""
-    for port in range(st.switch.held.shape[0]):
+    for tile in range(st.spec.tiles.kind.shape[0]):
+        if takes_part(work, tile):
+            mark_active_of(st, work, tile)
+
+
+@jit
+def mark_active_of(st: State, work: Arrays, tile: int) -> None:
+    """The same of a tile."""
+    tiles, core = st.spec.tiles, st.spec.tiles.core[tile]
+    first, ports = tiles.slave_base[tile], tiles.slaves[tile] + tiles.masters[tile]
+    for port in range(first, first + ports):
         if st.switch.mode[port] != OFF or st.switch.held[port] > 0:
             mark_port(st, work, port)
-    for ch in range(st.channels.phase.shape[0]):
+    for ch in range(tiles.channel_base[tile], tiles.channel_base[tile] + tiles.channels[tile]):
         if busy(st, ch):
             mark_channel(st, work, ch)
-    for core in range(st.cores.phase.shape[0]):
-        if st.cores.phase[core] != CorePhase.IDLE or st.cores.active[core] == 1:
-            mark_core(st, work, core)
+    if core >= 0 and (st.cores.phase[core] != CorePhase.IDLE or st.cores.active[core] == 1):
+        mark_core(st, work, core)
 
 
 @jit

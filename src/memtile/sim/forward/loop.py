@@ -297,7 +297,7 @@ def look(st: State, work: Arrays, until: int) -> int:
     """Look for a short period from this cycle on; return a ``Stop`` code."""
     book = work.book
     if outdated(st, work):
-        wait = budget.cycles_until(st, book, budget.of_plan(st))
+        wait = budget.cycles_until(st, book, budget.of_plan(work))
         if wait > 1:
             book[Book.NEXT_LOOK] = st.clock.now[0] + wait
             return Stop.LIMIT

@@ -22,6 +22,7 @@ from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State, StateTables
 from memtile.sim.forward.places import (
     ALL_FLOWS,
+    FIRST_TILE,
     HEAD,
     MOST_SEGMENTS,
     OF_CHANNEL,
@@ -31,6 +32,7 @@ from memtile.sim.forward.places import (
     OF_TILES,
     RING_COLUMNS,
     ROW_WORDS,
+    ROWS_IN_SCOPE,
     ROWS_OF,
     SCRATCH,
     SEGMENT,
@@ -265,6 +267,7 @@ def arrays(st: State) -> Arrays:
         "flow_last": ALL_FLOWS // 8,
         "live": -(-int(bases[-1]) // WORD),
         "lists": int(bases[-1]),
+        "scope": FIRST_TILE + parts[0],
     }
     ends = np.cumsum(list(words.values()))
     area, new = lend_pages(int(ends[-1]), np.int64)
@@ -275,5 +278,14 @@ def arrays(st: State) -> Arrays:
     found |= {"flow": found["flow"].view(np.uint32), "layout": layout.ravel(), "rows": template.rows}
     found |= {name: found[name].view(np.uint8) for name in ("flow_last", "live")}
     found["book"][Book.SLOT_SIZE] = size
+    found["scope"][:] = 1
+    found["scope"][ROWS_IN_SCOPE] = rows_that_may_be_live(st).sum()
     found["book"][Book.BASE : Book.ALL + 1] = bases
     return Arrays(**found)
+
+
+def rows_that_may_be_live(st: State) -> Ints:
+    """Of each tile, about how much is looked at to find what is live."""
+    t = plain(st.spec.tiles)
+    rows: Ints = 1 + 4 * t.channels + t.slaves + t.masters
+    return rows

@@ -53,7 +53,7 @@ def plan_anew(st: State, work: Arrays) -> None:
     book, before = work.book, work.book[Book.SLOT_WORDS]
     forget(st, book)
     make_plan(st, work)
-    budget.looked(book, budget.of_plan(st))
+    budget.looked(book, budget.of_plan(work))
     if book[Book.RING_GAP] == 0:
         book[Book.HOPE] = _HOPE
     if book[Book.SLOT_WORDS] != before:
@@ -210,7 +210,7 @@ def records(st: State, work: Arrays) -> bool:
     """Whether the log of rings goes on, or begins."""
     kept, book = work.kept, work.book
     if outdated(st, work):
-        if budget.lacking(book, budget.of_plan(st)) <= 0:
+        if budget.lacking(book, budget.of_plan(work)) <= 0:
             plan_anew(st, work)
         return False
     if book[Book.RECORDING] == WITH_LOG and st.access_log[0, ON] == 0:
