@@ -157,12 +157,24 @@ def build(design: Design, *, forward: bool, kernel: Callable[[Engine], Kernel] |
     column = Column(design.timing)
     engine = column.engine
     engine.forward.on, engine.forward.free = forward, EAGER
+    add_area(engine, "came", 0)
+    engine.external.add("went", np.zeros(AREA, np.uint32), PLACE + AREA * WORD_BYTES)
+    set_up(column, design, 0, 1, kernel(engine) if kernel else kernel_of(design))
+    return engine
+
+
+def add_area(engine: Engine, name: str, area: int) -> None:
+    """Add an area of external memory that is full of words."""
+    values = (np.arange(AREA, dtype=np.uint32) * 2654435761) >> 3
+    engine.external.add(name, values.astype(np.uint32) + np.uint32(area), PLACE + area * AREA * WORD_BYTES)
+
+
+def set_up(column: Column, design: Design, came: int, went: int, kernel: Kernel) -> None:
+    """Write and push everything of a column, whose words come from an area of external memory to another."""
+    engine = column.engine
     for way in WAYS.values():
         for row, slave, master in way:
             column.circuit(row, slave, master)
-    values = (np.arange(AREA, dtype=np.uint32) * 2654435761) >> 3
-    engine.external.add("came", values.astype(np.uint32), PLACE)
-    engine.external.add("went", np.zeros(AREA, np.uint32), PLACE + AREA * WORD_BYTES)
     for row, lock in ((MEM, 1), (MEM, 3), (CORE, EMPTY), (CORE, EMPTY + 2)):
         set_lock_of(column, row, lock, design.buffers)
     _ring(column, MEM, S2MM, 0, 0, design, base=0, lock=1, other=0)
@@ -172,14 +184,14 @@ def build(design: Design, *, forward: bool, kernel: Callable[[Engine], Kernel] |
     _ring(column, CORE, S2MM, 0, 0, design, base=0, lock=EMPTY, other=FULL)
     if design.waits:
         _ring(column, CORE, MM2S, 0, 4, design, base=4 * BUFFER, lock=FULL + 2, other=EMPTY + 2)
-        engine.attach_kernel(CORE, kernel(engine) if kernel else kernel_of(design), endless=True)
+        engine.attach_kernel(column.first + CORE, kernel, endless=True)
     else:  # what comes in goes out
         _ring(column, CORE, MM2S, 0, 4, design, base=0, lock=FULL, other=EMPTY)
-    for bd, (direction, dims) in enumerate(((MM2S, design.came), (S2MM, design.went))):
-        at = PLACE // WORD_BYTES + bd * AREA
+    ways = (MM2S, design.came, came), (S2MM, design.went, went)
+    for bd, (direction, dims, area) in enumerate(ways):
+        at = PLACE // WORD_BYTES + area * AREA
         column.put(INTERFACE, bd, Descriptor("interface", design.length, at, dims=dims))
         column.issue(INTERFACE, direction, 0, bd, design.runs)
-    return engine
 
 
 def set_lock_of(column: Column, row: int, lock: int, value: int) -> None:
@@ -206,7 +218,7 @@ def differences(one: Engine, other: Engine) -> set[str]:
     for (name, mine, *_), (_, theirs, *_) in zip(columns(one.state), columns(other.state), strict=True):
         if name not in ("clock.quiet", "clock.activity") and not np.array_equal(mine, theirs):
             found.add(name)
-    for name in ("came", "went"):
-        if not np.array_equal(one.external.buffers[name].array, other.external.buffers[name].array):
+    for name, buffer in one.external.buffers.items():
+        if not np.array_equal(buffer.array, other.external.buffers[name].array):
             found.add(name)
     return found

@@ -23,13 +23,35 @@ REPEAT = register_named("memory_tile", "DMA_S2MM_0_Start_Queue").field("Repeat_C
 MUX, DEMUX = (register_named("noc", name).offset for name in ("Mux_Config", "Demux_Config"))
 
 
-class Column:
-    """Row 0 interface tile, row 1 memory tile, row 2 compute tile; tiles are named by their row."""
+def side_by_side(count: int, timing: Timing | None = None, *, rows: int = 3) -> Engine:
+    """An engine of so many columns."""
+    placed = []
+    for number in range(count):
+        for row, name in enumerate(COLUMN[:rows]):
+            tile = number * rows + row
+            east = tile + rows if number + 1 < count else -1
+            placed.append(Placed(name, max(tile - rows, -1), east, number, row))
+    return Engine(placed, timing, switched=True)
 
-    def __init__(self, timing: Timing | None = None, *, rows: int = 3, attached: bool = True) -> None:
-        placed = [Placed(name, row=row) for row, name in enumerate(COLUMN[:rows])]
-        self.engine = Engine(placed, timing, switched=True)
-        self.doors = [self.engine.door(row) for row in range(rows)]
+
+class Column:
+    """Row 0 interface tile, row 1 memory tile, row 2 compute tile; tiles are named by their row.
+
+    Column ``number`` of ``beside``, an engine of several such, if there is one.
+    """
+
+    def __init__(
+        self,
+        timing: Timing | None = None,
+        *,
+        rows: int = 3,
+        attached: bool = True,
+        beside: Engine | None = None,
+        number: int = 0,
+    ) -> None:
+        self.engine = side_by_side(1, timing, rows=rows) if beside is None else beside
+        self.first = number * rows
+        self.doors = [self.engine.door(self.first + row) for row in range(rows)]
         if attached:
             dma = SOUTH_ATTACHMENT["DMA"]
             self.doors[0].write32(MUX, sum(dma << MUX_BITS[name][1] for name in ("SOUTH3", "SOUTH7")))

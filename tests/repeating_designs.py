@@ -172,6 +172,12 @@ def build(design: Design, *, forward: bool) -> Rig:
     rig = Rig(timing=design.timing, tiles=design.tiles, at=design.tiles // 2)
     rig = rig.beside(design.tiles // 2)
     rig.engine.forward.on, rig.engine.forward.free = forward, EAGER
+    set_up(rig, design)
+    return rig
+
+
+def set_up(rig: Rig, design: Design) -> None:
+    """Write and push everything of a design for the tile that the rig speaks to."""
     rig.memory_control(interleaved=design.interleaved)
     rig.fill(0, np.arange(1 << 13, dtype=np.uint32) + (7 << 20))
     for lock, value in enumerate(design.locks):
@@ -193,7 +199,6 @@ def build(design: Design, *, forward: bool) -> Rig:
             rig.feed(ch, 0, work.pattern)
         else:
             rig.catch(ch, work.pattern)
-    return rig
 
 
 def taken(rig: Rig, ch: int) -> int:

@@ -482,8 +482,7 @@ class Engine(ManyWrites):
             self._state = self._state._replace(pattern=self._lay_out_patterns())
 
     def _lay_out_patterns(self) -> npt.NDArray[np.int64]:
-        ports = self._ports
-        at = 0
+        ports, at = self._ports, 0
         for ch, pattern in self._patterns.items():
             ports.pattern_base[ch], ports.pattern_length[ch] = at, len(pattern)
             at += len(pattern)
@@ -491,8 +490,7 @@ class Engine(ManyWrites):
 
     def _serve_ports(self, *, all_words: bool = False) -> None:
         """Take what the sinks and the list of words for the host have, and lay out more of the sources."""
-        full = self._state.clock.full[0]
-        self._state.clock.full[0] = 0
+        full, self._state.clock.full[0] = int(self._state.clock.full[0]), 0
         self.checks.flush()
         listed = self._state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():

@@ -193,7 +193,7 @@ class OwnClocks:
                     return _LIMIT
                 continue
             serve()
-            if stop is _QUIET or st.clock.now[0] >= horizon:
+            if stop is _QUIET or (stop is _LIMIT and st.clock.now[0] >= horizon):
                 return stop
 
 
@@ -245,12 +245,13 @@ class _Split:
             members = np.sort(np.concatenate([of_part[n] for of_part in self._members]))
             roster[0] = len(members)
             roster[1 : 1 + len(members)] = members
-        now, activity, quiet = zip(*self._times, strict=True)
-        self._clock.now[0], self._clock.activity[0], self._clock.quiet[0] = max(now), max(activity), min(quiet)
+        now, activity, quiet, changed = zip(*self._times, strict=True)
+        self._clock.now[0], self._clock.activity[0] = max(now), max(activity)
+        self._clock.quiet[0], self._clock.locks_changed[0] = min(quiet), max(changed)
         self._clock.asking[0], self._st.cascading[0] = self._own_kernels
 
 
-_TIMES = "now", "activity", "quiet"
+_TIMES = "now", "activity", "quiet", "locks_changed"
 
 
 def _rosters(st: State) -> tuple[Ints, ...]:

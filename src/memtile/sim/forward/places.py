@@ -8,8 +8,8 @@ segments. ``way`` has ``OF_PORT`` entries for each port of a stream switch, then
 ``flow_last`` have the words, and their TLAST, of each stream that goes through switches, and ``ring`` a copy
 of a ring. ``layout`` has ``LAYOUT`` entries for each span of a row of each table, ``rows`` the first row and
 the number of rows that each tile has in tables of each kind, and ``live`` a flag for whatever there is a
-``Part`` for, ``lists`` those that have it. ``scope`` has how many rows of tables may be live, then a flag for each tile
-that may take part: the others have clocks of their own.
+``Part`` for, ``lists`` those that have it. ``scope`` has how many rows of tables may be live, then a flag for
+each tile that takes part: the others have clocks of their own.
 """
 
 from __future__ import annotations

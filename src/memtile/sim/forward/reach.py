@@ -24,7 +24,7 @@ from memtile.model.state.state import State
 from memtile.model.streams.switch_config import OFF
 from memtile.sim.forward.live import busy
 
-TILE, FIRST, END, WRITES, OF_USER = range(5)  # of a user of external memory; FIRST, END: bytes of this process
+TILE, FIRST, END, WRITES, OF_USER = range(5)  # of a user of external memory; bytes of this process
 TOO_MANY = 1  # of row 0: 1 = there are more
 LOADED = -1  # as a BD: the one that the channel has loaded
 _DIMENSIONS = len(f.STEP)
