@@ -47,7 +47,7 @@ _CAUSES = {
 _CONTROLLED = "control packets may come"
 
 
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """What has a clock of its own.
 
     Attributes:
@@ -73,6 +73,7 @@ class OwnClocks:
             compiled.
         free: the parts are looked for at once, in short runs too.
         pieces: times that parts were brought on one after the other so far.
+        parts: of the run, None = it has one clock, or has not been long enough.
     """
 
     def __init__(self, forward: FastForward, cores: Cores) -> None:
@@ -81,7 +82,7 @@ class OwnClocks:
         self.free = False
         self._forward, self._cores = forward, cores
         self._groups: Groups | None = None
-        self._parts: _Parts | None = None
+        self.parts: Parts | None = None
         self._may, self._searched, self._piece, self._left = False, False, _PIECE, 0
 
     def begin(self, st: State, until: int, *, alone: bool) -> None:
@@ -89,7 +90,7 @@ class OwnClocks:
         cycles = until - int(st.clock.now[0])
         self._may = self.on and alone and cycles >= (1 if self.free else _LEAST) and len(st.active_ports) > 0
         self._may &= not (st.logging[history.ON] or st.noting[notes.ON])
-        self._parts, self._searched, self._piece = None, False, _PIECE
+        self.parts, self._searched, self._piece = None, False, _PIECE
         if self._may:
             self._left = 0 if self.free else _WORTH * self._cost(st) // self._of_cycle(st)
 
@@ -107,13 +108,13 @@ class OwnClocks:
             stop = step(until, min(self._left, _SLICE))
             self._left -= min(self._left, _SLICE)
             return stop
-        if self._parts is not None and self._parts.touches != self._cores.touches:
+        if self.parts is not None and self.parts.touches != self._cores.touches:
             self._searched = False
         if not self._searched:
-            self._parts, self._searched = self._find(st), True
-        if self._parts is None:
+            self.parts, self._searched = self._find(st), True
+        if self.parts is None:
             return step(until, _SLICE)
-        return self._run_parts(st, self._parts, until, partial(self._advance, st, step, serve))
+        return self._run_parts(st, self.parts, until, partial(self._advance, st, step, serve))
 
     def _cost(self, st: State) -> int:
         """What it costs to find the parts, in nanoseconds, about."""
@@ -123,7 +124,7 @@ class OwnClocks:
         """The same of a cycle."""
         return int(7 + 20 * st.active_channels[0] + 13 * st.active_ports[0] + 20 * st.active_cores[0])
 
-    def _find(self, st: State) -> _Parts | None:
+    def _find(self, st: State) -> Parts | None:
         """The parts, if there is more than one of them that does something and no reason against it."""
         tiles = len(st.spec.tiles.kind)
         if self._groups is None:
@@ -141,10 +142,10 @@ class OwnClocks:
         kernels = _kernel_tile(st)
         first = labels[kernels] if kernels >= 0 else busy[0]
         ranked = [first, *(label for label in busy if label != first)]
-        return _Parts(labels, [labels == label for label in ranked], self._cores.touches)
+        return Parts(labels, [labels == label for label in ranked], self._cores.touches)
 
     def _run_parts(
-        self, st: State, parts: _Parts, until: int, advance: Callable[[int], clock.Stop]
+        self, st: State, parts: Parts, until: int, advance: Callable[[int], clock.Stop]
     ) -> clock.Stop:
         """Bring all parts on by a piece, one after the other."""
         began, jumped = int(st.clock.now[0]), self._forward.jumped

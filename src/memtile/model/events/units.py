@@ -24,7 +24,7 @@ from memtile.model.events.setup import (
 )
 from memtile.model.memory import scrubber
 from memtile.model.state.columns import NEVER
-from memtile.model.state.events import COUNTERS
+from memtile.model.state.events import COUNTERS, ChannelEvent, Signal
 from memtile.model.state.state import State
 
 _WORD_MAX = (1 << WORD_BITS) - 1
@@ -183,6 +183,24 @@ def step(st: State) -> None:
 
 
 @jit
+def hold_signal(st: State, tile: int, what: int, cycle: int) -> None:
+    """What the tile reported in the last cycle it reports up to ``cycle``."""
+    if st.signals[tile, what] == st.clock.now[0] - 1:
+        st.signals[tile, what] = cycle
+
+
+@jit
+def hold_port(st: State, port: int, cycle: int) -> None:
+    """A word that waited in the port waits up to ``cycle``, and so does the channel's buffer stay full."""
+    latest, channel = st.clock.now[0] - 1, st.switch.channel[port]
+    if st.switch.stalled[port] == latest:
+        st.switch.stalled[port] = cycle
+    if channel >= 0 and st.seen[channel, ChannelEvent.MEMORY] == latest:
+        st.seen[channel, ChannelEvent.MEMORY] = cycle
+    hold_signal(st, st.switch.tile[port], Signal.STREAM_PACKET, cycle)
+
+
+@jit
 def hold(st: State, cycle: int) -> None:
     """What was so in the last cycle is so up to ``cycle``: stalls and waiting words."""
     latest = st.clock.now[0] - 1
@@ -190,9 +208,9 @@ def hold(st: State, cycle: int) -> None:
         for kind in range(st.seen.shape[1]):
             if st.seen[st.active_channels[slot], kind] == latest:
                 st.seen[st.active_channels[slot], kind] = cycle
+        hold_signal(st, st.channels.tile[st.active_channels[slot]], Signal.TOKEN_STALL, cycle)
     for slot in range(1, st.active_ports[0] + 1):
-        if st.switch.stalled[st.active_ports[slot]] == latest:
-            st.switch.stalled[st.active_ports[slot]] = cycle
+        hold_port(st, st.active_ports[slot], cycle)
     for slot in range(1, st.active_cores[0] + 1):
         for kind in range(st.core_seen.shape[1]):
             if st.core_seen[st.active_cores[slot], kind] == latest:

@@ -1,0 +1,298 @@
+"""Which tiles have clocks of their own, and is the state the same as with one clock for all?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from flowing_designs import CORE, MEM, TIMINGS, Design, add_area, differences, kernel_of, set_lock_of, set_up
+from interface_bench import Column, side_by_side
+from memtile.arch.register_map import tile_register
+from memtile.arch.tiles import MM2S, S2MM
+from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Release
+from memtile.bd.windows import EAST, OWN, WEST
+from memtile.model.events.reports import signal
+from memtile.model.events.units import hold
+from memtile.model.state.events import ChannelEvent, Signal
+from memtile.sim.actions import Action
+from memtile.sim.clock import Stop
+from memtile.sim.engine import Engine
+from memtile.sim.kernels import Core, Kernel
+from memtile.sim.wordless import moving_words
+from memtile.testing.rig import Rig
+from repeating_designs import EAGER
+
+LONG = 12_000
+LONG_RUNS = pytest.mark.compiled("runs of many rounds")
+
+
+def design(**given: Any) -> Design:
+    """A column without a kernel, but for what is ``given``."""
+    what: dict[str, Any] = {
+        "timing": TIMINGS[0], "words": 64, "buffers": 2, "sent": (), "came": (), "went": (), "length": 4096,
+        "runs": 1, "waits": (), "moody": 0, "rounds": 0, "stops": (),
+    }  # fmt: skip
+    return Design(**{**what, **given})
+
+
+def beside(
+    *columns: Design,
+    areas: Callable[[int], tuple[int, int]] = lambda n: (2 * n, 2 * n + 1),
+    kernels: dict[int, Kernel] | None = None,
+) -> Engine:
+    """Columns side by side; words of column n come from and go to areas of external memory."""
+    engine = side_by_side(len(columns))
+    for area in sorted({area for n in range(len(columns)) for area in areas(n)}):
+        add_area(engine, f"area {area}", area)
+    for n, each in enumerate(columns):
+        kernel = (kernels or {}).get(n) or kernel_of(each)
+        set_up(Column(beside=engine, number=n), each, *areas(n), kernel)
+    return engine
+
+
+def clocks(make: Callable[[], Engine], until: int = LONG, *, forward: bool = False) -> Engine:
+    """The engine with clocks of their own, after a run that was compared with one of one clock."""
+    own, one = make(), make()
+    own.clocks.on = own.clocks.free = True
+    own.forward.on, own.forward.free = forward, EAGER
+    one.forward.on, one.clocks.on = False, False
+    ends = [engine.run(until) for engine in (own, one)]
+    assert ends[0] is ends[1]
+    assert own.now == one.now
+    assert not differences(own, one)
+    assert one.clocks.pieces == 0
+    return own
+
+
+def parts(engine: Engine) -> int:
+    """How many parts the last run had."""
+    found = engine.clocks.parts
+    return 1 if found is None else len(found.own)
+
+
+def row(*descriptors: tuple[int, Descriptor]) -> Engine:
+    """Memory tiles side by side, each of which sends what its descriptor says, by an MM2S channel."""
+    rig = Rig(tiles=len(descriptors))
+    for tile, (number, descriptor) in enumerate(descriptors):
+        each = rig.beside(tile)
+        for lock in range(4):
+            each.set_lock(lock, 1)
+        bd = 24 * (number % 2)
+        each.write_bd(bd, descriptor.but(next=bd))
+        each.issue(each.mm2s(number), bd)
+        each.catch(each.mm2s(number))
+    return rig.engine
+
+
+def sends(length: int = 100, at: int = OWN.address(0), **more: Any) -> tuple[int, Descriptor]:
+    return 0, Descriptor("memory", length, at, **more)
+
+
+@pytest.mark.parametrize("forward", [False, True])
+@LONG_RUNS
+def test_columns_with_other_periods_have_clocks_of_their_own(forward: bool) -> None:
+    lengths = (64, 96, 250)
+    engine = clocks(lambda: beside(*(design(words=words) for words in lengths)), forward=forward)
+    assert parts(engine) == 3
+
+
+@LONG_RUNS
+def test_a_run_ends_where_the_last_part_comes_to_rest() -> None:
+    ends = [clocks(lambda n=n: beside(design(length=n))).now for n in (1024, 2048)]
+    both = clocks(lambda: beside(design(length=1024), design(length=2048)))
+    assert parts(both) == 2
+    assert ends[0] < ends[1] == both.now
+
+
+REACHING: dict[str, tuple[tuple[int, Descriptor], ...]] = {
+    "memory of a neighbour": (sends(), sends(at=WEST.address(0))),
+    "the walk comes to it": (sends(dims=(Dim(8191, 2), Dim(131072 - 99, 0))), sends()),
+    "an iteration comes to it": (sends(iteration=Iteration(131072 - 99, 2)), sends()),
+    "a lock of a neighbour": (sends(acquire=Acquire(EAST.lock(1), 1, True)), sends()),
+    "a release there": (sends(release=Release(EAST.lock(1), 1)), sends()),
+}
+
+
+@pytest.mark.parametrize("what", REACHING)
+def test_who_reaches_a_neighbour_has_its_clock(what: str) -> None:
+    assert parts(clocks(lambda: row(*REACHING[what], sends()), 3000)) == 2
+
+
+def test_who_could_reach_a_neighbour_and_does_not_has_a_clock_of_its_own() -> None:
+    unused = sends(acquire=Acquire(EAST.lock(1), 1, False), release=Release(EAST.lock(1), 0))
+    assert parts(clocks(lambda: row(unused, sends(), sends(length=77)), 3000)) == 3
+
+
+def test_tasks_that_wait_are_looked_at() -> None:
+    def make() -> Engine:
+        rig = Rig(tiles=2)
+        for tile in range(2):
+            each = rig.beside(tile)
+            each.write_bd(0, Descriptor("memory", 300, OWN.address(0)))
+            each.write_bd(2, Descriptor("memory", 300, OWN.address(0), next=3))
+            each.write_bd(3, Descriptor("memory", 300, (WEST if tile else OWN).address(0)))
+            each.issue(each.mm2s(), 0)
+            each.issue(each.mm2s(), 2)
+            each.catch(each.mm2s())
+        return rig.engine
+
+    assert parts(clocks(make, 3000)) == 1
+
+
+@LONG_RUNS
+def test_what_is_written_outside_for_another_column_makes_one_clock() -> None:
+    three = [design(), design(words=96), design(words=32)]
+    # the second column reads what the first one writes
+    engine = clocks(lambda: beside(*three, areas=lambda n: ((0, 1), (1, 2), (3, 4))[n]))
+    assert parts(engine) == 2
+    # all read the same
+    assert parts(clocks(lambda: beside(*three, areas=lambda n: (0, 1 + n)))) == 3
+
+
+def sending(engine: Engine, number: int, length: int) -> None:
+    """A memory tile sends for ever, to the compute tile of its column."""
+    column = Column(beside=engine, number=number)
+    column.circuit(MEM, "DMA0", "NORTH0")
+    column.circuit(CORE, "SOUTH0", "DMA0")
+    column.start(MEM, MM2S, 0, 0, length, OWN.address(0), next=0)
+    column.start(CORE, S2MM, 0, 0, length, 0, next=0)
+
+
+def test_kernels_have_one_clock_and_others_none_of_theirs() -> None:
+    def kernel(core: Core) -> Iterator[Action]:
+        while True:
+            yield core.cycles(77)
+
+    def make(*kernels: int) -> Engine:
+        engine = side_by_side(5)
+        for number in (0, 2):
+            sending(engine, number, 300 + number)
+        for number in kernels:
+            engine.attach_kernel(3 * number + CORE, kernel, endless=True)
+        return engine
+
+    assert parts(clocks(lambda: make(4), 3000)) == 3
+    assert parts(clocks(lambda: make(1, 4), 3000)) == 2  # a core sees its neighbour to the west
+
+
+@LONG_RUNS
+def test_kernels_may_look_at_what_is_written_outside() -> None:
+    assert parts(clocks(lambda: beside(design(), design(waits=(30,)), design(words=96)), 4000)) == 1
+
+
+def test_a_kernel_that_accesses_registers_brings_all_to_its_cycle() -> None:
+    control = tile_register("compute", "core.Performance_Control0").offset
+
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.cycles(700)
+        core.bus.write(control, 1)  # an event unit is at work from now on
+        yield core.cycles(500)
+        core.bus.write(control, 0)
+        yield core.cycles(500)
+
+    def make() -> Engine:
+        engine = side_by_side(4)
+        sending(engine, 0, 300)
+        sending(engine, 1, 77)
+        engine.door(3 * 3 + CORE).write32(tile_register("compute", "Core_Processor_Bus").offset, 1)
+        engine.attach_kernel(3 * 3 + CORE, kernel)
+        return engine
+
+    engine = clocks(make)
+    assert engine.cores.touches == 2
+    assert engine.clocks.pieces >= 2
+    assert len(engine.forward.kept_off) == 1
+
+
+def test_an_error_of_a_kernel_leaves_all_at_its_cycle() -> None:
+    def failing(core: Core) -> Iterator[Action]:
+        yield core.cycles(700)
+        raise ZeroDivisionError
+
+    def make() -> Engine:
+        engine = side_by_side(3)
+        sending(engine, 0, 300)
+        engine.attach_kernel(2 * 3 + CORE, failing)
+        return engine
+
+    own, one = make(), make()
+    own.clocks.on = own.clocks.free = True
+    one.forward.on = one.clocks.on = False
+    for engine in (own, one):
+        with pytest.raises(ZeroDivisionError):
+            engine.run(LONG)
+    assert own.now == one.now == 700
+    assert not differences(own, one)
+
+
+def test_a_run_that_is_interrupted_ends_with_all_at_one_cycle() -> None:
+    made = [beside(design(), design(words=96)) for _ in range(2)]
+    made[0].clocks.on = made[0].clocks.free = True
+    made[1].clocks.on = False
+    seen: list[int] = []
+    step = made[0]._step
+
+    def interrupted(until: int, cycles: int) -> Stop:
+        seen.append(until)
+        if len(seen) == 2:  # in the second part
+            raise KeyboardInterrupt
+        return step(until, cycles)
+
+    made[0]._step = interrupted  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        made[0].run(2000)
+    made[1].run(2000)
+    assert made[0].now == 2000
+    assert not differences(*made)
+
+
+def test_event_units_make_one_clock_and_the_result_says_so() -> None:
+    def make() -> Engine:
+        engine = beside(design(), design())
+        engine.door(MEM).write32(tile_register("memory", "Performance_Control0").offset, 1)
+        return engine
+
+    engine = clocks(make, 3000)
+    assert parts(engine) == 1
+    assert engine.forward.kept_off == (
+        "what does not hang together has one clock, as event units are at work",
+    )
+
+
+@LONG_RUNS
+def test_a_port_before_a_full_channel_waits_while_time_is_skipped() -> None:
+    """What nothing happens to does the same whether or not others go on."""
+
+    def make() -> Engine:
+        engine = beside(design(length=256), design(length=8192))
+        column = Column(beside=engine)
+        set_lock_of(column, MEM, 1, 0)  # words come, and there is no buffer for them
+        return engine
+
+    stuck = clocks(make, 6000)
+    assert parts(stuck) == 2
+    ch = Column(beside=stuck).channel(MEM, S2MM)
+    assert stuck.state.seen[ch, ChannelEvent.MEMORY] == 5999
+
+
+@pytest.mark.parametrize("what", [Signal.TOKEN_STALL, Signal.STREAM_PACKET])
+def test_what_a_tile_reports_again_and_again_it_reports_while_time_is_skipped(what: Signal) -> None:
+    engine = beside(design())
+    engine.run(400)
+    st, tile = engine.present, MEM if what is Signal.TOKEN_STALL else CORE
+    st.clock.now[0] -= 1
+    signal(st, tile, what)
+    st.clock.now[0] += 1
+    hold(st, 500)
+    assert st.signals[tile, what] == 500
+
+
+def test_words_that_are_not_moved_tie_nothing_together() -> None:
+    own = beside(design(), design(), areas=lambda n: ((0, 1), (1, 0))[n])
+    own.clocks.on = own.clocks.free = True
+    with moving_words(False):
+        own.run(3000)
+    assert parts(own) == 2
+    assert own.now == 3000
