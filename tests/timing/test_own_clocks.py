@@ -24,7 +24,7 @@ from memtile.sim.wordless import moving_words
 from memtile.testing.rig import Rig
 from repeating_designs import EAGER
 
-LONG = 12_000
+LONG = 8_000
 LONG_RUNS = pytest.mark.compiled("runs of many rounds")
 
 
@@ -98,10 +98,9 @@ def test_columns_with_other_periods_have_clocks_of_their_own(forward: bool) -> N
     assert parts(engine) == 3
 
 
-@LONG_RUNS
 def test_a_run_ends_where_the_last_part_comes_to_rest() -> None:
-    ends = [clocks(lambda n=n: beside(design(length=n))).now for n in (1024, 2048)]
-    both = clocks(lambda: beside(design(length=1024), design(length=2048)))
+    ends = [clocks(lambda n=n: beside(design(length=n)), 3000).now for n in (64, 128)]
+    both = clocks(lambda: beside(design(length=64), design(length=128)), 3000)
     assert parts(both) == 2
     assert ends[0] < ends[1] == both.now
 
@@ -117,12 +116,12 @@ REACHING: dict[str, tuple[tuple[int, Descriptor], ...]] = {
 
 @pytest.mark.parametrize("what", REACHING)
 def test_who_reaches_a_neighbour_has_its_clock(what: str) -> None:
-    assert parts(clocks(lambda: row(*REACHING[what], sends()), 3000)) == 2
+    assert parts(clocks(lambda: row(*REACHING[what], sends()), 900)) == 2
 
 
 def test_who_could_reach_a_neighbour_and_does_not_has_a_clock_of_its_own() -> None:
     unused = sends(acquire=Acquire(EAST.lock(1), 1, False), release=Release(EAST.lock(1), 0))
-    assert parts(clocks(lambda: row(unused, sends(), sends(length=77)), 3000)) == 3
+    assert parts(clocks(lambda: row(unused, sends(), sends(length=77)), 900)) == 3
 
 
 def test_tasks_that_wait_are_looked_at() -> None:
@@ -138,17 +137,16 @@ def test_tasks_that_wait_are_looked_at() -> None:
             each.catch(each.mm2s())
         return rig.engine
 
-    assert parts(clocks(make, 3000)) == 1
+    assert parts(clocks(make, 900)) == 1
 
 
-@LONG_RUNS
 def test_what_is_written_outside_for_another_column_makes_one_clock() -> None:
     three = [design(), design(words=96), design(words=32)]
     # the second column reads what the first one writes
-    engine = clocks(lambda: beside(*three, areas=lambda n: ((0, 1), (1, 2), (3, 4))[n]))
+    engine = clocks(lambda: beside(*three, areas=lambda n: ((0, 1), (1, 2), (3, 4))[n]), 400)
     assert parts(engine) == 2
     # all read the same
-    assert parts(clocks(lambda: beside(*three, areas=lambda n: (0, 1 + n)))) == 3
+    assert parts(clocks(lambda: beside(*three, areas=lambda n: (0, 1 + n)), 400)) == 3
 
 
 def sending(engine: Engine, number: int, length: int) -> None:
@@ -173,16 +171,15 @@ def test_kernels_have_one_clock_and_others_none_of_theirs() -> None:
             engine.attach_kernel(3 * number + CORE, kernel, endless=True)
         return engine
 
-    assert parts(clocks(lambda: make(4), 3000)) == 3
-    assert parts(clocks(lambda: make(1, 4), 3000)) == 2  # a core sees its neighbour to the west
+    assert parts(clocks(lambda: make(4), 900)) == 3
+    assert parts(clocks(lambda: make(1, 4), 900)) == 2  # a core sees its neighbour to the west
 
 
-@LONG_RUNS
 def test_kernels_may_look_at_what_is_written_outside() -> None:
-    assert parts(clocks(lambda: beside(design(), design(waits=(30,)), design(words=96)), 4000)) == 1
+    assert parts(clocks(lambda: beside(design(), design(waits=(30,)), design(words=96)), 400)) == 1
 
 
-def test_a_kernel_that_accesses_registers_brings_all_to_its_cycle() -> None:
+def test_kernels_that_may_access_registers_have_the_clock_of_all() -> None:
     control = tile_register("compute", "core.Performance_Control0").offset
 
     def kernel(core: Core) -> Iterator[Action]:
@@ -190,7 +187,6 @@ def test_a_kernel_that_accesses_registers_brings_all_to_its_cycle() -> None:
         core.bus.write(control, 1)  # an event unit is at work from now on
         yield core.cycles(500)
         core.bus.write(control, 0)
-        yield core.cycles(500)
 
     def make() -> Engine:
         engine = side_by_side(4)
@@ -200,10 +196,10 @@ def test_a_kernel_that_accesses_registers_brings_all_to_its_cycle() -> None:
         engine.attach_kernel(3 * 3 + CORE, kernel)
         return engine
 
-    engine = clocks(make)
+    engine = clocks(make, 1500)
     assert engine.cores.touches == 2
-    assert engine.clocks.pieces >= 2
-    assert len(engine.forward.kept_off) == 1
+    assert engine.clocks.pieces == 0
+    assert engine.forward.together.endswith("kernels may access registers")
 
 
 def test_an_error_of_a_kernel_leaves_all_at_its_cycle() -> None:
@@ -242,9 +238,9 @@ def test_a_run_that_is_interrupted_ends_with_all_at_one_cycle() -> None:
 
     made[0]._step = interrupted  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
-        made[0].run(2000)
-    made[1].run(2000)
-    assert made[0].now == 2000
+        made[0].run(900)
+    made[1].run(900)
+    assert made[0].now == 900
     assert not differences(*made)
 
 
@@ -254,27 +250,26 @@ def test_event_units_make_one_clock_and_the_result_says_so() -> None:
         engine.door(MEM).write32(tile_register("memory", "Performance_Control0").offset, 1)
         return engine
 
-    engine = clocks(make, 3000)
+    engine = clocks(make, 600)
     assert parts(engine) == 1
     assert engine.forward.kept_off == (
         "what does not hang together has one clock, as event units are at work",
     )
 
 
-@LONG_RUNS
 def test_a_port_before_a_full_channel_waits_while_time_is_skipped() -> None:
     """What nothing happens to does the same whether or not others go on."""
 
     def make() -> Engine:
-        engine = beside(design(length=256), design(length=8192))
+        engine = beside(design(length=256), design(length=512))
         column = Column(beside=engine)
         set_lock_of(column, MEM, 1, 0)  # words come, and there is no buffer for them
         return engine
 
-    stuck = clocks(make, 6000)
+    stuck = clocks(make, 900)
     assert parts(stuck) == 2
     ch = Column(beside=stuck).channel(MEM, S2MM)
-    assert stuck.state.seen[ch, ChannelEvent.MEMORY] == 5999
+    assert stuck.state.seen[ch, ChannelEvent.MEMORY] == 899
 
 
 @pytest.mark.parametrize("what", [Signal.TOKEN_STALL, Signal.STREAM_PACKET])
@@ -293,6 +288,6 @@ def test_words_that_are_not_moved_tie_nothing_together() -> None:
     own = beside(design(), design(), areas=lambda n: ((0, 1), (1, 0))[n])
     own.clocks.on = own.clocks.free = True
     with moving_words(False):
-        own.run(3000)
+        own.run(600)
     assert parts(own) == 2
-    assert own.now == 3000
+    assert own.now == 600

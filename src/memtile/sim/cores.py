@@ -263,6 +263,11 @@ class Cores:
         if len(running.steps):
             self._lay_out(core, running)
 
+    def may_access_registers(self) -> bool:
+        """Whether a kernel that has not ended may access the registers of its tile."""
+        listed = self._state.active_cores
+        return any(self.running[core].core.bus.on for core in listed[1 : 1 + listed[0]].tolist())
+
     def _touch(self) -> None:
         """A kernel is about to access a register of its tile."""
         self.touches += 1

@@ -45,7 +45,6 @@ from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 from memtile.sim.wordless import needed_by, words_are_gone, words_wanted
 
-_KERNEL = clock.Stop.KERNEL
 _NOBODY = Caught()  # takes words
 
 Progress = Callable[[int], None]
@@ -238,10 +237,10 @@ class Engine(ManyWrites):
         self._choose_words()
         self._attach()
         self._state = self.external.shown_to(self._state)
-        self._state.clock.quiet[0] = 0
         self.cores.serve()
-        self._jumping = self._watcher is None and self.forward.begin(self._state, until)
-        self.clocks.begin(self._state, until, alone=self._watcher is None and until <= self.upsets.next_cycle)
+        alone, self._state.clock.quiet[0] = self._watcher is None, 0
+        self._jumping = alone and self.forward.begin(self._state, until)
+        self.clocks.begin(self._state, until, alone=alone and until <= self.upsets.next_cycle)
         try:
             while True:
                 self.upsets.strike()
@@ -250,7 +249,7 @@ class Engine(ManyWrites):
                 stop = self.clocks.run(self._state, target, self._step, self._serve_ports)
                 if self._watcher is not None and self.now == following:
                     self._watcher()
-                if stop is _KERNEL:
+                if stop is clock.Stop.KERNEL:
                     self.cores.serve()
                     continue
                 self._serve_ports()

@@ -45,6 +45,7 @@ _CAUSES = {
     "asking_axi": "memory-mapped accesses use the banks",
 }
 _CONTROLLED = "control packets may come"
+_BUS = "kernels may access registers"
 
 
 class Parts(NamedTuple):
@@ -53,12 +54,10 @@ class Parts(NamedTuple):
     Attributes:
         labels: of each tile, which part it is in.
         own: the tiles of each part that does something; kernels are in the first one.
-        touches: accesses of kernels to registers when it was found.
     """
 
     labels: Ints
     own: list[Bools]
-    touches: int
 
 
 class OwnClocks:
@@ -108,8 +107,6 @@ class OwnClocks:
             stop = step(until, min(self._left, _SLICE))
             self._left -= min(self._left, _SLICE)
             return stop
-        if self.parts is not None and self.parts.touches != self._cores.touches:
-            self._searched = False
         if not self._searched:
             self.parts, self._searched = self._find(st), True
         if self.parts is None:
@@ -136,13 +133,14 @@ class OwnClocks:
             return None
         causes = [text for name, text in _CAUSES.items() if getattr(st, name)[0] > 0]
         causes += [_CONTROLLED] if controlled else []
+        causes += [_BUS] if self._cores.may_access_registers() else []
         if causes:
             self._forward.together = f"what does not hang together has one clock, as {causes[0]}"
             return None
         kernels = _kernel_tile(st)
         first = labels[kernels] if kernels >= 0 else busy[0]
         ranked = [first, *(label for label in busy if label != first)]
-        return Parts(labels, [labels == label for label in ranked], self._cores.touches)
+        return Parts(labels, [labels == label for label in ranked])
 
     def _run_parts(
         self, st: State, parts: Parts, until: int, advance: Callable[[int], clock.Stop]
@@ -165,8 +163,6 @@ class OwnClocks:
                     if number == 0:
                         horizon = int(st.clock.now[0])
                         break
-            if number == 0 and self._cores.touches != parts.touches:
-                horizon = int(st.clock.now[0])
             latest = max(latest, int(st.clock.now[0]))
             quiet.append(stop is _QUIET)
             split.leave(number)
@@ -184,14 +180,11 @@ class OwnClocks:
         return stop
 
     def _advance(self, st: State, step: Step, serve: Callable[[], None], horizon: int) -> clock.Stop:
-        """Bring the part that has the clock to a cycle, or to where a kernel touches a register."""
-        touches = self._cores.touches
+        """Bring the part that has the clock to a cycle."""
         while True:
             stop = step(horizon, _SLICE)
             if stop is _KERNEL:
                 self._cores.serve()
-                if self._cores.touches != touches:
-                    return _LIMIT
                 continue
             serve()
             if stop is _QUIET or (stop is _LIMIT and st.clock.now[0] >= horizon):

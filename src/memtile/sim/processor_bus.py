@@ -37,6 +37,11 @@ class ProcessorBus:
         self._door, self._name = Door(state, tile), name
         self.before: Callable[[], None] | None = None
 
+    @property
+    def on(self) -> bool:
+        """Whether the core may use it."""
+        return bool(self._door.read32(_CONTROL.offset) & _ENABLE)
+
     def read(self, offset: int) -> int:
         """The word at a byte offset in the tile, with the side effects of the read."""
         self._check(f"a read at {offset:#07x}")
@@ -50,7 +55,7 @@ class ProcessorBus:
     def _check(self, what: str) -> None:
         if self.before is not None:
             self.before()
-        if self._door.read32(_CONTROL.offset) & _ENABLE:
+        if self.on:
             return
         raise SimulationError(
             Problem(
