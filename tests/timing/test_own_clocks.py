@@ -108,7 +108,7 @@ def test_a_run_ends_where_the_last_part_comes_to_rest() -> None:
 REACHING: dict[str, tuple[tuple[int, Descriptor], ...]] = {
     "memory of a neighbour": (sends(), sends(at=WEST.address(0))),
     "the walk comes to it": (sends(dims=(Dim(8191, 2), Dim(131072 - 99, 0))), sends()),
-    "an iteration comes to it": (sends(iteration=Iteration(131072 - 99, 2)), sends()),
+    "an iteration": (sends(iteration=Iteration(131072 - 99, 2)), sends()),
     "a lock of a neighbour": (sends(acquire=Acquire(EAST.lock(1), 1, True)), sends()),
     "a release there": (sends(release=Release(EAST.lock(1), 1)), sends()),
 }
