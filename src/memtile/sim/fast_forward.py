@@ -113,7 +113,7 @@ class FastForward:
         scope[ROWS_IN_SCOPE] = rows_that_may_be_live(st)[tiles].sum()
         for entry in (Book.NEXT_LOOK, Book.NEXT_RING, Book.ANCHOR_SINCE):
             book[entry] = now
-        book[Book.FAILED] = book[Book.RING_PAUSE] = 0
+        book[Book.FAILED] = book[Book.RING_PAUSE] = book[Book.LOGLESS] = book[Book.FOUND_UNTIL] = 0
         machine.forget_periods(st, self._work)
 
     def among(self, clocks: int, before: int) -> None:
