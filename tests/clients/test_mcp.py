@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,47 @@ def test_a_design_that_leaves_loops_or_fails_does_not_take_the_server_with_it() 
     assert "give a tiling or a memref" in empty["error"]["message"]
     assert "Did you mean npu2?" in device["error"]["message"]
     assert last["good"]
+
+
+ENDLESS = "def design():\n    while True:\n        pass\n"
+
+
+def test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered() -> None:
+    async def lose_patience(client: Client) -> Any:
+        with anyio.move_on_after(2):
+            await client.call_tool("run", {"text": ENDLESS})
+        return data(await client.call_tool("run", {"text": RING}))
+
+    assert talk(lose_patience)["good"]
+
+
+def test_the_server_ends_with_its_client_in_the_middle_of_a_call(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    deaf = f"import time\ndef design():\n    open({str(here)!r}, 'w').close()\n    time.sleep(1000)\n"
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": about},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "run", "arguments": {"text": deaf}}},
+        {"id": 3, "method": "tools/list", "params": {}},
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "memtile", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for line in lines:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **line}) + "\n")
+            server.stdin.flush()
+        assert '"id":1' in server.stdout.readline().replace(" ", "")
+        assert '"id":3' in server.stdout.readline().replace(" ", "")
+        while not here.exists():
+            time.sleep(0.05)
+        server.stdin.close()
+        try:
+            assert server.wait(30) == 0
+        finally:
+            server.kill()
 
 
 def test_a_file_that_changes_between_two_calls_is_read_anew(tmp_path: Path) -> None:

@@ -490,6 +490,20 @@ MUTANTS = (
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[wait-without-token-hangs]",
     ),
     Mutant(
+        "a call that is taken back goes on",
+        "cli/agents/calls.py",
+        "        interrupt(thread)",
+        "        pass",
+        "tests/clients/test_mcp.py::test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered",
+    ),
+    Mutant(
+        "a server waits for calls that nobody waits for",
+        "cli/agents/calls.py",
+        "daemon=True",
+        "daemon=False",
+        "tests/clients/test_mcp.py::test_the_server_ends_with_its_client_in_the_middle_of_a_call",
+    ),
+    Mutant(
         "words that stay behind when a program has met its waits are not told",
         "io/program/run.py",
         "for finding in result.findings if finding.code in HOLDING",

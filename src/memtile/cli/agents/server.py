@@ -11,6 +11,7 @@ from importlib.resources import files
 from threading import Lock
 from typing import Any
 
+from memtile.cli.agents.calls import in_thread
 from memtile.cli.agents.given import RefusedError, refused
 from memtile.cli.agents.tools import TOOLS, Answer
 from memtile.cli.failure import UsageError
@@ -85,10 +86,13 @@ def _answering(tool: Callable[..., Answer], turns: Lock) -> Callable[..., Any]:
     """
     from mcp.types import CallToolResult, TextContent
 
-    @functools.wraps(tool)
-    def call(**arguments: Any) -> CallToolResult:
+    def tried(arguments: dict[str, Any]) -> tuple[Answer, bool]:
         with turns:
-            answer, refused = _tried(tool, arguments)
+            return _tried(tool, arguments)
+
+    @functools.wraps(tool)
+    async def call(**arguments: Any) -> CallToolResult:
+        answer, refused = await in_thread(functools.partial(tried, arguments))
         text = json.dumps(answer, ensure_ascii=False)
         return CallToolResult(
             content=[TextContent(type="text", text=text)], structured_content=answer, is_error=refused
