@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, TextIO, cast
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.segment import Segment
     from rich.table import Table
 
 _TEXT_WIDTH = 118  # characters of a line of plain text, if its table needs no more
@@ -192,5 +196,13 @@ def _print_wide(console: Console, report: RenderableType) -> None:
 
 def _longest_line(console: Console, report: RenderableType) -> int:
     from rich.segment import Segment
+    from rich.table import Table
 
-    return max(Segment.get_line_length(line) for line in Segment.split_lines(console.render(report)))
+    lines: Iterable[list[Segment]]
+    if isinstance(report, Table):
+        bare = copy(report)
+        bare.title = bare.caption = None  # laid out within the width of the others, which are alike
+        lines = islice(Segment.split_lines(console.render(bare)), 1)
+    else:
+        lines = Segment.split_lines(console.render(report))
+    return max(map(Segment.get_line_length, lines), default=0)

@@ -3832,6 +3832,28 @@ MUTANTS = (
         "scatters=strips(counts, pitches, steps)",
         "tests/data/test_block_copies.py::test_scatter_puts_the_words_where_the_walk_goes",
     ),
+    # Start
+    Mutant(
+        "a comparison imports masked arrays",
+        "explain/checks.py",
+        "np.count_nonzero(np.diff(elements, prepend=-1))",
+        "len(np.unique(elements))",
+        "tests/clients/test_start.py::test_a_run_imports_nothing_that_it_does_not_need",
+    ),
+    Mutant(
+        "elements with several wrong bytes count for each of them",
+        "explain/checks.py",
+        "np.count_nonzero(np.diff(elements, prepend=-1))",
+        "len(elements)",
+        "tests/faults/test_checks.py::test_the_first_wrong_element_is_told_by_its_place_and_both_values",
+    ),
+    Mutant(
+        "fields of an array of registers keep the name of the first",
+        "arch/registers.py",
+        "fields=first.fields if same else",
+        "fields=first.fields if first.fields else",
+        "tests/words/test_registers.py::test_every_register_is_the_oracles[memory]",
+    ),
     # Tools of agents
     Mutant(
         "modules of a design stay in a server",

@@ -251,16 +251,21 @@ def _descending(unsorted: Iterable[Field]) -> tuple[Field, ...]:
     return tuple(sorted(unsorted, key=lambda field: -field.lsb))
 
 
+def _numbered(field: Field, n: int) -> Field:
+    return replace(field, name=field.name.format(n))
+
+
 def array(first: Register, count: int, stride: int = WORD_BYTES) -> Iterator[Register]:
     """``count`` registers like ``first``, ``stride`` bytes apart.
 
     ``{}`` in a name stands for the index, and the argument of what they do counts with it.
     """
+    same = not any("{" in field.name for field in first.fields)  # most have the very same fields
     for n in range(count):
         yield replace(
             first,
             name=first.name.format(n),
             offset=first.offset + n * stride,
-            fields=tuple(replace(field, name=field.name.format(n)) for field in first.fields),
+            fields=first.fields if same else tuple(_numbered(field, n) for field in first.fields),
             argument=first.argument + n,
         )

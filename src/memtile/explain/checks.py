@@ -98,7 +98,8 @@ class Check:
         """
         common = min(len(got), len(expected))
         differs = _differing(got[:common], expected[:common])
-        wrong = len(np.unique(differs // expected.itemsize)) + len(got) + more - common
+        elements = differs // expected.itemsize  # in order, each once or more
+        wrong = int(np.count_nonzero(np.diff(elements, prepend=-1))) + len(got) + more - common
         missing = len(expected) - common
         note = note if wrong or missing else ""
         if not wrong:

@@ -154,7 +154,7 @@ class _Pieces:
         runs[: len(steady)] += np.where(held[: len(steady)], _stretch(steady, size), 0)
         moving = going[steps[going] > 0]
         wraps[moving] = runs[moving] = np.minimum(runs[moving], self.fields.iteration_wrap)
-        for turns in np.unique(wraps[moving]).tolist():
+        for turns in sorted(set(wraps[moving].tolist())):  # np.unique imports more than a short run does
             again = _stretch(self._equal(size * turns), size)
             back = moving[(wraps[moving] == turns) & (moving < len(again))]
             runs[back] += again[back]
