@@ -49,6 +49,7 @@ Figures = dict[str, Any]
 BANK_WORDS = MEMORY.bank_bytes // WORD_BYTES
 LENGTH = 8192  # words of a BD
 LARGE = "xcve2802", 38
+APART = 36  # words that a buffer is longer than that of the column before
 BD_WORDS = MEMORY.bds * MEMORY.bd_words  # registers that only hold what is written
 
 
@@ -344,6 +345,8 @@ def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]
     yield "gemm4", lambda: ways(of_design(lambda: routed(4), size.most))
     eight, alone = (of_engine(lambda n=n: streaming(*LARGE, n), size.cycles) for n in (8, 1))
     yield "columns8", lambda: {**ways(eight), **growing(size.columns, size.cycles)}
+    other = of_engine(lambda: streaming(*LARGE, 8, APART), 4 * size.cycles)
+    yield "periods8", lambda: ways(other)
     yield "idle38x11", lambda: ways(alone)
     yield "sweep_threads", lambda: sweep(size.designs)
     yield "door", lambda: door(size)

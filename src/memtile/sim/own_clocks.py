@@ -34,6 +34,8 @@ _USERS = 1 << 12  # BDs of external memory at most
 _ROW = 5  # nanoseconds, about, that finding them takes for each row that may be live
 _SPLIT = 30_000  # and in any case
 _WORTH = 20  # times as long as that a run has been before
+_MOST_IN_VAIN = 6  # times in a row after which that does not double any more
+_WELL = 0.9  # part of the cycles that one clock jumps over, where it is let
 _PIECE, _LONGEST, _LONGER = 1 << 17, 1 << 40, 4  # cycles of a piece; the next one is so many times longer
 _STEPPED = 1 << 17  # if all parts together have stepped no more than so many
 _QUIET, _LIMIT, _KERNEL = clock.Stop.QUIET, clock.Stop.LIMIT, clock.Stop.KERNEL
@@ -82,7 +84,9 @@ class OwnClocks:
         self._forward, self._cores = forward, cores
         self._groups: Groups | None = None
         self.parts: Parts | None = None
-        self._may, self._searched, self._piece, self._left = False, False, _PIECE, 0
+        self._may, self._searched, self._piece = False, False, _PIECE
+        self._first, self._left, self._seen = 0, 0, (0, 0)  # cycles with one clock at first
+        self._in_vain = 0  # times in a row that there was but one part
 
     def begin(self, st: State, until: int, *, alone: bool) -> None:
         """Get ready for a run; ``alone`` = nobody looks at the model as a whole while it runs."""
@@ -91,7 +95,9 @@ class OwnClocks:
         self._may &= not (st.logging[history.ON] or st.noting[notes.ON])
         self.parts, self._searched, self._piece = None, False, _PIECE
         if self._may:
-            self._left = 0 if self.free else _WORTH * self._cost(st) // self._of_cycle(st)
+            worth = _WORTH << min(self._in_vain, _MOST_IN_VAIN)
+            self._first = 0 if self.free else worth * self._cost(st) // self._of_cycle(st)
+            self._left, self._seen = self._first, (int(st.clock.now[0]), self._forward.jumped)
 
     def run(self, st: State, until: int, step: Step, serve: Callable[[], None]) -> clock.Stop:
         """Advance to cycle ``until`` at most, a slice or a piece of time; why the clock stopped.
@@ -104,14 +110,23 @@ class OwnClocks:
         if not self._may:
             return step(until, _SLICE)
         if self._left > 0:
-            stop = step(until, min(self._left, _SLICE))
-            self._left -= min(self._left, _SLICE)
+            cycles = min(self._left, _SLICE)
+            self._left -= cycles
+            stop = step(until, cycles)
+            if self._left == 0 and self._jumps_well(int(st.clock.now[0])):
+                self._left = self._first
             return stop
         if not self._searched:
             self.parts, self._searched = self._find(st), True
+            self._in_vain = self._in_vain + 1 if self.parts is None else 0
         if self.parts is None:
             return step(until, _SLICE)
         return self._run_parts(st, self.parts, until, partial(self._advance, st, step, serve))
+
+    def _jumps_well(self, now: int) -> bool:
+        """Whether one clock has jumped over nearly all cycles since this was last asked."""
+        (before, jumped), self._seen = self._seen, (now, self._forward.jumped)
+        return self._forward.jumped - jumped > _WELL * (now - before)
 
     def _cost(self, st: State) -> int:
         """What it costs to find the parts, in nanoseconds, about."""
