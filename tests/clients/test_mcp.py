@@ -22,6 +22,7 @@ import skill_page
 from broken_designs import BROKEN, RING, Broken
 from memtile.cli.agents.server import FRONT, SKILL, skill_text
 from memtile.cli.agents.tools import TOOLS
+from memtile.cli.agents.worker import GRACE
 from memtile.cli.main import app
 from mlir_texts import PARAMETER
 
@@ -179,14 +180,16 @@ def test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered() -
     async def lose_patience(client: Client) -> Any:
         with anyio.move_on_after(2):
             await client.call_tool("run", {"text": ENDLESS})
-        return data(await client.call_tool("run", {"text": RING}))
+        with anyio.fail_after(30):
+            return data(await client.call_tool("run", {"text": RING}))
 
     assert talk(lose_patience)["good"]
 
 
 def test_the_server_ends_with_its_client_in_the_middle_of_a_call(tmp_path: Path) -> None:
     here = tmp_path / "here"
-    deaf = f"import time\ndef design():\n    open({str(here)!r}, 'w').close()\n    time.sleep(1000)\n"
+    told = f"os.symlink(str(os.getpid()), {str(here)!r})"
+    deaf = f"import os, time\ndef design():\n    {told}\n    time.sleep(1000)\n"
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     lines: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": about},
@@ -204,13 +207,30 @@ def test_the_server_ends_with_its_client_in_the_middle_of_a_call(tmp_path: Path)
             server.stdin.flush()
         assert '"id":1' in server.stdout.readline().replace(" ", "")
         assert '"id":3' in server.stdout.readline().replace(" ", "")
-        while not here.exists():
+        while not here.is_symlink():
             time.sleep(0.05)
         server.stdin.close()
         try:
             assert server.wait(30) == 0
         finally:
             server.kill()
+    until = time.monotonic() + 10
+    while Path("/proc", os.readlink(here)).exists():  # nor does the process of its tools stay
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_design_that_never_ends_or_ends_its_process_leaves_the_server() -> None:
+    gone = "import os\n\ndef design():\n    os._exit(7)\n"
+    calls = [("run", {"text": gone}), ("run", {"text": ENDLESS, "seconds": 0.5}), ("run", {"text": RING})]
+    ended, late, last = ask(*calls)
+    assert ended["error"]["message"] == (
+        "the code of the design ended its process (the process ended with exit code 7); a design must return"
+    )
+    assert late["error"]["message"] == (
+        f"the call did not end within {0.5 + GRACE:g} s, nor did its design; a design must return"
+    )
+    assert last["good"]
 
 
 def test_a_file_that_changes_between_two_calls_is_read_anew(tmp_path: Path) -> None:

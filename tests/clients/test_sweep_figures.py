@@ -93,6 +93,13 @@ def test_the_published_table_is_assumed_here_and_says_where_it_is_from() -> None
     """DEV-ENERGY-1."""
     assert {source.grade for source in SOURCES.values()} == {Grade.ASSUMED}
     assert all("ISCA 2021" in source.text for source in SOURCES.values())
+    assert all("not at hand" in source.text for source in SOURCES.values())
+    older = {
+        "l1": 10,
+        "l2": 100,
+        "l3": 1300,
+    }  # Horowitz, ISSCC 2014: picojoules for 64 bits in 45 nm, at least
+    assert all(8 * getattr(Energy(), level) <= most for level, most in older.items())
     assert energy_table("published") == Energy()
     assert energy_table("l3=40, l1=2") == Energy(l1=2.0, l3=40.0)
     for wrong in ("l4=1", "l1", "l1=-1", "l1=nan", "l1=1,l1=2", ""):

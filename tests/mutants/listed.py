@@ -497,11 +497,11 @@ MUTANTS = (
         "tests/clients/test_mcp.py::test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered",
     ),
     Mutant(
-        "a server waits for calls that nobody waits for",
-        "cli/agents/calls.py",
-        "daemon=True",
-        "daemon=False",
-        "tests/clients/test_mcp.py::test_the_server_ends_with_its_client_in_the_middle_of_a_call",
+        "a call that is taken back leaves its process",
+        "cli/agents/worker.py",
+        "            self._process.end()\n",
+        "",
+        "tests/clients/test_mcp.py::test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered",
     ),
     Mutant(
         "words that stay behind when a program has met its waits are not told",

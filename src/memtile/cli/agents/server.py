@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-import sys
 from collections.abc import Callable
 from importlib.resources import files
 from threading import Lock
 from typing import Any
 
 from memtile.cli.agents.calls import in_thread
-from memtile.cli.agents.given import RefusedError, refused
 from memtile.cli.agents.tools import TOOLS, Answer
-from memtile.cli.failure import UsageError
-from memtile.errors import InputFileError, MemtileError, Problem
+from memtile.cli.agents.worker import Worker
+from memtile.errors import InputFileError, Problem
 
 NAME = "memtile"
 SKILL = "memtile://skill"
@@ -41,7 +39,6 @@ def serve(version: str) -> None:
     Raises:
         InputFileError: the package ``mcp`` is not installed.
     """
-    sys.dont_write_bytecode = True  # a design that changes twice in a second is compiled twice
     made_server(version).run("stdio")
 
 
@@ -53,9 +50,10 @@ def made_server(version: str) -> Any:
     """
     sdk = _sdk()
     server = sdk.MCPServer(NAME, instructions=skill_text(), version=version, log_level="ERROR")
-    turns = Lock()
+    turns, worker = Lock(), Worker()
     for tool in TOOLS:
-        server.tool(description=inspect.getdoc(tool), structured_output=False)(_answering(tool, turns))
+        answering = _answering(tool, turns, worker)
+        server.tool(description=inspect.getdoc(tool), structured_output=False)(answering)
     server.resource(SKILL, name="skill", mime_type="text/markdown")(skill_text)
     return server
 
@@ -79,16 +77,16 @@ def _sdk() -> Any:
     return mcpserver
 
 
-def _answering(tool: Callable[..., Answer], turns: Lock) -> Callable[..., Any]:
+def _answering(tool: Callable[..., Answer], turns: Lock, worker: Worker) -> Callable[..., Any]:
     """The tool as the SDK calls it: an input that is refused is an answer that says so, not a failure.
 
-    The calls take turns: a design is code of its user, and what it prints is sent to standard error.
+    The calls take turns, in a process of their own: a design is code of its user, and may never end.
     """
     from mcp.types import CallToolResult, TextContent
 
     def tried(arguments: dict[str, Any]) -> tuple[Answer, bool]:
         with turns:
-            return _tried(tool, arguments)
+            return worker.call(tool.__name__, arguments)
 
     @functools.wraps(tool)
     async def call(**arguments: Any) -> CallToolResult:
@@ -99,16 +97,3 @@ def _answering(tool: Callable[..., Answer], turns: Lock) -> Callable[..., Any]:
         )
 
     return call
-
-
-def _tried(tool: Callable[..., Answer], arguments: dict[str, Any]) -> tuple[Answer, bool]:
-    """The answer, and whether the input was refused; the errors are those of ``--json`` of the commands."""
-    try:
-        return tool(**arguments), False
-    except RefusedError as error:
-        return {"error": error.answer}, True
-    except (MemtileError, UsageError) as error:
-        return {"error": refused(error)}, True
-    except SystemExit as error:
-        says = f"the code of the design left its process ({error!r}); a design must return"
-        return {"error": {"reason": "input_file", "field": "", "message": says}}, True

@@ -225,3 +225,5 @@ def _lowered(found: Any, elements: bool) -> Answer:
 
 TOOLS: tuple[Callable[..., Answer], ...] = (check, run, explain, lower, descriptor, limits)
 """All of them, in the order in which an agent sees them."""
+MODELS = {"check", "run", "explain"}
+"""Names of those that need the compiled engine."""

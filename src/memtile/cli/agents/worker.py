@@ -1,0 +1,111 @@
+"""Calls of tools in a process of their own: a design that never ends, or ends its process, ends alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+import traceback
+from typing import Any, TextIO
+
+from memtile.cli.agents.given import RefusedError, refused
+from memtile.cli.agents.tools import MODELS, SECONDS, TOOLS, Answer
+from memtile.cli.failure import UsageError
+from memtile.errors import MemtileError
+from memtile.explore.line_process import LineProcess, NoAnswerError
+
+GRACE = 20.0
+"""Seconds that a call may take beside those that a run is given."""
+_COMPILING = 600.0  # seconds for the engine, once
+_CODE = "from memtile.cli.agents.worker import serve; serve()"
+_BY_NAME = {tool.__name__: tool for tool in TOOLS}
+
+
+class Worker:
+    """Tools, called one after another in a process that is begun again after it was lost."""
+
+    def __init__(self) -> None:
+        self._process, self._ready = LineProcess(_CODE), False
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:
+        """The answer, and whether the input was refused.
+
+        Args:
+            tool: its name.
+            arguments: by name.
+
+        Raises:
+            RuntimeError: the tool itself failed.
+        """
+        limit = max(float(arguments.get("seconds", SECONDS)), 0.0) + GRACE
+        try:
+            if tool in MODELS and not self._ready:
+                self._process.ask(json.dumps({}), _COMPILING)
+                self._ready = True
+            found = json.loads(self._process.ask(json.dumps([tool, arguments]), limit))
+        except NoAnswerError as error:
+            self._ready = False
+            return _lost(error, limit), True
+        except KeyboardInterrupt:  # nobody waits for the answer any more
+            self._process.end()
+            self._ready = False
+            raise
+        if "failed" in found:
+            raise RuntimeError(found["failed"])
+        return found["answer"], found["refused"]
+
+
+def _lost(error: NoAnswerError, limit: float) -> Answer:
+    """The answer to a call that ended its process, or never ended."""
+    says = f"the call did not end within {limit:g} s, nor did its design; a design must return"
+    if not error.late:
+        says = f"the code of the design ended its process ({error}); a design must return"
+    return {"error": {"reason": "input_file", "field": "", "message": says}}
+
+
+def tried(name: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:
+    """The answer, and whether the input was refused; the errors are those of ``--json`` of the commands."""
+    try:
+        return _BY_NAME[name](**arguments), False
+    except RefusedError as error:
+        return {"error": error.answer}, True
+    except (MemtileError, UsageError) as error:
+        return {"error": refused(error)}, True
+    except SystemExit as error:
+        says = f"the code of the design left its process ({error!r}); a design must return"
+        return {"error": {"reason": "input_file", "field": "", "message": says}}, True
+
+
+def serve() -> None:
+    """Answer calls until there are no more; what designs print or read is no part of that."""
+    from memtile.sim.warmup import ready
+
+    sys.dont_write_bytecode = True  # a design that changes twice in a second is compiled twice
+    lines: queue.Queue[str] = queue.Queue()
+    asked = os.fdopen(os.dup(0), encoding="utf-8")
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
+        os.dup2(2, 1)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        threading.Thread(target=_read, args=(asked, lines), daemon=True).start()
+        while True:
+            given = json.loads(lines.get())
+            found = _answer(*given) if given else {"seconds": ready().seconds}
+            print(json.dumps(found), file=out, flush=True)
+
+
+def _read(asked: TextIO, lines: queue.Queue[str]) -> None:
+    """Hand over what is asked; when nobody asks any more, the process ends, whatever a design does in it."""
+    for line in asked:
+        lines.put(line)
+    os._exit(0)
+
+
+def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    try:
+        answer, was_refused = tried(name, arguments)
+    except Exception as error:
+        traceback.print_exc()
+        return {"failed": f"{type(error).__name__}: {error}"}
+    return {"answer": answer, "refused": was_refused}
