@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import memtile
+from memtile.explain.outcome import reasons_at_limit
+from memtile.explain.results import Status
 from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.replay import replay
 from memtile.explore.sweep.row import Row, State
@@ -90,3 +92,17 @@ def test_no_data_compares_nothing_and_finds_the_same_cycles(
     assert replay(log, key).same
     assert Log(log).head["data"] is False
     sys.modules.pop("beside", None)
+
+
+def test_who_waits_at_a_limit_is_found_out_only_where_it_is_asked_for() -> None:
+    tile = memtile.MemoryTile()
+    block = tile.buffer("block", 64)
+    tile.mm2s[0].start(tile.read(block), repeat=16)
+    tile.mm2s[0].collect()
+    with reasons_at_limit(False):
+        brief = tile.run(20)
+    with reasons_at_limit(True):
+        whole = tile.run(20)
+    assert (brief.status, brief.waiting) == (Status.LIMIT, ())
+    assert whole.status is Status.LIMIT
+    assert "MM2S 0" in whole.waiting[0]

@@ -19,6 +19,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.run import make
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.findings import Severity
+from memtile.explain.outcome import reasons_at_limit
 from memtile.explain.results import Result, Status
 from memtile.explore.sweep.figures import after_run, before_run, energy_of
 from memtile.explore.sweep.front import Costs, costs_of, dominates
@@ -106,7 +107,8 @@ def _attempt(file: str, task: Task, rivals: Rivals) -> Row:
                 return _row(task, beaten, why, "bound", {**figures, BOUND: bound})
             limit = min(task.max_cycles, rivals.cycles(figures) + 1)
             words = task.data and _bench(made).compares
-            result = guarded(file, lambda: made.run(int(limit), check=task.check, data=words))
+            with reasons_at_limit(limit >= task.max_cycles):
+                result = guarded(file, lambda: made.run(int(limit), check=task.check, data=words))
             row = _judged(task, made, result, figures, limit)
             keep(key, ready)
     except InputFileError as error:

@@ -20,6 +20,8 @@ Batch = Iterable[Point]
 Batches = Generator[Batch, Sequence[Row], None]
 """Yields batches of points and takes the rows of each, in the order of the points."""
 BATCH = 16
+LISTED = 64
+"""Points of a batch where all are known beforehand, at most: some designs with several constants each."""
 _IDLE_BATCHES = 8  # without a point that is new, after which points are taken by chance
 
 
@@ -28,8 +30,10 @@ def listed(points: Iterator[Point], *, whole: bool) -> Batches:
     if whole:
         yield points
         return
-    while batch := list(itertools.islice(points, BATCH)):
+    size = BATCH
+    while batch := list(itertools.islice(points, size)):
         yield batch
+        size = min(2 * size, LISTED)
 
 
 def optimised(space: Space, objectives: Sequence[str], sampler: str, trials: int, seed: int) -> Batches:
