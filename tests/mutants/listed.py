@@ -3864,7 +3864,7 @@ MUTANTS = (
     ),
     Mutant(
         "a server keeps compiled files of users",
-        "cli/agents/server.py",
+        "cli/agents/worker.py",
         "sys.dont_write_bytecode = True",
         "sys.dont_write_bytecode = False",
         "tests/clients/test_mcp.py::test_a_file_that_changes_between_two_calls_is_read_anew",

@@ -20,7 +20,7 @@ Batch = Iterable[Point]
 Batches = Generator[Batch, Sequence[Row], None]
 """Yields batches of points and takes the rows of each, in the order of the points."""
 BATCH = 16
-LISTED = 64
+LISTED = 256
 """Points of a batch where all are known beforehand, at most: some designs with several constants each."""
 _IDLE_BATCHES = 8  # without a point that is new, after which points are taken by chance
 
