@@ -55,6 +55,15 @@ _PLACES = {
         model/streams/host_ports.py full compares
         model/streams/host_ports.py put_into_sink compares
     """,
+    "fill": """
+        model/dma/executions.py supplied compares
+        model/dma/external_read.py request compares
+        model/dma/external_read.py stage compares
+        model/dma/fifo.py put takes bits
+        model/dma/mm2s.py ask compares
+        model/dma/mm2s.py send_header compares
+        model/roster.py starving compares
+    """,
     "pattern": """
         model/streams/host_ports.py ready takes bits
     """,

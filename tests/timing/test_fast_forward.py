@@ -24,7 +24,8 @@ from memtile.model.state.compare import columns
 from memtile.sim import fast_forward
 from memtile.sim.clock import Stop
 from memtile.sim.forward import guards, plan
-from memtile.sim.forward.places import Compared
+from memtile.sim.forward.places import HELD, OF_CHANNEL, Compared
+from memtile.sim.forward.plan import arrays
 from memtile.testing.rig import Rig
 from repeating_designs import EAGER, differences
 
@@ -297,6 +298,68 @@ def test_tlast_comes_again_with_the_same_words(flags: str, times: int) -> None:
     ports = state.ports
     ports.source_flags[0], ports.source_position[0], ports.source_end[0] = given.ctypes.data, 3, len(given)
     assert guards.last_flags(state, 0, 3, 3) == times
+
+
+@pytest.mark.parametrize(
+    ("was", "held", "depth", "taken", "times"),
+    [
+        (9, 9, 9, 30, 50),  # holds as much as before
+        (9, 10, 16, 100, 5),  # 15 words after five periods: it was never full
+        (2, 5, 12, 100, 2),
+        (2, 5, 11, 100, 1),
+        (1, 2, 16, 100, 0),  # may have been empty in between
+        (9, 10, 16, 99, 0),  # did not take a word in each cycle
+        (10, 9, 16, 100, 0),
+        (14, 15, 16, 100, 0),
+    ],
+)
+def test_a_buffer_may_fill_slowly(was: int, held: int, depth: int, taken: int, times: int) -> None:
+    assert filling(was, held, depth, taken, at=Rig().s2mm()) == times
+    assert filling(was, held, depth, taken, at=Rig().mm2s()) == (50 if was == held else 0)
+
+
+def filling(was: int, held: int, depth: int, taken: int, at: int, **flags: int) -> int:
+    """The guard of a buffer with so many words, 100 cycles after it had ``was``; 50 periods are wanted."""
+    state = Rig().engine.state
+    work, kept = arrays(state), np.zeros(OF_CHANNEL, np.int64)
+    kept[HELD], state.fifos.held[at], state.fifos.depth[at] = was, held, depth
+    state.ports.source_position[at] = taken
+    for name, value in flags.items():
+        getattr(state.ports, name)[at] = value
+    return int(guards.fill(state, kept, work.book, 0, at, 100, 50))
+
+
+@pytest.mark.parametrize("flags", ["source_flags", "next_flags", "former_flags"])
+def test_a_buffer_whose_words_may_have_tlast_does_not_fill(flags: str) -> None:
+    given = np.zeros(200, np.uint8)
+    assert filling(9, 10, 16, 100, 0) == 5
+    assert filling(9, 10, 16, 100, 0, **{flags: given.ctypes.data}) == 0
+
+
+def filled_slowly(length: int = 600) -> Rig:
+    """A ring of BDs, at whose ends the buffer gets a word more, until it is full."""
+    rig = one(receives=True, length=length, words=40 * length, runs=1, next=0)
+    rig.engine.pace(rig.s2mm(), np.array([1], np.int64))
+    return rig
+
+
+def held(rig: Rig) -> int:
+    return int(rig.engine.state.fifos.held[rig.s2mm()])
+
+
+@pytest.mark.compiled("runs of many rounds")
+def test_rounds_in_which_a_buffer_fills_are_jumped_over() -> None:
+    rig = filled_slowly()
+    rig.engine.run(6 * 601)
+    depth = int(rig.engine.state.fifos.depth[rig.s2mm()])
+    assert rig.engine.forward.rings == 1
+    assert held(rig) < depth  # 10: four when the first BD began, and one more for each
+    full = (depth - 4) * 601
+    compared(filled_slowly, range(full - 1210, full + 610, 67))
+    compared(filled_slowly, range(full - 8, full + 8))
+    rig = compared(filled_slowly, range(full + 4000, full + 6000, 997))
+    assert rig.engine.forward.rings == 2
+    assert held(rig) == depth
 
 
 def test_what_counts_has_a_guard_or_is_an_account() -> None:

@@ -148,7 +148,7 @@ class Fifos(NamedTuple):
     """Stream-side buffers, one a channel: ingress of S2MM, egress of MM2S."""
 
     head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    held: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]
     depth: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # usable words
     wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # ring slots in use, less 1
     # S2MM, where ports pause: cycle in which the newest word came

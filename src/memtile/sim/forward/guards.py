@@ -6,7 +6,7 @@ comes out as in the period that was stepped; 0 = none, or what happens is nothin
 
 from __future__ import annotations
 
-from memtile.arch.tiles import MM2S, S2MM
+from memtile.arch.tiles import MAX_DIMENSIONS, MM2S, S2MM
 from memtile.jit.decorators import jit
 from memtile.jit.host_words import byte_at
 from memtile.model.checking import notes
@@ -25,8 +25,10 @@ from memtile.sim.forward.places import (
     CYCLE,
     ENDS,
     ENDS_OF,
+    FILLS,
     FLOW,
     HEAD,
+    HELD,
     LATEST,
     LATEST_WORDS,
     LEFT,
@@ -55,9 +57,10 @@ from memtile.sim.forward.reads import in_words, is_outside, made, repeat
 from memtile.sim.forward.reads import under_way as outside_under_way
 from memtile.sim.forward.segments import KEPT_PERIODS, constant
 
-_DIMENSIONS = 4
+_DIMENSIONS = MAX_DIMENSIONS
 _INNER = 3  # dimensions that may end
 _BEAT = 2  # words that a sink has to have room for, or it is full
+_NEVER_EMPTY = 2  # words of a buffer that takes one in each cycle, and gives one at most: there is always one
 
 
 @jit
@@ -215,6 +218,33 @@ def ends(st: State, kept: Ints, at: int, ch: int, times: int) -> int:
 
 
 @jit
+def no_flags(st: State, kept: Ints, at: int, ch: int) -> bool:
+    """Whether no word that came, waits or may come has TLAST."""
+    ports = st.ports
+    flags = ports.source_flags[ch] | ports.next_flags[ch] | ports.former_flags[ch]
+    return bool(flags | kept[at + ENDS] | ends_in_buffer(st, ch) == 0)
+
+
+@jit
+def fill(st: State, kept: Ints, book: Ints, at: int, ch: int, period: int, times: int) -> int:
+    """Guard of a buffer that fills slowly: it becomes full.
+
+    A source that gave a word in each cycle found room in each. The channel took one in some cycles, so what
+    the buffer holds never fell: it was empty at no time, and becomes full at the end first.
+    """
+    c, held, was = st.channels, st.fifos.held[ch], kept[at + HELD]
+    book[scratch(ch, FILLS)] = held - was
+    if held == was:
+        return times
+    sourced = st.ports.source_base[ch] + st.ports.source_position[ch] - kept[at + SOURCED]
+    if held < was or was < _NEVER_EMPTY or sourced != period or c.direction[ch] != S2MM:
+        return 0
+    if st.walks.stream_words[ch] != 1 or not no_flags(st, kept, at, ch):
+        return 0
+    return before(st.fifos.depth[ch], held, held - was, times)
+
+
+@jit
 def sinks(st: State, book: Ints, times: int) -> int:
     """Guard of the ends of the sinks."""
     ports = st.ports
@@ -322,10 +352,10 @@ def plain_words(st: State, kept: Ints, book: Ints, at: int, ch: int) -> bool:
     through = book[scratch(ch, FLOW)] != NOBODY  # the switches, with as many words as at the other end
     if through and sunk + sourced > 0:
         return False
-    if not through and words != (sunk if c.direction[ch] == MM2S else sourced):
+    if not through and words + book[scratch(ch, FILLS)] != (sunk if c.direction[ch] == MM2S else sourced):
         return False
     if words == 0:
-        return True
+        return bool(book[scratch(ch, FILLS)] == 0)
     if c.packed[ch] == 1 or c.control[ch] & (FOT_MASK | OUT_OF_ORDER_MASK) != 0:
         return False
     if c.external[ch] >= 0:
@@ -353,6 +383,7 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
             return 0
         if kept[at + ENDS] != ends_in_buffer(st, ch):
             return 0
+        times = fill(st, kept, book, at, ch, period, times)
         if not stood(st, kept, at, ch):
             times = walk(st, kept, book, at, ch, times)
         times = ends(st, kept, at, ch, times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memtile.arch.tiles import MAX_DIMENSIONS
 from memtile.jit.decorators import jit
 from memtile.jit.words import WORD, access
 from memtile.model.dma.access_log import NEXT
@@ -21,6 +22,7 @@ from memtile.sim.forward.places import (
     ENDS,
     FOLLOWING,
     HEAD,
+    HELD,
     LASTS,
     LEFT,
     LENGTHS,
@@ -49,7 +51,7 @@ from memtile.sim.forward.places import (
 
 UNBOUNDED = 1 << 62
 DIFFERENT = -1
-_DIMENSIONS = 4
+_DIMENSIONS = MAX_DIMENSIONS
 _MARGIN = 2  # cycles before one that is due, at which a jump ends
 
 _load, _store = access()
@@ -69,7 +71,7 @@ def keep_channel(st: State, kept: Ints, at: int, ch: int) -> None:
     kept[at + RUNS] = st.channels.runs_left[ch]
     kept[at + SOURCED] = st.ports.source_base[ch] + st.ports.source_position[ch]
     kept[at + SUNK] = st.ports.sink_taken[ch] + st.ports.sink_count[ch]
-    kept[at + ENDS] = ends_in_buffer(st, ch)
+    kept[at + ENDS], kept[at + HELD] = ends_in_buffer(st, ch), st.fifos.held[ch]
 
 
 @jit

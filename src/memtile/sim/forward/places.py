@@ -120,8 +120,9 @@ CYCLE, ROW, HEAD = range(3)  # of a slot; HEAD: entries before those of the chan
     SOURCED,
     SUNK,
     ENDS,  # TLAST of the words in the buffer of an MM2S channel, a bit each, the oldest one first
+    HELD,  # words in the buffer
     OF_CHANNEL,
-) = range(15)
+) = range(16)
 OF_CORE = 1  # its step
 READY, TARGETS, LENGTHS, LASTS = range(4)  # of the reads under way of an external channel, oldest first
 RING_COLUMNS = 4
@@ -218,8 +219,9 @@ class Book(IntEnum):
     PRODUCER,  # S2MM: channel that its words come from through switches, -1 = none
     BEHIND,  # S2MM: words of that stream that have left memory, and not come to the channel
     BEGAN,  # CURSOR at the beginning of the period
+    FILLS,  # S2MM: words by which the buffer is fuller after a period
     LATEST,
-) = range(16)
+) = range(17)
 LATEST_WORDS = (
     16  # entries from LATEST on: for each word of an access where in the period it was last written
 )

@@ -57,6 +57,7 @@ GUARDED = frozenset(
         "granules.target",
         "granules.port_target",
         "fifos.head",
+        "fifos.held",
         "ports.source_position",
         "ports.source_base",
         "ports.source_end",

@@ -7,7 +7,7 @@ another channel, through switches, which lies in ``flow``. So what is under way 
 
 from __future__ import annotations
 
-from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
+from memtile.arch.tiles import MAX_DIMENSIONS, MM2S, S2MM, WORD_BYTES
 from memtile.jit.decorators import inlined, jit
 from memtile.jit.host_words import word_at
 from memtile.jit.words import WORD, access
@@ -26,8 +26,10 @@ from memtile.sim.forward.places import (
     CURSOR,
     CYCLE,
     ENDS_OF,
+    FILLS,
     FLOW,
     HEAD,
+    HELD,
     LATEST,
     LEFT,
     MOVED,
@@ -58,7 +60,7 @@ from memtile.sim.forward.segments import (
     prolong,
 )
 
-_DIMENSIONS = 4
+_DIMENSIONS = MAX_DIMENSIONS
 _load, _store = access()
 _BEAT = 2  # words that a sink has to have room for, or it is full
 
@@ -197,10 +199,11 @@ def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: in
     g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
     words = times * book[scratch(ch, WORDS_OF)]
     turn_buffer(st, ch, words)
+    st.fifos.held[ch] = further(kept, at + HELD, st.fifos.held[ch], times)
     if book[scratch(ch, FLOW)] != NOBODY:
         return
     if c.direction[ch] == S2MM:
-        ports.source_position[ch] += words
+        ports.source_position[ch] += words + times * book[scratch(ch, FILLS)]
     elif book[Book.CONSTANT] == 1:
         kept_words = KEPT_PERIODS * book[scratch(ch, WORDS_OF)]
         ports.sink_count[ch] += kept_words
@@ -287,7 +290,8 @@ def close_streams(st: State, work: Arrays, times: int) -> None:
     """Fill what the channels have under way after the jump."""
     for n in range(work.book[Book.LISTED]):
         ch = work.book[listed(st.channels.phase.shape[0], n)]
-        close_channel(st, work, ch, times * work.book[scratch(ch, WORDS_OF)])
+        words = work.book[scratch(ch, WORDS_OF)] + work.book[scratch(ch, FILLS)]
+        close_channel(st, work, ch, times * words)
     close_ports(st, work, times)
 
 
