@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 import flowing_designs
 import repeating_designs
-from flowing_designs import add_area, kernel_of
+from flowing_designs import CORE, MEM, add_area, kernel_of
 from interface_bench import Column, side_by_side
+from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Release
-from memtile.bd.windows import EAST, WEST
+from memtile.bd.windows import EAST, OWN, WEST
 from memtile.sim.engine import Engine
 from memtile.testing.rig import Rig
 from repeating_designs import EAGER, LOCKS, Work, works
@@ -32,9 +33,13 @@ class Row(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What columns side by side do, with the areas that their words come from and go to."""
+    """What columns side by side do, with the areas that their words come from and go to.
+
+    Beside them are columns in which a memory tile sends so many words again and again.
+    """
 
     columns: tuple[tuple[flowing_designs.Design, int, int], ...]
+    senders: tuple[int, ...]
     stops: tuple[int, ...]
 
 
@@ -68,8 +73,8 @@ def rows(draw: st.DrawFn) -> Row:
 
 @st.composite
 def columns(draw: st.DrawFn) -> Columns:
-    """Two to four columns, up to two of them with kernels."""
-    count = draw(st.integers(2, 4))
+    """One to three columns with or without kernels, and up to two of which the memory tile only sends."""
+    count = draw(st.integers(1, 3))
     timing = draw(st.sampled_from(flowing_designs.TIMINGS))
     found = []
     for number in range(count):
@@ -77,7 +82,8 @@ def columns(draw: st.DrawFn) -> Columns:
         came = draw(st.sampled_from([2 * number, 2 * number, 2 * number, 0]))
         went = draw(st.sampled_from([2 * number + 1, 2 * number + 1, 2 * number + 1, 0]))
         found.append((design._replace(timing=timing), came, went))
-    return Columns(tuple(found), tuple(draw(_stops())))
+    senders = draw(st.lists(st.integers(5, 400), min_size=2 - min(count, 2), max_size=2))
+    return Columns(tuple(found), tuple(senders), tuple(draw(_stops())))
 
 
 def _ready(engine: Engine, *, forward: bool, own: bool) -> Engine:
@@ -97,10 +103,25 @@ def row_of(design: Row, *, forward: bool, own: bool) -> Rig:
 
 def columns_of(design: Columns, *, forward: bool, own: bool) -> Engine:
     """The columns with everything written and pushed, before their first cycle."""
-    engine = _ready(side_by_side(len(design.columns), design.columns[0][0].timing), forward=forward, own=own)
+    engine = _ready(
+        side_by_side(len(design.columns) + len(design.senders), design.columns[0][0].timing),
+        forward=forward,
+        own=own,
+    )
     for area in sorted({area for _, *both in design.columns for area in both}):
         add_area(engine, f"area {area}", area)
     for number, (each, came, went) in enumerate(design.columns):
         column = Column(beside=engine, number=number)
         flowing_designs.set_up(column, each, came, went, kernel_of(each))
+    for number, length in enumerate(design.senders, len(design.columns)):
+        sending(engine, number, length)
     return engine
+
+
+def sending(engine: Engine, number: int, length: int) -> None:
+    """A memory tile sends for ever, to the compute tile of its column."""
+    column = Column(beside=engine, number=number)
+    column.circuit(MEM, "DMA0", "NORTH0")
+    column.circuit(CORE, "SOUTH0", "DMA0")
+    column.start(MEM, MM2S, 0, 0, length, OWN.address(0), next=0)
+    column.start(CORE, S2MM, 0, 0, length, 0, next=0)

@@ -9,8 +9,8 @@ import pytest
 
 from flowing_designs import CORE, MEM, TIMINGS, Design, add_area, differences, kernel_of, set_lock_of, set_up
 from interface_bench import Column, side_by_side
-from memtile.arch.register_map import tile_register
-from memtile.arch.tiles import MM2S, S2MM
+from memtile.arch.register_map import register_named, tile_register
+from memtile.arch.tiles import S2MM
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Release
 from memtile.bd.windows import EAST, OWN, WEST
 from memtile.model.events.reports import signal
@@ -23,6 +23,7 @@ from memtile.sim.kernels import Core, Kernel
 from memtile.sim.wordless import moving_words
 from memtile.testing.rig import Rig
 from repeating_designs import EAGER
+from separate_designs import sending
 
 LONG = 8_000
 LONG_RUNS = pytest.mark.compiled("runs of many rounds")
@@ -147,15 +148,6 @@ def test_what_is_written_outside_for_another_column_makes_one_clock() -> None:
     assert parts(engine) == 2
     # all read the same
     assert parts(clocks(lambda: beside(*three, areas=lambda n: (0, 1 + n)), 400)) == 3
-
-
-def sending(engine: Engine, number: int, length: int) -> None:
-    """A memory tile sends for ever, to the compute tile of its column."""
-    column = Column(beside=engine, number=number)
-    column.circuit(MEM, "DMA0", "NORTH0")
-    column.circuit(CORE, "SOUTH0", "DMA0")
-    column.start(MEM, MM2S, 0, 0, length, OWN.address(0), next=0)
-    column.start(CORE, S2MM, 0, 0, length, 0, next=0)
 
 
 def test_kernels_have_one_clock_and_others_none_of_theirs() -> None:
@@ -291,3 +283,26 @@ def test_words_that_are_not_moved_tie_nothing_together() -> None:
         own.run(600)
     assert parts(own) == 2
     assert own.now == 600
+
+
+def test_tokens_of_each_tile_come_in_their_order() -> None:
+    def make() -> Engine:
+        rig = Rig(tiles=3)
+        queue = register_named("memory_tile", "DMA_MM2S_0_Start_Queue")
+        for tile, length in enumerate((40, 70, 33)):
+            each = rig.beside(tile)
+            each.write_bd(0, Descriptor("memory", length, OWN.address(0)))
+            for _ in range(4):
+                each.door.write32(
+                    queue.offset, queue.pack(Start_BD_ID=0, Enable_Token_Issue=1, Repeat_Count=1)
+                )
+            each.catch(each.mm2s())
+        return rig.engine
+
+    one = make()
+    one.clocks.on = False
+    one.run(2000)
+    own = clocks(make, 2000)
+    assert parts(own) == 3
+    assert [len(own.tokens(tile)) for tile in range(3)] == [4, 4, 4]
+    assert [own.tokens(tile) for tile in range(3)] == [one.tokens(tile) for tile in range(3)]

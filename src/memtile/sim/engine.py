@@ -494,7 +494,7 @@ class Engine(ManyWrites):
         listed = self._state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
             self._left.setdefault(port, []).append((word, end))
-        listed[0, 0] = 0
+        listed[: 1 + listed[0, 0]] = 0
         if full or all_words:
             self._sinks.take(self._state, self._caught, full=bool(full))
             self._sources.lay_out(self._state)
