@@ -3757,7 +3757,7 @@ MUTANTS = (
     Mutant(
         "marked words behind the first one of a block are not found",
         "io/program/operation_table.py",
-        "found[longer] = counts[kind[longer], ends] - counts[kind[longer], words[longer]]",
+        "found[longer] = counts[kind, ends] - counts[kind, words]",
         "pass",
         "tests/properties/test_program_columns.py::test_marked_words_are_found_in_every_operation",
     ),
@@ -3859,6 +3859,13 @@ MUTANTS = (
         "scatters=strips(counts, steps, pitches)",
         "scatters=strips(counts, pitches, steps)",
         "tests/data/test_block_copies.py::test_scatter_puts_the_words_where_the_walk_goes",
+    ),
+    Mutant(
+        "words of a program are looked up for one array and taken for all",
+        "io/program/operation_table.py",
+        "self._begins is None or self._begins[0] != shape",
+        "self._begins is None",
+        "tests/properties/test_program_columns.py::test_a_table_is_looked_at_anew_for_each_array",
     ),
     # Start
     Mutant(

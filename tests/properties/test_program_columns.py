@@ -178,6 +178,16 @@ def test_marked_words_are_found_in_every_operation(operations: list[Operation]) 
             assert mine == theirs or by_each([each])
 
 
+def test_a_table_is_looked_at_anew_for_each_array() -> None:
+    """What stands in a row differs between arrays."""
+    queue = 0xA0604  # of a memory tile
+    table = table_of([Write(address_of(0, 1, 0x1DE04), 0), Write(address_of(0, 2, queue), 0)])
+    rows = {1: [False, False], 2: [False, True], 0: [True, False]}
+    for memory_rows, expected in [*rows.items(), *rows.items()]:
+        assert table.writing(ArrayShape.sized(1, 3, memory_rows), queues).tolist() == expected
+    assert table.writing(ArrayShape.sized(1, 1, 0), queues).tolist() == [False, False]
+
+
 def _has(marks: object, address: int) -> bool:
     column, row, offset = address >> 25, address >> 20 & 31, address & 0xFFFFF
     kind = SHAPE.tile(column, row) if address >= 0 else None

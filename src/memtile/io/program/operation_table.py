@@ -75,6 +75,7 @@ class OperationTable(Sequence[Operation]):
 
     def __init__(self, columns: Columns, make: Callable[[int], Operation], first: int = 0) -> None:
         self.columns, self._make, self._first = columns, make, first
+        self._begins: tuple[ArrayShape, Ints] | None = None
 
     def __len__(self) -> int:
         return len(self.columns.code)
@@ -137,6 +138,20 @@ class OperationTable(Sequence[Operation]):
         found: Bools = writes & (marked(self, shape, words_of) > 0)
         return found
 
+    def begins(self, shape: ArrayShape) -> Ints:
+        """The word that each operation begins at: in its tile, behind those of all kinds of tiles before.
+
+        Kinds are numbered as in the array; where there is no tile it is one of a kind behind the last one.
+        """
+        if self._begins is None or self._begins[0] != shape:  # asked for by several checks of one array
+            kinds, kind_of_tile = _kinds(shape)
+            tiles = self.columns.address >> ROW_SHIFT
+            there = (tiles >= 0) & (tiles < len(kind_of_tile) - 1)
+            kind = np.where(there, kind_of_tile[np.where(there, tiles, 0)], -1) % (len(kinds) + 1)
+            words = self.columns.address % TILE_BYTES // WORD_BYTES
+            self._begins = shape, kind * TILE_WORDS + words
+        return self._begins[1]
+
     @property
     def lengths(self) -> Ints:
         """How many words from its address on each operation reads or writes."""
@@ -146,22 +161,19 @@ class OperationTable(Sequence[Operation]):
 
 def marked(table: OperationTable, shape: ArrayShape, words_of: WordsOf) -> Ints:
     """How many words with a mark each operation reads or writes; 0 where there is no tile."""
-    kinds, kind_of_tile = _kinds(shape)
-    addresses = table.columns.address
-    tiles = addresses >> ROW_SHIFT
-    there = (tiles >= 0) & (tiles < len(kind_of_tile))
-    kind = kind_of_tile[np.where(there, tiles, -1)]  # of the last one there is none
+    kinds, _ = _kinds(shape)
+    begins = table.begins(shape)
     marks = np.zeros((len(kinds) + 1, TILE_WORDS), np.bool_)
     for row, known in enumerate(kinds):
         marks[row] = words_of(*known)
-    words = addresses % TILE_BYTES // WORD_BYTES
-    found = marks[kind, words].astype(np.int64)
+    found = marks.reshape(-1)[begins].astype(np.int64)
     longer = np.flatnonzero((table.columns.code == Code.BLOCK_WRITE) & (table.columns.mask != 1))
     if len(longer):
         counts = np.zeros((len(marks), TILE_WORDS + 1), np.int64)
         np.cumsum(marks, axis=1, out=counts[:, 1:])
-        ends = np.minimum(words[longer] + table.columns.mask[longer], TILE_WORDS)
-        found[longer] = counts[kind[longer], ends] - counts[kind[longer], words[longer]]
+        kind, words = begins[longer] // TILE_WORDS, begins[longer] % TILE_WORDS
+        ends = np.minimum(words + table.columns.mask[longer], TILE_WORDS)
+        found[longer] = counts[kind, ends] - counts[kind, words]
     return found
 
 
