@@ -88,6 +88,7 @@ _PLACES = {
     """,
     "over": """
         model/events/units.py hold compares
+        model/events/units.py hold_signal compares
         model/memory/banks.py bid compares
         model/memory/locks.py bid compares
         model/memory/neighbours.py ask compares
