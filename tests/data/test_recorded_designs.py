@@ -29,6 +29,7 @@ from memtile.io.program.register_writes import apply
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
+from memtile.model.state.compare import columns
 from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
@@ -69,13 +70,9 @@ class Doors:
         return door.poll(offset, mask, value, advance)
 
 
-def state_of(engine: Engine) -> list[Any]:
-    """Every array of the model's state."""
-    return [_plain(part) for part in engine.state]
-
-
-def _plain(part: Any) -> Any:
-    return [_plain(inner) for inner in part] if isinstance(part, tuple) else np.asarray(part).tobytes()
+def state_of(engine: Engine) -> list[tuple[str, bytes]]:
+    """Every column of the model's state that means something in another model."""
+    return [(name, values.tobytes()) for name, values, *_ in columns(engine.state)]
 
 
 def recorded_design() -> tuple[MemoryTile, Recording, Any]:
