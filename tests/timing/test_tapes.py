@@ -129,6 +129,14 @@ def test_a_run_with_tapes_is_the_run_without(body: Body) -> None:
             assert [getattr(mine, n) for n in LOCKS] == [getattr(running, n) for n in LOCKS]
 
 
+def test_clocks_of_parts_look_at_the_jumps_of_the_run_that_is_under_way() -> None:
+    array = made(plain)
+    start = Start(array.engine)
+    array.run(400, data=False)
+    again(array, start, 90, 400)
+    assert array.engine.clocks._forward is array.engine.forward
+
+
 def test_cores_with_a_tape_ask_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     array = made(plain)
     start, cores = Start(array.engine, steady=True), array.engine.cores

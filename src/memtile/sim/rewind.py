@@ -17,6 +17,7 @@ from memtile.model.state.time import timings
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import FastForward
 from memtile.sim.host_time import HostTime
+from memtile.sim.own_clocks import OwnClocks
 from memtile.sim.tapes import Tapes
 from memtile.sim.upsets import Upsets
 
@@ -88,6 +89,7 @@ def _begin(engine: Engine, timing: Timing) -> None:
     engine._timing, engine._unsettled, engine._left = timing, False, {}
     engine.words_needed_by, engine.read_by_host = (), False
     engine.forward, engine.host, engine.upsets = FastForward(), HostTime(state, engine), Upsets(state)
+    engine.clocks = OwnClocks(engine.forward, engine.cores)
     engine.cores.begin_anew()
 
 
