@@ -207,7 +207,8 @@ def test_the_server_ends_with_its_client_in_the_middle_of_a_call(tmp_path: Path)
             server.stdin.flush()
         assert '"id":1' in server.stdout.readline().replace(" ", "")
         assert '"id":3' in server.stdout.readline().replace(" ", "")
-        while not here.is_symlink():
+        until = time.monotonic() + 120
+        while not here.is_symlink() and time.monotonic() < until:
             time.sleep(0.05)
         server.stdin.close()
         try:

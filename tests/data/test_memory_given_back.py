@@ -113,3 +113,14 @@ def test_a_door_without_its_model_says_so() -> None:
     door.write32(0, 7)  # which is the next access as long as no time has to pass
     with pytest.raises(DesignError, match="the model of this door is gone"):
         door.write32(0, 7)
+
+
+def test_of_many_sizes_of_small_pages_few_are_kept() -> None:
+    """Each design of a sweep may have a size of its own."""
+    for count in range(1, 100):
+        recycled.lend_pages(5000 + count, np.int64)
+    waiting = {size: len(areas) for size, areas in recycled._areas.items()}
+    assert sum(waiting.values()) == recycled.AREAS_IN_ALL
+    assert max(waiting) == (5000 + 99) * 8
+    assert not recycled.lend_pages(5000 + 99, np.int64)[1]
+    assert recycled.lend_pages(5001, np.int64)[1]

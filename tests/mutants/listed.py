@@ -504,6 +504,13 @@ MUTANTS = (
         "tests/clients/test_mcp.py::test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered",
     ),
     Mutant(
+        "small pages of all sizes are kept",
+        "sim/recycled.py",
+        "while sum(map(len, list(free.values()))) > in_all:",
+        "while False:",
+        "tests/data/test_memory_given_back.py::test_of_many_sizes_of_small_pages_few_are_kept",
+    ),
+    Mutant(
         "words that stay behind when a program has met its waits are not told",
         "io/program/run.py",
         "for finding in result.findings if finding.code in HOLDING",

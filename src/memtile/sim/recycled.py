@@ -21,13 +21,14 @@ Bytes = npt.NDArray[np.uint8]
 KEPT = 1 << 26  # bytes that wait for being lent again, at most
 LONGEST = 1 << 25  # bytes; longer ones are not kept
 AREAS = 4  # of small pages that wait for being lent again, of each size
+AREAS_IN_ALL = 16  # those of the size that came back longest ago are given up for others
 
 MUCH = 1 << 28  # bytes of new memory after which engines that nobody has are looked for
 
 _asked = [0]  # bytes of new memory since then
 _collected = [0]  # how often the collector had gone through all objects then
 _free: dict[int, list[Bytes]] = {}  # by size
-_areas: dict[int, list[Bytes]] = {}  # the same of small pages
+_areas: dict[int, list[Bytes]] = {}  # the same of small pages; sizes in the order in which they came back
 
 
 class _Lent:
@@ -55,10 +56,8 @@ def lend(count: int, dtype: Any) -> npt.NDArray[Any]:
         note_new(wanted)
         return np.empty(count, dtype)
     size = 1 << max(wanted - 1, 0).bit_length()
-    waiting = _free.get(size)
-    if waiting:
-        memory = waiting.pop()
-    else:
+    memory = _taken(_free, size)
+    if memory is None:
         note_new(size)
         memory = np.empty(size, np.uint8)
     return np.asarray(_Lent(memory, count, np.dtype(dtype)))
@@ -67,10 +66,13 @@ def lend(count: int, dtype: Any) -> npt.NDArray[Any]:
 class _Area(_Lent):
     """The same of an array of small pages."""
 
-    def __del__(self, free: dict[int, list[Bytes]] = _areas, most: int = AREAS) -> None:
-        waiting = free.setdefault(len(self._memory), [])
-        if len(waiting) < most:
-            waiting.append(self._memory)
+    def __del__(
+        self, free: dict[int, list[Bytes]] = _areas, most: int = AREAS, in_all: int = AREAS_IN_ALL
+    ) -> None:
+        waiting = free.pop(len(self._memory), [])
+        free[len(self._memory)] = [*waiting, self._memory][:most]
+        while sum(map(len, list(free.values()))) > in_all:
+            del free[next(iter(free))]
 
 
 def lend_pages(count: int, dtype: Any) -> tuple[npt.NDArray[Any], bool]:
@@ -82,10 +84,17 @@ def lend_pages(count: int, dtype: Any) -> tuple[npt.NDArray[Any], bool]:
         The array, and whether all of it is zero: it is new.
     """
     size = count * np.dtype(dtype).itemsize
-    waiting = _areas.get(size)
-    new = not waiting
-    memory = waiting.pop() if waiting else np.frombuffer(mmap(-1, size), np.uint8)
-    return np.asarray(_Area(memory, count, np.dtype(dtype))), new
+    kept = _taken(_areas, size)
+    memory = np.frombuffer(mmap(-1, size), np.uint8) if kept is None else kept
+    return np.asarray(_Area(memory, count, np.dtype(dtype))), kept is None
+
+
+def _taken(free: dict[int, list[Bytes]], size: int) -> Bytes | None:
+    """Memory that waits, None if none does; another thread may be about to take the same."""
+    try:
+        return free[size].pop()
+    except (KeyError, IndexError):
+        return None
 
 
 def note_new(count: int) -> None:
