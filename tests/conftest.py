@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 
 pytest_plugins = ["features_plugin", "message_tone", "pytester"]
+
+# What a shell starts in the background has Ctrl-C ignored, and so have its children: tests send it to them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A loaded machine must not turn a slow example into a failure.
 settings.register_profile("memtile", settings(), deadline=None)

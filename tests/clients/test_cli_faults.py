@@ -137,7 +137,10 @@ def test_ctrl_c_before_the_upsets_says_that_there_is_nothing(tmp_path: Path) -> 
         assert process.stderr.readline() == "designed\n"
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert said.endswith("interrupted before the first upset: nothing to show\n")
 
