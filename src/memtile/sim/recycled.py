@@ -60,7 +60,8 @@ def lend(count: int, dtype: Any) -> npt.NDArray[Any]:
     if memory is None:
         note_new(size)
         memory = np.empty(size, np.uint8)
-    return np.asarray(_Lent(memory, count, np.dtype(dtype)))
+    found = np.asarray(_Lent(memory, count, np.dtype(dtype)))
+    return found if found.dtype == dtype else found.view(dtype)  # those of ml_dtypes have no name in NumPy
 
 
 class _Area(_Lent):
