@@ -102,9 +102,39 @@ def small() -> MemoryTile:
 @pytest.mark.usefixtures("seldom")
 def test_designs_go_before_others_need_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recycled, "MUCH", 1 << 20)
+    monkeypatch.setattr(recycled, "resident", lambda: 0)  # as where the system does not say it
     engines = [ref(small().engine) for _ in range(8)]
     alive = sum(engine() is not None for engine in engines)
     assert alive <= 2
+
+
+@pytest.mark.usefixtures("seldom")
+@pytest.mark.skipif(not recycled.resident(), reason="this system does not say what memory a process has")
+def test_pages_that_are_written_later_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recycled, "MUCH", 1 << 24)
+    recycled.make_room()
+    design = small()
+    gone = ref(design.engine)
+    pages = recycled.lend_pages(1 << 22, np.int64)[0]
+    del design
+    recycled.make_room()
+    assert gone() is not None
+    pages[:] = 1
+    recycled.make_room()
+    assert gone() is None
+
+
+def test_what_is_kept_of_descriptors_does_not_keep_their_design() -> None:
+    tile = MemoryTile()
+    free = tile.lock(1, "free")
+    read = tile.read(tile.buffer("b", 24)).guarded(free.acquire(), free.release())
+    tile.mm2s[0].start(read, repeat=2)
+    tile.mm2s[0].collect()
+    assert tile.run().good
+    gone = ref(tile.engine)
+    del tile, free, read
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_door_without_its_model_says_so() -> None:

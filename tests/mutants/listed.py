@@ -835,9 +835,23 @@ MUTANTS = (
     Mutant(
         "designs that nobody has stay until there are many objects",
         "sim/recycled.py",
-        "if _asked[0] >= MUCH and gc.isenabled():",
-        "if False:",
+        "if gc.isenabled() and max(_asked[0], resident() - _resident[0]) >= MUCH:",
+        "if gc.isenabled() and resident() - _resident[0] >= MUCH:",
         "tests/data/test_memory_given_back.py::test_designs_go_before_others_need_much_memory",
+    ),
+    Mutant(
+        "what is kept of descriptors keeps their design",
+        "design/chains.py",
+        "bare = _bare(descriptor)",
+        "bare = descriptor",
+        "tests/data/test_memory_given_back.py::test_what_is_kept_of_descriptors_does_not_keep_their_design",
+    ),
+    Mutant(
+        "pages that are written after they were asked for do not count",
+        "sim/recycled.py",
+        "max(_asked[0], resident() - _resident[0]) >= MUCH",
+        "_asked[0] >= MUCH",
+        "tests/data/test_memory_given_back.py::test_pages_that_are_written_later_count_too",
     ),
     Mutant(
         "sweeps leave words out that are compared",

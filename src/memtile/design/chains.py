@@ -7,6 +7,7 @@ for this channel, halts the chip (AM025 status bits 8 and 9) and is refused here
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain as flat
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from memtile.access.boxes import boxes, check_walk, last_address
 from memtile.access.walk import Walk
 from memtile.arch.tiles import TileKind
 from memtile.bd.codec import encode
-from memtile.bd.descriptor import Descriptor
+from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import place_of_address, place_of_lock
 from memtile.design.locks import LockAcquire, LockRelease, owner_text
 from memtile.errors import DescriptorError, Problem, raise_if
@@ -73,10 +74,21 @@ def _checked_words(
             )
         )
     raise_if(_foreign_locks(tile, descriptor, where), DescriptorError)
-    words, uses = _looked_at(descriptor, _types(descriptor), number, where)
+    bare = _bare(descriptor)
+    words, uses = _looked_at(bare, _types(bare), number, where)
     if channel is not None and len(tile.kind.memory_windows) > 1:
         raise_if([p for use in uses for p in _beyond(tile, channel, where, use)], DescriptorError)
     return words
+
+
+def _bare(descriptor: Descriptor) -> Descriptor:
+    """The same with the numbers of its locks alone: what is kept of it must not keep their design."""
+    acquire, release = descriptor.acquire, descriptor.release
+    if isinstance(acquire, LockAcquire):
+        descriptor = replace(descriptor, acquire=Acquire(*acquire))
+    if isinstance(release, LockRelease):
+        descriptor = replace(descriptor, release=Release(*release))
+    return descriptor
 
 
 def _types(descriptor: Descriptor) -> tuple[type, ...]:

@@ -10,7 +10,7 @@ before another engine is made, when much memory was asked for since.
 from __future__ import annotations
 
 import gc
-from mmap import mmap
+from mmap import PAGESIZE, mmap
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ AREAS_IN_ALL = 16  # those of the size that came back longest ago are given up f
 MUCH = 1 << 28  # bytes of new memory after which engines that nobody has are looked for
 
 _asked = [0]  # bytes of new memory since then
+_resident = [0]  # bytes of memory that the process had then
 _collected = [0]  # how often the collector had gone through all objects then
 _free: dict[int, list[Bytes]] = {}  # by size
 _areas: dict[int, list[Bytes]] = {}  # the same of small pages; sizes in the order in which they came back
@@ -106,11 +107,25 @@ def note_new(count: int) -> None:
 def make_room() -> None:
     """Give back what engines hold that nobody has any more, if much was taken since the last time.
 
-    Nothing happens where the collector is off.
+    What was asked for is less than what they hold: pages that are written later are new memory too, and
+    count where the system says what the process has. Nothing happens where the collector is off.
     """
     collections = gc.get_stats()[-1]["collections"]
     if collections != _collected[0]:  # it has been called meanwhile
-        _asked[0], _collected[0] = 0, collections
-    if _asked[0] >= MUCH and gc.isenabled():
+        _begin(collections)
+    if gc.isenabled() and max(_asked[0], resident() - _resident[0]) >= MUCH:
         gc.collect()
-        _asked[0], _collected[0] = 0, collections + 1
+        _begin(collections + 1)
+
+
+def _begin(collections: int) -> None:
+    _asked[0], _resident[0], _collected[0] = 0, resident(), collections
+
+
+def resident() -> int:
+    """Bytes of memory that the process has, 0 where the system does not say it so."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * PAGESIZE
+    except OSError:
+        return 0
