@@ -490,17 +490,10 @@ MUTANTS = (
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[wait-without-token-hangs]",
     ),
     Mutant(
-        "a call that is taken back goes on",
-        "cli/agents/calls.py",
-        "        interrupt(thread)",
-        "        pass",
-        "tests/clients/test_mcp.py::test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered",
-    ),
-    Mutant(
         "a call that is taken back leaves its process",
         "cli/agents/worker.py",
-        "            self._process.end()\n",
-        "",
+        "await asyncio.to_thread(self._process.end)",
+        "pass",
         "tests/clients/test_mcp.py::test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered",
     ),
     Mutant(

@@ -6,10 +6,7 @@ import queue
 import subprocess
 import sys
 import threading
-import time
 from typing import IO
-
-_PIECE = 0.25  # seconds
 
 
 class NoAnswerError(Exception):
@@ -47,7 +44,7 @@ class LineProcess:
         try:
             process.stdin.write(line + "\n")
             process.stdin.flush()
-            answer = self._wait(seconds)
+            answer = self._answers.get(timeout=seconds)
         except queue.Empty:
             self.end()
             raise NoAnswerError(f"the limit of {seconds:g} s is over", late=True) from None
@@ -56,16 +53,6 @@ class LineProcess:
         if not answer:
             raise NoAnswerError(f"the process ended with {self.end()}", late=False)
         return answer
-
-    def _wait(self, seconds: float) -> str:
-        """The next answer, looked for in pieces of time: an exception may be on its way to this thread."""
-        until = time.monotonic() + seconds
-        while True:
-            try:
-                return self._answers.get(timeout=min(max(until - time.monotonic(), 0.0), _PIECE))
-            except queue.Empty:
-                if time.monotonic() >= until:
-                    raise
 
     def end(self) -> str:
         """End the process, whatever it does; how it ended, in words."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import json
 from collections.abc import Callable
 from importlib.resources import files
-from threading import Lock
 from typing import Any
 
-from memtile.cli.agents.calls import in_thread
 from memtile.cli.agents.tools import TOOLS, Answer
 from memtile.cli.agents.worker import Worker
 from memtile.errors import InputFileError, Problem
@@ -50,7 +49,7 @@ def made_server(version: str) -> Any:
     """
     sdk = _sdk()
     server = sdk.MCPServer(NAME, instructions=skill_text(), version=version, log_level="ERROR")
-    turns, worker = Lock(), Worker()
+    turns, worker = asyncio.Lock(), Worker()
     for tool in TOOLS:
         answering = _answering(tool, turns, worker)
         server.tool(description=inspect.getdoc(tool), structured_output=False)(answering)
@@ -77,20 +76,17 @@ def _sdk() -> Any:
     return mcpserver
 
 
-def _answering(tool: Callable[..., Answer], turns: Lock, worker: Worker) -> Callable[..., Any]:
+def _answering(tool: Callable[..., Answer], turns: asyncio.Lock, worker: Worker) -> Callable[..., Any]:
     """The tool as the SDK calls it: an input that is refused is an answer that says so, not a failure.
 
     The calls take turns, in a process of their own: a design is code of its user, and may never end.
     """
     from mcp.types import CallToolResult, TextContent
 
-    def tried(arguments: dict[str, Any]) -> tuple[Answer, bool]:
-        with turns:
-            return worker.call(tool.__name__, arguments)
-
     @functools.wraps(tool)
     async def call(**arguments: Any) -> CallToolResult:
-        answer, refused = await in_thread(functools.partial(tried, arguments))
+        async with turns:
+            answer, refused = await worker.answer(tool.__name__, arguments)
         text = json.dumps(answer, ensure_ascii=False)
         return CallToolResult(
             content=[TextContent(type="text", text=text)], structured_content=answer, is_error=refused

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import queue
@@ -19,6 +20,7 @@ from memtile.explore.line_process import LineProcess, NoAnswerError
 GRACE = 20.0
 """Seconds that a call may take beside those that a run is given."""
 _COMPILING = 600.0  # seconds for the engine, once
+_AGAIN = 0.1  # seconds until a process is ended again
 _CODE = "from memtile.cli.agents.worker import serve; serve()"
 _BY_NAME = {tool.__name__: tool for tool in TOOLS}
 
@@ -48,13 +50,23 @@ class Worker:
         except NoAnswerError as error:
             self._ready = False
             return _lost(error, limit), True
-        except KeyboardInterrupt:  # nobody waits for the answer any more
-            self._process.end()
-            self._ready = False
-            raise
         if "failed" in found:
             raise RuntimeError(found["failed"])
         return found["answer"], found["refused"]
+
+    async def answer(self, tool: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:
+        """As :meth:`call`; when nobody waits for it any more its process ends, and the call with it."""
+        from anyio import CancelScope
+
+        running = asyncio.ensure_future(asyncio.to_thread(self.call, tool, arguments))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            with CancelScope(shield=True):
+                while not running.done():  # the process may be about to begin
+                    await asyncio.to_thread(self._process.end)
+                    await asyncio.wait([running], timeout=_AGAIN)
+            raise
 
 
 def _lost(error: NoAnswerError, limit: float) -> Answer:
