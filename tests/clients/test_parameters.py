@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-from memtile import DesignError, MemoryTile, run, schema
+from memtile import Array, DesignError, MemoryTile, run, schema
 from memtile.cli.main import app
 
 DESIGN = """
@@ -194,3 +194,10 @@ def test_run_of_python_refuses_other_values_and_names(given: dict[str, object]) 
 def test_run_of_python_refuses_what_is_no_design() -> None:
     with pytest.raises(DesignError, match=r"design\(\) returned int; it must return a MemoryTile or"):
         run(lambda: 5)  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize("given", [Array("npu1", 1), "design.py", None])
+def test_run_of_python_refuses_what_is_no_function(given: object) -> None:
+    with pytest.raises(DesignError, match=r"run\(\): design is .*; it must be a function") as told:
+        run(given)  # type: ignore[arg-type]
+    assert ("Call the run() of what is made already" in str(told.value)) == isinstance(given, Array)

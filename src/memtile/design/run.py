@@ -55,10 +55,12 @@ def run(
         The result, with the value of every parameter in ``Result.parameters``.
 
     Raises:
-        DesignError: names that are no parameters, values of other types, parameters without a value; all at
-            once. Timing constants that there are not, or outside their ranges. And what the design raises
-            itself.
+        DesignError: ``design`` is no function; names that are no parameters, values of other types,
+            parameters without a value, all at once. Timing constants that there are not, or outside their
+            ranges. And what the design raises itself.
     """
+    if not callable(design):
+        raise DesignError(_no_function(design))
     where = f"design {getattr(design, '__name__', 'function')}"
 
     def once(others: bool = True) -> tuple[Result, Mapping[str, Any]]:
@@ -131,6 +133,20 @@ def make(design: Callable[..., Any], given: Mapping[str, object], where: str) ->
     bench = made if isinstance(made, Array) else made.bench
     bench.parameters = values
     return made
+
+
+def _no_function(given: object) -> Problem:
+    made = isinstance(given, MemoryTile | Array)
+    return Problem(
+        reason="design",
+        where="run()",
+        field="design",
+        given=repr(given),
+        allowed="a function that returns a MemoryTile or an Array",
+        source="each run makes its design anew, with values for its parameters",
+        next_step="Call the run() of what is made already." if made else "",
+        says=f"design is {given!r}; it must be a function that returns a MemoryTile or an Array",
+    )
 
 
 def _no_design(made: object, where: str) -> Problem:

@@ -57,7 +57,6 @@ from memtile.sim.forward.reads import in_words, is_outside, made, repeat
 from memtile.sim.forward.reads import under_way as outside_under_way
 from memtile.sim.forward.segments import KEPT_PERIODS, constant
 
-_DIMENSIONS = MAX_DIMENSIONS
 _INNER = 3  # dimensions that may end
 _BEAT = 2  # words that a sink has to have room for, or it is full
 _NEVER_EMPTY = 2  # words of a buffer that takes one in each cycle, and gives one at most: there is always one
@@ -90,7 +89,7 @@ def quiet_elsewhere(st: State) -> bool:
 def axis_of(st: State, kept: Ints, at: int, ch: int) -> int:
     """The one dimension in which the channel's walk has moved; -1 = none, or more than one."""
     axis = -1
-    for d in range(_DIMENSIONS):
+    for d in range(MAX_DIMENSIONS):
         if st.walks.position[ch, d] != kept[at + POSITION + d]:
             if axis >= 0:
                 return -1
@@ -102,7 +101,7 @@ def axis_of(st: State, kept: Ints, at: int, ch: int) -> int:
 def stood(st: State, kept: Ints, at: int, ch: int) -> bool:
     """Whether the channel's walk is where it was."""
     walks, g = st.walks, st.granules
-    for d in range(_DIMENSIONS):
+    for d in range(MAX_DIMENSIONS):
         if walks.position[ch, d] != kept[at + POSITION + d]:
             return False
     if walks.address[ch] != kept[at + AT] or walks.left[ch] != kept[at + LEFT]:
@@ -133,7 +132,7 @@ def counter(st: State, ch: int, axis: int, was: int, times: int) -> int:
 def has_neighbours(st: State, ch: int) -> bool:
     """Whether a word of the walk may follow the one before it in memory, so that one access has both."""
     walks, behind = st.walks, 0  # how far the last word of the dimensions below is behind their first
-    for d in range(_DIMENSIONS):
+    for d in range(MAX_DIMENSIONS):
         wrap = walks.wrap[ch, d] if d < _INNER else 0
         if wrap != 1 and walks.step[ch, d] - behind == 1:
             return True

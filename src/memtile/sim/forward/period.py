@@ -51,7 +51,6 @@ from memtile.sim.forward.places import (
 
 UNBOUNDED = 1 << 62
 DIFFERENT = -1
-_DIMENSIONS = MAX_DIMENSIONS
 _MARGIN = 2  # cycles before one that is due, at which a jump ends
 
 _load, _store = access()
@@ -63,7 +62,7 @@ def keep_channel(st: State, kept: Ints, at: int, ch: int) -> None:
     kept[at + MOVED] = st.channels.moved[ch]
     kept[at + LEFT] = st.walks.left[ch]
     kept[at + AT] = st.walks.address[ch]
-    for d in range(_DIMENSIONS):
+    for d in range(MAX_DIMENSIONS):
         kept[at + POSITION + d] = st.walks.position[ch, d]
     kept[at + AIMED] = st.granules.target[ch]
     kept[at + PORT_AIMED] = st.granules.port_target[ch]

@@ -60,7 +60,6 @@ from memtile.sim.forward.segments import (
     prolong,
 )
 
-_DIMENSIONS = MAX_DIMENSIONS
 _load, _store = access()
 _BEAT = 2  # words that a sink has to have room for, or it is full
 
@@ -193,7 +192,7 @@ def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: in
     c.runs_left[ch] = further(kept, at + RUNS, c.runs_left[ch], times)
     walks.left[ch] = further(kept, at + LEFT, walks.left[ch], times)
     walks.address[ch] = further(kept, at + AT, walks.address[ch], times)
-    for d in range(_DIMENSIONS):
+    for d in range(MAX_DIMENSIONS):
         walks.position[ch, d] = further(kept, at + POSITION + d, walks.position[ch, d], times)
     g.target[ch] = further(kept, at + AIMED, g.target[ch], times)
     g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
