@@ -47,11 +47,18 @@ MUTANTS = (
         "test_it_pauses_while_the_descriptor_waits_for_its_lock_by_the_words_that_came",
     ),
     Mutant(
-        "time is jumped over though ports pause",
-        "sim/fast_forward.py",
-        "or st.spec.timing.port_pause[0]",
-        "or False",
-        "tests/timing/test_port_pause.py::test_a_run_with_it_jumps_over_nothing",
+        "a port that pauses has no guard when time is jumped over",
+        "sim/forward/guards.py",
+        "times = port(st, kept, at, ch, fill(st, kept, book, at, ch, period, times))",
+        "times = fill(st, kept, book, at, ch, period, times)",
+        "tests/timing/test_port_pause.py::test_jumping_and_stepping_agree[7-1-1024]",
+    ),
+    Mutant(
+        "words that came and were not moved do not count for the guard of a port that pauses",
+        "sim/forward/guards.py",
+        "was, came = kept[at + MOVED] + kept[at + HELD], c.moved[ch] + st.fifos.held[ch]",
+        "was, came = kept[at + MOVED], c.moved[ch]",
+        "tests/timing/test_port_pause.py::test_jumping_and_stepping_agree[40-3-1024]",
     ),
     Mutant(
         "an estimate takes the first access for many",

@@ -93,7 +93,6 @@ class FastForward:
         if (
             not (self.on and _wanted.get())
             or st.logging[history.ON]
-            or st.spec.timing.port_pause[0]  # hangs on where a word is in its BD, which moves with a jump
             or until - int(st.clock.now[0]) < _LEAST
             or not len(st.channels.phase)
         ):

@@ -170,6 +170,23 @@ def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int
 
 
 @jit
+def port(st: State, kept: Ints, at: int, ch: int, times: int) -> int:
+    """Guard of a port that pauses (DEV-SILICON-2): no word that comes is the last one of a BD.
+
+    After whole rounds of BDs as many words came as before, and the port pauses at the same places again.
+    """
+    c = st.channels
+    if st.spec.timing.port_pause[0] == 0 or c.direction[ch] != S2MM or c.length[ch] <= 0:
+        return times
+    was, came = kept[at + MOVED] + kept[at + HELD], c.moved[ch] + st.fifos.held[ch]
+    if came == was:
+        return times
+    if came < was or c.bds_done[ch] != kept[at + BDS] or was % c.length[ch] == 0:
+        return 0
+    return before((was // c.length[ch] + 1) * c.length[ch], came, came - was, times)
+
+
+@jit
 def flag(st: State, ch: int, at: int) -> int:
     """TLAST of a word of the source, by its place in the piece that the source is in; 2 = nobody knows."""
     ports = st.ports
@@ -382,7 +399,7 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
             return 0
         if kept[at + ENDS] != ends_in_buffer(st, ch):
             return 0
-        times = fill(st, kept, book, at, ch, period, times)
+        times = port(st, kept, at, ch, fill(st, kept, book, at, ch, period, times))
         if not stood(st, kept, at, ch):
             times = walk(st, kept, book, at, ch, times)
         times = ends(st, kept, at, ch, times)
