@@ -19,7 +19,6 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import OWN, DmaLock
 from memtile.jit.tables import plain
-from memtile.model.state.causes import CorePhase
 from memtile.model.state.compare import columns
 from memtile.sim.actions import Action
 from memtile.sim.engine import Engine
@@ -205,12 +204,9 @@ def differences(one: Engine, other: Engine) -> set[str]:
     """Names of the columns of the state, and of the external buffers, in which two engines differ.
 
     Words of reads that external memory has not answered are nobody's, and so are those behind short reads.
-    How long a core waits for a lock is counted only as far as it makes a difference.
     """
     found = set()
     for engine in (one, other):
-        cores = plain(engine.state.cores)
-        cores.step[(cores.phase == CorePhase.ACQUIRE) & (cores.step > 0)] = 1
         x = plain(engine.state.externals)
         for row in range(len(x.head)):
             late = (x.head[row] + np.arange(x.arrived[row], x.held[row])) % x.ready.shape[1]

@@ -47,7 +47,7 @@ def survey(folder: Path) -> list[Outcome]:
 def outcome(folder: Path, file: Path) -> Outcome:
     """The outcome of one design."""
     name, began = file.relative_to(folder).as_posix(), time.perf_counter()
-    kind, says = _outcome(name, file, FACTS.get(name))
+    kind, says, _ = run(name, file)
     return Outcome(name, kind, says, time.perf_counter() - began)
 
 
@@ -59,25 +59,26 @@ def table(found: list[Outcome]) -> str:
     return "\n".join([*lines, f"{len(found)} designs: {counts}; {total:.0f} s"])
 
 
-def _outcome(name: str, file: Path, facts: Facts | None) -> tuple[str, str]:
+def run(name: str, file: Path) -> tuple[str, str, Loaded | None]:
+    """How a design ends, why, and the design as it is then; None = it could not be loaded."""
+    facts, design = FACTS.get(name), None
     if facts is None:
-        return "refused", "nobody has written down what its host program expects"
+        return "refused", "nobody has written down what its host program expects", None
     pool = {key: np.array(value) for key, value in facts.data.items()}
     text = Text(name, file.read_text())
     try:
-        design = None
         for launch in facts.launches:
             if design is None or not launch.again:
                 design = _loaded(text, facts, launch)
             said = _launch(design, launch, pool)
             if said:
-                return "stuck", said
+                return "stuck", said, design
     except MemtileError as error:
-        return "refused", str(error).split("\n", maxsplit=1)[0]
+        return "refused", str(error).split("\n", maxsplit=1)[0], design
     wrong = [key for key, wanted in facts.expected.items() if not _same(pool[key], wanted)]
     if not facts.expected:
-        return "finished", ""
-    return ("wrong", ", ".join(wrong)) if wrong else ("exact", "")
+        return "finished", "", design
+    return ("wrong", ", ".join(wrong), design) if wrong else ("exact", "", design)
 
 
 def _same(got: npt.NDArray[Any], wanted: Any) -> bool:

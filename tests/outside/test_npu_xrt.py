@@ -9,17 +9,36 @@ from pathlib import Path
 
 import pytest
 
-from outside_survey import survey, table
+from flowing_designs import differences
+from memtile.sim.fast_forward import fast_forwarding
+from outside_survey import run, survey, table
+
+
+@pytest.fixture
+def folders(request: pytest.FixtureRequest) -> list[Path]:
+    given = request.config.getoption("--designs", default=None)
+    if not given:
+        pytest.skip("no folder of designs is given: --designs PATH, test/npu-xrt of mlir-aie")
+    return [Path(folder) for folder in given]
 
 
 def test_designs_give_what_their_host_programs_expect(
-    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+    folders: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = request.config.getoption("--designs", default=None)
-    if not folders:
-        pytest.skip("no folder of designs is given: --designs PATH, test/npu-xrt of mlir-aie")
-    found = [each for folder in folders for each in survey(Path(folder))]
+    found = [each for folder in folders for each in survey(folder)]
     with capsys.disabled():
         print(f"\n{table(found)}")
-    assert found, f"no MLIR file is below {', '.join(folders)}"
+    assert found, f"no MLIR file is below {', '.join(map(str, folders))}"
     assert [each.name for each in found if each.kind == "wrong"] == []
+
+
+def test_designs_end_in_the_same_state_if_each_cycle_is_stepped(folders: list[Path]) -> None:
+    for folder in folders:
+        for file in sorted(folder.rglob("*.mlir")):
+            name = file.relative_to(folder).as_posix()
+            kind, _, jumping = run(name, file)
+            with fast_forwarding(False):
+                stepped, _, stepping = run(name, file)
+            assert kind == stepped, name
+            if jumping is not None and stepping is not None:
+                assert not differences(jumping.array.engine, stepping.array.engine), name

@@ -43,7 +43,7 @@ def ask_memory(st: State) -> None:
                 CoreEvent.LOCK_ACQUIRE if cores.phase[core] == CorePhase.ACQUIRE else CoreEvent.LOCK_RELEASE
             )
             st.core_seen[core, requested] = st.clock.now[0]
-        cores.step[core] += stalled
+            cores.step[core] = 1
         if cores.phase[core] == CorePhase.ACCESS:
             core_ports.ask(st, core)
 

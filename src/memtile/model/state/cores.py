@@ -12,7 +12,6 @@ from memtile.model.state.columns import (
     MOVES,
     OWN_PAUSE,
     OWN_RESET,
-    PLACE,
     STALE,
     STAYS,
     WIRED,
@@ -56,8 +55,8 @@ class Cores(NamedTuple):
     lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # lock id as the core sees it
     target: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # that lock in State.locks
     value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # operand of the lock operation
-    # position in State.accesses; lock operations: cycles of them so far
-    step: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]
+    # position in State.accesses; lock operations: 1 = begun
+    step: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
     # 1 = ``bank`` and ``wanted`` are those of the step
     begun: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
     steps: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]

@@ -12,7 +12,7 @@ from memtile.jit.host_words import byte_at
 from memtile.model.checking import notes
 from memtile.model.dma.access_log import CH, FLAGS, MANY, PADDING, STEP, TARGET, TLAST, UNKNOWN, WORDS
 from memtile.model.dma.registers import FOT_MASK, OUT_OF_ORDER_MASK
-from memtile.model.state.causes import CorePhase, Phase
+from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim.forward.bounds import above, before
@@ -34,7 +34,6 @@ from memtile.sim.forward.places import (
     LEFT,
     MOVED,
     OF_CHANNEL,
-    OF_CORE,
     ONLY_PADDING,
     PORT_AIMED,
     POSITION,
@@ -49,7 +48,6 @@ from memtile.sim.forward.places import (
     KeptOff,
     listed,
     lively,
-    of_cores,
     of_external,
     scratch,
 )
@@ -409,18 +407,6 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
 
 
 @jit
-def of_cores_that_wait(st: State, kept: Ints, book: Ints, start: int) -> bool:
-    """Whether each core is as far in its action as it was, or waits for a lock for longer."""
-    for core in range(st.cores.phase.shape[0]):
-        was, phase = kept[start + of_cores(st) + core * OF_CORE], st.cores.phase[core]
-        waits = phase == CorePhase.ACQUIRE and book[Book.ACTIONS] == 0
-        stalls = waits and was > 0 and st.cores.step[core] > 0
-        if st.cores.step[core] != was and not stalls:
-            return False
-    return True
-
-
-@jit
 def of_externals(st: State, kept: Ints, book: Ints, start: int, period: int, times: int) -> int:
     """Guards of what interface tiles have under way."""
     for n in range(book[Book.CHANNELS]):
@@ -446,8 +432,6 @@ def where_accesses_go(st: State, work: Arrays, start: int, end: int, times: int)
         if times > 0 and not chart(st, work, kept[start + CYCLE]):
             book[Book.KEPT_OFF] |= 1 << KeptOff.CIRCUIT
             return 0
-    if not of_cores_that_wait(st, kept, book, start):
-        return 0
     times = of_externals(st, kept, book, start, st.clock.now[0] - kept[start + CYCLE], times)
     for n in range(book[Book.CHANNELS]):
         ch = book[lively(st.channels.phase.shape[0], n)]

@@ -28,7 +28,6 @@ from memtile.sim.forward.places import (
     LENGTHS,
     MOVED,
     OF_CHANNEL,
-    OF_CORE,
     PASSED,
     PORT_AIMED,
     POSITION,
@@ -44,7 +43,6 @@ from memtile.sim.forward.places import (
     Book,
     Compared,
     lively,
-    of_cores,
     of_external,
     of_spans,
 )
@@ -107,8 +105,6 @@ def keep(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> None:
         if st.channels.external[ch] >= 0:
             row = st.channels.external[ch]
             keep_external(st, kept, start + of_external(st, row), row)
-    for core in range(st.cores.phase.shape[0]):
-        kept[start + of_cores(st) + core * OF_CORE] = st.cores.step[core]
     at = start + of_spans(st)
     for span in range(0, book[Book.PLAN_END], SPAN):
         for row in range(plan[span + COUNT_OF_ROWS]):

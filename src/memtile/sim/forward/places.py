@@ -2,7 +2,7 @@
 
 ``plan`` has ``SPAN`` entries for each span of the state that is compared. ``kept`` has states of the past, a
 slot each: when it was, where the log of accesses was, ``OF_CHANNEL`` entries for each live channel,
-``OF_CORE`` for each core, ``OF_EXTERNAL`` for each channel of an interface tile, then the words of all spans.
+``OF_EXTERNAL`` for each channel of an interface tile, then the words of all spans.
 ``book`` has what follows here, then ``SCRATCH`` entries for each channel, then two lists of channels, then
 segments. ``way`` has ``OF_PORT`` entries for each port of a stream switch, then a list of ports. ``flow`` and
 ``flow_last`` have the words, and their TLAST, of each stream that goes through switches, and ``ring`` a copy
@@ -123,7 +123,6 @@ CYCLE, ROW, HEAD = range(3)  # of a slot; HEAD: entries before those of the chan
     HELD,  # words in the buffer
     OF_CHANNEL,
 ) = range(16)
-OF_CORE = 1  # its step
 READY, TARGETS, LENGTHS, LASTS = range(4)  # of the reads under way of an external channel, oldest first
 RING_COLUMNS = 4
 PASSED, FOLLOWING, READS = 0, 1, 2  # READS: entries before those of the reads
@@ -238,15 +237,9 @@ ALL_FLOWS = 1 << 23  # words of ``flow``
 
 
 @inlined
-def of_cores(st: State) -> int:
-    """Place in a slot of the entries of the first core."""
-    return int(HEAD + st.channels.phase.shape[0] * OF_CHANNEL)
-
-
-@inlined
 def of_external(st: State, row: int) -> int:
     """Place in a slot of the entries of a channel of an interface tile."""
-    return int(of_cores(st) + st.cores.phase.shape[0] * OF_CORE + row * OF_EXTERNAL)
+    return int(HEAD + st.channels.phase.shape[0] * OF_CHANNEL + row * OF_EXTERNAL)
 
 
 @inlined

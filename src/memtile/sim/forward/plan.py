@@ -26,7 +26,6 @@ from memtile.sim.forward.places import (
     HEAD,
     MOST_SEGMENTS,
     OF_CHANNEL,
-    OF_CORE,
     OF_EXTERNAL,
     OF_PORT,
     OF_TILES,
@@ -64,7 +63,6 @@ GUARDED = frozenset(
         "ports.source_more",
         "ports.sink_count",
         "ports.sink_taken",
-        "cores.step",
         "accesses",  # of a core that makes them, it has its step; of the others they are over
         "externals.passed",
         "externals.following",
@@ -257,7 +255,7 @@ def arrays(st: State) -> Arrays:
     layout[:, TABLE] += _addresses(st, template)[template.numbers]
     parts = len(st.spec.tiles.kind), channels, len(st.cores.phase), len(st.externals.head)
     bases = np.cumsum([0, *parts, len(st.switch.held)])
-    size = HEAD + channels * OF_CHANNEL + parts[2] * OF_CORE + parts[3] * OF_EXTERNAL + template.words
+    size = HEAD + channels * OF_CHANNEL + parts[3] * OF_EXTERNAL + template.words
     words = {
         "plan": template.most * SPAN,
         "kept": SLOTS * size,

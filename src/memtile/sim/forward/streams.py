@@ -34,7 +34,6 @@ from memtile.sim.forward.places import (
     LEFT,
     MOVED,
     OF_CHANNEL,
-    OF_CORE,
     PORT_AIMED,
     POSITION,
     RUNS,
@@ -45,7 +44,6 @@ from memtile.sim.forward.places import (
     Book,
     listed,
     lively,
-    of_cores,
     of_external,
     scratch,
 )
@@ -323,9 +321,6 @@ def shift_all(st: State, work: Arrays, start: int, period: int, times: int) -> N
         row = st.channels.external[ch]
         if row >= 0:
             move_on(st, kept, book, work.ring, start + of_external(st, row), ch, period, times)
-    for core in range(st.cores.phase.shape[0]):
-        place = start + of_cores(st) + core * OF_CORE
-        st.cores.step[core] = further(kept, place, st.cores.step[core], times)
 
 
 @jit
