@@ -26,13 +26,14 @@ demo: $(SETUP)
 	$(BIN)/memtile run examples/halo_tiling.py
 
 check: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not interpreter"
 
 test: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter"
 
 interpreted: $(SETUP)
-	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/timing tests/data
+	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/timing tests/data tests/silicon/test_ground_truth.py
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/properties -m interpreter
 
 mutants: $(SETUP)
 	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)

@@ -107,11 +107,6 @@ _PLACES = {
         sim/clock.py advance_to_end compares
         sim/passing.py pass_time compares
     """,
-    # cores
-    "action": """
-        model/cores/core.py ask_memory compares
-        model/cores/core_ports.py begin_step looks up
-    """,
     # what keeps time from being jumped over
     "steps": """
         model/axi.py read takes bits

@@ -106,7 +106,7 @@ def test_variants_of_timing_are_one_design(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.compiled("200 variants of a GEMM, twice")
 def test_variants_by_chance_come_out_as_if_each_were_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(18)
-    designs = [chance.randrange(576) for _ in range(40)]
+    designs = [chance.randrange(576) for _ in range(20)]
     asked = [
         {**GRID[design], "timing.external_latency": chance.randrange(40, 400)}
         for design in designs
@@ -118,7 +118,7 @@ def test_variants_by_chance_come_out_as_if_each_were_made_anew(monkeypatch: pyte
     other = [attempt(GEMM, task, Rivals(("cycles",))) for task in tasks]
     for mine, theirs in zip(one, other, strict=True):
         assert replace(mine, seconds=0.0) == replace(theirs, seconds=0.0)
-    assert sum(row.state is State.GOOD for row in one) > 100
+    assert sum(row.state is State.GOOD for row in one) > 50
 
 
 def test_variants_of_a_design_go_to_the_process_that_has_it() -> None:

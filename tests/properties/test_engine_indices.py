@@ -41,7 +41,7 @@ def test_an_index_from_the_end_is_refused(index: object) -> None:
     assert isinstance(array[0], CheckedArray)
 
 
-@pytest.mark.slow
+@pytest.mark.interpreter
 def test_no_design_has_an_index_from_the_end() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "checked_indices"]
     run = subprocess.run(

@@ -23,7 +23,7 @@ def both(design: Design) -> int:
 
 @pytest.mark.slow
 @given(designs())
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_work_ends_in_the_same_state(design: Design) -> None:
     target(float(both(design)))  # so that most of the designs jump
 

@@ -49,7 +49,7 @@ def test_channels_meet_what_does_not_move_only_where_a_guard_says_so(tmp_path: P
     assert len(met) > 30
 
 
-@pytest.mark.slow
+@pytest.mark.interpreter
 def test_each_place_with_a_guard_is_one(tmp_path: Path) -> None:
     """Also external memory, circuits, packets, neighbours and cores; and no place is listed for nothing."""
     met = run((SHORT,), tmp_path / "short") | run(DESIGNS, tmp_path / "met")
