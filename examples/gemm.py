@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile import Array, Buffer, End, TilingParameters, TraversingParameters
-from memtile.kernels import Action, Core, Kernel
+from memtile.kernels import Action, Core, Kernel, apart
 
 SIZE, DEEP = 512, 16
 WORKERS, BAND, WIDE = 4, 32, 128
@@ -50,8 +50,9 @@ def joined(sums: Ints) -> Ints:
 
 
 def worker(a: End, b: End, c: End, blocks: int) -> Kernel:
-    """The core of one compute tile."""
+    """The core of one compute tile, which keeps to itself, so that each column has a clock of its own."""
 
+    @apart
     def gemm(core: Core) -> Iterator[Action]:
         step = 0
         for block in range(blocks):

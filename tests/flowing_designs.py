@@ -169,8 +169,11 @@ def add_area(engine: Engine, name: str, area: int) -> None:
     engine.external.add(name, values.astype(np.uint32) + np.uint32(area), PLACE + area * AREA * WORD_BYTES)
 
 
-def set_up(column: Column, design: Design, came: int, went: int, kernel: Kernel) -> None:
-    """Write and push everything of a column, whose words come from an area of external memory to another."""
+def set_up(column: Column, design: Design, came: int, went: int, kernel: Kernel, behind: int = 0) -> None:
+    """Write and push everything of a column, whose words come from an area of external memory to another.
+
+    They go there so many words ``behind`` its first one.
+    """
     engine = column.engine
     for way in WAYS.values():
         for row, slave, master in way:
@@ -189,7 +192,7 @@ def set_up(column: Column, design: Design, came: int, went: int, kernel: Kernel)
         _ring(column, CORE, MM2S, 0, 4, design, base=0, lock=FULL, other=EMPTY)
     ways = (MM2S, design.came, came), (S2MM, design.went, went)
     for bd, (direction, dims, area) in enumerate(ways):
-        at = PLACE // WORD_BYTES + area * AREA
+        at = PLACE // WORD_BYTES + area * AREA + (behind if direction == S2MM else 0)
         column.put(INTERFACE, bd, Descriptor("interface", design.length, at, dims=dims))
         column.issue(INTERFACE, direction, 0, bd, design.runs)
 

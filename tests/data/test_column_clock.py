@@ -15,7 +15,7 @@ from memtile.sim import machine
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernels import calls
+from memtile.sim.kernel_calls import calls
 from memtile.sim.upsets import Upset
 from paused_columns import CLOCK, DATA, RESET, WORDS, clock, reset, sending
 from states import arrays

@@ -11,7 +11,7 @@ from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
 from memtile.sim import machine
 from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernels import calls
+from memtile.sim.kernel_calls import calls
 from memtile.sim.upsets import Upset
 from memtile.testing.streams import Bench
 from paused_columns import CLOCK, clock, reset, sending

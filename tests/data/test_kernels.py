@@ -18,7 +18,8 @@ from memtile.model.state.tiles import Placed
 from memtile.sim.actions import Action
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
-from memtile.sim.kernels import Core, calls
+from memtile.sim.kernel_calls import calls
+from memtile.sim.kernels import Core
 from memtile.sim.untimed import run_untimed
 from memtile.sim.upsets import Upset
 from memtile.testing.rig import Rig

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, target
 import flowing_designs
 import repeating_designs
 from memtile.sim.engine import Engine
-from separate_designs import Columns, Row, columns, columns_of, row_of, rows
+from separate_designs import Columns, Row, columns, columns_of, ended, row_of, rows
 
 WAYS = {"stepping": False, "jumping": True}
 
@@ -19,7 +19,7 @@ def compared(one: Engine, other: Engine, stops: tuple[int, ...], same: Callable[
     """Run both to the same cycles, and compare; how many pieces of time parts had for themselves."""
     for cycles in stops:
         until = one.now + cycles
-        ends = [engine.run(until) for engine in (one, other)]
+        ends = [ended(engine, until) for engine in (one, other)]
         assert ends[0] == ends[1]
         assert one.now == other.now
         assert not same()

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
         StreamPut,
         Wait,
     )
-    from memtile.sim.kernels import Core, Kernel, calls
+    from memtile.sim.apart import apart
+    from memtile.sim.kernel_calls import calls
+    from memtile.sim.kernels import Core, Kernel
 
 _HOMES = {
     "Accesses": "memtile.sim.actions",
@@ -41,7 +43,8 @@ _HOMES = {
     "StreamGet": "memtile.sim.actions",
     "StreamPut": "memtile.sim.actions",
     "Wait": "memtile.sim.actions",
-    "calls": "memtile.sim.kernels",
+    "apart": "memtile.sim.apart",
+    "calls": "memtile.sim.kernel_calls",
     "kernel": "memtile.corelib.cost",
 }
 
@@ -59,6 +62,7 @@ __all__ = [
     "StreamGet",
     "StreamPut",
     "Wait",
+    "apart",
     "calls",
     "kernel",
 ]

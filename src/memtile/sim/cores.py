@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.register_map import register_named
@@ -21,7 +22,9 @@ from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
 from memtile.sim.action_codes import ActionCodes
 from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAction, LockOperation, Wait
+from memtile.sim.apart import looks_outside, tiles_reached
 from memtile.sim.endless import is_endless
+from memtile.sim.journal import Journal
 from memtile.sim.kernel_lines import is_said
 from memtile.sim.kernel_time import taken
 from memtile.sim.kernels import INSTRUCTION_EVENTS, Core, Kernel, place
@@ -96,6 +99,8 @@ class Cores:
         codes: of their actions.
         ahead: brings the state to where the kernels are; None = it is there.
         touches: accesses of kernels to registers so far.
+        journal: what kernels do, where it is noted or to be done again.
+        mine: by core, whether it has the clock; None = all have the same.
         tapes: what kernels ask for, where it is noted for further runs; None = it is not.
     """
 
@@ -107,9 +112,12 @@ class Cores:
         self._units: list[int] = plain(state.spec.tiles).first_unit[self._cores.tile].tolist()
         self._lock_time = int(state.spec.timing.core_lock[0])
         self.running: dict[int, Running] = {}
+        self._at_work = -1  # the core whose kernel is asked for its next action
         self.codes = ActionCodes(state)
         self.ahead: Callable[[], None] | None = None
         self.touches = 0
+        self.journal = Journal()
+        self.mine: npt.NDArray[np.bool_] | None = None
         self.tapes: Tapes | None = None
         self._watch: RaceWatch | None = None
 
@@ -133,8 +141,8 @@ class Cores:
         """
         name = getattr(kernel, "__name__", type(kernel).__name__)
         core = self._free_core(tile, name)
-        seen = Core(self._state, tile, name)
-        seen.notes, seen.bus.before = self._notes(core, kernel), self._touch
+        seen = self._seen(tile, name, kernel)
+        seen.notes = self._notes(core, kernel)
         if self._watch is not None:
             self._watch.core_starts(core)
         actions, enabled = _actions(kernel, seen), bool(self._control(tile) & _ENABLE)
@@ -146,6 +154,12 @@ class Cores:
         self._cores.reset[core] = 0
         self._state.clock.asking[0] += 1  # so that it begins while a host is busy, too
         wake_core(self._state, core)
+
+    def _seen(self, tile: int, name: str, kernel: Kernel) -> Core:
+        """What a kernel sees of its core."""
+        seen = Core(self._state, tile, name)
+        seen.bus.before, seen.keeps_to = self._touch, tiles_reached(kernel, self._spec, tile)
+        return seen
 
     def stop(self, tile: int) -> None:
         """Take its kernel from the core of ``tile``, as a reset does: between two cycles, wherever it is."""
@@ -164,11 +178,11 @@ class Cores:
     def begin_anew(self) -> None:
         """Have all kernels before their first action, the state being as it was then."""
         self.codes, self.ahead, self.touches = ActionCodes(self._state), None, 0
+        self.journal, self.mine = Journal(), None
         self._lock_time = int(self._spec.timing.core_lock[0])
         for core, before in self.running.items():
             assert before.function is not None
-            seen = Core(self._state, before.core.tile, before.kernel)
-            seen.bus.before = self._touch
+            seen = self._seen(before.core.tile, before.kernel, before.function)
             actions = _actions(before.function, seen)
             again = Running(seen, actions, before.kernel, before.declared, _NO_STEPS, before.function)
             again.enabled = before.enabled
@@ -181,7 +195,9 @@ class Cores:
 
     def serve(self) -> None:
         """Give every core that asks its next action; a core that was reset begins its kernel anew."""
-        resets = self._cores.reset.tolist()
+        if self.journal.stale is not None:
+            self.journal.check(lambda core: self.running[core].core.name, int(self._clock.now[0]))
+        resets = (self._cores.reset if self.mine is None else self._cores.reset * self.mine).tolist()
         if any(resets):
             for core in [core for core, reset in enumerate(resets) if reset]:
                 self._follow_reset(core)
@@ -199,9 +215,10 @@ class Cores:
 
     def asking(self) -> list[int]:
         """The cores that want to be given an action, in order."""
-        active, halted = self._cores.active, self._cores.halted
+        active, halted, mine = self._cores.active, self._cores.halted, self.mine
         phases = enumerate(self._cores.phase.tolist())
-        return [n for n, phase in phases if phase == _NEXT and active[n] != OFF and not halted[n]]
+        found = [n for n, phase in phases if phase == _NEXT and active[n] != OFF and not halted[n]]
+        return found if mine is None else [n for n in found if mine[n]]
 
     def following(self, core: int) -> Action | None:
         """What the kernel of a core does next: it runs on to there; None = it has come to its end."""
@@ -210,12 +227,25 @@ class Cores:
             return running.handed_back.pop()
         if self.tapes is not None and self.tapes.has(core):
             return self.tapes.take(core)
-        running.core.renew_views()
-        action = _following(running) if self.tapes is None else self._noted(core, running, self.tapes)
-        running.core.made.remove(action)
-        _check_made(running.core)
+        if self.journal.idle:
+            action = self._asked(core, running)
+        else:
+            memory = self._state.memory
+            action = self.journal.following(core, running, memory, lambda: self._asked(core, running))
         if isinstance(action, Accesses):
             running.accessed += action.nbytes
+        return action
+
+    def _asked(self, core: int, running: Running) -> Action | None:
+        """What the kernel of a core does next, asked now."""
+        running.core.renew_views()
+        self._at_work = core
+        try:
+            action = _following(running) if self.tapes is None else self._noted(core, running, self.tapes)
+        finally:
+            self._at_work = -1
+        running.core.made.remove(action)
+        _check_made(running.core)
         return action
 
     def _noted(self, core: int, running: Running, tapes: Tapes) -> Action | None:
@@ -267,6 +297,17 @@ class Cores:
         """Whether a kernel that has not ended may access the registers of its tile."""
         listed = self._state.active_cores
         return any(self.running[core].core.bus.on for core in listed[1 : 1 + listed[0]].tolist())
+
+    def look(self) -> None:
+        """Somebody looks at the model as a whole: bring it to where the kernels are.
+
+        Raises:
+            DesignError: it is a kernel that keeps to itself.
+        """
+        if self._at_work >= 0 and self.running[self._at_work].core.keeps_to is not None:
+            raise looks_outside(self.running[self._at_work].core.name)
+        if self.ahead is not None:
+            self.ahead()
 
     def _touch(self) -> None:
         """A kernel is about to access a register of its tile."""

@@ -71,7 +71,10 @@ class Door:
 
     def at_once(self) -> Door:
         """The same door without the time of a host, for what is set up or looked at from outside."""
-        return self if self._at_once is None else self._at_once
+        if self._at_once is None or self._host is None:
+            return self
+        self._host.look()
+        return self._at_once
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""

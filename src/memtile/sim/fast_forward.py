@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED
-from memtile.jit.structs import at_hand
 from memtile.model.checking import history
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
@@ -24,7 +23,7 @@ _EVER = 1 << 62
 _LEAST = 256  # cycles of a run that is worth the arrays
 
 FREE = 120_000 * SHARE  # nanoseconds, about
-_BUDGET, _STEPPED = int(Book.BUDGET), int(Book.STEPPED)  # members of an enum are slow as numbers
+_BUDGET = int(Book.BUDGET)  # members of an enum are slow as numbers
 
 _KEPT_OFF = {
     KeptOff.CORE: "cores use their cascades",
@@ -91,14 +90,16 @@ class FastForward:
 
     def begin(self, st: State, until: int) -> bool:
         """Get ready for a run; whether it is to look for periods."""
-        if not (self.on and _wanted.get()):
-            return False
-        now, channels = at_hand(st).clock.now, at_hand(st).channels
-        if st.logging[history.ON] or until - int(now[0]) < _LEAST or not len(channels.phase):
+        if (
+            not (self.on and _wanted.get())
+            or st.logging[history.ON]
+            or until - int(st.clock.now[0]) < _LEAST
+            or not len(st.channels.phase)
+        ):
             return False
         if self._work is None:
             self._work = arrays(st)
-            self._work.book[_STEPPED] = self.free
+            self._work.book[Book.STEPPED] = self.free
         machine.forget_periods(st, self._work)
         return True
 
@@ -118,6 +119,12 @@ class FastForward:
         """Count what so many clocks have jumped over since ``before`` as one of them did, in the mean."""
         if self._work is not None:
             self._work.book[Book.JUMPED] = before + (self.jumped - before) // clocks
+
+    def put_back(self, st: State, jumped: int) -> None:
+        """Know that a model was put back to where so many cycles had been jumped over."""
+        if self._work is not None:
+            self._work.book[Book.JUMPED] = jumped
+        self.look_at(st, np.ones(len(st.spec.tiles.kind), bool))
 
     def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
         """Advance to cycle ``until``, stepping no more than ``budget`` cycles; why the clock stopped."""

@@ -101,6 +101,9 @@ class Core(Links):
         made: the actions that it made.
         looked: whether it has looked at memory, or written there, so far.
         bus: its accesses to the registers of its tile.
+        keeps_to: model indices of the tiles that its kernel says to reach; None = it does not say.
+        written: places in memory that the kernel may have written: first byte of all and how many; None =
+            nobody wants to know.
         last: whether the last word that it got from its stream had TLAST.
     """
 
@@ -112,6 +115,8 @@ class Core(Links):
         self._inspected = plain(state.guards).inspected
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.notes: CoreNotes | None = None  # where the run is checked for races
+        self.keeps_to: frozenset[int] | None = None
+        self.written: list[tuple[int, int]] | None = None
         self.made = Made()
         self.looked = False
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
@@ -248,6 +253,8 @@ class Core(Links):
         array = self._array(piece, owner, first)
         low = first // WORD_BYTES
         self._views.append((ref(array), owner, low, -(-(first + nbytes) // WORD_BYTES) - low))
+        if self.written is not None:
+            self.written.append(self._bytes(owner, first, nbytes))
         self.renew_views()
         seen = array if self.notes is None else watched(array, self.notes)
         return seen.reshape(piece.shape)
@@ -260,6 +267,14 @@ class Core(Links):
         for _, owner, low, words in self._views:
             if self._inspected[owner]:
                 host_memory.load_and_store(self._state, owner, low, words)
+
+    def viewed(self) -> list[tuple[int, int]]:
+        """The places in memory that views in use have, as in ``written``."""
+        used = [view for view in self._views if view[0]() is not None]
+        return [self._bytes(owner, low * WORD_BYTES, words * WORD_BYTES) for _, owner, low, words in used]
+
+    def _bytes(self, owner: int, first: int, nbytes: int) -> tuple[int, int]:
+        return int(self._tiles.memory_base[owner]) * WORD_BYTES + first, nbytes
 
     def read(self, piece: Piece, *, tile: Where = None) -> Array:
         """A copy of the buffer as it is now.
@@ -309,6 +324,8 @@ class Core(Links):
             host_memory.before_store(self._state, owner, first, nbytes)
         if self.notes is not None:
             self.notes.part(self._array(piece, owner, first), True)
+        if self.written is not None:
+            self.written.append(self._bytes(owner, first, nbytes))
         self._array(piece, owner, first).reshape(piece.shape)[...] = given
 
     def _place(self, piece: Piece, tile: Where) -> tuple[int, int, int]:
@@ -353,6 +370,8 @@ class Core(Links):
             return SIDES[-1]
         seen = self._reach
         if tile in seen and tile >= 0:
+            if self.keeps_to is not None and tile not in self.keeps_to:
+                raise self._apart(what, tile)
             return SIDES[seen.index(tile)]
         given = (
             f"in tile {place(self._spec, tile)}" if 0 <= tile < len(self._spec.tiles.kind) else f"tile {tile}"
@@ -408,6 +427,18 @@ class Core(Links):
             given = f"{wrong[0]:#x}"
             says = f"the core does not reach address {given}; its windows begin at {', '.join(there)}"
             raise self._error("kernel_reach", "address", given, ", ".join(there), _REACH, says=says)
+        for owner in seen[np.unique(side)].tolist() if self.keeps_to is not None else ():
+            if owner not in self.keeps_to:  # type: ignore[operator]
+                at = int(used[seen[side] == owner][0])
+                raise self._apart(f"address {at:#x}", owner)
+
+    def _apart(self, what: str, tile: int) -> DesignError:
+        """A kernel that keeps to itself comes to a tile that it did not name."""
+        there, kept = place(self._spec, tile), sorted(self.keeps_to or ())
+        allowed = f"tiles {', '.join(place(self._spec, each) for each in kept)}"
+        says = f"the kernel keeps apart and comes to {what} of tile {there}; it said to reach {allowed}"
+        step = f"Name that tile, or what is in it: @apart({there})."
+        return self._error("kernel_apart", what, f"tile {there}", allowed, "kernels.apart", step, says)
 
     def _error(
         self,
@@ -454,38 +485,3 @@ None = nobody knows."""
 def place(spec: Spec, tile: int) -> str:
     """Column and row of a tile, as people write them."""
     return f"({spec.tiles.column[tile]}, {spec.tiles.row[tile]})"
-
-
-def calls(
-    function: Callable[[Core], None],
-    *,
-    acquire: Sequence[tuple[int, int]] = (),
-    release: Sequence[tuple[int, int]] = (),
-    cycles: int,
-    times: int | None = None,
-) -> Kernel:
-    """A kernel that calls a function again and again.
-
-    Args:
-        function: reads and writes memory; called at the end of its cycles.
-        acquire: locks of the own tile and operands, in order, before each call.
-        release: locks of the own tile and changes, in order, after each call.
-        cycles: what a call takes between the last acquire and the first release.
-        times: how often; None = without end.
-    """
-
-    def call(core: Core) -> Iterator[Action]:
-        yield from [core.acquire(lock, value) for lock, value in acquire]
-        yield core.cycles(cycles)
-        function(core)
-        yield from [core.release(lock, value) for lock, value in release]
-
-    def kernel(core: Core) -> Iterator[Action]:
-        if times is None:
-            while True:
-                yield from call(core)
-        for _ in range(times):
-            yield from call(core)
-
-    kernel.__name__ = getattr(function, "__name__", "kernel")
-    return kernel

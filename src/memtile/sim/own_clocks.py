@@ -3,33 +3,37 @@
 Tiles that can have no say in what others do, see ``forward.reach``, need not be at the same cycle as these:
 each such part is brought on by itself, for a piece of time at once, and jumps over its own periods. At the
 end of a piece all parts are at one cycle again, in the state that one clock for all would have led to.
+
+Where a kernel raises an error others may have gone further. If several parts have kernels, all is put back to
+the beginning of the piece then and brought to the error with one clock, see ``sim.journal``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED
-from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
 from memtile.model.checking import history, notes
-from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
+from memtile.sim.external import ExternalMemory
 from memtile.sim.fast_forward import FastForward
 from memtile.sim.forward import reach
 from memtile.sim.forward.reach import Groups
+from memtile.sim.hanging import labels, ties_of_kernels
+from memtile.sim.journal import Moment, sum_of
+from memtile.sim.split import Bools, Split, listed
 
-Bools = npt.NDArray[np.bool_]
 Step = Callable[[int, int], clock.Stop]
 """Advances what has the clock to a cycle at most, and by so many stepped cycles at most, about."""
 
+_SLICE = 1 << 16  # cycles between looks at the outside world
 _LEAST = 1 << 12  # cycles of a run that is worth to find the parts
 _USERS = 1 << 12  # BDs of external memory at most
 _ROW = 5  # nanoseconds, about, that finding them takes for each row that may be live
@@ -39,6 +43,8 @@ _MOST_IN_VAIN = 6  # times in a row after which that does not double any more
 _WELL = 0.9  # part of the cycles that one clock jumps over, where it is let
 _PIECE, _LONGEST, _LONGER = 1 << 17, 1 << 40, 4  # cycles of a piece; the next one is so many times longer
 _STEPPED = 1 << 17  # if all parts together have stepped no more than so many
+_MOST_DEEDS, _MOST_WRITTEN = 1 << 17, 1 << 26  # of kernels in a piece, about; bytes that they write
+_MOST_OUTSIDE = 1 << 26  # bytes of the arrays that are written outside, where several parts have kernels
 _QUIET, _LIMIT, _KERNEL = clock.Stop.QUIET, clock.Stop.LIMIT, clock.Stop.KERNEL
 _CAUSES = {
     "active_units": "event units are at work",
@@ -49,18 +55,37 @@ _CAUSES = {
 }
 _CONTROLLED = "control packets may come"
 _BUS = "kernels may access registers"
+_AT_PORTS = "kernels are at work while words come from the host or go to it"
+_FLIPPED = "kernels are at work where cells are flipped"
+_OUTSIDE = f"kernels are at work and more than {_MOST_OUTSIDE >> 20} MB outside are written"
+
+
+class Outside(Protocol):
+    """What there is of an engine beside its state."""
+
+    external: ExternalMemory
+    _left: dict[int, list[tuple[int, int]]]
 
 
 class Parts(NamedTuple):
     """What has a clock of its own.
 
     Attributes:
-        labels: of each tile, which part it is in.
-        own: the tiles of each part that does something; kernels are in the first one.
+        own: the tiles of each part that does something, first of those that have kernels.
+        kernels: how many of them have kernels.
     """
 
-    labels: Ints
     own: list[Bools]
+    kernels: int
+
+
+class _Came(NamedTuple):
+    """How far parts were brought on: to a cycle, the last one in which something happened, or an error."""
+
+    horizon: int
+    latest: int
+    quiet: bool
+    trouble: BaseException | None
 
 
 class OwnClocks:
@@ -69,6 +94,7 @@ class OwnClocks:
     Args:
         forward: its fast-forward.
         cores: its kernels.
+        outside: the engine itself.
 
     Attributes:
         on: whether parts that do not hang together have clocks of their own; by default where the engine is
@@ -78,11 +104,11 @@ class OwnClocks:
         parts: of the run, None = it has one clock, or has not been long enough.
     """
 
-    def __init__(self, forward: FastForward, cores: Cores) -> None:
+    def __init__(self, forward: FastForward, cores: Cores, outside: Outside) -> None:
         self.on = ENABLED
         self.pieces = 0
         self.free = False
-        self._forward, self._cores = forward, cores
+        self._forward, self._cores, self._outside = forward, cores, outside
         self._groups: Groups | None = None
         self.parts: Parts | None = None
         self._may, self._searched, self._piece = False, False, _PIECE
@@ -91,16 +117,14 @@ class OwnClocks:
 
     def begin(self, st: State, until: int, *, alone: bool) -> None:
         """Get ready for a run; ``alone`` = nobody looks at the model as a whole while it runs."""
-        now = int(at_hand(st).clock.now[0])
-        cycles = until - now
+        cycles = until - int(st.clock.now[0])
         self._may = self.on and alone and cycles >= (1 if self.free else _LEAST) and len(st.active_ports) > 0
-        self._may &= len(at_hand(st.spec).tiles.kind) > 1
         self._may &= not (st.logging[history.ON] or st.noting[notes.ON])
         self.parts, self._searched, self._piece = None, False, _PIECE
         if self._may:
             worth = _WORTH << min(self._in_vain, _MOST_IN_VAIN)
             self._first = 0 if self.free else worth * self._cost(st) // self._of_cycle(st)
-            self._left, self._seen = self._first, (now, self._forward.jumped)
+            self._left, self._seen = self._first, (int(st.clock.now[0]), self._forward.jumped)
 
     def run(self, st: State, until: int, step: Step, serve: Callable[[], None]) -> clock.Stop:
         """Advance to cycle ``until`` at most, a slice or a piece of time; why the clock stopped.
@@ -110,7 +134,7 @@ class OwnClocks:
         A piece ends with all parts at one cycle, also if an exception ends it: that of a kernel, at the cycle
         in which it came; any other one, after the piece.
         """
-        if not self._may:
+        if not self._may or st.clock.asking[0] > 0:
             return step(until, _SLICE)
         if self._left > 0:
             cycles = min(self._left, _SLICE)
@@ -133,7 +157,7 @@ class OwnClocks:
 
     def _cost(self, st: State) -> int:
         """What it costs to find the parts, in nanoseconds, about."""
-        return _SPLIT + _ROW * (len(at_hand(st).switch.held) + 4 * len(at_hand(st).channels.phase))
+        return _SPLIT + _ROW * (len(st.switch.held) + 4 * len(st.channels.phase))
 
     def _of_cycle(self, st: State) -> int:
         """The same of a cycle."""
@@ -144,31 +168,94 @@ class OwnClocks:
         tiles = len(st.spec.tiles.kind)
         if self._groups is None:
             self._groups = Groups(np.zeros(tiles, np.int64), np.zeros((_USERS, reach.OF_USER), np.int64))
-        controlled = machine.find_groups(st, self._groups)
-        labels = _labels(self._groups, words=not st.clock.wordless[0], kernels=_kernel_tile(st))
-        busy = np.unique(np.concatenate([labels[owner[listed]] for listed, owner in _listed(st)]))
-        if len(busy) < 2:
-            return None
         causes = [text for name, text in _CAUSES.items() if getattr(st, name)[0] > 0]
-        causes += [_CONTROLLED] if controlled else []
+        causes += [_CONTROLLED] if machine.find_groups(st, self._groups) else []
         causes += [_BUS] if self._cores.may_access_registers() else []
+        found = self._parts(st, together=False)
+        if found.kernels > 1 and (cause := self._bound(st)):
+            found = self._parts(st, together=True)
+            if not causes:
+                self._forward.together = f"what does not hang together has one clock, as {cause}"
+        if len(found.own) < 2:
+            return None
         if causes:
             self._forward.together = f"what does not hang together has one clock, as {causes[0]}"
             return None
-        kernels = _kernel_tile(st)
-        first = labels[kernels] if kernels >= 0 else busy[0]
-        ranked = [first, *(label for label in busy if label != first)]
-        return Parts(labels, [labels == label for label in ranked])
+        return found
+
+    def _parts(self, st: State, *, together: bool) -> Parts:
+        """What does not hang together; ``together`` = no kernel is taken to keep to itself."""
+        assert self._groups is not None
+        running, groups = self._cores.running, self._groups
+        reached = {core: each.core.keeps_to for core, each in running.items()}
+        kernels = ties_of_kernels(st, reached, together=together)
+        found = labels(Groups(groups.parent.copy(), groups.users), kernels, words=not st.clock.wordless[0])
+        in_cascades = plain(st.cores).tile[plain(st.cascades).out_held > 0]
+        busy = np.unique(
+            np.concatenate([found[in_cascades], *(found[owner[each]] for each, owner in listed(st))])
+        )
+        first = np.intersect1d(found[[tiles[0] for tiles in kernels.tiles]], busy)
+        ranked = [*first, *(label for label in busy if label not in first)]
+        return Parts([found == label for label in ranked], len(first))
+
+    def _bound(self, st: State) -> str:
+        """Why kernels have one clock though they keep to themselves; empty = they need not."""
+        ports = plain(st.ports)
+        if self._cores.tapes is not None or self._cores.journal.left:
+            return "kernels do again what they did"
+        if (ports.has_sink + ports.source_end + ports.source_more + ports.next_end).any():
+            return _AT_PORTS
+        if plain(st.guards).inspected.any():
+            return _FLIPPED
+        return _OUTSIDE if sum(array.nbytes for array in self._written()) > _MOST_OUTSIDE else ""
+
+    def _written(self) -> list[Any]:
+        """The arrays of external memory that channels write to."""
+        assert self._groups is not None
+        users = self._groups.users[1 : 1 + self._groups.users[0, 0]]
+        writers = users[users[:, reach.WRITES] == 1]
+        found = []
+        for buffer in self._outside.external.buffers.values():
+            home, array = int(buffer.array.__array_interface__["data"][0]), buffer.array
+            meets = (writers[:, reach.FIRST] < home + array.nbytes) & (writers[:, reach.END] > home)
+            if self._groups.users[0, reach.TOO_MANY] or meets.any():
+                found.append(array)
+        return found
 
     def _run_parts(
         self, st: State, parts: Parts, until: int, advance: Callable[[int], clock.Stop]
     ) -> clock.Stop:
         """Bring all parts on by a piece, one after the other."""
         began, jumped = int(st.clock.now[0]), self._forward.jumped
-        split = _Split(st, parts.own)
-        horizon, latest, trouble = min(until, began + self._piece), began, None
-        quiet: list[bool] = []
-        for number, tiles in enumerate(parts.own):
+        moment = self._moment(st) if parts.kernels > 1 else None
+        split = Split(st, parts.own, self._cores)
+        self.pieces += 1
+        came = self._bring_on(st, parts.own, split, min(until, began + self._piece), advance)
+        if moment is not None and came.trouble is not None and self._is_of_kernel(came.trouble):
+            moment.put_back()
+            self._forward.put_back(st, jumped)
+            self._come_to_error(st, came.horizon, advance)
+            raise came.trouble
+        stop, end = (_QUIET, came.latest) if came.quiet else (_LIMIT, came.horizon)
+        for number in range(len(parts.own)):
+            split.catch_up(number, end)
+        split.join()
+        self._forward.look_at(st, np.ones(len(st.spec.tiles.kind), bool))
+        stepped = len(parts.own) * (end - began) - (self._forward.jumped - jumped)
+        self._piece = self._next_piece(end - began, many=stepped > _STEPPED)
+        if moment is not None:
+            self._cores.journal.forget()
+        self._forward.among(len(parts.own), jumped)
+        if came.trouble is not None:
+            raise came.trouble
+        return stop
+
+    def _bring_on(
+        self, st: State, own: list[Bools], split: Split, horizon: int, advance: Callable[[int], clock.Stop]
+    ) -> _Came:
+        """Bring the parts on up to a cycle; where the first one ends with an error, up to there."""
+        latest, trouble, quiet = int(st.clock.now[0]), None, True
+        for number, tiles in enumerate(own):
             split.enter(number)
             self._forward.look_at(st, tiles)
             stop = _LIMIT
@@ -178,24 +265,41 @@ class OwnClocks:
                     break
                 except BaseException as error:
                     trouble = trouble or error
-                    if number == 0:
+                    if self._is_of_kernel(error) or (number == 0 and not self._cores.journal.noting):
                         horizon = int(st.clock.now[0])
                         break
-            latest = max(latest, int(st.clock.now[0]))
-            quiet.append(stop is _QUIET)
+            latest, quiet = max(latest, int(st.clock.now[0])), quiet and stop is _QUIET
             split.leave(number)
-        stop, end = (_QUIET, latest) if all(quiet) else (_LIMIT, horizon)
-        for number in range(len(parts.own)):
-            split.catch_up(number, end)
-        split.join()
-        self._forward.look_at(st, np.ones(len(parts.labels), bool))
-        stepped = len(parts.own) * (end - began) - (self._forward.jumped - jumped)
-        self._piece = min(_LONGER * self._piece, _LONGEST) if stepped <= _STEPPED else _PIECE
-        self._forward.among(len(parts.own), jumped)
-        self.pieces += 1
-        if trouble is not None:
-            raise trouble
-        return stop
+            if trouble is not None and self._is_of_kernel(trouble):
+                break  # all is put back
+        return _Came(horizon, latest, quiet, trouble)
+
+    def _is_of_kernel(self, error: BaseException) -> bool:
+        """Whether it is noted what kernels do, and this came while one of them was asked."""
+        journal = self._cores.journal
+        return journal.noting and (journal.failed or isinstance(error, Exception))
+
+    def _moment(self, st: State) -> Moment:
+        """The model as it is, to be put back; what kernels do from now on is noted."""
+        self._cores.journal.begin()
+        return Moment(st, self._cores.running, self._written(), self._outside._left)
+
+    def _come_to_error(self, st: State, cycle: int, advance: Callable[[int], clock.Stop]) -> None:
+        """Bring the model to an error of a kernel before this cycle or an earlier one, which is raised."""
+        journal = self._cores.journal
+        outside = [buffer.array for buffer in self._outside.external.buffers.values()]
+        journal.do_again()
+        try:
+            advance(cycle + 1)
+        finally:
+            journal.watch(lambda: sum_of(st, outside))
+
+    def _next_piece(self, cycles: int, *, many: bool) -> int:
+        """How long the next piece is: of the last one so ``many`` were stepped."""
+        wanted = _PIECE if many else min(_LONGER * self._piece, _LONGEST)
+        journal = self._cores.journal
+        used = max(journal.deeds / _MOST_DEEDS, journal.nbytes / _MOST_WRITTEN)
+        return max(min(wanted, int(cycles / used)), _LEAST) if used else wanted
 
     def _advance(self, st: State, step: Step, serve: Callable[[], None], horizon: int) -> clock.Stop:
         """Bring the part that has the clock to a cycle."""
@@ -207,107 +311,3 @@ class OwnClocks:
             serve()
             if stop is _QUIET or (stop is _LIMIT and st.clock.now[0] >= horizon):
                 return stop
-
-
-_SLICE = 1 << 16  # cycles between looks at the outside world
-
-
-class _Split:
-    """The lists and the clock of each of some parts, while another one has those of the model."""
-
-    def __init__(self, st: State, own: list[Bools]) -> None:
-        self._st, self._clock = st, plain(st.clock)
-        lists = _listed(st)
-        self._members = [[listed[tiles[owner[listed]]].copy() for listed, owner in lists] for tiles in own]
-        began = tuple(int(getattr(self._clock, name)[0]) for name in _TIMES)
-        self._times = [list(began) for _ in own]
-        self._own_kernels = [int(self._clock.asking[0]), int(st.cascading[0])]
-        self._clock.asking[0] = st.cascading[0] = 0
-
-    def enter(self, number: int) -> None:
-        """Give the model's lists and its clock to a part."""
-        for roster, members in zip(_rosters(self._st), self._members[number], strict=True):
-            roster[0] = len(members)
-            roster[1 : 1 + len(members)] = members
-        for name, value in zip(_TIMES, self._times[number], strict=True):
-            getattr(self._clock, name)[0] = value
-        if number == 0:
-            self._clock.asking[0], self._st.cascading[0] = self._own_kernels
-
-    def leave(self, number: int) -> None:
-        """Take them from the part."""
-        self._members[number] = [roster[1 : 1 + roster[0]].copy() for roster in _rosters(self._st)]
-        self._times[number] = [int(getattr(self._clock, name)[0]) for name in _TIMES]
-        if number == 0:
-            self._own_kernels = [int(self._clock.asking[0]), int(self._st.cascading[0])]
-            self._clock.asking[0] = self._st.cascading[0] = 0
-
-    def catch_up(self, number: int, cycle: int) -> None:
-        """Let time pass for a part in which nothing can happen any more, up to a cycle."""
-        if self._times[number][0] < cycle:
-            self.enter(number)
-            passing, self._clock.passing[0] = int(self._clock.passing[0]), 1
-            machine.run(self._st, cycle, settled=False)
-            self._clock.passing[0] = passing
-            self.leave(number)
-
-    def join(self) -> None:
-        """Give lists and clock back to the model: all parts are at one cycle."""
-        for n, roster in enumerate(_rosters(self._st)):
-            members = np.sort(np.concatenate([of_part[n] for of_part in self._members]))
-            roster[0] = len(members)
-            roster[1 : 1 + len(members)] = members
-        now, activity, quiet, changed = zip(*self._times, strict=True)
-        self._clock.now[0], self._clock.activity[0] = max(now), max(activity)
-        self._clock.quiet[0], self._clock.locks_changed[0] = min(quiet), max(changed)
-        self._clock.asking[0], self._st.cascading[0] = self._own_kernels
-
-
-_TIMES = "now", "activity", "quiet", "locks_changed"
-
-
-def _rosters(st: State) -> tuple[Ints, ...]:
-    """The lists of what is active or waits."""
-    return st.active_channels, st.waiting_channels, st.active_ports, st.active_cores, st.active_controls
-
-
-def _listed(st: State) -> list[tuple[Ints, Ints]]:
-    """What they have, and the tile of whatever they may have."""
-    channels, each = plain(st.channels).tile, np.arange(len(st.spec.tiles.kind))
-    owners = channels, channels, plain(st.switch).tile, plain(st.cores).tile, each
-    return [(roster[1 : 1 + roster[0]], owner) for roster, owner in zip(_rosters(st), owners, strict=True)]
-
-
-def _kernel_tile(st: State) -> int:
-    """A tile whose core has a kernel that is not done, -1 = there is none."""
-    return int(st.cores.tile[st.active_cores[1]]) if st.active_cores[0] else -1
-
-
-def _labels(groups: Groups, *, words: bool, kernels: int) -> Ints:
-    """Of each tile, the one that stands for all that hang together with it, by external memory too."""
-    parent, users = groups.parent, groups.users[1 : 1 + groups.users[0, 0]]
-    if words and len(users):
-        if groups.users[0, reach.TOO_MANY]:
-            _tie(parent, users[:, reach.TILE])
-        for shared in _shared(users):
-            _tie(parent, shared[:, reach.TILE])
-        writers = users[users[:, reach.WRITES] == 1, reach.TILE]
-        if kernels >= 0:  # which arrays they look at, nobody knows
-            _tie(parent, np.append(writers, kernels))
-    while not np.array_equal(above := parent[parent], parent):
-        parent[:] = above
-    return parent.copy()
-
-
-def _shared(users: Ints) -> list[Ints]:
-    """Users of external memory whose bytes are not apart from each other, where some of them write."""
-    users = users[np.argsort(users[:, reach.FIRST], kind="stable")]
-    before = np.maximum.accumulate(users[:, reach.END])[:-1]
-    found = np.split(users, 1 + np.flatnonzero(users[1:, reach.FIRST] >= before))
-    return [each for each in found if each[:, reach.WRITES].any()]
-
-
-def _tie(parent: Ints, tiles: Ints) -> None:
-    """Let tiles hang together."""
-    for tile in tiles[1:].tolist():
-        reach.tie(parent, tile, int(tiles[0]))

@@ -16,7 +16,6 @@ from memtile.model.state.state import State
 from memtile.model.state.time import timings
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import FastForward
-from memtile.sim.fresh import LOGS
 from memtile.sim.host_time import HostTime
 from memtile.sim.own_clocks import OwnClocks
 from memtile.sim.tapes import Tapes
@@ -41,6 +40,8 @@ RUN_ONLY = frozenset(
     }
 )
 """Timing constants that nothing looks at before the clock runs."""
+_LOGS = {"access_log"}
+"""Arrays whose first row says how many others mean something: at the beginning none."""
 MOST = 1 << 24  # bytes of external memory that are kept
 
 
@@ -88,7 +89,7 @@ def _begin(engine: Engine, timing: Timing) -> None:
     engine._timing, engine._unsettled, engine._left = timing, False, {}
     engine.words_needed_by, engine.read_by_host = (), False
     engine.forward, engine.host, engine.upsets = FastForward(), HostTime(state, engine), Upsets(state)
-    engine.clocks = OwnClocks(engine.forward, engine.cores)
+    engine.clocks = OwnClocks(engine.forward, engine.cores, engine)
     engine.cores.begin_anew()
 
 
@@ -117,7 +118,7 @@ def _names(state: State) -> list[str]:
 def _used(state: State, name: str) -> Any:
     """A table or an array, as far as it means something before the first run."""
     table = getattr(state, name)
-    return table[:1] if name in LOGS else table
+    return table[:1] if name in _LOGS else table
 
 
 def _kept(table: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
+from memtile.corelib.registry import External
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
@@ -18,8 +19,10 @@ from memtile.importers.kernels.segments import Segment
 from memtile.importers.kernels.views import Piece, for_user, working_type
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
+from memtile.importers.mlir.fifos import FifoEnd
 from memtile.importers.mlir.tree import Operation
 from memtile.sim.actions import Action
+from memtile.sim.apart import keeps_apart, known_to_reach
 from memtile.sim.kernel_lines import SAID
 from memtile.sim.kernels import RELEASES, Core, Kernel
 
@@ -92,9 +95,22 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
             yield from body(running, views, made.locks, ports, calls)
 
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
+    if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
+        known_to_reach(kernel, _places(made, core.tile, program.source))
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
+
+
+def _places(made: Configured, tile: str, source: str) -> set[tuple[int, int]]:
+    """Columns and rows of the tiles whose buffers and locks a body names, or has as ends of object FIFOs."""
+    ends = [end for _, end in _ends(made, tile)]
+    buffers = {value for value in made.buffers if f"views[{value!r}]" in source}
+    locks = {value for value in made.locks if f"locks[{value!r}]" in source}
+    buffers.update(value for end in ends for value in end.buffers)
+    locks.update(value for end in ends for value in (end.free, end.full) if value in made.locks)
+    places = {made.buffers[value].place for value in buffers} | {made.locks[value].place for value in locks}
+    return {place for place in places if place is not None}
 
 
 def piece_of(made: Configured, value: str) -> Piece:
@@ -105,12 +121,18 @@ def piece_of(made: Configured, value: str) -> Piece:
 
 def _ports(made: Configured, tile: str, core: Core) -> Iterator[tuple[tuple[str, str], FifoPort]]:
     """The ends of object FIFOs that a core uses, by name of the FIFO and port."""
+    for (name, port), end in _ends(made, tile):
+        take, give = (end.free, end.full) if port == "Produce" else (end.full, end.free)
+        yield (name, port), _port(made, core, end.buffers, take, give)
+
+
+def _ends(made: Configured, tile: str) -> Iterator[tuple[tuple[str, str], FifoEnd]]:
     for name, end in made.fifos.producers.items():
         if end.tile == tile:
-            yield (name, "Produce"), _port(made, core, end.buffers, end.free, end.full)
+            yield (name, "Produce"), end
     for (name, user), end in made.fifos.consumers.items():
         if user == tile:
-            yield (name, "Consume"), _port(made, core, end.buffers, end.full, end.free)
+            yield (name, "Consume"), end
 
 
 def _port(made: Configured, core: Core, buffers: Sequence[str], take: str, give: str) -> FifoPort:

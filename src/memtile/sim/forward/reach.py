@@ -1,8 +1,9 @@
-"""Which tiles of a model hang together: by streams, by memory and locks, by kernels.
+"""Which tiles of a model hang together: by streams, by memory and locks.
 
 Tiles of which none can ever have a say in what another one does, until somebody writes registers, need not
 share a clock (``sim.own_clocks``). What a channel may come to is found in the descriptors of its tasks, as
-far as these go on. External memory hangs together by the bytes that are written; Python finds out which.
+far as these go on. What hangs together by words of external memory that are written, and by kernels, Python
+finds out (``sim.hanging``).
 """
 
 from __future__ import annotations
@@ -17,18 +18,20 @@ from memtile.model.dma.bd_fields import read_field
 from memtile.model.dma.registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.memory.locks import resolve
 from memtile.model.memory.windows import reach
-from memtile.model.state.causes import CorePhase, Phase
+from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.dma import Region
 from memtile.model.state.state import State
 from memtile.model.streams.switch_config import OFF
 from memtile.sim.forward.live import busy
 
-TILE, FIRST, END, WRITES, OF_USER = range(5)  # of a user of external memory; bytes of this process
+# Of a user of external memory: which bytes of this process it may come to, and its walk from a byte that may
+# be before these; TURNS are those of its iteration behind the first one, then come steps and wraps.
+TILE, FIRST, END, WRITES, AT, LENGTH, TURNS, TURN_STEP, STEPS = range(9)
+WRAPS = STEPS + len(f.STEP)
+OF_USER = WRAPS + len(f.WRAP)
 TOO_MANY = 1  # of row 0: 1 = there are more
 LOADED = -1  # as a BD: the one that the channel has loaded
-_DIMENSIONS = len(f.STEP)
-_REACH = 4  # memories that a core reaches
 
 
 class _Groups(NamedTuple):
@@ -69,12 +72,18 @@ def field(st: State, ch: int, bd: int, which: int) -> int:
 
 
 @jit
+def turns(st: State, ch: int, bd: int) -> int:
+    """How many turns its iteration may make behind the first one."""
+    last = max(field(st, ch, bd, f.ITERATION_WRAP) - 1, field(st, ch, bd, f.ITERATION_CURRENT))
+    return int(max(last, 0))
+
+
+@jit
 def span(st: State, ch: int, bd: int) -> int:
     """How far behind its base address the walk of a BD may come at most, in words."""
     left = field(st, ch, bd, f.BUFFER_LENGTH)
-    turns = max(field(st, ch, bd, f.ITERATION_WRAP) - 1, field(st, ch, bd, f.ITERATION_CURRENT))
-    behind = max(turns, 0) * field(st, ch, bd, f.ITERATION_STEP)
-    for d in range(_DIMENSIONS):
+    behind = turns(st, ch, bd) * field(st, ch, bd, f.ITERATION_STEP)
+    for d in range(len(f.STEP)):
         wrap = field(st, ch, bd, f.WRAP[d]) if d < len(f.WRAP) else 0
         count = max(min(wrap, left) if wrap > 0 else left, 1)
         behind += (count - 1) * field(st, ch, bd, f.STEP[d])
@@ -120,6 +129,20 @@ def note_user(st: State, users: Ints, ch: int, bd: int) -> None:
             users[row, FIRST] = home + (low - begin) * WORD_BYTES
             users[row, END] = home + (high - begin) * WORD_BYTES
             users[row, WRITES] = 0 if st.channels.direction[ch] == MM2S else 1
+            users[row, AT] = home + (first - begin) * WORD_BYTES
+            note_walk(st, users, row, ch, bd)
+
+
+@jit
+def note_walk(st: State, users: Ints, row: int, ch: int, bd: int) -> None:
+    """Note the walk of the BD."""
+    users[row, LENGTH] = field(st, ch, bd, f.BUFFER_LENGTH)
+    users[row, TURNS] = turns(st, ch, bd)
+    users[row, TURN_STEP] = field(st, ch, bd, f.ITERATION_STEP)
+    for d in range(len(f.STEP)):
+        users[row, STEPS + d] = field(st, ch, bd, f.STEP[d])
+    for d in range(len(f.WRAP)):
+        users[row, WRAPS + d] = field(st, ch, bd, f.WRAP[d])
 
 
 @jit
@@ -161,19 +184,6 @@ def follow_channel(st: State, groups: Groups, ch: int) -> None:
 
 
 @jit
-def follow_cores(st: State, parent: Ints) -> None:
-    """Tie the tiles of all kernels: they run in one interpreter, and see their neighbours' memory."""
-    first = -1
-    for core in range(st.cores.phase.shape[0]):
-        if st.cores.phase[core] != CorePhase.IDLE and st.cores.phase[core] != CorePhase.DONE:
-            tile = st.cores.tile[core]
-            tie(parent, tile, first)
-            first = tile
-            for side in range(_REACH):
-                tie(parent, tile, st.spec.tiles.core_reach[tile, side])
-
-
-@jit
 def find_groups(st: State, groups: Groups) -> int:
     """Find which tiles hang together; 1 = control packets may come, and write whatever they like."""
     parent, controlled = groups.parent, 0
@@ -192,5 +202,4 @@ def find_groups(st: State, groups: Groups) -> int:
     for ch in range(st.channels.phase.shape[0]):
         if busy(st, ch):
             follow_channel(st, groups, ch)
-    follow_cores(st, parent)
     return controlled

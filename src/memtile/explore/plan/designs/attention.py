@@ -22,6 +22,7 @@ from memtile.design.host import Host, HostAction
 from memtile.design.object_fifo import End
 from memtile.design.transfers import Transfer
 from memtile.sim.actions import Action
+from memtile.sim.apart import apart
 from memtile.sim.kernels import Core, Kernel
 
 Numbers = npt.NDArray[Any]
@@ -163,7 +164,7 @@ def design(
         parts = back.gather(f"o{column}", tiles, depth=2)
         for n, tile in enumerate(tiles):
             ends = bands[n].consumers[0], turn.consumers[n], parts[n].producer
-            tile.run_kernel(worker(ends, share * rounds, length // deep, cycles, data=data))
+            tile.run_kernel(apart(worker(ends, share * rounds, length // deep, cycles, data=data)))
         mine = slice(column * share, (column + 1) * share)
         asks.producer.channel.start(outside.read(queries, view(q.shape, KIND)[mine]))
         back.consumers[0].channel.start(outside.write(goal, view(q.shape, KIND)[mine]))

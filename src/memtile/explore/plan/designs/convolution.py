@@ -24,6 +24,7 @@ from memtile.design.object_fifo import End
 from memtile.design.protocols import one_reader
 from memtile.design.tile import Tile
 from memtile.sim.actions import Action
+from memtile.sim.apart import apart
 from memtile.sim.kernels import Core, Kernel
 
 Numbers = npt.NDArray[Any]
@@ -230,7 +231,7 @@ def column_of(
         windows = made[0] * made[1] * kind.pool**2
         products = (own.size + (kind.pool > 1) * made[2]) * windows  # to pool is one more for each
         steps = images, groups, halo, beside, -(-products // macs)
-        tile.run_kernel(worker(come, go, part, kept, kind, steps, data=data))
+        tile.run_kernel(apart(worker(come, go, part, kept, kind, steps, data=data)))
         ends.append((come, go))
     return ends
 

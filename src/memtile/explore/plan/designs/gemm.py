@@ -24,6 +24,7 @@ from memtile.design.other_tiles import ComputeTile
 from memtile.design.tile import Tile
 from memtile.design.transfers import Transfer
 from memtile.sim.actions import Action
+from memtile.sim.apart import apart
 from memtile.sim.kernels import Core, Kernel
 
 Numbers = npt.NDArray[Any]
@@ -217,7 +218,7 @@ class Gemm:
         """Have all cores make their blocks of C, in steps of so many cycles."""
         for (x, y), ends in self.ends.items():
             counts = self.bands * self.strips, steps, cycles
-            self.core(x, y).run_kernel(worker(ends, self.block, counts, data=data))
+            self.core(x, y).run_kernel(apart(worker(ends, self.block, counts, data=data)))
 
     def jobs(self, matrices: Sequence[Any], panel: int, keep: str, ways: Any) -> Iterator[Job]:
         """What the interface tiles do, in the order in which it is begun: one round after another."""

@@ -19,6 +19,7 @@ from memtile.design.array import Array
 from memtile.design.object_fifo import End
 from memtile.design.tile import Tile
 from memtile.sim.actions import Action
+from memtile.sim.apart import apart
 from memtile.sim.kernels import Core, Kernel
 
 Numbers = npt.NDArray[Any]
@@ -134,7 +135,7 @@ def design(
         goes = [each.producer for each in back.gather(f"part{column}", tiles, depth=2)]
         cycles = -(-tall * width * (3 if what == "normalise" else 1) // per_cycle)
         for tile, came, gone in zip(tiles, comes, goes, strict=True):
-            tile.run_kernel(worker(came, gone, share // block[0], cycles, what, data=data))
+            tile.run_kernel(apart(worker(came, gone, share // block[0], cycles, what, data=data)))
         mine = slice(column * share, (column + 1) * share)
         outside.mm2s[0].start(outside.read(source, view(matrix.shape, kind)[mine]))
         outside.s2mm[0].start(outside.write(goal, view(wanted.shape, kind)[mine]))
