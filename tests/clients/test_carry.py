@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import csv
 import hashlib
@@ -17,7 +18,11 @@ import pytest
 from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
+import memtile
+from memtile.jit.decorators import ENABLED
+
 SCRIPT = Path(__file__).parents[2] / ".ci" / "carry"
+SOURCES = Path(memtile.__file__).parent
 INFO = "memtile-0.1.0.dist-info"
 FILES = {
     "memtile/__init__.py": b"",
@@ -97,3 +102,22 @@ def test_a_wheel_for_a_platform_is_refused(tmp_path: Path) -> None:
     assert carry(tmp_path / name) == (
         f"{name} is not for all platforms; its name must end with py3-none-any.whl.\n"
     )
+
+
+def entries_in(text: str) -> list[str]:
+    """Names of the functions of a module that Python calls compiled."""
+    return [
+        node.name
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef)
+        for mark in node.decorator_list
+        if isinstance(mark, ast.Call) and getattr(mark.func, "id", "") == "entry"
+    ]
+
+
+@pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
+def test_every_entry_is_carried(script: ModuleType) -> None:
+    modules = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")]
+    known = sorted(name for text in modules if "@entry(" in text for name in entries_in(text))
+    assert "operate" in known
+    assert sorted(Path(place).stem for place, _ in script.compiled(())) == known

@@ -137,3 +137,15 @@ def test_a_wrong_element_of_many_arrays_is_named() -> None:
     assert found.startswith("MM2S 0: 1 wrong, the first is element 2147 at [5, 3] (2147 came")
     assert expecting(*parts[:-1]) != "exact"
     assert expecting(*parts, parts[0]) != "exact"
+
+
+def test_a_piece_that_has_begun_is_handed_on_as_the_rest_of_it() -> None:
+    feed = Feed()
+    put(feed, *counting(6), last=True)
+    assert feed.take(2).tolist() == [0, 1]
+    words, flags = feed.take_piece(LONG)
+    assert (words.tolist(), flags.tolist()) == ([2, 3, 4, 5], [0, 0, 0, 1])
+    assert len(feed) == 0
+    put(feed, *counting(3))
+    assert len(feed) == 3
+    assert feed.take_piece(LONG)[0].tolist() == [0, 1, 2]

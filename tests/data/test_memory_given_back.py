@@ -13,9 +13,13 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import DesignError
+from memtile.jit.decorators import ENABLED
+from memtile.jit.structs import place_of
 from memtile.sim import recycled
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import fast_forwarding
+from memtile.sim.forward.places import Arrays
+from memtile.sim.forward.plan import arrays
 from memtile.testing.rig import Rig
 
 
@@ -154,3 +158,15 @@ def test_of_many_sizes_of_small_pages_few_are_kept() -> None:
     assert max(waiting) == (5000 + 99) * 8
     assert not recycled.lend_pages(5000 + 99, np.int64)[1]
     assert recycled.lend_pages(5001, np.int64)[1]
+
+
+@pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: no address is handed on")
+def test_arrays_of_fast_forward_are_where_compiled_code_looks_for_them() -> None:
+    """Those of later engines are not looked at one by one: they are as far apart as the first ones were."""
+    states = [Rig().engine.state for _ in range(3)]
+    kept = [arrays(state) for state in states]  # all at once: each in memory of its own
+    for made in kept:
+        assert made.place is not None
+        assert made.place.words[:-2].tolist() == place_of(Arrays(*made)).words[:-2].tolist()
+        assert made.place.address == made.place.words.ctypes.data
+        assert made.place.result == made.place.address + 8 * (len(made.place.words) - 2)

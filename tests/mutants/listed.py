@@ -172,8 +172,8 @@ MUTANTS = (
     Mutant(
         "time of which there is a history is jumped over",
         "sim/fast_forward.py",
-        "            or st.logging[history.ON]\n",
-        "",
+        "if st.logging[history.ON] or until",
+        "if until",
         "tests/timing/test_history.py::test_no_cycle_is_jumped_over",
     ),
     Mutant(
@@ -1227,6 +1227,28 @@ MUTANTS = (
         "found[:used] = 0",
         "pass",
         "tests/data/test_memory_given_back.py::test_a_model_in_memory_of_another_begins_with_zeros",
+    ),
+    Mutant(
+        "words that came again stand once",
+        "sim/caught.py",
+        "self._append_part(words, ends, place - some, place, times)",
+        "self._append_part(words, ends, place - some, place)",
+        "tests/data/test_caught_words.py::test_words_that_came_again_stand_where_they_came",
+    ),
+    Mutant(
+        "a piece that has begun is handed on from its beginning",
+        "sim/feed.py",
+        "return (words[at:], last[at:]) if at else (words, last)",
+        "return words, last",
+        "tests/data/test_fed_pieces.py::test_a_piece_that_has_begun_is_handed_on_as_the_rest_of_it",
+    ),
+    Mutant(
+        "arrays of fast-forward are looked for where those of the first engine are",
+        "jit/structs.py",
+        "_place(like.words + np.uint64(by % _ADDRESSES) * _are_addresses(kind))",
+        "_place(like.words.copy())",
+        "tests/data/test_memory_given_back.py"
+        "::test_arrays_of_fast_forward_are_where_compiled_code_looks_for_them",
     ),
     Mutant(
         "short arrays that are fed go on in those that were taken back",

@@ -18,12 +18,14 @@ from memtile.jit.cache import Sources, cache_directory, forget_old, made_once
 from memtile.jit.progress import PROGRESS, shown
 from memtile.jit.settings import ENABLED, settings
 
-__all__ = ["ENABLED", "Part", "compiling", "entry", "inlined", "jit", "to_stderr"]
+__all__ = ["ENABLED", "ENTRIES", "Part", "compiling", "entry", "inlined", "jit", "to_stderr"]
 
 if TYPE_CHECKING:
     from memtile.jit.entries import Entry
 
 F = TypeVar("F", bound=Callable[..., Any])
+ENTRIES: list[Entry] = []
+"""The entries of all modules that were imported so far."""
 
 
 class Part:
@@ -70,7 +72,9 @@ def entry(sources: Sources, *kinds: type) -> Callable[[Callable[..., int]], Entr
     def compiled(function: Callable[..., int]) -> Entry:
         from memtile.jit.entries import Entry
 
-        return Entry(function, sources, *kinds)
+        made = Entry(function, sources, *kinds)
+        ENTRIES.append(made)
+        return made
 
     return compiled
 

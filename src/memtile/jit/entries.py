@@ -35,12 +35,16 @@ class Entry:
         sources: what it is made of.
         kinds: of the structs that it takes.
         by_numba: have Numba call it.
+
+    Attributes:
+        function: as it was written.
+        sources: what it is made of.
     """
 
     def __init__(
         self, function: Callable[..., int], sources: Sources, *kinds: type, by_numba: bool = BY_NUMBA
     ) -> None:
-        self.function, self._sources, self._kinds, self._by_numba = function, sources, kinds, by_numba
+        self.function, self.sources, self._kinds, self._by_numba = function, sources, kinds, by_numba
         self._numbers = len(signature(function).parameters)
         self.__name__ = function.__name__
 
@@ -80,13 +84,13 @@ class Entry:
         """The machine code in the cache, None if there is none."""
         if self._by_numba:
             return None
-        return native.kept(cache_directory(self._sources), self.__name__, self._about)
+        return native.kept(cache_directory(self.sources), self.__name__, self._about)
 
     def in_package(self) -> carried.Found:
         """The machine code that the package carries, and why not."""
         if self._by_numba:
             return carried.Found(None, "")
-        return carried.found(self.__name__, self._sources, self._about)
+        return carried.found(self.__name__, self.sources, self._about)
 
     @property
     def _about(self) -> str:
@@ -97,7 +101,7 @@ class Entry:
         """Compile it and keep what comes out; None if Numba has to call it."""
         from memtile.jit.parts import machine_code
 
-        directory = cache_directory(self._sources)
+        directory = cache_directory(self.sources)
         with settings(directory):
             made = machine_code(self.function, self._numbers)
         if made is None:
@@ -110,7 +114,7 @@ class Entry:
         """Numba's own way, with its own cache."""
         from memtile.jit.parts import compiled_entry
 
-        with settings(cache_directory(self._sources)):
+        with settings(cache_directory(self.sources)):
             compiled = compiled_entry(self.function)
 
         def call(result: int, _error: int, *numbers: int) -> int:

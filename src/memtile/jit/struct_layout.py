@@ -20,6 +20,11 @@ class Field(NamedTuple):
     dtype: np.dtype[Any]
     ndim: int
 
+    @property
+    def words(self) -> int:
+        """Length in 64-bit words: the address and the shape."""
+        return 1 + self.ndim
+
 
 class Layout(NamedTuple):
     """What all structs of a kind have in common.
@@ -37,7 +42,7 @@ class Layout(NamedTuple):
     @property
     def words(self) -> int:
         """Length in 64-bit words: of an array its address and its shape, of a struct all that is in it."""
-        return sum(1 + f.ndim if isinstance(f, Field) else f.words for f in self.fields)
+        return sum(f.words for f in self.fields)
 
 
 _layouts: dict[type, Layout] = {}

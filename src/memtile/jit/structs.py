@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from ctypes import c_int64
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -18,10 +19,11 @@ import numpy.typing as npt
 
 from memtile.jit.deferred import Deferred
 from memtile.jit.settings import ENABLED
-from memtile.jit.struct_layout import lay_out
+from memtile.jit.struct_layout import Field, Layout, lay_out, layout_of
 from memtile.jit.tables import plain
 
 T = TypeVar("T")
+_ADDRESSES = 1 << 64
 _of_memory: Callable[[npt.NDArray[Any]], Any] = np.ndarray.ctypes.__get__
 
 
@@ -101,12 +103,44 @@ def place_of(struct: Any) -> Place:
         if _overlap(extents):
             raise TypeError(f"{type(struct).__name__}: arrays that overlap")
         found = [word for extent in extents for word in (extent.first, *extent.shape)]
-        words = np.array([*found, 0, 0], np.uint64)
-        first = words.__array_interface__["data"][0]
-        result = first + words.itemsize * len(found)
-        answer = c_int64.from_address(result)
-        place = struct.place = Place(first, result, result + words.itemsize, answer, words)
+        place = struct.place = _place(np.array([*found, 0, 0], np.uint64))
     return place
+
+
+def place_like(struct: Any, like: Place, by: int) -> Place:
+    """:func:`place_of` where another struct of the kind is known to have the same arrays.
+
+    Args:
+        struct: whose place it becomes.
+        like: the place of the other one.
+        by: bytes by which each array comes later than there.
+    """
+    kind: Any = type(struct)
+    place = struct.place = _place(like.words + np.uint64(by % _ADDRESSES) * _are_addresses(kind))
+    return place
+
+
+@cache
+def _are_addresses(kind: Any) -> npt.NDArray[np.uint64]:
+    """Of each word of a place, 1 if it is an address."""
+    layout = layout_of(kind)
+    found, at = np.zeros(layout.words + 2, np.uint64), 0
+    waiting: list[Field | Layout] = [layout]
+    while waiting:
+        field = waiting.pop()
+        if isinstance(field, Layout):
+            waiting += reversed(field.fields)
+        else:
+            found[at] = 1
+            at += field.words
+    return found
+
+
+def _place(words: npt.NDArray[np.uint64]) -> Place:
+    """The place whose last two words are for the result and for an error."""
+    first = int(_of_memory(words).data)
+    result = first + words.itemsize * (len(words) - 2)
+    return Place(first, result, result + words.itemsize, c_int64.from_address(result), words)
 
 
 def addresses_at(struct: Any) -> dict[str, int]:
@@ -134,7 +168,8 @@ def at_hand(struct: T) -> T:
     found: Any = struct
     if found.at_hand is None:
         found.at_hand = _AtHand(found)
-    return cast(T, found.at_hand)
+    seen: T = found.at_hand
+    return seen
 
 
 class _AtHand:

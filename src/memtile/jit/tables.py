@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from types import SimpleNamespace
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
+import numpy.typing as npt
 
 from memtile.jit.settings import ENABLED
 
@@ -49,7 +49,21 @@ def words_of(columns: type[Any], name: str) -> int:
 
 def plain(records: T) -> T:
     """The same table with plain arrays as columns, quick to index from the interpreter."""
-    if isinstance(records, (tuple, SimpleNamespace)):
+    if isinstance(records, (tuple, _Columns)):
         return records
-    rows: Any = np.asarray(records)
-    return cast(T, SimpleNamespace(**{name: rows[name] for name in rows.dtype.names}))
+    return cast(T, _Columns(np.asarray(records)))
+
+
+class _Columns:
+    """The columns of a table of records, each looked up when it is first asked for."""
+
+    def __init__(self, rows: npt.NDArray[Any]) -> None:
+        self._rows = rows
+
+    def __getattr__(self, name: str) -> npt.NDArray[Any]:
+        try:
+            column: npt.NDArray[Any] = self.__dict__["_rows"][name]
+        except (KeyError, ValueError):
+            raise AttributeError(name) from None
+        setattr(self, name, column)
+        return column

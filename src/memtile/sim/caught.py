@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -165,12 +166,29 @@ def _read_only(words: Words) -> Words:
     return seen
 
 
+class Filled(NamedTuple):
+    """Part of a block that the clock loop has filled.
+
+    Attributes:
+        words: from the first one on; those behind ``came`` are others.
+        came: how many of them.
+        ends: places among them of those with TLAST, in order.
+        again: place, number and times: how many words before a place came so many times more behind it.
+    """
+
+    words: Words
+    came: int
+    ends: Places
+    again: Sequence[tuple[int, int, int]]
+
+
 class Caught:
-    """What leaves one port."""
+    """What leaves one port; it becomes pieces when somebody looks."""
 
     def __init__(self) -> None:
         self._pieces: list[Piece] = []
         self._taken: Taken | None = None  # which has the same list of pieces
+        self._filled: list[Filled] = []  # that are not among the pieces yet
         self._count = 0
         self._unseen = 0
 
@@ -183,11 +201,38 @@ class Caught:
 
     def append(self, words: Words, ends: Places, times: int = 1) -> None:
         """Words came, and nobody else will change their array; ``times`` in a row."""
+        if self._filled:
+            self._divide()
+        self._count += len(words) * times
+        self._append(words, ends, times)
+
+    def fill(self, filled: Filled) -> None:
+        """Part of a block was filled, and nobody else will change it."""
+        self._filled.append(filled)
+        self._count += filled.came
+        for _, words, times in filled.again:
+            self._count += words * times
+
+    def _divide(self) -> None:
+        """Make pieces of what was filled."""
+        for words, came, ends, again in self._filled:
+            at = 0
+            for place, some, times in again:
+                self._append_part(words, ends, at, place)
+                self._append_part(words, ends, place - some, place, times)
+                at = place
+            self._append_part(words, ends, at, came)
+        self._filled.clear()
+
+    def _append_part(self, words: Words, ends: Places, first: int, end: int, times: int = 1) -> None:
+        low, high = np.searchsorted(ends, (first, end)) if len(ends) else (0, 0)
+        self._append(words[first:end], ends[low:high] - first, times)
+
+    def _append(self, words: Words, ends: Places, times: int) -> None:
         if not len(words) or not times:
             return
         if self._taken is not None:
             self._pieces, self._taken = self._taken.pieces(), None
-        self._count += len(words) * times
         before = self._pieces[-1] if self._pieces else None
         if before is not None and before.times == times == 1 and _goes_on(before.words, words):
             self._pieces[-1] = _together(before, words, ends)
@@ -200,6 +245,8 @@ class Caught:
 
     def so_far(self) -> Taken:
         """What came so far."""
+        if self._filled:
+            self._divide()
         if self._taken is None:
             self._taken = Taken(self._pieces)
         return self._taken

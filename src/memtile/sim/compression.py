@@ -8,6 +8,7 @@ import numpy as np
 
 from memtile.arch.tiles import DIRECTIONS, TILE_KINDS, TileKind
 from memtile.errors import Problem, SimulationError, raise_if
+from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.registers import COMPRESSION_LSB
@@ -24,7 +25,7 @@ def refuse_unknown(state: State) -> None:
     Raises:
         SimulationError: with every such channel.
     """
-    if not _KNOWN[plain(state.spec.tiles).kind].all() and (plain(state.channels).control & ENABLED).any():
+    if not _KNOWN[at_hand(state.spec).tiles.kind].all() and (at_hand(state).channels.control & ENABLED).any():
         raise_if(list(_refused(state)), SimulationError)
 
 

@@ -18,7 +18,7 @@ from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.jit.tables import plain
+from memtile.jit.structs import at_hand
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import Phase
 from memtile.model.state.compare import columns
@@ -91,11 +91,11 @@ class Engine(ManyWrites):
         self.spec = self._state.spec
         self._unsettled = False  # what rests is booked when somebody looks
         self.external = ExternalMemory()
-        self.channels, self.tiles = plain(self._state.channels), plain(self.spec.tiles)
+        self.channels, self.tiles = at_hand(self._state).channels, at_hand(self.spec).tiles
         self.lock_names: dict[int, str] = {}
         self.channel_names: dict[int, str] = {}
         self.bd_places: dict[tuple[int, int], str] = {}
-        self._ports, self._clock = plain(self._state.ports), plain(self._state.clock)
+        self._ports, self._clock = at_hand(self._state).ports, at_hand(self._state).clock
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
@@ -238,7 +238,7 @@ class Engine(ManyWrites):
         self._attach()
         self._state = self.external.shown_to(self._state)
         self.cores.serve()
-        alone, self._state.clock.quiet[0] = self._watcher is None, 0
+        alone, self._clock.quiet[0] = self._watcher is None, 0
         self._jumping = alone and self.forward.begin(self._state, until)
         self.clocks.begin(self._state, until, alone=alone and until <= self.upsets.next_cycle)
         try:
@@ -331,7 +331,7 @@ class Engine(ManyWrites):
 
     def tokens(self, tile: int) -> list[int]:
         """What left the tile-control port of a model without switches: task-complete tokens, answers."""
-        return [word for word, _ in self._left.get(int(plain(self._state.controls).slave_port[tile]), [])]
+        return [word for word, _ in self._left.get(int(at_hand(self._state).controls.slave_port[tile]), [])]
 
     def traced(self, tile: int, unit: int = 0) -> list[int]:
         """What left a trace port of a model without switches: packets of ``PACKET_WORDS`` words.
@@ -340,10 +340,9 @@ class Engine(ManyWrites):
             tile: model index.
             unit: of a compute tile: 0 = core module, 1 = memory module.
         """
-        first = int(plain(self.spec.tiles).first_unit[tile])
-        return [
-            word for word, _ in self._left.get(int(plain(self.spec.event_units).trace_port[first + unit]), [])
-        ]
+        first = int(self.tiles.first_unit[tile])
+        port = int(at_hand(self.spec).event_units.trace_port[first + unit])
+        return [word for word, _ in self._left.get(port, [])]
 
     def catch_port(self, tile: int, name: str) -> None:
         """Take every word that leaves master port ``name`` of the tile's switch, where no tile is behind it.
@@ -351,14 +350,14 @@ class Engine(ManyWrites):
         Raises:
             DesignError: the switch has no such port.
         """
-        plain(self._state.switch).hosted[self._master(tile, name)] = 1
+        at_hand(self._state).switch.hosted[self._master(tile, name)] = 1
 
     def left_port(self, tile: int, name: str) -> list[tuple[int, int]]:
         """Words that left master port ``name`` after :meth:`catch_port`, each with its TLAST."""
         return list(self._left.get(self._master(tile, name), []))
 
     def _master(self, tile: int, name: str) -> int:
-        tiles = plain(self.spec.tiles)
+        tiles = self.tiles
         return int(tiles.master_base[tile]) + PORTS[KIND_NAMES[tiles.kind[tile]]].master(name)
 
     def at_ports(self) -> AtPorts:
@@ -415,7 +414,7 @@ class Engine(ManyWrites):
         c, ports = self.channels, self._ports
         asked = (c.bds_done > 0) | (c.phase != Phase.IDLE) | (c.errors != 0) | (c.queue_count > 0)
         asked |= ports.source_end > ports.source_position
-        asked |= (c.direction == S2MM) & (plain(self._state.fifos).held > 0)
+        asked |= (c.direction == S2MM) & (at_hand(self._state).fifos.held > 0)
         asked[[ch for ch in self._feeds if self.pending(ch) > 0]] = True
         found: list[int] = np.flatnonzero(asked).tolist()
         return found
@@ -489,7 +488,7 @@ class Engine(ManyWrites):
 
     def _serve_ports(self, *, all_words: bool = False) -> None:
         """Take what the sinks and the list of words for the host have, and lay out more of the sources."""
-        full, self._state.clock.full[0] = int(self._state.clock.full[0]), 0
+        full, self._clock.full[0] = int(self._clock.full[0]), 0
         self.checks.flush()
         listed = self._state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():

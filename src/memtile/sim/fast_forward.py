@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED
+from memtile.jit.structs import at_hand
 from memtile.model.checking import history
 from memtile.model.state.state import State
 from memtile.sim import clock, machine
@@ -23,7 +24,7 @@ _EVER = 1 << 62
 _LEAST = 256  # cycles of a run that is worth the arrays
 
 FREE = 120_000 * SHARE  # nanoseconds, about
-_BUDGET = int(Book.BUDGET)  # members of an enum are slow as numbers
+_BUDGET, _STEPPED = int(Book.BUDGET), int(Book.STEPPED)  # members of an enum are slow as numbers
 
 _KEPT_OFF = {
     KeptOff.CORE: "cores use their cascades",
@@ -90,16 +91,14 @@ class FastForward:
 
     def begin(self, st: State, until: int) -> bool:
         """Get ready for a run; whether it is to look for periods."""
-        if (
-            not (self.on and _wanted.get())
-            or st.logging[history.ON]
-            or until - int(st.clock.now[0]) < _LEAST
-            or not len(st.channels.phase)
-        ):
+        if not (self.on and _wanted.get()):
+            return False
+        now, channels = at_hand(st).clock.now, at_hand(st).channels
+        if st.logging[history.ON] or until - int(now[0]) < _LEAST or not len(channels.phase):
             return False
         if self._work is None:
             self._work = arrays(st)
-            self._work.book[Book.STEPPED] = self.free
+            self._work.book[_STEPPED] = self.free
         machine.forget_periods(st, self._work)
         return True
 

@@ -98,6 +98,10 @@ class Feed:
 
     def take_piece(self, most: int) -> Offer:
         """The next words in one piece, with their TLAST: some of ``most`` words in all, or a longer one."""
+        if len(self._pieces) == 1:
+            words, last = self._pieces.popleft()
+            at, self._words, self._at = self._at, 0, 0
+            return (words[at:], last[at:]) if at else (words, last)
         count = -self._at
         for words, _ in self._pieces:
             if count > 0 and count + len(words) > most:

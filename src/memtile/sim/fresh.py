@@ -24,6 +24,8 @@ from memtile.sim.recycled import lend_pages
 _KEPT = 4  # kinds of models; sweeps have one, or a few that differ in a timing constant
 _PAGES = 1 << 18  # bytes from which on an array of zeros is not copied, but made anew
 _CLEARED = 1 << 20  # bytes of memory up to which clearing that of a model before is quicker than new memory
+LOGS = frozenset({"access_log"})
+"""Arrays whose first row says how many others mean something: in a model that was just made, none."""
 
 
 def fresh_state(placed: Sequence[Placed], timing: Timing, *, switched: bool, booted: bool) -> State:
@@ -78,9 +80,9 @@ def _zeros(name: str, like: Any) -> Any:
     """Zeros in pages of their own, of which the host gives those that are touched.
 
     Those of a model before are used again where they are written in most runs: memory that is used for the
-    first time costs more than what is done with it. Of the log of accesses only the first row has to be zero.
+    first time costs more than what is done with it. Of a log only the first row has to be zero.
     """
-    count, used = like.size, {"access_log": like.shape[-1], "memory": like.size}.get(name, 0)
+    count, used = like.size, like.shape[-1] if name in LOGS else like.size if name == "memory" else 0
     if not 0 < used * like.itemsize <= _CLEARED:
         return np.frombuffer(mmap.mmap(-1, like.nbytes), like.dtype).reshape(like.shape)
     found, new = lend_pages(count, like.dtype)

@@ -16,6 +16,7 @@ Array = npt.NDArray[Any]
 
 BYTES = 1 << 19  # of a long array
 _GROWTH = 4
+_AT_A_TIME = 1 << 17  # bytes that are compared: what stays in a cache
 
 
 class Gathered:
@@ -66,6 +67,3 @@ def equal(one: Array, other: Array) -> bool:
         if not np.array_equal(mine[at : at + at_a_time], others[at : at + at_a_time]):
             return False
     return True
-
-
-_AT_A_TIME = 1 << 17  # bytes that are compared: what stays in a cache

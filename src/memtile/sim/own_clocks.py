@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from memtile.jit.decorators import ENABLED
+from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
 from memtile.model.checking import history, notes
 from memtile.model.state.state import State
@@ -117,14 +118,16 @@ class OwnClocks:
 
     def begin(self, st: State, until: int, *, alone: bool) -> None:
         """Get ready for a run; ``alone`` = nobody looks at the model as a whole while it runs."""
-        cycles = until - int(st.clock.now[0])
+        now = int(at_hand(st).clock.now[0])
+        cycles = until - now
         self._may = self.on and alone and cycles >= (1 if self.free else _LEAST) and len(st.active_ports) > 0
+        self._may &= len(at_hand(st.spec).tiles.kind) > 1
         self._may &= not (st.logging[history.ON] or st.noting[notes.ON])
         self.parts, self._searched, self._piece = None, False, _PIECE
         if self._may:
             worth = _WORTH << min(self._in_vain, _MOST_IN_VAIN)
             self._first = 0 if self.free else worth * self._cost(st) // self._of_cycle(st)
-            self._left, self._seen = self._first, (int(st.clock.now[0]), self._forward.jumped)
+            self._left, self._seen = self._first, (now, self._forward.jumped)
 
     def run(self, st: State, until: int, step: Step, serve: Callable[[], None]) -> clock.Stop:
         """Advance to cycle ``until`` at most, a slice or a piece of time; why the clock stopped.
@@ -157,7 +160,7 @@ class OwnClocks:
 
     def _cost(self, st: State) -> int:
         """What it costs to find the parts, in nanoseconds, about."""
-        return _SPLIT + _ROW * (len(st.switch.held) + 4 * len(st.channels.phase))
+        return _SPLIT + _ROW * (len(at_hand(st).switch.held) + 4 * len(at_hand(st).channels.phase))
 
     def _of_cycle(self, st: State) -> int:
         """The same of a cycle."""

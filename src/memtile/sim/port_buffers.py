@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.structs import at_hand
 from memtile.model.roster import wake_channel
 from memtile.model.state.state import State
-from memtile.sim.caught import Caught, Places, room_for
+from memtile.sim.caught import Caught, Filled, Places, room_for
 from memtile.sim.feed import Feed, Offer, Words, has_tlast, no_tlast
-from memtile.sim.recycled import lend
+from memtile.sim.recycled import LONGEST, lend
 
 WINDOW = 1 << 17  # words up to which short pieces of a source are put together
 LEAST_BLOCK = 1 << 14  # words
@@ -43,14 +44,33 @@ class Sources:
         """Give the clock loop pieces of all that waits, as far as it takes them."""
         ports = at_hand(st).ports
         for ch in list(self._feeds):
-            while ports.next_end[ch] == 0 and len(self._feeds[ch]):
-                first = ports.source_position[ch] == ports.source_end[ch]
-                self._lay(st, ch, self._piece(st, self._feeds[ch]))
-                if first:  # it may have rested for want of words
-                    wake_channel(st, ch)
-            if not len(self._feeds[ch]):
+            feed = self._feeds[ch]
+            while ports.next_end[ch] == 0 and len(feed):
+                piece = self._piece(st, feed)
+                if ports.source_position[ch] == ports.source_end[ch]:
+                    self._begin(st, ch, piece)
+                else:
+                    ports.next_words[ch], ports.next_step[ch], ports.next_flags[ch] = self._place(ch, piece)
+                    ports.next_end[ch] = len(piece[0])
+            if not len(feed):
                 del self._feeds[ch]
             ports.source_more[ch] = ch in self._feeds
+
+    def _begin(self, st: State, ch: int, piece: Offer) -> None:
+        """Let the piece be the present one of a channel that has none."""
+        ports = at_hand(st).ports
+        ports.source_base[ch] += ports.source_position[ch]
+        ports.source_position[ch] = ports.former_end[ch] = ports.former_flags[ch] = 0
+        ports.source_words[ch], ports.source_step[ch], ports.source_flags[ch] = self._place(ch, piece)
+        ports.source_end[ch] = len(piece[0])
+        wake_channel(at_hand(st), ch)  # it may have rested for want of words
+
+    def _place(self, ch: int, piece: Offer) -> tuple[int, int, int]:
+        """Address of a piece, bytes from a word to the next, and address of its flags, if there are any."""
+        words, last = piece
+        last = np.ascontiguousarray(last) if has_tlast(last) else last[:0]
+        self._laid[ch] = [*self._laid.get(ch, [])[-2:], (words, last)]
+        return words.ctypes.data, words.strides[0], last.ctypes.data if len(last) else 0
 
     def _piece(self, st: State, feed: Feed) -> Offer:
         if at_hand(st).clock.wordless[0] and not any(has_tlast(last) for _, last in feed.offers()):
@@ -58,21 +78,6 @@ class Sources:
             feed.take_offers(count)
             return np.broadcast_to(_NOTHING, (count,)), no_tlast(count)
         return feed.take_piece(WINDOW)
-
-    def _lay(self, st: State, ch: int, piece: Offer) -> None:
-        """Let the piece be the next one, or the present one if there is none."""
-        ports, (words, last) = at_hand(st).ports, piece
-        last = np.ascontiguousarray(last) if has_tlast(last) else last[:0]
-        flags = last.ctypes.data if len(last) else 0
-        if ports.source_position[ch] == ports.source_end[ch]:
-            ports.source_base[ch] += ports.source_position[ch]
-            ports.source_position[ch] = ports.former_end[ch] = ports.former_flags[ch] = 0
-            ports.source_words[ch], ports.source_step[ch] = words.ctypes.data, words.strides[0]
-            ports.source_flags[ch], ports.source_end[ch] = flags, len(words)
-        else:
-            ports.next_words[ch], ports.next_step[ch] = words.ctypes.data, words.strides[0]
-            ports.next_flags[ch], ports.next_end[ch] = flags, len(words)
-        self._laid[ch] = [*self._laid.get(ch, [])[-2:], (words, last)]
 
     def take_back(self, st: State) -> None:
         """Let all words that the clock loop has, and has not taken, wait again."""
@@ -105,27 +110,36 @@ class Sinks:
 
     def open(self, st: State, channels: Iterable[int], words: int) -> None:
         """Give the channels that have none a sink for some ``words`` words, as far as that is known."""
-        ports = at_hand(st).ports
-        for ch in channels:
-            if not ports.has_sink[ch]:
-                ports.has_sink[ch] = 1
-                self._begin(st, ch, min(max(words, LEAST_BLOCK), MOST_BLOCK))
+        has_sink = at_hand(st).ports.has_sink
+        new = [ch for ch in channels if not has_sink[ch]]
+        has_sink[new] = 1
+        if new:
+            self._begin(st, new, min(max(words, LEAST_BLOCK), MOST_BLOCK))
 
     def renew(self, st: State) -> None:
         """Give all channels with sinks new ones, of which the old ones were taken."""
         for ch, block in list(self._blocks.items()):
-            self._begin(st, ch, block.size)
+            self._begin(st, [ch], block.size)
 
-    def _begin(self, st: State, ch: int, words: int) -> None:
-        """Give the channel a new block."""
+    def _begin(self, st: State, channels: list[int], words: int) -> None:
+        """Give each channel a new block."""
         ports, counted = at_hand(st).ports, bool(at_hand(st).clock.wordless[0])
-        if counted:
-            words = 1
-        block = _Block(room_for(words, self._taken), lend(ENDS, np.int64), words)
-        self._blocks[ch] = block
-        ports.sink_words[ch], ports.sink_ends[ch] = block.words.ctypes.data, block.ends.ctypes.data
-        ports.sink_room[ch], ports.ends_room[ch] = (_ENDLESS, _ENDLESS) if counted else (words, ENDS)
-        ports.sink_step[ch] = 0 if counted else block.words.itemsize
+        words, room, of_ends = (1, _ENDLESS, _ENDLESS) if counted else (words, words, ENDS)
+        made, ends = self._room(words, len(channels)), lend(ENDS * len(channels), np.int64)
+        ends_at = int(ends.ctypes.data)
+        for n, (ch, block) in enumerate(zip(channels, made, strict=True)):
+            self._blocks[ch] = _Block(block, ends[n * ENDS : (n + 1) * ENDS], words)
+            ports.sink_words[ch], ports.sink_ends[ch] = block.ctypes.data, ends_at
+            ports.sink_room[ch], ports.ends_room[ch] = room, of_ends
+            ports.sink_step[ch] = 0 if counted else WORD_BYTES
+            ends_at += ENDS * ends.itemsize
+
+    def _room(self, words: int, blocks: int) -> list[Words]:
+        """So many blocks; where they are not too long they are parts of one."""
+        if words * blocks * WORD_BYTES > LONGEST:
+            return [room_for(words, self._taken) for _ in range(blocks)]
+        whole = room_for(words * blocks, self._taken)
+        return [whole[at : at + words] for at in range(0, len(whole), words)]
 
     def take(self, st: State, caught: dict[int, Caught], *, full: bool) -> None:
         """Note in ``caught`` what has come; if a port is ``full``, those with little room get new blocks."""
@@ -134,40 +148,28 @@ class Sinks:
         for ch, *row in repeats[1 : 1 + repeats[0, 0]].tolist():
             again.setdefault(ch, []).append((row[0], row[1], row[2]))
         repeats[0, 0] = 0
+        counts, ends = ports.sink_count.tolist(), ports.ends_count.tolist()
+        wordless = bool(at_hand(st).clock.wordless[0])
         for ch, into in caught.items():
-            count = int(ports.sink_count[ch])
+            count = counts[ch]
             if count == 0:
                 continue
-            if ports.sink_step[ch] == 0:
-                into.count(count)
-            else:
-                self._take(st, ch, into, again.get(ch, []), full=full)
             ports.sink_taken[ch] += count
             ports.sink_count[ch] = 0
+            if wordless:
+                into.count(count)
+                continue
+            block = self._blocks[ch]
+            into.fill(Filled(block.words, count, block.ends[: ends[ch]].copy(), again.get(ch, ())))
+            self._go_on(st, ch, _Block(block.words[count:], block.ends, block.size), full=full)
 
-    def _take(
-        self, st: State, ch: int, into: Caught, again: list[tuple[int, int, int]], *, full: bool
-    ) -> None:
-        """Note the words of the channel's block, in which the next ones go on behind them."""
-        ports, block = at_hand(st).ports, self._blocks[ch]
-        count = int(ports.sink_count[ch])
-        ends, at = block.ends[: ports.ends_count[ch]].copy(), 0
+    def _go_on(self, st: State, ch: int, rest: _Block, *, full: bool) -> None:
+        """Let the next words of a channel go behind those that were taken, or into a new block."""
+        ports, count = at_hand(st).ports, len(self._blocks[ch].words) - len(rest.words)
         ports.ends_count[ch] = 0
-
-        def piece(first: int, end: int, times: int = 1) -> None:
-            low, high = np.searchsorted(ends, (first, end))
-            into.append(block.words[first:end], ends[low:high] - first, times)
-
-        for place, words, times in again:
-            piece(at, place)
-            piece(place - words, place, times)
-            at = place
-        piece(at, count)
         self._taken += count
-        rest = _Block(block.words[count:], block.ends, block.size)
-        if full and 2 * len(rest.words) <= block.size:
-            self._begin(st, ch, min(_GROWTH * block.size, MOST_BLOCK))
-            return
         self._blocks[ch] = rest
-        ports.sink_words[ch] += count * block.words.itemsize
+        ports.sink_words[ch] += count * WORD_BYTES
         ports.sink_room[ch] -= count
+        if full and 2 * len(rest.words) <= rest.size:
+            self._begin(st, [ch], min(_GROWTH * rest.size, MOST_BLOCK))

@@ -11,12 +11,25 @@ from __future__ import annotations
 
 import gc
 from mmap import PAGESIZE, mmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-Bytes = npt.NDArray[np.uint8]
+
+class Memory(NamedTuple):
+    """Memory of the process.
+
+    Attributes:
+        address: of its first byte.
+        size: bytes.
+        held: whoever keeps it.
+    """
+
+    address: int
+    size: int
+    held: npt.NDArray[np.uint8]
+
 
 KEPT = 1 << 26  # bytes that wait for being lent again, at most
 LONGEST = 1 << 25  # bytes; longer ones are not kept
@@ -28,31 +41,32 @@ MUCH = 1 << 28  # bytes of new memory after which engines that nobody has are lo
 _asked = [0]  # bytes of new memory since then
 _resident = [0]  # bytes of memory that the process had then
 _collected = [0]  # how often the collector had gone through all objects then
-_free: dict[int, list[Bytes]] = {}  # by size
-_areas: dict[int, list[Bytes]] = {}  # the same of small pages; sizes in the order in which they came back
+_free: dict[int, list[Memory]] = {}  # by size
+_areas: dict[int, list[Memory]] = {}  # the same of small pages; sizes in the order in which they came back
 
 
 class _Lent:
     """The owner of an array that was lent, as NumPy sees it."""
 
-    def __init__(self, memory: Bytes, count: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, memory: Memory, count: int, dtype: np.dtype[Any]) -> None:
         self._memory = memory
         self.__array_interface__ = {
-            "data": (memory.ctypes.data, False),
+            "data": (memory.address, False),
             "shape": (count,),
             "typestr": dtype.str,
             "version": 3,
         }
 
-    def __del__(self, free: dict[int, list[Bytes]] = _free, kept: int = KEPT) -> None:
-        size = len(self._memory)
-        if size + sum(each * len(waiting) for each, waiting in free.items()) <= kept:
+    def __del__(self, free: dict[int, list[Memory]] = _free, kept: int = KEPT) -> None:
+        size = self._memory.size
+        if size + sum([each * len(waiting) for each, waiting in list(free.items())]) <= kept:
             free.setdefault(size, []).append(self._memory)
 
 
 def lend(count: int, dtype: Any) -> npt.NDArray[Any]:
     """An array of ``count`` elements, of any values."""
-    wanted = count * np.dtype(dtype).itemsize
+    kind = np.dtype(dtype)
+    wanted = count * kind.itemsize
     if wanted > LONGEST:
         note_new(wanted)
         return np.empty(count, dtype)
@@ -60,19 +74,19 @@ def lend(count: int, dtype: Any) -> npt.NDArray[Any]:
     memory = _taken(_free, size)
     if memory is None:
         note_new(size)
-        memory = np.empty(size, np.uint8)
-    found = np.asarray(_Lent(memory, count, np.dtype(dtype)))
-    return found if found.dtype == dtype else found.view(dtype)  # those of ml_dtypes have no name in NumPy
+        memory = _noted(np.empty(size, np.uint8))
+    found = np.asarray(_Lent(memory, count, kind))
+    return found if found.dtype == kind else found.view(kind)  # those of ml_dtypes have no name in NumPy
 
 
 class _Area(_Lent):
     """The same of an array of small pages."""
 
     def __del__(
-        self, free: dict[int, list[Bytes]] = _areas, most: int = AREAS, in_all: int = AREAS_IN_ALL
+        self, free: dict[int, list[Memory]] = _areas, most: int = AREAS, in_all: int = AREAS_IN_ALL
     ) -> None:
-        waiting = free.pop(len(self._memory), [])
-        free[len(self._memory)] = [*waiting, self._memory][:most]
+        waiting = free.pop(self._memory.size, [])
+        free[self._memory.size] = [*waiting, self._memory][:most]
         while sum(map(len, list(free.values()))) > in_all:
             del free[next(iter(free))]
 
@@ -87,11 +101,15 @@ def lend_pages(count: int, dtype: Any) -> tuple[npt.NDArray[Any], bool]:
     """
     size = count * np.dtype(dtype).itemsize
     kept = _taken(_areas, size)
-    memory = np.frombuffer(mmap(-1, size), np.uint8) if kept is None else kept
+    memory = _noted(np.frombuffer(mmap(-1, size), np.uint8)) if kept is None else kept
     return np.asarray(_Area(memory, count, np.dtype(dtype))), kept is None
 
 
-def _taken(free: dict[int, list[Bytes]], size: int) -> Bytes | None:
+def _noted(held: npt.NDArray[np.uint8]) -> Memory:
+    return Memory(int(held.ctypes.data), len(held), held)
+
+
+def _taken(free: dict[int, list[Memory]], size: int) -> Memory | None:
     """Memory that waits, None if none does; another thread may be about to take the same."""
     try:
         return free[size].pop()

@@ -16,6 +16,7 @@ from memtile.model.state.state import State
 from memtile.model.state.time import timings
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import FastForward
+from memtile.sim.fresh import LOGS
 from memtile.sim.host_time import HostTime
 from memtile.sim.own_clocks import OwnClocks
 from memtile.sim.tapes import Tapes
@@ -40,8 +41,6 @@ RUN_ONLY = frozenset(
     }
 )
 """Timing constants that nothing looks at before the clock runs."""
-_LOGS = {"access_log"}
-"""Arrays whose first row says how many others mean something: at the beginning none."""
 MOST = 1 << 24  # bytes of external memory that are kept
 
 
@@ -118,7 +117,7 @@ def _names(state: State) -> list[str]:
 def _used(state: State, name: str) -> Any:
     """A table or an array, as far as it means something before the first run."""
     table = getattr(state, name)
-    return table[:1] if name in _LOGS else table
+    return table[:1] if name in LOGS else table
 
 
 def _kept(table: Any) -> Any:

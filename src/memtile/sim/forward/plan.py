@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.settings import ENABLED
-from memtile.jit.structs import addresses_at, place_of
+from memtile.jit.structs import Place, addresses_at, at_hand, place_like, place_of
 from memtile.jit.tables import plain, words_of
 from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Ints, Kind, Owner, Reset, columns_of, fields_of
@@ -106,6 +107,7 @@ _LISTS = {  # what has as many entries as something is live
     "active_ports": RowsOf.PORT_LIST,
 }
 
+_SLOT_SIZE, _BASES = int(Book.SLOT_SIZE), slice(int(Book.BASE), Book.ALL + 1)  # enums are slow as numbers
 _FIRST = ("clock", "granules", "fifos", "channels", "walks", "banks", "locks")  # these tell most often
 _LAST = ("registers", "lines", "stamps", "earlier")
 
@@ -148,7 +150,7 @@ def _row_words(values: npt.NDArray[Any], owner: Owner) -> int:
 
 
 class _Template(NamedTuple):
-    """The layout of all states of the same shapes and kinds of tiles.
+    """What the arrays for all states of the same shapes and kinds of tiles have in common.
 
     Attributes:
         layout: with addresses counted from where the table begins.
@@ -156,37 +158,68 @@ class _Template(NamedTuple):
         places: where the struct has their addresses, see ``addresses_at``.
         numbers: which of these each entry is of.
         rows: of each tile in the tables, see ``places``.
-        most: spans of a plan at most.
-        words: of these at most.
+        cuts: of one array, by field of ``Arrays``: they begin and end there.
+        slot: entries of a slot.
+        bases: of each ``Part``, where its flags begin, and their number.
+        may_be_live: see :func:`rows_that_may_be_live`, of all tiles.
+        laid: where the first such arrays are, and the address of all of them; none yet.
     """
 
     layout: Ints
     tables: list[str]
-    places: list[int]
+    places: Ints
     numbers: Ints
     rows: Ints
-    most: int
-    words: int
+    cuts: dict[str, tuple[int, int]]
+    slot: int
+    bases: Ints
+    may_be_live: int
+    laid: list[tuple[Place, int]]
 
 
 _templates: dict[tuple[Any, ...], _Template] = {}
 
 
 def _template(st: State) -> _Template:
-    t = st.spec.tiles
-    shapes = np.asarray(t.kind).tobytes(), np.asarray(t.has_dma).tobytes(), len(st.switch.held)
+    t = at_hand(st.spec).tiles
+    shapes = t.kind.tobytes(), t.has_dma.tobytes(), len(at_hand(st).switch.held)
     if shapes not in _templates:
-        ranked = sorted(_layout(st), key=lambda found: _rank(found[0]))
-        layout = np.array([row for _, of_table in ranked for row in of_table], np.int64)
-        numbers = np.array([n for n, (_, of_table) in enumerate(ranked) for _ in of_table])
-        tables = [field for field, _ in ranked]
-        counts = np.array([len(_whole(getattr(st, table))) for table in tables])[numbers]
-        counts[layout[:, ROWS_OF] >= RowsOf.MODEL] = 1
-        most, words = int((counts // 2 + 1).sum()), int((counts * layout[:, ROW_WORDS]).sum())
-        at = addresses_at(st) if ENABLED else {}
-        places = [at[table] for table in tables if at]
-        _templates[shapes] = _Template(layout, tables, places, numbers, _rows(st), most, words)
+        _templates[shapes] = _made(st)
     return _templates[shapes]
+
+
+def _made(st: State) -> _Template:
+    ranked = sorted(_layout(st), key=lambda found: _rank(found[0]))
+    layout = np.array([row for _, of_table in ranked for row in of_table], np.int64)
+    numbers = np.array([n for n, (_, of_table) in enumerate(ranked) for _ in of_table])
+    tables = [field for field, _ in ranked]
+    counts = np.array([len(_whole(getattr(st, table))) for table in tables])[numbers]
+    counts[layout[:, ROWS_OF] >= RowsOf.MODEL] = 1
+    most, words = int((counts // 2 + 1).sum()), int((counts * layout[:, ROW_WORDS]).sum())
+    at = addresses_at(st) if ENABLED else {}
+    places = np.array([at[table] for table in tables if at], np.int64)
+    ports, channels, tiles = len(st.switch.held), len(st.channels.phase), len(st.spec.tiles.kind)
+    parts = tiles, channels, len(st.cores.phase), len(st.externals.head), ports
+    bases, rows = np.cumsum([0, *parts]), _rows(st)
+    slot = HEAD + channels * OF_CHANNEL + parts[3] * OF_EXTERNAL + words
+    sizes = {
+        "plan": most * SPAN,
+        "kept": SLOTS * slot,
+        "book": Book.FIRST + channels * (SCRATCH + 2) + MOST_SEGMENTS * SEGMENT,
+        "way": ports * (OF_PORT + 1),
+        "ring": RING_COLUMNS * EXTERNAL_SLOTS,
+        "flow": ALL_FLOWS // 2,
+        "flow_last": ALL_FLOWS // 8,
+        "layout": layout.size,
+        "rows": rows.size,
+        "live": -(-int(bases[-1]) // WORD),
+        "lists": int(bases[-1]),
+        "scope": FIRST_TILE + tiles,
+    }
+    ends = np.cumsum(list(sizes.values())).tolist()
+    cuts = dict(zip(sizes, pairwise([0, *ends]), strict=True))
+    may_be_live = int(rows_that_may_be_live(st).sum())
+    return _Template(layout, tables, places, numbers, rows, cuts, slot, bases, may_be_live, [])
 
 
 def _rows(st: State) -> Ints:
@@ -218,8 +251,8 @@ def _whole(values: Any) -> npt.NDArray[Any]:
 
 def _addresses(st: State, template: _Template) -> Ints:
     """Where the tables of the template begin."""
-    if template.places:
-        return place_of(st).words[template.places].astype(np.int64)
+    if len(template.places):
+        return (st.place or place_of(st)).words[template.places].view(np.int64)
     first = [_whole(getattr(st, table)).__array_interface__["data"][0] for table in template.tables]
     return np.array(first, np.int64)
 
@@ -251,36 +284,31 @@ def _rank(table: str) -> int:
 def arrays(st: State) -> Arrays:
     """The arrays for fast-forward of a state; valid as long as its tables."""
     template = _template(st)
-    layout, channels = template.layout.copy(), len(st.channels.phase)
-    layout[:, TABLE] += _addresses(st, template)[template.numbers]
-    parts = len(st.spec.tiles.kind), channels, len(st.cores.phase), len(st.externals.head)
-    bases = np.cumsum([0, *parts, len(st.switch.held)])
-    size = HEAD + channels * OF_CHANNEL + parts[3] * OF_EXTERNAL + template.words
-    words = {
-        "plan": template.most * SPAN,
-        "kept": SLOTS * size,
-        "book": Book.FIRST + channels * (SCRATCH + 2) + MOST_SEGMENTS * SEGMENT,
-        "way": len(st.switch.held) * (OF_PORT + 1),
-        "ring": RING_COLUMNS * EXTERNAL_SLOTS,
-        "flow": ALL_FLOWS // 2,
-        "flow_last": ALL_FLOWS // 8,
-        "live": -(-int(bases[-1]) // WORD),
-        "lists": int(bases[-1]),
-        "scope": FIRST_TILE + parts[0],
-    }
-    ends = np.cumsum(list(words.values()))
-    area, new = lend_pages(int(ends[-1]), np.int64)
-    found: dict[str, Any] = dict(zip(words, np.split(area, ends[:-1]), strict=True))
+    area, new = lend_pages(template.cuts["scope"][1], np.int64)
+    found: dict[str, Any] = {name: area[first:end] for name, (first, end) in template.cuts.items()}
+    book, layout, scope = found["book"], found["layout"].reshape(template.layout.shape), found["scope"]
     if not new:
-        found["way"][: len(st.switch.held) * OF_PORT] = 0
-        found["book"][: segments(channels)] = 0
-    found |= {"flow": found["flow"].view(np.uint32), "layout": layout.ravel(), "rows": template.rows}
+        found["way"][: len(at_hand(st).switch.held) * OF_PORT] = 0
+        book[: segments(len(at_hand(st).channels.phase))] = 0
+    layout[...], found["rows"][:] = template.layout, template.rows
+    layout[:, TABLE] += _addresses(st, template)[template.numbers]
+    scope[:] = 1
+    scope[ROWS_IN_SCOPE] = template.may_be_live
+    book[_SLOT_SIZE], book[_BASES] = template.slot, template.bases
+    found["flow"] = found["flow"].view(np.uint32)
     found |= {name: found[name].view(np.uint8) for name in ("flow_last", "live")}
-    found["book"][Book.SLOT_SIZE] = size
-    found["scope"][:] = 1
-    found["scope"][ROWS_IN_SCOPE] = rows_that_may_be_live(st).sum()
-    found["book"][Book.BASE : Book.ALL + 1] = bases
-    return Arrays(**found)
+    made = Arrays(**found)
+    if ENABLED:
+        _give_place(made, template, int(area.ctypes.data))
+    return made
+
+
+def _give_place(made: Arrays, template: _Template, address: int) -> None:
+    """Say where the arrays are, all of them in one; the first ones of a template are looked at."""
+    if template.laid:
+        place_like(made, template.laid[0][0], address - template.laid[0][1])
+    else:
+        template.laid.append((place_of(made), address))
 
 
 def rows_that_may_be_live(st: State) -> Ints:
