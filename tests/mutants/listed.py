@@ -851,10 +851,10 @@ MUTANTS = (
         "tests/timing/test_own_kernels.py::test_functions_that_bodies_call_may_share_something",
     ),
     Mutant(
-        "a body does not reach the buffers of its object FIFOs",
+        "a body does not reach the object FIFOs of its tile",
         "importers/kernels/kernel.py",
-        "buffers.update(value for end in ends for value in end.buffers)",
-        "pass",
+        "ends = [end for _, end in _ends(made, tile)]",
+        "ends: list[FifoEnd] = []",
         "tests/timing/test_own_kernels.py::test_both_ends_of_a_fifo_in_neighbours_are_reached",
     ),
     Mutant(

@@ -191,25 +191,29 @@ def test_addresses_of_a_neighbour_are_refused_too() -> None:
 
 
 def test_a_kernel_that_keeps_apart_does_not_look_at_the_model() -> None:
-    made: list[Engine] = []
-    looks: list[Callable[[Engine], object]] = [
-        lambda engine: engine.state,
-        lambda engine: engine.door(2),
-        lambda engine: engine.host.come_to(2),
-    ]
-    for look in looks:
+    def make(kernel: Kernel) -> Engine:
+        return cores(side_by_side(3), (0, kernel), (2, apart(pausing(9))))
 
-        def looking(core: Core, look: Callable[[Engine], object] = look) -> Iterator[Action]:
-            assert made[-1].now == 40
-            look(made[-1])
-            yield core.cycles(1)
+    def looks(engine: Engine) -> list[Callable[[], object]]:
+        doors = engine.door(2), engine.door(2, timed=True).at_once()
+        reads = [lambda door=door: door.read32(0) for door in doors]
+        writes = [lambda door=door: door.write32(0, 1) for door in doors]
+        blocks = [lambda door=door: door.block_write32(0, [1, 2]) for door in doors]
+        return [lambda: engine.state, *reads, *writes, *blocks]
 
-        def make(kernel: Kernel) -> Engine:
-            made.append(cores(side_by_side(3), (0, kernel), (2, apart(pausing(9)))))
-            return made[-1]
+    for number in range(7):
+        for says, keeps in ((False, lambda kernel: kernel), (True, apart)):
+            found: list[Callable[[], object]] = []
 
-        assert isinstance(ended(make(pausing(40, then=looking)), 90), Stop)
-        assert "looks at the model" in str(ended(make(apart(pausing(40, then=looking))), 90))
+            def looking(core: Core, look: list[Callable[[], object]] = found) -> Iterator[Action]:
+                look[0]()
+                yield core.cycles(1)
+
+            engine = make(keeps(pausing(40, then=looking)))
+            found.append(looks(engine)[number])
+            end = ended(engine, 90)
+            assert isinstance(end, Stop) != says
+            assert not says or "looks at the model" in str(end)
 
 
 def test_a_kernel_may_ask_for_the_cycle() -> None:
@@ -344,17 +348,17 @@ def test_words_for_the_host_are_not_taken_twice() -> None:
     made: list[Engine] = []
 
     def make() -> Engine:
-        engine = of_columns((6, ValueError), None)()
-        column = Column(beside=engine, number=1)
+        engine = of_columns(None, (6, ValueError))()
+        column = Column(beside=engine, number=0)
         column.circuit(MEM, "DMA2", "SOUTH1")
         column.circuit(INTERFACE, "NORTH1", "SOUTH0")
         column.start(MEM, MM2S, 2, 10, 64, OWN.address(0x4000), next=10)
-        engine.catch_port(3 + INTERFACE, "SOUTH0")
+        engine.catch_port(INTERFACE, "SOUTH0")
         made.append(engine)
         return engine
 
     alike(make, 700, 900)
-    left = [engine.left_port(3 + INTERFACE, "SOUTH0") for engine in made]
+    left = [engine.left_port(INTERFACE, "SOUTH0") for engine in made]
     assert len(left[0]) > 200
     assert left[0] == left[1]
 

@@ -46,6 +46,7 @@ class Door:
         tile: model index of the tile.
         host: whose accesses these are, and how long they take; None = they take no time and no bank.
         filled: by word of ``State.memory``, set where something is written; None = nobody wants to know.
+        looks: is called before each access; None = nobody wants to know.
 
     Every method raises :class:`RegisterError` for an address that is unaligned, outside the tile or answered
     by nothing, and for a value that is not 32 bit.
@@ -57,9 +58,10 @@ class Door:
         tile: int,
         host: HostTime | None = None,
         filled: npt.NDArray[np.bool_] | None = None,
+        looks: Callable[[], None] | None = None,
     ) -> None:
         self._spec, self._state, self._tile = state.spec, state, tile
-        self._filled = filled
+        self._filled, self._look = filled, looks
         self._off, self._host = plain(state.gates).off, host
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
         self._memory_bytes, self._memory_base = (
@@ -67,17 +69,16 @@ class Door:
             int(state.spec.tiles.memory_base[tile]),
         )
         self._answering = answering(self._kind.name, bool(state.spec.tiles.has_dma[tile]))
-        self._at_once = None if host is None else Door(state, tile, filled=filled)
+        self._at_once = None if host is None else Door(state, tile, filled=filled, looks=looks)
 
     def at_once(self) -> Door:
         """The same door without the time of a host, for what is set up or looked at from outside."""
-        if self._at_once is None or self._host is None:
-            return self
-        self._host.look()
-        return self._at_once
+        return self if self._at_once is None else self._at_once
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
+        if self._look is not None:
+            self._look()
         if self._host is not None:
             self._host.access(self._tile)
         if (
@@ -98,6 +99,8 @@ class Door:
 
     def _arrive(self, words: int) -> None:
         """Let time pass until the host comes to an access of so many words."""
+        if self._look is not None:
+            self._look()
         if self._host is not None:
             self._host.access(self._tile, words)
 

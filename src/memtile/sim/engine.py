@@ -144,11 +144,10 @@ class Engine(ManyWrites):
 
     def door(self, tile: int, *, timed: bool = False) -> Door:
         """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
-        self.cores.look()
         if (tile, timed) not in self._doors:
-            self._doors[tile, timed] = Door(
-                self._state, tile, self.host if timed else None, self.checks.filled
-            )
+            host = self.host if timed else None
+            looks, filled = self.cores.look, self.checks.filled
+            self._doors[tile, timed] = Door(self._state, tile, host, filled, looks)
         door = self._doors[tile, timed]
         return self._observer(door, tile) if self._observer else door
 

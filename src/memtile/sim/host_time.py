@@ -30,19 +30,8 @@ ACTING = (
 """Lists of the state of who does something in a cycle, and counts of what is on its way."""
 
 
-class Looks(Protocol):
-    """Kernels, which may be what looks at the model."""
-
-    def look(self) -> None:
-        """Somebody looks at the model as a whole."""
-
-
 class PassesTime(Protocol):
     """An engine, as its host sees it."""
-
-    @property
-    def cores(self) -> Looks:
-        """Its kernels."""
 
     def pass_to(self, cycle: int) -> None:
         """Let time pass up to a cycle."""
@@ -96,16 +85,9 @@ class HostTime:
 
     def come_to(self, tile: int) -> None:
         """Let time pass until the host is free and the tile takes an access."""
-        self.look()
         self.reach()
         while self._ports.left[tile] and not self.stopped and not self._gates.off[tile]:
             self._pass_to(self.now + int(self._ports.left[tile]))
-
-    def look(self) -> None:
-        """Somebody looks at the model from outside; not every kernel may."""
-        engine = self._engine()
-        if engine is not None:
-            engine.cores.look()
 
     def jump(self, cycle: int) -> bool:
         """Move the clock to ``cycle`` if nothing acts, as ``passing`` does; False if something does."""

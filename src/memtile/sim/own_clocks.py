@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Protocol
+from weakref import ref
 
 import numpy as np
 
@@ -95,7 +96,7 @@ class OwnClocks:
     Args:
         forward: its fast-forward.
         cores: its kernels.
-        outside: the engine itself.
+        outside: the engine itself, which has these clocks and is not kept by them.
 
     Attributes:
         on: whether parts that do not hang together have clocks of their own; by default where the engine is
@@ -109,7 +110,7 @@ class OwnClocks:
         self.on = ENABLED
         self.pieces = 0
         self.free = False
-        self._forward, self._cores, self._outside = forward, cores, outside
+        self._forward, self._cores, self._engine = forward, cores, ref(outside)
         self._groups: Groups | None = None
         self.parts: Parts | None = None
         self._may, self._searched, self._piece = False, False, _PIECE
@@ -211,6 +212,12 @@ class OwnClocks:
         if plain(st.guards).inspected.any():
             return _FLIPPED
         return _OUTSIDE if sum(array.nbytes for array in self._written()) > _MOST_OUTSIDE else ""
+
+    @property
+    def _outside(self) -> Outside:
+        engine = self._engine()
+        assert engine is not None  # it runs
+        return engine
 
     def _written(self) -> list[Any]:
         """The arrays of external memory that channels write to."""
