@@ -19,12 +19,14 @@ from memtile.model.memory.control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
-from memtile.model.streams import control_packets, switch
+from memtile.model.streams import control_packets, pipes, switch
 from memtile.model.streams.host_ports import offer
 
 _SETTLED = (
     2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
 )
+_WORTH = 24  # cycles ahead for which pipes are looked for
+_APART, _FAR_APART = 16, 128  # cycles between two looks, and after some that found nothing new
 
 
 class Stop(IntEnum):
@@ -142,6 +144,12 @@ def settle(st: State) -> None:
 
 
 @inlined
+def looked_at(st: State) -> bool:
+    """Whether anybody but the switches may look at ports, or change them, while the clock runs."""
+    return bool(st.active_units[0] + st.in_flight[0] + st.active_controls[0] > 0 or history.logging(st))
+
+
+@inlined
 def step(st: State) -> None:
     """One cycle of the array clock, but for the books of resting channels."""
     st.clock.activity[0] = 0
@@ -153,7 +161,7 @@ def step(st: State) -> None:
     use_memory(st)
     if st.cascading[0] > 0:
         cascade.step(st)
-    if st.active_ports[0] > 0:
+    if st.active_ports[0] + st.piped[0] > 0:
         switch.step(st)
     lock_port.serve(st)
     retire_channels(st)
@@ -162,6 +170,8 @@ def step(st: State) -> None:
     st.clock.booked[0] = 1
     if history.logging(st):
         history.log_cycle(st)
+    if st.piped[0] > 0 and looked_at(st):
+        pipes.end_all(st, st.clock.now[0] + 1)
     if st.active_units[0] + st.in_flight[0] > 0:
         event_units.step(st)
     if st.active_controls[0] > 0:
@@ -212,6 +222,14 @@ def skip(st: State, until: int) -> None:
 
 
 @jit
+def look_for_pipes(st: State, until: int) -> bool:
+    """Let ports become pipes if that is worth it up to cycle ``until``; whether some did."""
+    if until - st.clock.now[0] < _WORTH or st.active_ports[0] == 0 or looked_at(st):
+        return False
+    return pipes.look(st)
+
+
+@jit
 def advance_to_end(st: State, until: int, anchor: int, bds: int) -> int:
     """Cycles up to ``until`` at most, or up to where channel ``anchor`` has ended other than ``bds`` BDs.
 
@@ -224,6 +242,16 @@ def advance_to_end(st: State, until: int, anchor: int, bds: int) -> int:
     Returns:
         A ``Stop`` code.
     """
+    stop = advance_with_pipes(st, until, anchor, bds)
+    if st.piped[0] > 0:
+        pipes.end_all(st, st.clock.now[0])
+    return stop
+
+
+@jit
+def advance_with_pipes(st: State, until: int, anchor: int, bds: int) -> int:
+    """The same, but the ports of pipes are as they were when these began."""
+    next_look, apart = st.clock.now[0], _APART
     while st.clock.now[0] < until and (anchor < 0 or st.channels.bds_done[anchor] == bds):
         if st.clock.asking[0] > 0:
             return Stop.KERNEL
@@ -231,6 +259,9 @@ def advance_to_end(st: State, until: int, anchor: int, bds: int) -> int:
             return Stop.SINK_FULL
         if st.clock.columns_written[0] > 0:
             return Stop.LIMIT
+        if st.clock.now[0] >= next_look:
+            apart = _APART if look_for_pipes(st, until) else min(2 * apart, _FAR_APART)
+            next_look = st.clock.now[0] + apart
         step(st)
         if st.clock.quiet[0] >= _SETTLED:
             at = next_timer(st)

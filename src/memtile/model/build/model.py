@@ -51,7 +51,7 @@ from memtile.model.state.events import (
 )
 from memtile.model.state.memory import INTERFACES, AxiPorts, Guards, Interfaces
 from memtile.model.state.state import Spec, State
-from memtile.model.state.streams import Arbiters, Controls
+from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, PIPES, Arbiters, Controls
 from memtile.model.state.tiles import Gates, Kinds, Placed, Tiles
 from memtile.model.state.time import Clock, timings
 
@@ -277,6 +277,8 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "signals": (many, len(Signal)),
         "seen": (counts.channels, len(ChannelEvent)),
         "core_seen": (counts.cores, len(CoreEvent)),
+        "pipes": (PIPES, PIPE_RING + 2 * PIPE_SLOTS),
+        "piped": PIPES + 1,
         "flights": (counts.nodes, SIDES, FLIGHT),
         "regions": (0, len(Region)),
         "region_homes": 0,

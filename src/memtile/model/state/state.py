@@ -102,6 +102,10 @@ class StateTables(NamedTuple):
     packet_slaves: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS), Owner.MODEL]
     # [0] how many; then the switch ports that hold words
     active_ports: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE), Owner.MODEL]
+    # (pipe, [its columns, words, flags]) chains of ports that are one ring within the clock loop
+    pipes: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
+    # [0] how many; then the rows of those that there are
+    piped: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS), Owner.MODEL]
     # [0] how many; then the interfaces to neighbours asked for in this cycle
     asked_interfaces: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS), Owner.MODEL]
     # [0] how many; then the cores whose kernel is not done

@@ -1,5 +1,6 @@
 """Tables of the stream switches and the tile-control ports; columns as in ``state.state``."""
 
+from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from memtile.arch.ports import MSELS
@@ -30,6 +31,9 @@ from memtile.model.state.columns import (
 # flags of an entry; a pair is two words, the lower one first; above them is the label of checking.notes
 TLAST, PAIR, WRONG_PARITY = 1, 2, 4
 PORT_SLOTS = 16  # ring slots of a switch port: a power of two; the stream FIFO is the deepest
+PIPED = 3  # and above: SwitchPorts.active of the ports of a pipe, with its row in State.pipes
+PIPES = 128  # at most
+PIPE_SLOTS = 64  # ring slots of a pipe: a power of two
 CONTROL_SLOTS = 64  # of a tile's buffer of tokens and answers; the most that Timing allows
 COUNT_SLOTS = 16  # of a channel's finish-on-TLAST counts
 
@@ -37,6 +41,23 @@ PortRing = Annotated[Ints, (PORT_SLOTS,)]
 ControlRing = Annotated[Ints, (CONTROL_SLOTS,)]
 CountRing = Annotated[Ints, (COUNT_SLOTS,)]
 Msels = Annotated[Ints, (MSELS,)]
+
+
+class Pipe(IntEnum):
+    """Columns of ``State.pipes``, see ``streams.pipes``; behind them the words that came, and their flags."""
+
+    PORTS = 0  # how many it has; 0 = there is no pipe
+    FIRST = 1  # of them
+    LAST = 2
+    LATENCY = 3  # of all together
+    SINCE = 4  # cycle in which it began
+    PUSHED = 5  # cycle in which the latest word came
+    ENDED = 6  # cycle in which the latest TLAST went
+    CHANNEL = 7  # S2MM channel that takes its words, -1 = none
+    PORT = 8  # port that does, -1 = none
+
+
+PIPE_RING = len(Pipe)
 
 
 class SwitchPorts(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from memtile.jit.decorators import inlined
 from memtile.model.roster import wake_port
 from memtile.model.state.state import State
-from memtile.model.state.streams import TLAST
+from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, PIPED, TLAST, Pipe
 
 _LATEST = 8  # cycles: the longest latency that Timing allows to a port
 _SEEN = (1 << _LATEST) - 1
@@ -25,7 +25,7 @@ def has_room(st: State, port: int) -> bool:
     if room <= 0:
         return False
     fresh = switch.latency[port] - (st.clock.now[0] - switch.popped[port])
-    if fresh <= 0:
+    if room > fresh:  # as no more than one word a cycle left
         return True
     gone = switch.departures[port] & ((1 << fresh) - 1)
     while gone != 0 and room > 0:
@@ -38,8 +38,15 @@ def has_room(st: State, port: int) -> bool:
 
 @inlined
 def push(st: State, port: int, word: int, last: int) -> None:
-    """Put a word into a port that has room."""
+    """Put a word into a port that has room, or into the pipe that begins with it."""
     switch = st.switch
+    if switch.active[port] >= PIPED:
+        pipe, slot = switch.active[port] - PIPED, st.clock.now[0] & (PIPE_SLOTS - 1)
+        st.pipes[pipe, PIPE_RING + slot] = word
+        st.pipes[pipe, PIPE_RING + PIPE_SLOTS + slot] = last
+        st.pipes[pipe, Pipe.PUSHED] = st.clock.now[0]
+        st.clock.activity[0] = 1
+        return
     slot = (switch.head[port] + switch.held[port]) & switch.wrap[port]
     switch.words[port, slot] = word
     switch.last[port, slot] = last
@@ -69,3 +76,9 @@ def pop(st: State, port: int) -> None:
     quiet = st.clock.now[0] - switch.popped[port]
     switch.departures[port] = (switch.departures[port] << quiet | 1) & _SEEN if quiet < _LATEST else 1
     switch.popped[port] = st.clock.now[0]
+
+
+@inlined
+def gone_in_a_row(departures: int, words: int) -> int:
+    """``departures`` after so many words more, one a cycle."""
+    return (departures << words | ((1 << words) - 1)) & _SEEN if words < _LATEST else _SEEN

@@ -231,8 +231,8 @@ def make_plan(st: State, work: Arrays) -> None:
             rows = layout[entry + ROW_WORDS]
             if owned == RowsOf.LIST:
                 rows = min(rows, 1 + book[Book.COUNT + Part.CHANNEL] + book[Book.COUNT + Part.CORE])
-            elif owned == RowsOf.PORT_LIST:
-                rows = min(rows, 1 + book[Book.COUNT + Part.PORT])
+            elif owned == RowsOf.LENGTH:
+                rows = 1
             add_words(work, entry, rows)
     book[Book.PLANNED], book[Book.PACKETS] = 1, st.clock.by_packet[0]
 

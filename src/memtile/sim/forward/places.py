@@ -85,7 +85,7 @@ class RowsOf(IntEnum):
     PORT = 11
     MODEL = 12
     LIST = 13  # of channels and cores: its length, and as many entries as there may be
-    PORT_LIST = 14
+    LENGTH = 14  # of a list whose order makes no difference, and what is in it is in a column too
 
 
 OF_TILES = int(RowsOf.CHANNEL)

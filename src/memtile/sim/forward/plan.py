@@ -104,7 +104,7 @@ _LISTS = {  # what has as many entries as something is live
     "bidding": RowsOf.LIST,
     "releasing": RowsOf.LIST,
     "active_cores": RowsOf.LIST,
-    "active_ports": RowsOf.PORT_LIST,
+    "active_ports": RowsOf.LENGTH,  # pipes leave it in another order
 }
 
 _SLOT_SIZE, _BASES = int(Book.SLOT_SIZE), slice(int(Book.BASE), Book.ALL + 1)  # enums are slow as numbers
