@@ -169,4 +169,5 @@ def test_arrays_of_fast_forward_are_where_compiled_code_looks_for_them() -> None
         assert made.place is not None
         assert made.place.words[:-2].tolist() == place_of(Arrays(*made)).words[:-2].tolist()
         assert made.place.address == made.place.words.ctypes.data
-        assert made.place.result == made.place.address + 8 * (len(made.place.words) - 2)
+        assert made.place.given.value == made.place.address
+        assert made.place.result.value == made.place.address + 8 * (len(made.place.words) - 2)

@@ -1102,7 +1102,7 @@ MUTANTS = (
     Mutant(
         "a kernel that does something else is taken to do the same",
         "sim/replay.py",
-        "or action is None or cores.codes.code(action) != Code(*code)",
+        "or action is None or cores.codes.code(action) != tuple(code)",
         "or action is None",
         "tests/timing/test_forward_flows.py"
         "::test_a_short_run_ends_as_one_that_steps[a kernel that waits longer often]",
@@ -1227,6 +1227,20 @@ MUTANTS = (
         "found[:used] = 0",
         "pass",
         "tests/data/test_memory_given_back.py::test_a_model_in_memory_of_another_begins_with_zeros",
+    ),
+    Mutant(
+        "a buffer that a kernel moves stays where it was first",
+        "sim/pieces.py",
+        'if getattr(getattr(type(thing), "__dataclass_params__", None), "frozen", False):',
+        "if True:",
+        "tests/data/test_known_pieces.py::test_a_buffer_that_moves_is_where_it_is",
+    ),
+    Mutant(
+        "a buffer is in its own tile whichever one is named",
+        "sim/kernels.py",
+        "known = self._pieces.of(piece) if tile is None else None",
+        "known = self._pieces.of(piece)",
+        "tests/data/test_known_pieces.py::test_a_tile_that_is_named_comes_before_that_of_the_buffer",
     ),
     Mutant(
         "words that came again stand once",

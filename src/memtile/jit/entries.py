@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from ctypes import c_int64
+from ctypes import c_int64, c_void_p
 from functools import cached_property
 from inspect import signature
 from typing import Any
@@ -51,13 +51,13 @@ class Entry:
     def __call__(self, struct: Any, *numbers: int) -> int:
         """Call it without the lock of the interpreter: other threads run meanwhile."""
         place: Place = struct.place or place_of(struct)
-        if self.free(place.result, place.error, place.address, *numbers):
+        if self.free(place.result, place.error, place.given, *numbers):
             raise RuntimeError(f"{self.__name__}: an error in compiled code")
         return place.answer.value
 
     @property
     def held(self) -> Any:
-        """``held(place.result, place.error, place.address, *numbers)``; ``place.answer`` has the result.
+        """``held(place.result, place.error, place.given, *numbers)``; ``place.answer`` has the result.
 
         The lock of the interpreter is held, so it is for what takes less than a microsecond or so.
         """
@@ -117,8 +117,9 @@ class Entry:
         with settings(cache_directory(self.sources)):
             compiled = compiled_entry(self.function)
 
-        def call(result: int, _error: int, *numbers: int) -> int:
-            c_int64.from_address(result).value = compiled(*numbers)
+        def call(result: c_void_p, _error: c_void_p, *numbers: Any) -> int:
+            plain = [getattr(number, "value", number) for number in numbers]
+            c_int64.from_address(result.value or 0).value = compiled(*plain)
             return 0
 
         return native.Calls(call, call)

@@ -9,7 +9,7 @@ in the interpreter (where the tuple itself is handed on) and compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from ctypes import c_int64
+from ctypes import c_int64, c_void_p
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, cast
@@ -32,6 +32,7 @@ class Place(NamedTuple):
 
     Attributes:
         address: of the struct.
+        given: the same, as a call takes it quickest, and so are the next two.
         result: address of the result of a call.
         error: address of what went wrong in it.
         answer: the result.
@@ -39,8 +40,9 @@ class Place(NamedTuple):
     """
 
     address: int
-    result: int
-    error: int
+    given: c_int64
+    result: c_void_p
+    error: c_void_p
     answer: c_int64
     words: npt.NDArray[np.uint64]
 
@@ -140,7 +142,8 @@ def _place(words: npt.NDArray[np.uint64]) -> Place:
     """The place whose last two words are for the result and for an error."""
     first = int(_of_memory(words).data)
     result = first + words.itemsize * (len(words) - 2)
-    return Place(first, result, result + words.itemsize, c_int64.from_address(result), words)
+    answer, error = c_int64.from_address(result), c_void_p(result + words.itemsize)
+    return Place(first, c_int64(first), c_void_p(result), error, answer, words)
 
 
 def addresses_at(struct: Any) -> dict[str, int]:

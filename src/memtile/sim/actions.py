@@ -124,31 +124,39 @@ A = TypeVar("A")
 class Made:
     """The actions that a kernel, or a host sequence, has made and not yielded.
 
-    One that it drops is an action that it forgot to yield.
+    One that it drops is an action that it forgot to yield. Most are yielded before another one is made; the
+    others are watched from then on.
 
     Attributes:
-        forgotten: how it made the first such action; empty = none.
+        forgotten: how it made the first action that it had dropped when it yielded another one; empty = none.
     """
 
     def __init__(self) -> None:
         self.forgotten = ""
-        self._open: dict[int, ref[Any]] = {}
+        self._new: dict[int, tuple[Any, str, tuple[object, ...]]] = {}
+        self._watched: dict[int, ref[Any]] = {}
 
     def add(self, action: A, text: str, *numbers: object) -> A:
         """Note an action that the kernel makes as ``text`` says, which has places for ``numbers``."""
-        key = id(action)
-
-        def dropped(_: object) -> None:
-            if self._open.pop(key, None) is not None:
-                said = text.format(*map(_named, numbers)) if numbers else text
-                self.forgotten = self.forgotten or said
-
-        self._open[key] = ref(action, dropped)
+        self._new[id(action)] = action, text, numbers
         return action
 
     def remove(self, action: object) -> None:
-        """Note that the kernel has yielded an action."""
-        self._open.pop(id(action), None)
+        """Note that the kernel has yielded an action; None = it has come to its end."""
+        if self._new.pop(id(action), None) is None:
+            self._watched.pop(id(action), None)
+        while self._new:
+            self._watch(*self._new.popitem()[1])
+
+    def _watch(self, action: Any, text: str, numbers: tuple[object, ...]) -> None:
+        key = id(action)
+
+        def dropped(_: object) -> None:
+            if self._watched.pop(key, None) is not None:
+                said = text.format(*map(_named, numbers)) if numbers else text
+                self.forgotten = self.forgotten or said
+
+        self._watched[key] = ref(action, dropped)
 
 
 def _named(number: object) -> str:

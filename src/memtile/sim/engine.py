@@ -45,6 +45,7 @@ from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 from memtile.sim.wordless import needed_by, words_are_gone, words_wanted
 
+_KERNEL = clock.Stop.KERNEL  # members of an enum are slow to look up
 _NOBODY = Caught()  # takes words
 
 Progress = Callable[[int], None]
@@ -243,12 +244,12 @@ class Engine(ManyWrites):
         try:
             while True:
                 self.upsets.strike()
-                following, self._unsettled = self.now + 1, True
+                following, self._unsettled = int(self._clock.now[0]) + 1, True
                 target = min(until, self.upsets.next_cycle, following if self._watcher else until)
                 stop = self.clocks.run(self._state, target, self._step, self._serve_ports)
                 if self._watcher is not None and self.now == following:
                     self._watcher()
-                if stop is clock.Stop.KERNEL:
+                if stop is _KERNEL:
                     self.cores.serve()
                     continue
                 self._serve_ports()

@@ -8,9 +8,8 @@ banks are those of the actions (docs/timing.md, DEV-CORE-3).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -25,10 +24,9 @@ from memtile.model.state.state import Spec, State
 from memtile.sim import host_memory
 from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Made, Pattern, Wait, merge
 from memtile.sim.links import Links
+from memtile.sim.pieces import Array, Known, MemoryPiece, Piece, Resolved, Semaphore
 from memtile.sim.processor_bus import ProcessorBus
 from memtile.sim.races.kernel_notes import CoreNotes, watched
-
-Array = npt.NDArray[Any]
 
 Where = int | tuple[int, int] | None
 
@@ -36,53 +34,6 @@ INSTRUCTION_EVENTS = (0, 1)
 _OWN_LOCKS, _OWN_WINDOW = range(COMPUTE.locks), CORE.lock_windows[SIDES[-1]]
 _OPERANDS = range(-MEMORY.lock_value_max - 1, MEMORY.lock_value_max + 1)
 _REACH = "AM020 chapter 4: a core reaches its own, north, south and west data memory"
-
-
-class Piece(Protocol):
-    """A named array in the data memory of a compute tile, like ``design.buffers.Buffer``."""
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    @property
-    def offset(self) -> int:
-        """First byte in the tile's own memory."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """NumPy shape, last dimension contiguous."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Element type."""
-
-    @property
-    def place(self) -> tuple[int, int] | None:
-        """Column and row of its tile; None = the core's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPiece:
-    """Elements of a tile's data memory by their address; ``place`` None = the core's own tile."""
-
-    name: str
-    offset: int
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    place: tuple[int, int] | None = None
-
-
-class Semaphore(Protocol):
-    """A lock of a compute tile, like ``design.locks.Lock``."""
-
-    @property
-    def id(self) -> int:
-        """Number within the tile."""
-
-    @property
-    def place(self) -> tuple[int, int] | None:
-        """Column and row of its tile; None = the core's own."""
 
 
 class Core(Links):
@@ -112,6 +63,7 @@ class Core(Links):
         self._tiles = plain(state.spec.tiles)
         self._reach: list[int] = self._tiles.core_reach[tile].tolist()
         self._found: dict[tuple[int, int], int] = {}  # tiles by place, as they were asked for
+        self._locks, self._pieces = Known[int](), Known[Resolved]()
         self._inspected = plain(state.guards).inspected
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.notes: CoreNotes | None = None  # where the run is checked for races
@@ -286,7 +238,7 @@ class Core(Links):
         if self.notes is not None:
             self.notes.part(self._array(piece, owner, first), False)
         if not self._inspected[owner]:
-            return self._array(piece, owner, first).reshape(piece.shape).copy()
+            return self._elements(piece, owner, first).copy()
         low, high = first // WORD_BYTES, -(-(first + nbytes) // WORD_BYTES)
         words = host_memory.load(self._state, owner, low, high - low)
         data = words.view(np.uint8)[first % WORD_BYTES :][:nbytes]
@@ -308,12 +260,13 @@ class Core(Links):
         """
         owner, first, nbytes = self._place(piece, tile)
         given = np.asarray(values)
-        if given.shape != piece.shape or not np.can_cast(given.dtype, piece.dtype, "same_kind"):
+        same = given.dtype == piece.dtype
+        if given.shape != piece.shape or not (same or np.can_cast(given.dtype, piece.dtype, "same_kind")):
             text, allowed = f"{given.dtype} {given.shape}", f"{piece.dtype} {tuple(piece.shape)}"
             field = f"buffer {piece.name!r}"
             says = f"the values for {field} are {text}; the buffer is {allowed}"
             raise self._error("kernel_values", field, text, allowed, "NumPy, same kind", says=says)
-        wrong = _not_held(given, piece.dtype)
+        wrong = None if same else _not_held(given, piece.dtype)
         if wrong is not None:
             allowed = f"{np.iinfo(piece.dtype).min}..{np.iinfo(piece.dtype).max}"
             field, source = f"buffer {piece.name!r}", f"values of {piece.dtype}"
@@ -326,15 +279,28 @@ class Core(Links):
             self.notes.part(self._array(piece, owner, first), True)
         if self.written is not None:
             self.written.append(self._bytes(owner, first, nbytes))
-        self._array(piece, owner, first).reshape(piece.shape)[...] = given
+        self._elements(piece, owner, first)[...] = given
 
     def _place(self, piece: Piece, tile: Where) -> tuple[int, int, int]:
         """Model index of the buffer's tile, its first byte there, and how many it has."""
         self.looked = True
-        tile = self._tile_of(piece, tile)
-        self._side(tile, f"buffer {piece.name!r}")
-        first = self._first_byte(piece, tile)
-        return (self.tile if tile is None else tile), first, prod(piece.shape) * piece.dtype.itemsize
+        known = self._pieces.of(piece) if tile is None else None
+        if known is not None:
+            return known.place
+        at = self._tile_of(piece, tile)
+        self._side(at, f"buffer {piece.name!r}")
+        owner, first = self.tile if at is None else at, self._first_byte(piece, at)
+        found = owner, first, prod(piece.shape) * piece.dtype.itemsize
+        if tile is None:
+            self._pieces.keep(piece, Resolved(found, self._array(piece, owner, first).reshape(piece.shape)))
+        return found
+
+    def _elements(self, piece: Piece, owner: int, first: int) -> Array:
+        """The buffer's elements, for a moment."""
+        known = self._pieces.of(piece)
+        if known is not None and known.place[:2] == (owner, first):
+            return known.elements
+        return self._array(piece, owner, first).reshape(piece.shape)
 
     def _array(self, piece: Piece, owner: int, first: int) -> Array:
         """The buffer's elements, flat; arrays made from this one keep it alive."""
@@ -395,6 +361,9 @@ class Core(Links):
         """Id of the tile's lock as the core sees it."""
         if type(semaphore) is int and tile is None and semaphore in _OWN_LOCKS and value in _OPERANDS:
             return _OWN_WINDOW + semaphore
+        known = self._locks.of(semaphore) if tile is None else None
+        if known is not None and value in _OPERANDS:
+            return known
         if isinstance(semaphore, int | np.integer):
             lock, at = int(semaphore), self._tile_at(tile)
         elif not hasattr(semaphore, "id") or not hasattr(semaphore, "place"):
@@ -411,7 +380,8 @@ class Core(Links):
             field = f"value for lock {lock}"
             says = f"the {field} is {value}, allowed are {allowed}"
             raise self._error("kernel_lock", field, str(value), allowed, "AM020: lock operand", says=says)
-        return CORE.lock_windows[side] + int(lock)
+        found = CORE.lock_windows[side] + int(lock)
+        return self._locks.keep(semaphore, found) if tile is None else found
 
     def _check_addresses(self, pattern: Pattern) -> None:
         """Refuse addresses outside the windows of tiles that are there."""

@@ -6,6 +6,7 @@ port and the untimed run share most of that, so they are compiled once, behind o
 
 from __future__ import annotations
 
+from ctypes import c_int64
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -65,6 +66,7 @@ FOLLOW = 1  # a write was answered, and there is to do what ``column_clock`` doe
 _WRITE, _READ = int(Operation.WRITE), int(Operation.READ)  # members of an enum are slow to look up
 _RUN, _FORWARD = int(Operation.RUN), int(Operation.FORWARD)
 _STOPS = {int(stop): stop for stop in clock.Stop}
+_NOTHING = c_int64(0)  # instead of a struct
 _NO_INTS = np.zeros(0, dtype=np.int64)
 _NO_WORDS, _NO_BYTES = np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8)
 _NO_BOOLS = np.zeros(0, dtype=np.bool_)
@@ -137,9 +139,9 @@ def ask(st: State, operation: int, x: int = 0, y: int = 0, z: int = 0, more: Str
     """Have an operation carried out, compiled or not; what it does not take can be left out."""
     if not ENABLED:
         return int(carry_out(st, operation, x, y, z, more))
-    address = 0 if more is None else (more.place or place_of(more)).address
+    further = _NOTHING if more is None else (more.place or place_of(more)).given
     place = st.place or place_of(st)
-    if operate.free(place.result, place.error, place.address, operation, x, y, z, address):
+    if operate.free(place.result, place.error, place.given, operation, x, y, z, further):
         raise RuntimeError("operate: an error in compiled code")
     return place.answer.value
 
@@ -211,7 +213,7 @@ def read(st: State, tile: int, offset: int) -> int:
     if not ENABLED:
         return int(axi.read(st, tile, offset))
     place = st.place or place_of(st)
-    operate.held(place.result, place.error, place.address, _READ, tile, offset, 0, 0)
+    operate.held(place.result, place.error, place.given, _READ, tile, offset, 0, 0)
     return place.answer.value
 
 
@@ -219,7 +221,7 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
     """Write one word, see ``axi.write``."""
     if ENABLED:
         place = st.place or place_of(st)
-        operate.held(place.result, place.error, place.address, _WRITE, tile, offset, value, 0)
+        operate.held(place.result, place.error, place.given, _WRITE, tile, offset, value, 0)
         answer = place.answer.value
     else:
         answer = write_one(st, tile, offset, value)

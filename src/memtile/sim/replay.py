@@ -15,13 +15,13 @@ import numpy as np
 from memtile.model.dma.access_log import CH, FIRST_CORE
 from memtile.model.state.state import State
 from memtile.sim import machine
-from memtile.sim.action_codes import Code
 from memtile.sim.actions import Action
 from memtile.sim.cores import Cores
 from memtile.sim.forward.places import SEGMENT, Arrays, Book
 from memtile.sim.forward.replay import ALL_DONE
 
 _FAR = 1 << 62  # a cycle that no stepping comes to
+_DONE = int(Book.DONE)  # members of an enum are slow as numbers
 
 
 class Replay:
@@ -60,13 +60,13 @@ class Replay:
     def _jump(self) -> None:
         book, cores, done = self._work.book, self._cores, 0
         while (at := machine.next_action(self._state, self._work)) != ALL_DONE:
-            if book[Book.DONE] != done:
-                done = book[Book.DONE]
+            if book[_DONE] != done:
+                done = book[_DONE]
                 self._taken.clear()
             number, *code = book[at + CH : at + SEGMENT].tolist()
             self._core = core = FIRST_CORE - number
             action = cores.following(core)
-            if self._stepped or action is None or cores.codes.code(action) != Code(*code):
+            if self._stepped or action is None or cores.codes.code(action) != tuple(code):
                 self._pending = core, action
                 self.catch_up()
                 self._pending = None
