@@ -42,7 +42,7 @@ TIMINGS = (
         external_first_write=40,
     ),
     Timing(ingress_words=3, task_start=5, external_burst_overhead=3),
-    Timing(port_pause=1),
+    Timing(port_pause=1, ingress_latency=2, wire_start=1),
 )
 FULL, EMPTY = 0, 1  # locks of the compute tile's input; 2 and 3 are those of its output
 AREA = 1 << 15  # words of each external buffer

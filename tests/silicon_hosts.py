@@ -13,7 +13,7 @@ from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.register_map import event_modules, register_named
 from memtile.arch.tiles import INTERFACE, MEMORY, MM2S, S2MM
 from memtile.bd.codec import encode
-from memtile.bd.descriptor import Acquire, Descriptor, Release
+from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.operations import BlockWrite, MaskWrite, Operation, Write, address_of
@@ -232,6 +232,45 @@ def absorbed(buffers: int, words: int = 64) -> Measured:
     return {"tasks": 20}
 
 
+def free_running(place: int) -> Measured:
+    """A drain and a fill of a memory tile, each a descriptor of 256 words that follows itself for ever.
+
+    The host asks for 16 transfers of the drain, and then gives as many of the fill: how long both are at work
+    together is the time of firmware and of the first read.
+
+    Args:
+        place: first word of the fill, -1 = no fill.
+    """
+    array = Array("npu1", 1, PHOENIX)
+    unit = EventUnit(array.memory_tile(0).own_door)
+    unit.count(0, "CONFLICT_DM_BANK_0", "CONFLICT_DM_BANK_0")
+    setup = Program()
+    setup.route_tokens(0)
+    setup.up(0, 0, 0)
+    setup.down(0, 0, 0)
+    setup.circuit(0, 1, "SOUTH0", "DMA0")
+    setup.circuit(0, 1, "DMA0", "SOUTH0")
+    words, dims = 16 * 256, (Dim(1, 4), Dim(64, 0))
+    for bd, direction, at in ((0, MM2S, 0), (1, S2MM, place)):
+        if at >= 0:
+            setup.add(Write(TILE + MEMORY.lock_value_base + bd * MEMORY.lock_value_stride, 1))
+            guards: dict[str, Any] = {"acquire": Acquire(OWN.lock(bd), -1, True)}
+            guards["release"] = Release(OWN.lock(bd), 1)
+            setup.bd(0, bd, Descriptor("memory", 256, OWN.address(at), dims=dims, next=bd, **guards))
+            setup.push(0, 1, direction, 0, bd)
+    host = Program()
+    for bd, direction in enumerate((S2MM, MM2S)[: 1 + (place >= 0)]):
+        host.bd(0, bd, Descriptor("interface", words, DmaAddress(0)))
+        host.patch(0, bd, 1 - bd, 0)
+        host.push(0, 0, direction, 0, bd, token=direction == S2MM)
+    host.wait_token(0, 0, S2MM, 0)
+    given = [Given("arg0", np.arange(words, dtype=np.uint32))] if place >= 0 else []
+    wanted = [Wanted("arg1", np.dtype(np.uint32), (words,))]
+    operations = [*setup.operations, *by_firmware(host.operations)]
+    run_program(operations, array, given, wanted, launch=len(setup.operations))
+    return {"conflicts": unit.counted(0)}
+
+
 def rate_of_channels(columns: int, channels: int, words: int) -> Measured:
     """External memory through memory tiles and back: bytes a cycle each way, of all channels together."""
     with chosen_timing(WARM):
@@ -276,6 +315,7 @@ SETUPS = {
         two_channels,
         numbered_beyond,
         absorbed,
+        free_running,
         rate_of_channels,
         broadcast,
     )

@@ -24,7 +24,7 @@ def measure(design: str, device: str) -> Measured:
             done = loads(Text(each.name, text_of(each, device))).run()
             words = np.asarray(done.arrays["0"]).reshape(-1).view(np.uint32)
             traces[each.name] = [(each.name, words)]
-    return {name: float(value) for name, value in measured(device, traces).values.items()}
+    return {each.constant.name: float(each.value) for each in measured(device, traces).found}
 
 
 SETUPS = {"measure": measure}

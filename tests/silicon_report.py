@@ -8,6 +8,7 @@ import numpy as np
 
 from silicon_fit import fitted
 from silicon_rig import KINDS, MODELLED, OUTLIER, VARIED, Case, bands, cases, error, recorded, summary
+from silicon_spread import Spread, ends, groups, repeats, spreads
 
 HEAD = """# Held to the silicon
 
@@ -26,9 +27,10 @@ Constants that are older than the split (those with GT-1, GT-3, GT-6 and GT-20 i
 chosen with cases of either half. `firmware_push`, and the external memory of a Phoenix laptop, are fitted
 to cases that calibrate; so are the places of a core's accesses in its loop, which its capture does not say.
 Of external memory the medians of 50 runs of 64 words count, single runs do not (`tests/silicon_fit.py`):
-{board}. Ports pause, which was measured (`port_pause` 1). What was measured on Phoenix is run with these
-constants, as `--timing phoenix` does for anybody; the defaults stay assumed, and leave out first accesses and
-pauses.
+{board}. What relays show of ports is fitted to cases that calibrate, too (`port_pause` 1,
+`ingress_latency` 2, `wire_start` 1). What was measured on Phoenix is run with these constants, as
+`--timing phoenix` does for anybody; the defaults stay assumed, and leave out first accesses, and what relays
+show of ports.
 
 What a case says depends on what its time is of, and errors of one kind say nothing of another one, so the
 page has them apart. A case is of the first of these kinds that applies; its set-up and its quantity decide,
@@ -49,6 +51,13 @@ as its source has them, and nothing else does (`time_of` of the case):
 What is *modelled* is all but `host` and `kernel`: firmware and a compiler's code are not in the array, and no
 model of it can have their time. They count among all cases.
 
+A quantity *repeats* unless it is known to differ from run to run of silicon by more than 5%, whatever the
+model gives for it (`tests/silicon_spread.py`): by the runs of its source, by those of the same quantity
+elsewhere, or since the first access to external memory is in it. No model can be within 5% of a single run of
+what does not; it can have the run inside the spread. So these are counted apart: simulated values in the
+spread of runs, and single runs with a first access in the range that the model gives with first accesses as
+long as they are in the cases that calibrate. The first line has both, the second one all cases together.
+
 The band of a case is the lowest and the highest that the model gives when all constants with a likely or a
 measured range are at one end of it, or at the other: {varied}.
 What does not hang on them has none.
@@ -58,19 +67,20 @@ LACKS = {
     "DEV-HOST-2": "not of the array: firmware, whose pushes come after 600, 1,300, 3,050 or 5,600 cycles",
     "DEV-KERNEL-1": "not of the array: instructions of a compiler",
     "DEV-EXT-1": "mechanism: a memory whose latency varies; here it has one value",
+    "DEV-SILICON-8": "mechanism: a sender that fetches ahead across descriptors",
     "DEV-QUEUE-1": "set-up: what a task fills, and a device of another generation",
     "DEV-SILICON-1": "mechanism: what takes time between a release and the first access behind it",
-    "DEV-SILICON-2": "mechanism: one gap of a sender, and one cycle between three numbers of one capture",
+    "DEV-SILICON-2": "set-up: where the sender's descriptors end",
     "DEV-SILICON-3": "set-up: phases and places of accesses; mechanism: the order of core and DMA in a bank",
     "DEV-SILICON-7": "set-up: when firmware pushed it; it waited for the first access of the task before it",
-    "DEV-SILICON-6": "mechanism: when a sender hears of room, by one cycle",
+    "DEV-SILICON-6": "mechanism: a cycle between a core's stream and its sender",
 }
 DRAW = "one run of what differs from run to run by more than this"
 
 
 def lacks(case: Case) -> str:
     """What a case that is off needs and the model or the set-up has not."""
-    if case.time_of == "first" and case.runs <= 1:
+    if case.under_first and case.runs <= 1:
         return DRAW
     return LACKS[case.data["see"][0]]
 
@@ -101,7 +111,7 @@ def _errors(found: list[Case], numbers: Mapping[str, float], half: bool, kind: s
 
 
 def _summary(found: list[Case], numbers: Mapping[str, float]) -> str:
-    """One line: the error of the half that validates."""
+    """The half that validates: error of what repeats, how much of the rest is in its spread, and all."""
     told = []
     for text, kinds in (("what is modelled", MODELLED), ("all", KINDS)):
         count, median, high = summary(_cycles(found, numbers, False, kinds))
@@ -110,10 +120,30 @@ def _summary(found: list[Case], numbers: Mapping[str, float]) -> str:
         count, median, high = summary(_errors(found, numbers, False, kind))
         told.append(f"{kind} ({count}): {median:.1%}, {high:.1%}")
     first, second, *rest = told
+    same, other = (_held_to(found, numbers, half=False, again=again) for again in (True, False))
+    count, median, high = summary(_error(case, numbers) for case in same)
+    known = spreads(found, bands())
+    inside = sum(known[case.id].has(case, numbers[case.id]) for case in other)
     return (
-        f"**Error of cycle counts, validation half: {first}; {second}. "
-        f"By what the time is of: {'; '.join(rest)}.**"
+        "**Error of cycle counts, validation half, of what is modelled and repeats on silicon "
+        f"({count} cases): median {median:.1%}, 90th percentile {high:.1%}; "
+        f"of what does not repeat there ({len(other)} cases) {inside} are inside its spread.**\n\n"
+        f"**All together: {first}; {second}. By what the time is of: {'; '.join(rest)}.**"
     )
+
+
+def _held_to(found: list[Case], numbers: Mapping[str, float], *, half: bool, again: bool) -> list[Case]:
+    """Cycle counts of what is modelled, of one half, that repeat on silicon or do not."""
+    known = spreads(found, bands())
+    return [
+        case
+        for case in found
+        if case.id in numbers
+        and case.calibrates == half
+        and case.time_of in MODELLED
+        and case.data["unit"] == "cycles"
+        and repeats(case, known) == again
+    ]
 
 
 def _cycles(found: list[Case], numbers: Mapping[str, float], half: bool, kinds: Iterable[str]) -> list[float]:
@@ -134,6 +164,11 @@ def _top(found: list[Case], numbers: Mapping[str, float]) -> str:
     for name, kinds in (("cycle counts of what is modelled", MODELLED), ("all cycle counts", KINDS)):
         halves = [_told(_cycles(found, numbers, half, kinds)) for half in (False, True)]
         rows.append(f"| {name} | {' | '.join(halves)} |")
+    for text, again in (("of these, what repeats on silicon", True), ("what does not repeat", False)):
+        both = (_held_to(found, numbers, half=half, again=again) for half in (False, True))
+        rows.append(
+            f"| {text} | {' | '.join(_told(_error(case, numbers) for case in each) for each in both)} |"
+        )
     halves = [_told(_error(case, numbers) for case in built if case.calibrates == h) for h in (False, True)]
     rows.append(f"| all quantities | {' | '.join(halves)} |")
     sources = len({case.source for case in found})
@@ -163,34 +198,31 @@ def _told(errors: Iterable[float]) -> str:
 def _outliers(found: list[Case], numbers: Mapping[str, float]) -> str:
     far = [case for case in found if case.built and _error(case, numbers) > OUTLIER]
     far.sort(key=lambda case: -_error(case, numbers))
+    known = spreads(found, bands())
     rows = [
         f"| {case.id} | {case.time_of} | {'calibration' if case.calibrates else 'validation'} "
-        f"| {_error(case, numbers):.0%} | {_within(case)} | {lacks(case)} | {', '.join(case.data['see'])} |"
+        f"| {_error(case, numbers):.0%} | {_spread(case, known, numbers)} | {lacks(case)} "
+        f"| {', '.join(case.data['see'])} |"
         for case in far
     ]
     head = (
         f"## Outliers\n\nThe {len(far)} cases that are off by more than {OUTLIER:.0%}, the farthest first.\n"
     )
-    names = "case", "time of", "half", "error", "in its band", "what is missing", "see"
+    names = "case", "time of", "half", "error", "inside the spread", "what is missing", "see"
     return "\n".join([head, f"| {' | '.join(names)} |", "|---" * len(names) + "|", *rows, ""])
 
 
-def _within(case: Case) -> str:
-    """Whether what was measured is in the band of the model."""
-    low, high = bands()[case.id]
-    return "yes" if low <= case.measured <= high else "no"
+def _spread(case: Case, known: Mapping[str, Spread], numbers: Mapping[str, float]) -> str:
+    """The spread of its repeats, and whether what is compared with it lies inside; "repeats" without one."""
+    spread = known.get(case.id)
+    if spread is None:
+        return "repeats"
+    inside = "yes" if spread.has(case, numbers[case.id]) else "no"
+    return f"{inside}: {spread.low:g} to {spread.high:g}{' of first accesses' * (spread.of == 'first')}"
 
 
 def _again(found: list[Case], numbers: Mapping[str, float]) -> str:
     """Quantities that were measured more than once, with all their values."""
-    by_id = {case.id: case for case in found}
-    groups: dict[str, list[Case]] = {}
-    for case in found:
-        if "again" in case.data:
-            first = case
-            while "again" in first.data:
-                first = by_id[first.data["again"]]
-            groups.setdefault(first.id, [first]).append(case)
     rows = [
         "## Measured more than once",
         "",
@@ -200,10 +232,9 @@ def _again(found: list[Case], numbers: Mapping[str, float]) -> str:
         "| cases | measured | their spread | simulated |",
         "|---|---|---|---|",
     ]
-    for group in groups.values():
+    for group in groups(found):
         values = [case.measured for case in group]
-        low = min(case.data["measured"].get("low", case.measured) for case in group)
-        high = max(case.data["measured"].get("high", case.measured) for case in group)
+        low, high = ends(group)
         middle = float(np.median(values))
         spread = f"{(high - low) / abs(middle):.0%}" if middle else "-"
         given = [f"{numbers[case.id]:g}" for case in group if case.built]
@@ -220,10 +251,12 @@ def _built(found: list[Case], numbers: Mapping[str, float]) -> str:
     rows = [
         "## Simulated",
         "",
-        "| case | set-up and quantity | time of | measured | simulated | band | ratio | half | source |",
+        "| case | set-up and quantity | time of | measured | simulated | band | inside the spread | ratio "
+        "| half | source |",
     ]
-    rows.append("|---|---|---|---|---|---|---|---|---|")
+    rows.append("|---" * 10 + "|")
     ranges = bands()
+    known = spreads(found, ranges)
     for case in found:
         if case.built:
             simulated = numbers[case.id]
@@ -231,7 +264,7 @@ def _built(found: list[Case], numbers: Mapping[str, float]) -> str:
             half = "calibration" if case.calibrates else "validation"
             low, high = ranges[case.id]
             band = f"{low:g} to {high:g}" if low < high else ""
-            model = f"{simulated:g}", band, ratio
+            model = f"{simulated:g}", band, _spread(case, known, numbers), ratio
             cells = [case.id, _what(case), case.time_of, _measured(case), *model, half, _source(case)]
             rows.append(f"| {' | '.join(cells)} |")
     return "\n".join([*rows, ""])

@@ -15,6 +15,7 @@ from memtile.arch.tiles import COMPUTE, MEMORY, MM2S, S2MM
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.sim.actions import Action
+from memtile.sim.event_unit import EventUnit
 from memtile.sim.kernels import Core
 
 Measured = dict[str, float]
@@ -83,7 +84,7 @@ def set_lock(column: Column, row: int, number: int, value: int) -> None:
     column.doors[row].write32(kind.lock_value_base + number * kind.lock_value_stride, value)
 
 
-def relay(first: int = 46, pauses: tuple[int, ...] = (19, 24), words: int = 64) -> Column:
+def relay(first: int = 45, pauses: tuple[int, ...] = (20, 25), words: int = 64) -> Column:
     """Words from an interface tile through a two-descriptor ring of 16 to a compute tile with buffers of 8.
 
     Args:
@@ -127,7 +128,7 @@ def long_gaps(cycles: list[int]) -> list[int]:
     return [n for n in range(1, len(cycles)) if cycles[n] - cycles[n - 1] > STALL]
 
 
-def relayed(first: int = 46) -> Measured:
+def relayed(first: int = 45) -> Measured:
     """What the ports of the relay show, and when the first word leaves."""
     came, went, got = watched(relay(first), [RECEIVED, SENT, CONSUMED], 2800)
     assert len(came) == len(went) == len(got) == 64
@@ -146,6 +147,42 @@ def relayed(first: int = 46) -> Measured:
         "consumer_runs": len(runs(got)),
         "resume": (went[ahead] - went[0]) - (got[taken] - got[0]),
     }
+
+
+def sent_to_interface(transfers: int = 15, words: int = 256) -> Measured:
+    """Back-pressure of a compute tile's MM2S to the interface tile; long pauses between its transfers."""
+    column = Column()
+    column.circuit(2, "DMA0", "SOUTH0")
+    column.circuit(1, "NORTH0", "SOUTH0")
+    column.circuit(0, "NORTH0", "SOUTH2")
+    unit = EventUnit(column.doors[2], "memory")
+    unit.count(0, "DMA_MM2S_0_STREAM_BACKPRESSURE", "DMA_MM2S_0_STREAM_BACKPRESSURE")
+    take = Acquire(DmaLock(0), -1, True)
+    column.put(2, 0, Descriptor("compute", words, DmaAddress(0), next=0, acquire=take))
+    column.issue(2, MM2S, 0, 0)
+    out = column.engine.external.add("out", np.zeros(transfers * words, np.uint32))
+    column.put(0, 0, Descriptor("interface", transfers * words, out.at()))
+    column.issue(0, S2MM, 0, 0)
+    for _ in range(transfers):
+        column.engine.run(column.engine.now + 1000)
+        set_lock(column, 2, 0, 1)
+    column.engine.run(column.engine.now + 1000)
+    return {"back_pressure": unit.counted(0)}
+
+
+def handed_on() -> Measured:
+    """The first FINISHED_BD of the receiver of the relay to the first one of its sender."""
+    column = relay()
+    due = column.engine.state.channels.finished_bd
+    channels = column.channel(1, S2MM), column.channel(1, MM2S)
+    first: dict[int, int] = {}
+    while len(first) < len(channels):
+        column.engine.run(column.engine.now + 1)
+        for ch in channels:
+            if due[ch] >= 0:
+                first.setdefault(ch, int(due[ch]))
+    receiver, sender = channels
+    return {"finished": first[sender] - first[receiver]}
 
 
 def sent_down(words: int) -> Measured:
@@ -233,10 +270,33 @@ def hop(tiles: int) -> Measured:
     return {"cycles": _cycle_until(column, lambda: state.fifos.held[receiver] > 0) - left}
 
 
+def backlog(size: int, count: int = 64) -> Measured:
+    """Descriptors that an MM2S of a compute tile finishes into an interface tile's channel without a task."""
+    column = Column()
+    column.circuit(2, "DMA0", "SOUTH0")
+    column.circuit(1, "NORTH0", "SOUTH0")
+    column.circuit(0, "NORTH0", "SOUTH2")
+    set_lock(column, 2, 0, count - 1)
+    take = Acquire(DmaLock(0), -1, True)
+    column.put(2, 0, Descriptor("compute", size, DmaAddress(0), next=0, acquire=take))
+    column.issue(2, MM2S, 0, 0)
+    ch, finished = column.channel(2, MM2S), 0
+    seen = -1
+    for _ in range(400):
+        column.engine.run(column.engine.now + 1)
+        due = int(column.engine.state.channels.finished_bd[ch])
+        finished += due not in (-1, seen)
+        seen = due
+    return {"descriptors": finished}
+
+
 def _cycle_until(column: Column, probe: Callable[[], bool]) -> int:
     while not probe():
         column.engine.run(column.engine.now + 1)
     return column.engine.now - 1
 
 
-SETUPS = {each.__name__: each for each in (relayed, sent_down, core_reads, slope, chained, hop)}
+SETUPS = {
+    each.__name__: each
+    for each in (relayed, sent_down, core_reads, slope, chained, hop, backlog, handed_on, sent_to_interface)
+}

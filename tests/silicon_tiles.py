@@ -72,7 +72,11 @@ def back_pressure(tile: TileName, window: int) -> Measured:
     end = rig.now
     rig.step(30)
     refused = [cycle for cycle in range(first, rig.now - 20) if cycle not in rig.entered(s)]
-    return {"start": refused[0] - first, "end": refused[-1] + 1 - end, "cycles": len(refused)}
+    return {
+        "start": refused[0] - first,
+        "end": refused[-1] + 1 - end,
+        "inside": sum(cycle < end for cycle in refused),
+    }
 
 
 def one_bank(fill_offset: int, *, fill: bool = True) -> Measured:
@@ -121,6 +125,7 @@ def _beside(loop: Callable[[Core, int], Iterator[Action]] | None, at: int, drain
     m = rig.mm2s()
     unit = EventUnit(rig.door, "memory")
     unit.count(0, "GROUP_MEMORY_CONFLICT", "GROUP_MEMORY_CONFLICT")
+    unit.count(1, "DMA_MM2S_0_MEMORY_STARVATION", "DMA_MM2S_0_MEMORY_STARVATION")
     take = Acquire(DmaLock(0), -1, True)
     rig.write_bd(0, Descriptor("compute", 256, DmaAddress(drained // 4), next=0, acquire=take))
     rig.catch(m)
@@ -138,7 +143,12 @@ def _beside(loop: Callable[[Core, int], Iterator[Action]] | None, at: int, drain
         rig.step(300)
         stalls += int((rig.engine.state.core_spent - before)[0, CoreCause.BANK_CONFLICT])
         spans.append(rig.finished_bd(m) - falling)
-    return {"span": float(np.median(spans)), "conflicts": unit.counted(0), "stalls": stalls}
+    return {
+        "span": float(np.median(spans)),
+        "conflicts": unit.counted(0),
+        "stalls": stalls,
+        "starved": unit.counted(1),
+    }
 
 
 def hammering(core: Core, at: int) -> Iterator[Action]:

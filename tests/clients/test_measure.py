@@ -23,7 +23,7 @@ from memtile.importers.design import loads
 from memtile.importers.mlir.text import Text
 from silicon_rig import Case
 
-NAMES = sorted(constant.name for each in EXPERIMENTS for constant in each.constants)
+NAMES = sorted(one.name for each in EXPERIMENTS for one in each.constants if one.model is None)
 HIDDEN = {
     "broadcast_hop": 5,
     "compute_egress_words": 9,
@@ -38,6 +38,7 @@ HIDDEN = {
     "firmware_access": 90,
     "firmware_push": 2000,
     "firmware_word": 9,
+    "ingress_latency": 2,
     "ingress_words": 11,
     "local_master_latency": 2,
     "local_master_words": 5,
@@ -48,6 +49,7 @@ HIDDEN = {
     "packet_arbitration": 4,
     "port_pause": 1,
     "task_start": 11,
+    "wire_start": 1,
     "zeroisation": 1500,
 }
 
@@ -142,14 +144,20 @@ def test_of_several_traces_the_median_counts_and_the_spread_is_told() -> None:
 def test_what_no_trace_gave_is_told_as_assumed() -> None:
     trace = [("t", traced("external"))]
     (case, *_) = measured("npu1", {"external": trace}).cases("S", "https://s.org")["cases"]
-    assert case["assumed"] == ["external_port_latency = 2", "finished_bd_delay = 2"]
+    inner = ["finished_bd_delay = 2", "ingress_latency = 1"]
+    assert case["assumed"] == ["external_port_latency = 2", *inner]
     north = [("t", traced("north"))]
     both = measured("npu1", {"external": trace, "north": north}).cases("S", "https://s.org")["cases"]
-    assert {name for case in both for name in case["assumed"]} == {"finished_bd_delay = 2"}
+    assert {name for case in both for name in case["assumed"]} == {*inner, "wire_start = 0"}
 
 
 def test_designs_that_a_constant_needs_come_with_it() -> None:
-    assert [each.name for each in experiments_for(["external_latency"])] == ["stream", "north", "external"]
+    assert [each.name for each in experiments_for(["external_latency"])] == [
+        "stream",
+        "wire",
+        "north",
+        "external",
+    ]
     assert len(experiments_for([])) == len(EXPERIMENTS)
 
 
@@ -243,3 +251,33 @@ def test_bad_inputs_are_told(words: list[str], code: int, says: str, folder: Pat
 def test_designs_for_aie2p_find_the_constants_that_count_there() -> None:
     found = everything("npu2")
     assert found == {name: getattr(Timing(), name) for name in NAMES}
+
+
+PARTS = {"relay_written": 4, "relay_handed": -1, "relay_sent": 4, "relay_finished": 10}
+
+
+def of_relay(**timing: int) -> dict[str, int]:
+    with chosen_timing(timing):
+        found = measured("npu1", {"relay": [("t", traced("relay"))]}).found
+    return {each.constant.name: each.value for each in found if each.constant.model is not None}
+
+
+def test_a_relay_s_time_is_told_in_parts_beside_what_the_rules_give() -> None:
+    """DEV-SILICON-1: the parts of the 19 cycles of Phoenix; here they are those that the design names."""
+    (relay,) = (each for each in EXPERIMENTS if each.name == "relay")
+    assert {one.name: one.model for one in relay.constants if one.model is not None} == PARTS
+    found = measured("npu1", {"relay": [("t", traced("relay"))]})
+    assert {each.constant.name: each.value for each in found.found} == PARTS | {"ingress_latency": 1}
+    assert found.values == {"ingress_latency": 1}
+    assert "--timing" not in str(found.sheet())
+    cases = found.cases("S", "https://s.org")["cases"][1:]
+    assert {case["time_of"] for case in cases} == {"array"}
+    on_phoenix = [Case(case, "S", "silicon", "https://s.org").simulated() for case in cases]
+    assert on_phoenix == [5, -1, 4, 10]  # ingress_latency is 2 there
+
+
+def test_each_part_of_a_relay_s_time_is_moved_by_what_it_is_of() -> None:
+    """What finishes later is told by the parts from and to FINISHED_BD, a slow port by that of the sender."""
+    assert of_relay(finished_bd_delay=5) == PARTS | {"relay_written": 7, "relay_handed": -4}
+    slow = of_relay(local_slave_latency=4, local_slave_words=8)
+    assert slow == PARTS | {"relay_sent": 6}

@@ -47,6 +47,28 @@ MUTANTS = (
         "test_it_pauses_while_the_descriptor_waits_for_its_lock_by_the_words_that_came",
     ),
     Mutant(
+        "a wire has been idle after each word",
+        "model/streams/switch_ports.py",
+        "st.clock.now[0] - switch.popped[port] < WIRE_IDLE",
+        "st.clock.now[0] - switch.popped[port] < 1",
+        "tests/timing/test_port_starts.py::test_a_wire_is_idle_after_some_cycles",
+    ),
+    Mutant(
+        "a word that just came may be taken",
+        "model/streams/port_pause.py",
+        "st.fifos.entered[ch] != st.clock.now[0] - 1 or",
+        "st.fifos.entered[ch] != st.clock.now[0] or",
+        "tests/timing/test_port_starts.py::test_a_word_is_taken_so_many_cycles_after_it_came",
+    ),
+    Mutant(
+        "memory starves a sender that has not begun",
+        "model/dma/mm2s.py",
+        "if st.channels.moved[ch] > 0 and would_take(st, ch):",
+        "if would_take(st, ch):",
+        "tests/timing/test_event_sources.py::"
+        "test_memory_starvation_is_none_before_the_first_word_of_a_bd_has_left",
+    ),
+    Mutant(
         "a port that pauses has no guard when time is jumped over",
         "sim/forward/guards.py",
         "times = port(st, kept, at, ch, fill(st, kept, book, at, ch, period, times))",

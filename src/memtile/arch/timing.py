@@ -27,6 +27,9 @@ def _constant(
     return field(default=default, metadata=meta)
 
 
+WIRE_IDLE = 8
+"""Cycles without a word after which a wire between tiles is idle; assumed: 1 is too few, 1,000 are enough."""
+
 BOARDS: Mapping[str, Mapping[str, int]] = {
     "phoenix": {
         "external_latency": 335,
@@ -35,6 +38,8 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "external_first_read": 1255,
         "external_first_write": 358,
         "port_pause": 1,
+        "ingress_latency": 2,
+        "wire_start": 1,
     },
 }
 """What was measured of a board and differs from the defaults, by its name; docs/silicon.md says how."""
@@ -44,10 +49,11 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
 class Timing:
     """Every latency and buffer depth that the cycle engine uses.
 
-    Some measurements no constant explains: a relay's first word (DEV-SILICON-1), where a receiving port
-    pauses (DEV-SILICON-2), how often two sides meet in a bank (DEV-SILICON-3), on which side of a port its
-    events are (DEV-SILICON-4), descriptors that transactions use twice (DEV-SILICON-5), single cycles between
-    a receiver and its sender (DEV-SILICON-6), and when a task that waits is said to start (DEV-SILICON-7).
+    Some measurements no constant explains: a relay's first word (DEV-SILICON-1), how often two sides meet in
+    a bank (DEV-SILICON-3), on which side of a port its events are (DEV-SILICON-4), descriptors that
+    transactions use twice (DEV-SILICON-5), a cycle between a core's stream and its sender (DEV-SILICON-6),
+    when a task that waits is said to start (DEV-SILICON-7), and how far a sender fetches ahead
+    (DEV-SILICON-8).
 
     Raises:
         DesignError: a value is outside the range in which the model is meaningful.
@@ -62,6 +68,14 @@ class Timing:
         1,
         "cycles",
         "cases relay-received-*: 1 on Phoenix: no word enters after the last of a BD; 0 leaves it out",
+        Grade.SILICON,
+    )
+    ingress_latency: int = _constant(
+        1,
+        1,
+        2,
+        "cycles",
+        "case back-pressure-cycles: word enters to its S2MM taking it; 2 on Phoenix",
         Grade.SILICON,
     )
     memory_egress_words: int = _constant(
@@ -173,6 +187,14 @@ class Timing:
     local_master_latency: int = _constant(1, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL)
     local_master_words: int = _constant(2, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
 
+    wire_start: int = _constant(
+        0,
+        0,
+        1,
+        "cycles",
+        "case relay-first-sent-run: 1 on Phoenix: first word over a wire that was idle; 0 leaves it out",
+        Grade.SILICON,
+    )
     packet_arbitration: int = _constant(
         1,
         0,

@@ -37,6 +37,8 @@ RUN_ONLY = frozenset(
         "neighbour_latency",
         "packet_arbitration",
         "port_pause",
+        "ingress_latency",
+        "wire_start",
         "token_words",
     }
 )

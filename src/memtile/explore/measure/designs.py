@@ -7,8 +7,10 @@ tiles need to agree. A design uses descriptors, locks and streams alone: no core
 from __future__ import annotations
 
 from memtile.explore.measure.other_designs import BROADCAST, EXTERNAL, FIRMWARE, NEIGHBOUR, ZERO
-from memtile.explore.measure.stream_designs import BLOCKED, EGRESS, NORTH, PACKET, PAUSE, STREAM
+from memtile.explore.measure.relay_design import RELAY
+from memtile.explore.measure.stream_designs import BLOCKED, EGRESS, NORTH, PACKET, PAUSE, STREAM, WIRE
 
 EXPERIMENTS = (
-    STREAM, EGRESS, BLOCKED, PAUSE, NORTH, PACKET, BROADCAST, FIRMWARE, EXTERNAL, ZERO, NEIGHBOUR,
+    STREAM, EGRESS, BLOCKED, PAUSE, WIRE, NORTH, PACKET, BROADCAST, FIRMWARE, RELAY, EXTERNAL, ZERO,
+    NEIGHBOUR,
 )  # fmt: skip

@@ -18,17 +18,19 @@ Values = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """How one timing constant follows from a trace.
+    """How one timing constant, or a number of cycles that no constant stands for, follows from a trace.
 
     Attributes:
         name: of the constant.
         quantity: what is read from the trace, for people.
         of: the constant; values of the constants before it in the same measurement are given.
+        model: of a number that is no timing constant, what the rules of the model give.
     """
 
     name: str
     quantity: str
     of: Callable[[Units, Values], int]
+    model: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from memtile.explore.measure.parts import (
     SENT,
     STALL,
     START,
-    STARVED,
     TAKEN,
     apart,
     descriptor,
@@ -186,8 +185,8 @@ EXTERNAL = Experiment(
         Constant("external_burst_overhead", "cycles from word to word, each a burst", _burst_overhead),
         Constant(
             "external_write_latency",
-            "the second PORT_RUNNING of S2MM 0 ends to FINISHED_BD, less finished_bd_delay",
-            lambda u, known: _answered(u, 1) - known["finished_bd_delay"] - 1,
+            "the second PORT_RUNNING of S2MM 0 ends to FINISHED_BD, less the delays of both",
+            lambda u, known: _answered(u, 1) - known["finished_bd_delay"] - known["ingress_latency"],
         ),
         Constant(
             "external_first_write",
@@ -195,7 +194,7 @@ EXTERNAL = Experiment(
             lambda u, _: _answered(u, 0) - _answered(u, 1),
         ),
     ),
-    needed=("external_port_latency", "finished_bd_delay"),
+    needed=("external_port_latency", "finished_bd_delay", "ingress_latency"),
     arguments=3,
 )
 
@@ -216,26 +215,27 @@ def _zero_steps(script: Script) -> None:
     script.let_pass(2 * PASSES)
 
 
-def _zeroisation(units: Units, _values: Values) -> int:
+def _zeroisation(units: Units, values: Values) -> int:
     seen = units[MEMORY]
     written = (seen.begin("USER_EVENT_0") + seen.begin("USER_EVENT_1")) // 2
-    return seen.end(STARVED) - written - 1
+    return seen.begin(SENT) - values["local_slave_latency"] - written - 1
 
 
 ZERO = Experiment(
     "zeroisation",
     "a memory tile sends words when it has a lock, while its memory is set to zero",
     (LOOP,),
-    (Traced(MEMORY, "memory_tile", (*MARKS, STALL, STARVED)),),
+    (Traced(MEMORY, "memory_tile", (*MARKS, STALL, SENT)),),
     _before_zero,
     _zero_steps,
     (
         Constant(
             "zeroisation",
-            "the middle of USER_EVENT_0 and USER_EVENT_1 to the end of MEMORY_STARVATION",
+            "the middle of USER_EVENT_0 and USER_EVENT_1 to PORT_RUNNING of the slave",
             _zeroisation,
         ),
     ),
+    needed=("local_slave_latency",),
 )
 
 

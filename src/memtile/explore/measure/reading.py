@@ -23,7 +23,12 @@ from memtile.io.trace.decoder import decode
 from memtile.sheet import Column, Sheet
 
 Words = npt.NDArray[np.uint32]
-_DEFAULTS = {str(each["name"]): each for each in constants()}
+_DEFAULTS: dict[str, dict[str, object]] = {str(each["name"]): dict(each) for each in constants()} | {
+    one.name: {"default": one.model, "grade": "rule", "unit": "cycles"}
+    for each in EXPERIMENTS
+    for one in each.constants
+    if one.model is not None
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,8 @@ class Measured:
 
     @property
     def values(self) -> Mapping[str, int]:
-        """The constants by name."""
-        return {each.constant.name: each.value for each in self.found}
+        """The timing constants by name, without numbers that no constant stands for."""
+        return {each.constant.name: each.value for each in self.found if each.constant.model is None}
 
     def sheet(self) -> Sheet:
         """A table: what was measured beside what the model has."""
@@ -143,7 +148,7 @@ def experiments_for(names: Iterable[str]) -> list[Experiment]:
     wanted = list(names)
     raise_if([_unknown(name, giving) for name in wanted if name not in giving], InputFileError)
     chosen = {giving[name].name for name in wanted or giving}
-    for each in EXPERIMENTS:
+    for each in reversed(EXPERIMENTS):  # what a design needs comes before it
         if each.name in chosen:
             chosen |= {giving[name].name for name in each.needed}
     return [each for each in EXPERIMENTS if each.name in chosen]

@@ -60,6 +60,10 @@ class Seen:
         """Cycles in which an event was asserted."""
         return sum(end - begin for begin, end in self.intervals[event])
 
+    def within(self, event: str, begin: int, end: int) -> int:
+        """Cycles from ``begin`` on, before ``end``, in which an event was asserted."""
+        return sum(max(0, min(e, end) - max(b, begin)) for b, e in self.intervals[event])
+
     def after(self, event: str, cycle: int) -> int:
         """First cycle from ``cycle`` on in which an event was asserted.
 

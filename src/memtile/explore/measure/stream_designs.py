@@ -33,7 +33,8 @@ from memtile.explore.measure.script import Flow, Place, Port, Script, Traced
 def _span(units: Units, place: Place, stall: str, finished: str, number: int) -> int:
     """From the end of a lock stall to the end of its descriptor, while the stream takes a word a cycle."""
     seen = units[place]
-    seen.never(BACK_PRESSURE if place == MEMORY else _C_BACK_PRESSURE)
+    if place == MEMORY or seen.cycles(_C_BACK_PRESSURE) > _STARTS:
+        seen.never(BACK_PRESSURE if place == MEMORY else _C_BACK_PRESSURE)
     return seen.begin(finished, number) - seen.end(stall, number)
 
 
@@ -60,8 +61,11 @@ _EGRESS = "how much sooner FINISHED_BD is than the end of the stream, whole acce
 def _egress(units: Units, place: Place, stall: str, finished: str) -> int:
     """Beats by which whole accesses run ahead of the stream; single words do not."""
     late = _span(units, place, stall, finished, 0) - WORDS
-    beats = WORDS // units[place].stream_words
-    return beats + late - _span(units, place, stall, finished, 1) + 1
+    beats, seen = WORDS // units[place].stream_words, units[place]
+    held = 0
+    if place != MEMORY:  # a wire that was idle holds its first word back, and so whole accesses
+        held = seen.within(_C_BACK_PRESSURE, seen.end(stall, 1), seen.begin(finished, 1))
+    return beats + late - _span(units, place, stall, finished, 1) + held + 1
 
 
 STREAM = Experiment(
@@ -100,6 +104,7 @@ STREAM = Experiment(
     ),
 )
 
+_STARTS = 3  # cycles: one for each of the descriptors whose wire was idle
 _C_BACK_PRESSURE = "DMA_MM2S_0_STREAM_BACKPRESSURE"
 _C_STALL, _C_FINISHED = "DMA_MM2S_0_STALLED_LOCK", "DMA_MM2S_0_FINISHED_BD"
 EGRESS = Experiment(
@@ -222,13 +227,47 @@ NORTH = Experiment(
     (
         Constant(
             "external_port_latency",
-            "PORT_RUNNING of the slave to that of the master to the north",
-            lambda u, _: u[MEMORY].begin(_north(u)) - u[MEMORY].begin(SENT),
+            "PORT_RUNNING of the slave to that of the master to the north, less wire_start",
+            lambda u, v: u[MEMORY].begin(_north(u)) - u[MEMORY].begin(SENT) - v["wire_start"],
         ),
         Constant(
             "external_port_words",
             "cycles of PORT_RUNNING of the slave, less those of the master to the north",
             lambda u, _: u[MEMORY].cycles(SENT) - u[MEMORY].cycles(_north(u)),
+        ),
+    ),
+    needed=("wire_start",),
+)
+
+_FEW = 4  # words of the first descriptor: less than the ports in front of the wire hold
+
+
+def _before_wire(script: Script) -> None:
+    loop_ports(script, *(Port(f"NORTH{n}", master=True) for n in range(6)))
+    script.bd(MEMORY, 0, descriptor(script, MEMORY, _FEW, acquire=take(script, MEMORY, 0), next=1))
+    script.bd(MEMORY, 1, descriptor(script, MEMORY, 2 * _FEW))
+
+
+def _wire_start(units: Units, _values: Values) -> int:
+    """How much of the gap between two descriptors the words behind the first one have caught up with."""
+    seen, north = units[MEMORY], _north(units)
+    sent = seen.begin(SENT, 1) - seen.end(SENT)
+    runs = seen.intervals[north]
+    return sent - (seen.begin(north, 1) - seen.end(north) if len(runs) > 1 else 0)
+
+
+WIRE = Experiment(
+    "wire",
+    "a memory tile sends two short descriptors to a channel of the compute tile above it that has no task",
+    (Flow(MEMORY, ("DMA", 0), COMPUTE, ("DMA", 0)),),
+    (Traced(MEMORY, "memory_tile", (SENT, *_NORTH)),),
+    _before_wire,
+    _blocked_steps,
+    (
+        Constant(
+            "wire_start",
+            "the gap of PORT_RUNNING of the slave between two descriptors, less that of the master",
+            _wire_start,
         ),
     ),
 )

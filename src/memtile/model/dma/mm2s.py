@@ -60,9 +60,9 @@ def drain(st: State, ch: int) -> None:
 
 @inlined
 def starve(st: State, ch: int) -> None:
-    """No word for the stream: memory starvation, if the stream would take one."""
+    """No word for the stream: memory starvation, if it would take one and the BD's first one has left."""
     st.channels.why[ch] = st.channels.fetch_why[ch]
-    if would_take(st, ch):
+    if st.channels.moved[ch] > 0 and would_take(st, ch):
         st.seen[ch, ChannelEvent.MEMORY] = st.clock.now[0]
 
 

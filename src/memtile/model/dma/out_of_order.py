@@ -9,6 +9,7 @@ from memtile.model.dma.registers import OUT_OF_ORDER_MASK
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
 from memtile.model.streams.packets import out_of_order_bd
+from memtile.model.streams.port_pause import empty
 
 
 @jit
@@ -26,7 +27,7 @@ def turn_to(st: State, ch: int, bd: int) -> None:
 def take_header(st: State, ch: int) -> None:
     """Take a header from the ingress buffer and load the BD that it names."""
     c = st.channels
-    if st.fifos.held[ch] == 0:
+    if empty(st, ch):
         c.why[ch] = Cause.STREAM_STARVED
         return
     bd = out_of_order_bd(st.fifos.words[ch, st.fifos.head[ch]])

@@ -24,6 +24,7 @@ from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.events import ChannelEvent
 from memtile.model.state.state import State
+from memtile.model.streams.port_pause import empty
 
 
 @inlined
@@ -104,7 +105,7 @@ def consume(st: State, ch: int) -> None:
         return
     if c.moved[ch] == c.length[ch] or st.granules.closed[ch] == 1:
         c.why[ch] = c.fetch_why[ch]
-    elif st.fifos.held[ch] == 0:
+    elif empty(st, ch):
         c.why[ch] = Cause.STREAM_STARVED
         st.seen[ch, ChannelEvent.STREAM] = st.clock.now[0]
     else:

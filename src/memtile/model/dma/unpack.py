@@ -12,6 +12,7 @@ from memtile.model.dma.coder import complete, expand
 from memtile.model.dma.fifo import drop
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
+from memtile.model.streams.port_pause import empty
 
 
 @jit
@@ -34,7 +35,7 @@ def take(st: State, ch: int) -> int:
     c, codecs = st.channels, st.codecs
     if c.moved[ch] + codecs.held[ch] == c.length[ch] or complete(codecs, ch):
         return int(c.fetch_why[ch])
-    if st.fifos.held[ch] == 0:
+    if empty(st, ch):
         return Cause.STREAM_STARVED
     codecs.coded[ch, codecs.coded_held[ch]] = st.fifos.words[ch, st.fifos.head[ch]]
     codecs.coded_held[ch] += 1

@@ -59,6 +59,8 @@ class Timings(NamedTuple):
     external_first_read: Ints
     external_first_write: Ints
     port_pause: Ints
+    ingress_latency: Ints
+    wire_start: Ints
     access_cycles: Ints
 
 

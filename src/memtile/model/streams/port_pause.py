@@ -1,7 +1,8 @@
-"""The port of an S2MM pauses after the last word of a BD, where ``port_pause`` says so (DEV-SILICON-2).
+"""When words came to the port of an S2MM: how soon the channel may take them, and where the port pauses.
 
-It counts the words that came, not those that were written: it pauses also while the BD waits for its lock,
-and counts words that came ahead as if the next BDs were as long as the one at hand.
+Where ``port_pause`` says so it pauses after the last word of a BD (DEV-SILICON-2). It counts the words that
+came, not those that were written: it pauses also while the BD waits for its lock, and counts words that came
+ahead as if the next BDs were as long as the one at hand.
 """
 
 from __future__ import annotations
@@ -20,8 +21,25 @@ def pauses(st: State, ch: int) -> bool:
 @inlined
 def entered(st: State, ch: int) -> None:
     """A word comes to the ingress buffer in this cycle."""
-    if st.spec.timing.port_pause[0] > 0:
+    if st.spec.timing.port_pause[0] > 0 or st.spec.timing.ingress_latency[0] > 1:
         st.fifos.entered[ch] = st.clock.now[0]
+
+
+@inlined
+def empty(st: State, ch: int) -> bool:
+    """Whether the channel may take no word from its ingress buffer: it has none, or one that just came."""
+    if st.fifos.held[ch] == 0:
+        return True
+    return st.spec.timing.ingress_latency[0] > 1 and _fresh(st, ch)
+
+
+@jit
+def _fresh(st: State, ch: int) -> bool:
+    """Whether all that the ingress buffer has came in the cycle before; what it has may be taken later."""
+    if st.fifos.entered[ch] != st.clock.now[0] - 1 or st.fifos.held[ch] > st.walks.stream_words[ch]:
+        return False
+    st.clock.activity[0] = 1
+    return True
 
 
 @jit

@@ -8,8 +8,10 @@ the latencies, are just enough for a word in every cycle.
 
 from __future__ import annotations
 
+from memtile.arch.timing import WIRE_IDLE
 from memtile.jit.decorators import inlined
 from memtile.model.roster import wake_port
+from memtile.model.state.columns import NEVER
 from memtile.model.state.state import State
 from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, PIPED, TLAST, Pipe
 
@@ -37,6 +39,17 @@ def has_room(st: State, port: int) -> bool:
 
 
 @inlined
+def start_of_wire(st: State, port: int) -> int:
+    """Cycles that a word stays longer in a port to another tile whose wire was idle (DEV-SILICON-6)."""
+    switch = st.switch
+    if st.spec.timing.wire_start[0] == 0 or switch.link[port] < 0 or switch.held[port] > 0:
+        return 0
+    if switch.popped[port] != NEVER and st.clock.now[0] - switch.popped[port] < WIRE_IDLE:
+        return 0
+    return int(st.spec.timing.wire_start[0])
+
+
+@inlined
 def push(st: State, port: int, word: int, last: int) -> None:
     """Put a word into a port that has room, or into the pipe that begins with it."""
     switch = st.switch
@@ -50,7 +63,7 @@ def push(st: State, port: int, word: int, last: int) -> None:
     slot = (switch.head[port] + switch.held[port]) & switch.wrap[port]
     switch.words[port, slot] = word
     switch.last[port, slot] = last
-    switch.entered[port, slot] = st.clock.now[0]
+    switch.entered[port, slot] = st.clock.now[0] + start_of_wire(st, port)
     switch.held[port] += 1
     st.clock.activity[0] = 1
     wake_port(st, port)
