@@ -156,6 +156,7 @@ def test_designs_that_a_constant_needs_come_with_it() -> None:
         "stream",
         "wire",
         "north",
+        "relay",
         "external",
     ]
     assert len(experiments_for([])) == len(EXPERIMENTS)

@@ -54,7 +54,7 @@ def test_dev_silicon_2_a_receiving_port_pauses_if_asked() -> None:
 
 
 def test_dev_silicon_2_ports_of_phoenix_run_and_stop_as_measured() -> None:
-    """DEV-SILICON-2, DEV-SILICON-6: all runs and gaps of three ports, the sender's first 8 words among them."""
+    """DEV-SILICON-2, DEV-SILICON-6: runs and gaps of three ports, the sender's first 8 words among them."""
     with chosen_timing(PORTS):
         came, went, got = watched(relay(), [RECEIVED, SENT, CONSUMED], 1200)
     assert (runs(came), gaps(came)) == ([16] * 4, [1] * 3)
