@@ -23,7 +23,8 @@ from memtile.io.trace.decoder import decode
 from memtile.sheet import Column, Sheet
 
 Words = npt.NDArray[np.uint32]
-_DEFAULTS: dict[str, dict[str, object]] = {str(each["name"]): dict(each) for each in constants()} | {
+_DEFAULTS: dict[str, dict[str, object]] = {str(each["name"]): {**each} for each in constants()}
+_DEFAULTS |= {
     one.name: {"default": one.model, "grade": "rule", "unit": "cycles"}
     for each in EXPERIMENTS
     for one in each.constants
