@@ -56,8 +56,8 @@ MUTANTS = (
     Mutant(
         "a word that just came may be taken",
         "model/streams/port_pause.py",
-        "st.fifos.entered[ch] != st.clock.now[0] - 1 or",
-        "st.fifos.entered[ch] != st.clock.now[0] or",
+        "st.fifos.entered[ch] != st.clock.now[0] - 1 or st.fifos",
+        "st.fifos.entered[ch] != st.clock.now[0] or st.fifos",
         "tests/timing/test_port_starts.py::test_a_word_is_taken_so_many_cycles_after_it_came",
     ),
     Mutant(
@@ -151,8 +151,8 @@ MUTANTS = (
     Mutant(
         "a measured egress buffer is a word too deep",
         "explore/measure/stream_designs.py",
-        "_span(units, place, stall, finished, 1) + 1",
-        "_span(units, place, stall, finished, 1) + 2",
+        "_span(units, place, stall, finished, 1) + held + 1",
+        "_span(units, place, stall, finished, 1) + held + 2",
         "tests/clients/test_measure.py::test_designs_find_the_hidden_constants_of_whoever_runs_them",
     ),
     Mutant(
