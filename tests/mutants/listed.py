@@ -852,6 +852,13 @@ MUTANTS = (
         "tests/timing/test_own_kernels.py::test_words_of_the_host_let_kernels_share_a_clock",
     ),
     Mutant(
+        "kernels go further than others that do not keep apart",
+        "sim/own_clocks.py",
+        "return _MIXED",
+        'return ""',
+        "tests/timing/test_own_kernels.py::test_kernels_beside_one_that_does_not_keep_apart_wait_for_it",
+    ),
+    Mutant(
         "kernels have clocks of their own where cells are flipped",
         "sim/own_clocks.py",
         "return _FLIPPED",

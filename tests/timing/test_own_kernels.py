@@ -133,9 +133,24 @@ def test_others_share_one_clock_with_all_that_writes_outside() -> None:
     own = [kernel_of(worked((20 + 17 * n,), words=(64, 96, 32)[n])) for n in range(3)]
     engine = alike(lambda: columns(apart(own[0]), own[1], own[2]), 400)
     assert parts(engine) == 1
-    waiting = pausing(77)
-    engine = alike(lambda: cores(side_by_side(6), (1, waiting), (3, apart(pausing(50))), (5, waiting)), 300)
-    assert (parts(engine), with_kernels(engine)) == (2, 2)
+
+
+def test_kernels_beside_one_that_does_not_keep_apart_wait_for_it() -> None:
+    """What it does beside its core nobody can take back when another one raises an error."""
+
+    def make(first: Kernel) -> Engine:
+        engine = cores(side_by_side(7), (1, first), (3, apart(pausing(50))))
+        sending(engine, 6, 77)
+        return engine
+
+    engine = alike(lambda: make(pausing(77)), 300)
+    assert (parts(engine), with_kernels(engine)) == (2, 1)
+    assert engine.forward.together.endswith("as not all kernels keep apart")
+    assert parts(alike(lambda: make(apart(pausing(77))), 300)) == 3
+    # who has ended is not asked any more
+    ending = calls(lambda _: None, cycles=5, times=2)
+    engine = alike(lambda: cores(make(apart(pausing(77))), (5, ending)), 100, 300)
+    assert (parts(engine), with_kernels(engine)) == (3, 2)
 
 
 def lock_of_the_west(core: Core) -> Iterator[Action]:

@@ -58,6 +58,7 @@ _CAUSES = {
 _CONTROLLED = "control packets may come"
 _BUS = "kernels may access registers"
 _AT_PORTS = "kernels are at work while words come from the host or go to it"
+_MIXED = "not all kernels keep apart"  # others must not have gone further where one raises an error
 _FLIPPED = "kernels are at work where cells are flipped"
 _OUTSIDE = f"kernels are at work and more than {_MOST_OUTSIDE >> 20} MB outside are written"
 
@@ -75,10 +76,12 @@ class Parts(NamedTuple):
     Attributes:
         own: the tiles of each part that does something, first of those that have kernels.
         kernels: how many of them have kernels.
+        unknown: whether there are kernels of which nobody knows what they reach.
     """
 
     own: list[Bools]
     kernels: int
+    unknown: bool
 
 
 class _Came(NamedTuple):
@@ -176,7 +179,7 @@ class OwnClocks:
         causes += [_CONTROLLED] if machine.find_groups(st, self._groups) else []
         causes += [_BUS] if self._cores.may_access_registers() else []
         found = self._parts(st, together=False)
-        if found.kernels > 1 and (cause := self._bound(st)):
+        if found.kernels > 1 and (cause := self._bound(st, found)):
             found = self._parts(st, together=True)
             if not causes:
                 self._forward.together = f"what does not hang together has one clock, as {cause}"
@@ -200,11 +203,13 @@ class OwnClocks:
         )
         first = np.intersect1d(found[[tiles[0] for tiles in kernels.tiles]], busy)
         ranked = [*first, *(label for label in busy if label not in first)]
-        return Parts([found == label for label in ranked], len(first))
+        return Parts([found == label for label in ranked], len(first), bool(kernels.unknown))
 
-    def _bound(self, st: State) -> str:
+    def _bound(self, st: State, found: Parts) -> str:
         """Why kernels have one clock though they keep to themselves; empty = they need not."""
         ports = plain(st.ports)
+        if found.unknown:
+            return _MIXED
         if self._cores.tapes is not None or self._cores.journal.left:
             return "kernels do again what they did"
         if (ports.has_sink + ports.source_end + ports.source_more + ports.next_end).any():
