@@ -141,7 +141,7 @@ class OwnClocks:
         A piece ends with all parts at one cycle, also if an exception ends it: that of a kernel, at the cycle
         in which it came; any other one, after the piece.
         """
-        if not self._may or st.clock.asking[0] > 0:
+        if not self._may or at_hand(st).clock.asking[0] > 0:
             return step(until, _SLICE)
         if self._left > 0:
             cycles = min(self._left, _SLICE)
