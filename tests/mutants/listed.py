@@ -772,7 +772,7 @@ MUTANTS = (
         "sim/cores.py",
         "return found if mine is None else [n for n in found if mine[n]]",
         "return found",
-        "tests/timing/test_own_kernels.py::test_kernels_that_keep_apart_have_clocks_of_their_own",
+        "tests/timing/test_own_kernels.py::test_a_kernel_that_asks_at_the_end_of_a_piece_is_asked_after_it",
     ),
     Mutant(
         "values in cascades move with each clock",
