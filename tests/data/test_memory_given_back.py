@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from memtile.bd.descriptor import Descriptor
@@ -14,7 +16,7 @@ from memtile.bd.windows import OWN
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import DesignError
 from memtile.jit.decorators import ENABLED
-from memtile.jit.structs import place_of
+from memtile.jit.structs import Struct, place_like, place_of
 from memtile.sim import recycled
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import fast_forwarding
@@ -158,6 +160,26 @@ def test_of_many_sizes_of_small_pages_few_are_kept() -> None:
     assert max(waiting) == (5000 + 99) * 8
     assert not recycled.lend_pages(5000 + 99, np.int64)[1]
     assert recycled.lend_pages(5001, np.int64)[1]
+
+
+class Two(NamedTuple):
+    line: npt.NDArray[np.int64]
+    sheet: npt.NDArray[np.uint8]
+
+
+class Pair(Two, Struct):
+    """Two arrays, which may be parts of one."""
+
+
+def test_the_place_of_arrays_that_are_as_far_apart_as_others() -> None:
+    areas = [np.zeros(8, np.int64) for _ in range(3)]
+    pairs = [Pair(area[1:4], area[4:8].view(np.uint8).reshape(4, 8)) for area in areas]
+    first = place_of(pairs[0])
+    for area, pair in zip(areas[1:], pairs[1:], strict=True):
+        place = place_like(pair, first, area.ctypes.data - areas[0].ctypes.data)
+        assert pair.place is place
+        assert place.words[:-2].tolist() == [area.ctypes.data + 8, 3, area.ctypes.data + 32, 4, 8]
+        assert place.words[:-2].tolist() == place_of(Pair(*pair)).words[:-2].tolist()
 
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: no address is handed on")

@@ -1290,8 +1290,7 @@ MUTANTS = (
         "jit/structs.py",
         "_place(like.words + np.uint64(by % _ADDRESSES) * _are_addresses(kind))",
         "_place(like.words.copy())",
-        "tests/data/test_memory_given_back.py"
-        "::test_arrays_of_fast_forward_are_where_compiled_code_looks_for_them",
+        "tests/data/test_memory_given_back.py::test_the_place_of_arrays_that_are_as_far_apart_as_others",
     ),
     Mutant(
         "short arrays that are fed go on in those that were taken back",
