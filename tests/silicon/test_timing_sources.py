@@ -40,6 +40,19 @@ def test_each_rule_names_where_it_comes_from(title: str, text: str) -> None:
     assert ROW.findall(text) or MANUAL.findall(text) or named(text) or "is assumed" in text, title
 
 
+def paragraphs() -> list[tuple[str, str]]:
+    """Title and text of each paragraph of a rule, without its diagrams."""
+    rules = zip(RULES[1::2], RULES[2::2], strict=True)
+    bare = ((title, re.sub(r"```.*?```", "", text, flags=re.DOTALL)) for title, text in rules)
+    return [(title, each.strip()) for title, text in bare for each in text.split("\n\n") if each.strip()]
+
+
+@pytest.mark.parametrize(("title", "text"), paragraphs(), ids=lambda value: value[:40])
+def test_each_paragraph_of_a_rule_names_where_it_comes_from(title: str, text: str) -> None:
+    """A rule that has a source in one paragraph may have another one in the next."""
+    assert ROW.findall(text) or MANUAL.findall(text) or named(text) or "assumed" in text, title
+
+
 def test_rows_that_the_page_names_are_there() -> None:
     wanted = sorted(set(ROW.findall(PAGE)))
     assert len(wanted) > 20
