@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 Ask = Callable[[], Action | None]
 LeftWords = dict[int, list[tuple[int, int]]]
 _LOG = "access_log"  # of which only the first row is of meaning between two pieces of time
+_SAME = {
+    "spec",
+    "flips",
+    "fates",
+    "log",
+    "notes",
+    "labels",
+}  # cells that are flipped, what is noted for checks
 _HEARD = "memory", "registers", "locks", "channels", "fields", "fifos", "switch", "cascades"
 _KEPT = "released", "taken", "links", "handed_back"  # of a kernel, that change in place
 _OWN = {"core", "actions", "function"}
@@ -210,9 +218,15 @@ class Moment:
         left: LeftWords,
     ) -> None:
         self._running, self._left = running, left
-        self._arrays = [(array, array.copy()) for array in [*_arrays(st), *outside]]
-        self._counts = {port: len(words) for port, words in left.items()}
-        self._kernels = {core: _parts_of(each) for core, each in running.items()}
+        self._arrays = [(array, np.empty_like(array)) for array in [*_arrays(st), *outside]]
+        self.renew()
+
+    def renew(self) -> None:
+        """Be the present moment."""
+        for array, values in self._arrays:
+            np.copyto(values, array)
+        self._counts = {port: len(words) for port, words in self._left.items()}
+        self._kernels = {core: _parts_of(each) for core, each in self._running.items()}
 
     def put_back(self) -> None:
         """Have all be again as it was."""
@@ -226,10 +240,10 @@ class Moment:
 
 
 def _arrays(st: State) -> Iterator[Any]:
-    """The arrays of a state, but for what never changes."""
+    """The arrays of a state, but for what does not change while parts have clocks of their own."""
     for name in st._fields:
         table: Any = getattr(st, name)
-        if name == "spec":
+        if name in _SAME:
             continue
         if name == _LOG:
             yield table[:1]

@@ -39,6 +39,7 @@ _SLICE = 1 << 16  # cycles between looks at the outside world
 _LEAST = 1 << 12  # cycles of a run that is worth to find the parts
 _USERS = 1 << 12  # BDs of external memory at most
 _ROW = 5  # nanoseconds, about, that finding them takes for each row that may be live
+_KERNELS = 60_000  # for each kernel
 _SPLIT = 30_000  # and in any case
 _WORTH = 20  # times as long as that a run has been before
 _MOST_IN_VAIN = 6  # times in a row after which that does not double any more
@@ -118,6 +119,7 @@ class OwnClocks:
         self.parts: Parts | None = None
         self._may, self._searched, self._piece = False, False, _PIECE
         self._first, self._left, self._seen = 0, 0, (0, 0)  # cycles with one clock at first
+        self._kept: Moment | None = None  # of this run
         self._in_vain = 0  # times in a row that there was but one part
 
     def begin(self, st: State, until: int, *, alone: bool) -> None:
@@ -127,7 +129,7 @@ class OwnClocks:
         self._may = self.on and alone and cycles >= (1 if self.free else _LEAST) and len(st.active_ports) > 0
         self._may &= len(at_hand(st.spec).tiles.kind) > 1
         self._may &= not (st.logging[history.ON] or st.noting[notes.ON])
-        self.parts, self._searched, self._piece = None, False, _PIECE
+        self.parts, self._searched, self._piece, self._kept = None, False, _PIECE, None
         if self._may:
             worth = _WORTH << min(self._in_vain, _MOST_IN_VAIN)
             self._first = 0 if self.free else worth * self._cost(st) // self._of_cycle(st)
@@ -164,7 +166,8 @@ class OwnClocks:
 
     def _cost(self, st: State) -> int:
         """What it costs to find the parts, in nanoseconds, about."""
-        return _SPLIT + _ROW * (len(at_hand(st).switch.held) + 4 * len(at_hand(st).channels.phase))
+        rows = len(at_hand(st).switch.held) + 4 * len(at_hand(st).channels.phase)
+        return int(_SPLIT + _ROW * rows + _KERNELS * st.active_cores[0])
 
     def _of_cycle(self, st: State) -> int:
         """The same of a cycle."""
@@ -261,6 +264,8 @@ class OwnClocks:
         if moment is not None:
             self._cores.journal.forget()
         self._forward.among(len(parts.own), jumped)
+        if stop is _QUIET or end == until:
+            self._kept = None
         if came.trouble is not None:
             raise came.trouble
         return stop
@@ -297,7 +302,11 @@ class OwnClocks:
     def _moment(self, st: State) -> Moment:
         """The model as it is, to be put back; what kernels do from now on is noted."""
         self._cores.journal.begin()
-        return Moment(st, self._cores.running, self._written(), self._outside._left)
+        if self._kept is None:
+            self._kept = Moment(st, self._cores.running, self._written(), self._outside._left)
+        else:
+            self._kept.renew()
+        return self._kept
 
     def _come_to_error(self, st: State, cycle: int, advance: Callable[[int], clock.Stop]) -> None:
         """Bring the model to an error of a kernel before this cycle or an earlier one, which is raised."""
