@@ -18,6 +18,7 @@ _PLACES = {
         model/dma/mm2s.py emit compares
         model/dma/mm2s.py ends_with_tlast compares
         model/dma/mm2s.py form compares
+        model/dma/mm2s.py starve compares
         model/dma/s2mm.py complete compares
         model/dma/s2mm.py consume compares
     """,
@@ -63,6 +64,7 @@ _PLACES = {
         model/dma/mm2s.py ask compares
         model/dma/mm2s.py send_header compares
         model/roster.py starving compares
+        model/streams/port_pause.py empty compares
     """,
     "pattern": """
         model/streams/host_ports.py ready takes bits
@@ -70,6 +72,7 @@ _PLACES = {
     "ends": """
         model/streams/beats.py pop_word compares
         model/streams/beats.py put_beat compares
+        model/streams/switch.py enter compares
         model/streams/switch.py enter_channel compares
         model/streams/switch_ports.py pop compares
     """,
@@ -88,13 +91,13 @@ _PLACES = {
     """,
     "over": """
         model/events/units.py hold compares
+        model/events/units.py hold_port compares
         model/events/units.py hold_signal compares
         model/memory/banks.py bid compares
         model/memory/locks.py bid compares
         model/memory/neighbours.py ask compares
-        model/streams/switch.py step compares
+        model/streams/switch.py serve compares
         model/streams/switch_ports.py has_room compares
-        model/streams/switch_ports.py has_room takes bits
     """,
     "account": """
         model/cores/core.py account writes core_spent
@@ -104,8 +107,23 @@ _PLACES = {
         sim/clock.py account writes spent
     """,
     "limit": """
-        sim/clock.py advance_to_end compares
+        sim/clock.py advance_with_pipes compares
+        sim/clock.py look_for_pipes compares
         sim/passing.py pass_time compares
+    """,
+    "pipe": """
+        model/streams/pipes.py begin takes bits
+        model/streams/pipes.py begin writes pipes
+        model/streams/pipes.py bring_on compares
+        model/streams/pipes.py bring_on takes bits
+        model/streams/pipes.py end compares
+        model/streams/pipes.py follow writes pipes
+        model/streams/switch.py goes_on compares
+        model/streams/switch.py goes_on takes bits
+        model/streams/switch_ports.py gone_in_a_row compares
+        model/streams/switch_ports.py gone_in_a_row takes bits
+        model/streams/switch_ports.py push takes bits
+        model/streams/switch_ports.py push writes pipes
     """,
     # what keeps time from being jumped over
     "steps": """

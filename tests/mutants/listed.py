@@ -1428,6 +1428,13 @@ MUTANTS = (
         "tests/timing/test_cascade.py::test_a_value_a_cycle_goes_through",
     ),
     Mutant(
+        "a jump follows a period that began before a BD's first word",
+        "sim/forward/guards.py",
+        "if c.direction[ch] == MM2S and kept[at + MOVED] == 0:",
+        "if c.direction[ch] == MM2S and kept[at + MOVED] < 0:",
+        "tests/timing/test_fast_forward.py::test_no_jump_follows_a_period_that_began_before_the_first_word_of_a_bd",
+    ),
+    Mutant(
         "a core that waits at its cascade stalls on memory",
         "model/cores/core.py",
         "elif why == CoreCause.CASCADE_STALL:",

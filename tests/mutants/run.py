@@ -24,8 +24,8 @@ ROOT = SOURCE.parent
 SECONDS = 300  # a mutant whose test runs longer lets it hang
 
 
-def outcome(source: Path, tests: Iterable[str], seconds: int | None = None) -> str:
-    """What pytest says of tests of the package in ``source``: passed, failed, hangs, or its last lines."""
+def outcome(source: Path, tests: Iterable[str], seconds: int | None = None) -> tuple[str, str]:
+    """Whether tests of the package in ``source`` passed, failed, hang or did not run; what pytest said."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     changes = {"PYTHONPATH": str(source), "MEMTILE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
@@ -33,13 +33,14 @@ def outcome(source: Path, tests: Iterable[str], seconds: int | None = None) -> s
             command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True, timeout=seconds
         )
     except subprocess.TimeoutExpired:
-        return "hangs"
+        return "hangs", ""
     summary = run.stdout.splitlines()[-1] if run.stdout else ""
+    said = f"{run.stdout[-2000:]}{run.stderr[-2000:]}"
     if run.returncode == 0:
-        return "passed"
+        return "passed", said
     if run.returncode == 1 and re.search(r"\bfailed\b", summary) and not re.search(r"\berrors?\b", summary):
-        return "failed"
-    return f"{run.stdout[-2000:]}{run.stderr[-2000:]}"
+        return "failed", said
+    return "did not run", said
 
 
 def copied(place: str) -> Path:
@@ -54,7 +55,8 @@ def fate(mutant: Mutant) -> str:
     with tempfile.TemporaryDirectory() as place:
         source = copied(place)
         (source / PACKAGE / mutant.file).write_text(mutant.applied(), encoding="utf-8")
-        return outcome(source, [mutant.test], SECONDS)
+        became, said = outcome(source, [mutant.test], SECONDS)
+        return said if became == "did not run" else became
 
 
 def main() -> int:
@@ -65,9 +67,9 @@ def main() -> int:
     names = chosen.names or [""]
     mutants = [mutant for mutant in MUTANTS if any(name in mutant.name for name in names)]
     with tempfile.TemporaryDirectory() as place:
-        healthy = outcome(copied(place), dict.fromkeys(mutant.test for mutant in mutants))
-    if healthy != "passed":
-        print(f"the tests do not pass without mutants:\n{healthy}")
+        became, said = outcome(copied(place), dict.fromkeys(mutant.test for mutant in mutants))
+    if became != "passed":
+        print(f"the tests do not pass without mutants:\n{said}")
         return 1
     alive = []
     with ThreadPoolExecutor(chosen.workers) as pool:

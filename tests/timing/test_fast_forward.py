@@ -23,8 +23,8 @@ from memtile.model.state.columns import Kind, Owner, Reset
 from memtile.model.state.compare import columns
 from memtile.sim import fast_forward
 from memtile.sim.clock import Stop
-from memtile.sim.forward import guards, plan
-from memtile.sim.forward.places import HELD, OF_CHANNEL, Compared
+from memtile.sim.forward import guards, period, plan
+from memtile.sim.forward.places import HELD, MOVED, OF_CHANNEL, Compared
 from memtile.sim.forward.plan import arrays
 from memtile.testing.rig import Rig
 from repeating_designs import EAGER, differences
@@ -360,6 +360,19 @@ def test_rounds_in_which_a_buffer_fills_are_jumped_over() -> None:
     rig = compared(filled_slowly, range(full + 4000, full + 6000, 997))
     assert rig.engine.forward.rings == 2
     assert held(rig) == depth
+
+
+def test_no_jump_follows_a_period_that_began_before_the_first_word_of_a_bd() -> None:
+    """Until then a channel that waits for memory is not starved, and from then on it is."""
+    rig = one()
+    ch, state = rig.mm2s(), rig.engine.state
+    work, kept = arrays(state), np.zeros(OF_CHANNEL, np.int64)
+    rig.engine.run(100)
+    period.keep_channel(state, kept, 0, ch)
+    rig.engine.run(104)
+    assert guards.walk(state, kept, work.book, 0, ch, 50) == 50
+    kept[MOVED] = 0
+    assert guards.walk(state, kept, work.book, 0, ch, 50) == 0
 
 
 def test_what_counts_has_a_guard_or_is_an_account() -> None:

@@ -145,6 +145,8 @@ def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int
     """Guards of a walk that has gone on within its BD; how far it went becomes the channel's shift."""
     c, walks, g = st.channels, st.walks, st.granules
     axis = axis_of(st, kept, at, ch)
+    if c.direction[ch] == MM2S and kept[at + MOVED] == 0:
+        return 0  # a channel that waits for memory is starved from a BD's first word on
     if axis < 0 or c.bds_done[ch] != kept[at + BDS] or c.phase[ch] != Phase.RUN:
         return 0
     was = kept[at + POSITION + axis]
