@@ -64,7 +64,7 @@ _PLACES = {
         model/dma/mm2s.py ask compares
         model/dma/mm2s.py send_header compares
         model/roster.py starving compares
-        model/streams/port_pause.py empty compares
+        model/streams/ingress.py empty compares
     """,
     "pattern": """
         model/streams/host_ports.py ready takes bits

@@ -159,6 +159,12 @@ def ended(engine: Engine, until: int) -> Stop | tuple[type, str, list[str]]:
         return type(error), str(error), list(getattr(error, "__notes__", []))
 
 
+def parts(engine: Engine) -> int:
+    """How many parts the last run had."""
+    found = engine.clocks.parts
+    return 1 if found is None else len(found.own)
+
+
 def _ready(engine: Engine, *, forward: bool, own: bool) -> Engine:
     engine.forward.on, engine.forward.free = forward, EAGER
     engine.clocks.on = engine.clocks.free = own

@@ -40,7 +40,7 @@ MUTANTS = (
     # Measurements, and cycles as a band
     Mutant(
         "a port pauses by the words that were written",
-        "model/streams/port_pause.py",
+        "model/streams/ingress.py",
         "(c.moved[ch] + st.fifos.held[ch]) % c.length[ch] == 0",
         "c.moved[ch] == c.length[ch]",
         "tests/timing/test_port_pause.py::"
@@ -55,7 +55,7 @@ MUTANTS = (
     ),
     Mutant(
         "a word that just came may be taken",
-        "model/streams/port_pause.py",
+        "model/streams/ingress.py",
         "st.fifos.entered[ch] != st.clock.now[0] - 1 or st.fifos",
         "st.fifos.entered[ch] != st.clock.now[0] or st.fifos",
         "tests/timing/test_port_starts.py::test_a_word_is_taken_so_many_cycles_after_it_came",

@@ -23,7 +23,7 @@ from memtile.sim.kernels import Core, Kernel
 from memtile.sim.wordless import moving_words
 from memtile.testing.rig import Rig
 from repeating_designs import EAGER
-from separate_designs import sending
+from separate_designs import parts, sending
 
 LONG = 8_000
 LONG_RUNS = pytest.mark.compiled("runs of many rounds")
@@ -65,12 +65,6 @@ def clocks(make: Callable[[], Engine], until: int = LONG, *, forward: bool = Fal
     assert not differences(own, one)
     assert one.clocks.pieces == 0
     return own
-
-
-def parts(engine: Engine) -> int:
-    """How many parts the last run had."""
-    found = engine.clocks.parts
-    return 1 if found is None else len(found.own)
 
 
 def row(*descriptors: tuple[int, Descriptor]) -> Engine:

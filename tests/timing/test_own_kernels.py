@@ -39,7 +39,7 @@ from memtile.sim.engine import Engine
 from memtile.sim.kernels import MemoryPiece
 from memtile.sim.upsets import Upset
 from mlir_designs import device, loaded
-from separate_designs import ended, sending
+from separate_designs import ended, parts, sending
 
 ROW = 2  # of the compute tiles
 CASCADES = register_named("core", "Accumulator_Control")
@@ -111,11 +111,6 @@ def alike(make: Callable[[], Engine], *stops: int) -> Engine:
         assert not differences(own, one)
     assert one.clocks.pieces == 0
     return own
-
-
-def parts(engine: Engine) -> int:
-    found = engine.clocks.parts
-    return 1 if found is None else len(found.own)
 
 
 def with_kernels(engine: Engine) -> int:

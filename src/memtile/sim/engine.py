@@ -74,6 +74,7 @@ class Engine(ManyWrites):
         clocks: whether what does not hang together has clocks of its own.
         words_needed_by: why a run that was to be without words moved them.
         read_by_host: whether a host may read words while the array runs.
+        left: words that left the array at switch ports, each with its TLAST, by port.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Engine(ManyWrites):
         self._sources, self._sinks = Sources(self._feeds), Sinks()
         self._new_at_ports = False  # what was fed, caught or paced has not been laid out
         self._caught: dict[int, Caught] = {}
-        self._left: dict[int, list[tuple[int, int]]] = {}  # words that left switch ports, with TLAST
+        self.left: dict[int, list[tuple[int, int]]] = {}
         self._patterns: dict[int, npt.NDArray[np.int64]] = {}
         self._observer: Callable[[Door, int], Door] | None = None
         self._watcher: Callable[[], None] | None = None
@@ -331,7 +332,7 @@ class Engine(ManyWrites):
 
     def tokens(self, tile: int) -> list[int]:
         """What left the tile-control port of a model without switches: task-complete tokens, answers."""
-        return [word for word, _ in self._left.get(int(at_hand(self._state).controls.slave_port[tile]), [])]
+        return [word for word, _ in self.left.get(int(at_hand(self._state).controls.slave_port[tile]), [])]
 
     def traced(self, tile: int, unit: int = 0) -> list[int]:
         """What left a trace port of a model without switches: packets of ``PACKET_WORDS`` words.
@@ -342,7 +343,7 @@ class Engine(ManyWrites):
         """
         first = int(self.tiles.first_unit[tile])
         port = int(at_hand(self.spec).event_units.trace_port[first + unit])
-        return [word for word, _ in self._left.get(port, [])]
+        return [word for word, _ in self.left.get(port, [])]
 
     def catch_port(self, tile: int, name: str) -> None:
         """Take every word that leaves master port ``name`` of the tile's switch, where no tile is behind it.
@@ -354,7 +355,7 @@ class Engine(ManyWrites):
 
     def left_port(self, tile: int, name: str) -> list[tuple[int, int]]:
         """Words that left master port ``name`` after :meth:`catch_port`, each with its TLAST."""
-        return list(self._left.get(self._master(tile, name), []))
+        return list(self.left.get(self._master(tile, name), []))
 
     def _master(self, tile: int, name: str) -> int:
         tiles = self.tiles
@@ -368,7 +369,7 @@ class Engine(ManyWrites):
             caught={ch: (each.so_far().words(), each.so_far().tlasts()) for ch, each in self._caught.items()},
             left={
                 port: (np.array([w for w, _ in words], np.uint32), np.array([e for _, e in words], np.uint8))
-                for port, words in self._left.items()
+                for port, words in self.left.items()
             },
             patterns=dict(self._patterns),
         )
@@ -386,7 +387,7 @@ class Engine(ManyWrites):
         for ch, offer in caught.items():
             self.catch(ch)
             self._caught[ch].put(offer)
-        self._left = {
+        self.left = {
             port: list(zip(words.tolist(), last.tolist(), strict=True))
             for port, (words, last) in left.items()
         }
@@ -492,7 +493,7 @@ class Engine(ManyWrites):
         self.checks.flush()
         listed = self._state.host_words
         for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
-            self._left.setdefault(port, []).append((word, end))
+            self.left.setdefault(port, []).append((word, end))
         listed[: 1 + listed[0, 0]] = 0
         if full or all_words:
             self._sinks.take(self._state, self._caught, full=bool(full))

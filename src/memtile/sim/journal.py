@@ -20,21 +20,14 @@ import numpy as np
 from memtile.errors import Problem, SimulationError
 from memtile.model.state.state import State
 from memtile.sim.actions import Action
+from memtile.sim.fresh import LOGS
 
 if TYPE_CHECKING:
     from memtile.sim.cores import Running
 
 Ask = Callable[[], Action | None]
 LeftWords = dict[int, list[tuple[int, int]]]
-_LOG = "access_log"  # of which only the first row is of meaning between two pieces of time
-_SAME = {
-    "spec",
-    "flips",
-    "fates",
-    "log",
-    "notes",
-    "labels",
-}  # cells that are flipped, what is noted for checks
+_SAME = {"spec", "flips", "fates", "log", "notes", "labels"}  # flipped cells, notes for checks
 _HEARD = "memory", "registers", "locks", "channels", "fields", "fifos", "switch", "cascades"
 _KEPT = "released", "taken", "links", "handed_back"  # of a kernel, that change in place
 _OWN = {"core", "actions", "function"}
@@ -245,8 +238,8 @@ def _arrays(st: State) -> Iterator[Any]:
         table: Any = getattr(st, name)
         if name in _SAME:
             continue
-        if name == _LOG:
-            yield table[:1]
+        if name in LOGS:
+            yield table[:1]  # between two pieces of time no other row means something
         else:
             yield from _in_table(table)
 

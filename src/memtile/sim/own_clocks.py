@@ -68,7 +68,7 @@ class Outside(Protocol):
     """What there is of an engine beside its state."""
 
     external: ExternalMemory
-    _left: dict[int, list[tuple[int, int]]]
+    left: dict[int, list[tuple[int, int]]]
 
 
 class Parts(NamedTuple):
@@ -303,7 +303,7 @@ class OwnClocks:
         """The model as it is, to be put back; what kernels do from now on is noted."""
         self._cores.journal.begin()
         if self._kept is None:
-            self._kept = Moment(st, self._cores.running, self._written(), self._outside._left)
+            self._kept = Moment(st, self._cores.running, self._written(), self._outside.left)
         else:
             self._kept.renew()
         return self._kept

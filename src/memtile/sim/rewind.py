@@ -34,12 +34,12 @@ RUN_ONLY = frozenset(
         "external_latency",
         "external_write_latency",
         "finished_bd_delay",
+        "ingress_latency",
         "neighbour_latency",
         "packet_arbitration",
         "port_pause",
-        "ingress_latency",
-        "wire_start",
         "token_words",
+        "wire_start",
     }
 )
 """Timing constants that nothing looks at before the clock runs."""
@@ -87,7 +87,7 @@ class Start:
 def _begin(engine: Engine, timing: Timing) -> None:
     """Have an engine know of nothing that was done, its state being as it was then."""
     state = engine._state
-    engine._timing, engine._unsettled, engine._left = timing, False, {}
+    engine._timing, engine._unsettled, engine.left = timing, False, {}
     engine.words_needed_by, engine.read_by_host = (), False
     engine.forward, engine.host, engine.upsets = FastForward(), HostTime(state, engine), Upsets(state)
     engine.clocks = OwnClocks(engine.forward, engine.cores, engine)
@@ -99,7 +99,7 @@ def can_rewind(engine: Engine) -> bool:
 
     Nothing is at its ports and no time has passed, so that nothing hangs on constants beside ``RUN_ONLY``.
     """
-    waiting = engine._feeds or engine._caught or engine._patterns or engine._left or engine.upsets.waiting
+    waiting = engine._feeds or engine._caught or engine._patterns or engine.left or engine.upsets.waiting
     kernels: list[Any] = [running.actions for running in engine.cores.running.values()]
     outside = sum(buffer.array.nbytes for buffer in engine.external.buffers.values())
     return (

@@ -15,10 +15,9 @@ from memtile.model.state.state import State
 
 ROWS = 0  # entry of the log that counts its rows
 FIRST = 1  # entry with which the first row begins
-_DIMENSIONS = MAX_DIMENSIONS
-_INNER = _DIMENSIONS - 1  # the last dimension has no wrap and no padding
+_INNER = MAX_DIMENSIONS - 1  # the last dimension has no wrap and no padding
 CH, TILE, ASKS, TLAST_SUPPRESS, PAD, ORIGIN, LENGTH, STEP = range(8)  # columns; TILE: where the BD begins
-WRAP = STEP + _DIMENSIONS
+WRAP = STEP + MAX_DIMENSIONS
 BEFORE = WRAP + _INNER
 AFTER = BEFORE + _INNER
 COLUMNS = AFTER + _INNER
@@ -33,7 +32,7 @@ def stays(st: State, ch: int, tile: int) -> bool:
     walks, words = st.walks, st.channels.length[ch]
     shift = st.spec.kinds.memory_shift[st.spec.tiles.kind[st.channels.tile[ch]]]
     highest, unit = walks.origin[ch] - (walks.origin[ch] >> shift << shift), 1
-    for d in range(_DIMENSIONS):
+    for d in range(MAX_DIMENSIONS):
         turns = max((words + unit - 1) // unit, 1)
         wrap = walks.wrap[ch, d] if d < _INNER else 0
         if wrap > 0:
@@ -63,7 +62,7 @@ def note(st: State, log: Ints, ch: int, tile: int, asks: int) -> None:
     log[row + TLAST_SUPPRESS] = st.channels.tlast_suppress[ch]
     log[row + PAD] = pad_value(st, ch) if walks.padded[ch] == 1 else 0
     log[row + ORIGIN], log[row + LENGTH] = walks.origin[ch], st.channels.length[ch]
-    for d in range(_DIMENSIONS):
+    for d in range(MAX_DIMENSIONS):
         log[row + STEP + d] = walks.step[ch, d]
     for d in range(_INNER):
         log[row + WRAP + d] = walks.wrap[ch, d]

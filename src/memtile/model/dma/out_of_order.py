@@ -8,8 +8,8 @@ from memtile.model.dma.fifo import drop
 from memtile.model.dma.registers import OUT_OF_ORDER_MASK
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
+from memtile.model.streams.ingress import empty
 from memtile.model.streams.packets import out_of_order_bd
-from memtile.model.streams.port_pause import empty
 
 
 @jit

@@ -24,7 +24,7 @@ from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.events import ChannelEvent
 from memtile.model.state.state import State
-from memtile.model.streams.port_pause import empty
+from memtile.model.streams.ingress import empty
 
 
 @inlined

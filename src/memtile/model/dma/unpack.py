@@ -12,7 +12,7 @@ from memtile.model.dma.coder import complete, expand
 from memtile.model.dma.fifo import drop
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
-from memtile.model.streams.port_pause import empty
+from memtile.model.streams.ingress import empty
 
 
 @jit

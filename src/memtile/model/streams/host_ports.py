@@ -9,7 +9,7 @@ from memtile.jit.words import WORD, access
 from memtile.model.dma.fifo import put, space
 from memtile.model.state.events import ChannelEvent
 from memtile.model.state.state import State
-from memtile.model.streams.port_pause import entered, pauses
+from memtile.model.streams.ingress import entered, pauses
 from memtile.model.streams.switch_ports import has_room, push
 
 _load, store = access()

@@ -15,10 +15,10 @@ from memtile.model.state.state import State
 from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, TLAST, WRONG_PARITY, Pipe
 from memtile.model.streams.beats import pop_word, put_beat, words_in
 from memtile.model.streams.host_ports import hand_to_host, host_takes
+from memtile.model.streams.ingress import entered, pauses
 from memtile.model.streams.packet_switch import contend
 from memtile.model.streams.packet_switch import serve as serve_packet
 from memtile.model.streams.pipes import end
-from memtile.model.streams.port_pause import entered, pauses
 from memtile.model.streams.stream_parity import report
 from memtile.model.streams.switch_config import PACKET
 from memtile.model.streams.switch_ports import has_room, offers, pop, push

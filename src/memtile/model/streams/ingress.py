@@ -1,8 +1,9 @@
-"""When words came to the port of an S2MM: how soon the channel may take them, and where the port pauses.
+"""The ingress buffer of an S2MM: when a word came to it, when the channel may take one, when the port pauses.
 
-Where ``port_pause`` says so it pauses after the last word of a BD (DEV-SILICON-2). It counts the words that
-came, not those that were written: it pauses also while the BD waits for its lock, and counts words that came
-ahead as if the next BDs were as long as the one at hand.
+A word is taken ``ingress_latency`` cycles after it came, or later. Where ``port_pause`` says so, none comes
+in the cycle after the last word of a BD (DEV-SILICON-2). The port counts the words that came, not those that
+were written: it pauses also while the BD waits for its lock, and counts words that came ahead as if the next
+BDs were as long as the one at hand.
 """
 
 from __future__ import annotations
