@@ -14,7 +14,8 @@ from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.sim.engine import Engine
 from memtile.sim.forward import live, plan
-from memtile.sim.forward.places import SPAN, Arrays, Book, Compared
+from memtile.sim.forward.guards import quiet_elsewhere
+from memtile.sim.forward.places import SPAN, Arrays, Book, Compared, RowsOf
 
 Ints = npt.NDArray[np.int64]
 
@@ -39,32 +40,49 @@ def addresses(work: Arrays) -> tuple[Ints, Ints]:
 
 def compared_columns(st: State) -> Iterator[tuple[str, Column, npt.NDArray[Any], Compared, Ints]]:
     """Name, declaration and values of each column that is compared, how, and the addresses of its words."""
-    for name, values, column, _owner in columns(st):
-        how = plan.how(name, column)
+    for name, values, column, owner in columns(st):
+        how = plan.how(name, column, owner)
         if how is None or not values.size or ("." not in name and column.reset is Reset.OUTSIDE):
             continue
-        if name == "active_ports":  # whose order makes no difference; what is in it, ``switch.active`` says
+        if plan.LISTS.get(name) is RowsOf.LENGTH:
             values = values[:1]
-        places = np.full(values.shape, values.__array_interface__["data"][0])
-        for axis, stride in enumerate(values.strides):
-            along = [1] * values.ndim
-            along[axis] = -1
-            places += (np.arange(values.shape[axis]) * stride).reshape(along)
-        yield name, column, values, how, places
+        yield name, column, values, how, addresses_of(values)
+
+
+def addresses_of(values: npt.NDArray[Any]) -> Ints:
+    """Address of each element."""
+    places = np.full(values.shape, values.__array_interface__["data"][0])
+    for axis, stride in enumerate(values.strides):
+        along = [1] * values.ndim
+        along[axis] = -1
+        places += (np.arange(values.shape[axis]) * stride).reshape(along)
+    return places
 
 
 def changed_outside(engine: Engine, cycles: int) -> set[str]:
     """Names of the columns in which stepping so far changes words that the plan does not have.
 
-    Accounts of what rests are booked for all, live or not.
+    Accounts of what rests are booked for all, live or not. Columns of which it is said that they stay are
+    looked at as well.
     """
     st = engine.state
+    assert quiet_elsewhere(st)
     inside = np.sort(addresses(planned(st))[0])
-    before = {name: values.copy() for name, _, values, _, _ in compared_columns(st)}
+    before = {name: values.copy() for name, values in planned_columns(st)}
     engine.forward.on = False
     engine.run(engine.now + cycles)
     return {
         name
-        for name, _, values, how, places in compared_columns(engine.state)
-        if how is not Compared.ACCOUNT and not np.isin(places[values != before[name]], inside).all()
+        for name, values in planned_columns(engine.state)
+        if not np.isin(addresses_of(values)[values != before[name]], inside).all()
     }
+
+
+def planned_columns(st: State) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """Name and values of each column that is compared, accounts aside, or stays."""
+    for name, _, values, how, _ in compared_columns(st):
+        if how is not Compared.ACCOUNT:
+            yield name, values
+    for name, values, column, owner in columns(st):
+        if plan.stays(name, column, owner):
+            yield name, values

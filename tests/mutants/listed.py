@@ -1187,6 +1187,50 @@ MUTANTS = (
         "tests/timing/test_forward_live.py::test_words_that_control_packets_write_make_a_plan_outdated",
     ),
     Mutant(
+        "registers of BDs that iterate are not compared",
+        "sim/forward/live.py",
+        "                if iterates(st, tile, bd):",
+        "                if False:",
+        "tests/timing/test_forward_live.py::test_nothing_changes_but_what_is_compared[a BD that iterates]",
+    ),
+    Mutant(
+        "a place beyond the last one is no iteration",
+        "model/dma/bd_fields.py",
+        "read_field(st, tile, bd, current) != 0 or ",
+        "",
+        "tests/timing/test_forward_live.py"
+        "::test_nothing_changes_but_what_is_compared[a BD that iterates once]",
+    ),
+    Mutant(
+        "events that are raised leave the plan as it is",
+        "model/events/asserted.py",
+        "    st.clock.raised[0] += 1",
+        "    st.clock.raised[0] += 0",
+        "tests/timing/test_forward_live.py::test_the_first_event_that_is_raised_makes_a_plan_outdated",
+    ),
+    Mutant(
+        "events that kernels raise stay over a jump",
+        "sim/forward/plan.py",
+        "owner in (Owner.UNIT, Owner.NODE) and name not in RAISED",
+        "owner in (Owner.UNIT, Owner.NODE)",
+        "tests/timing/test_forward_flows.py::test_events_that_a_kernel_raises_move_on_with_time",
+    ),
+    Mutant(
+        "the last slot of a ring is not compared",
+        "sim/forward/live.py",
+        "first, rows, slots = port, 0, st.switch.wrap[port] + 1",
+        "first, rows, slots = port, 0, st.switch.wrap[port]",
+        "tests/timing/test_forward_live.py::test_every_word_of_the_state_is_compared_as_its_column_says[0]",
+    ),
+    Mutant(
+        "when words left a port is a setting",
+        "model/state/streams.py",
+        "    departures: Annotated[Ints, Column(EQUAL,",
+        "    departures: Annotated[Ints, Column(SETTING,",
+        "tests/timing/test_forward_live.py"
+        "::test_nothing_changes_but_what_is_compared[a column with a kernel]",
+    ),
+    Mutant(
         "channels act that are not planned",
         "sim/forward/live.py",
         "        if work.live[first + roster[slot]] == 0:",

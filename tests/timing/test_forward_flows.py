@@ -162,6 +162,19 @@ def test_a_kernel_that_reads_a_timer_reads_that_of_stepping() -> None:
     assert seen[0][0] > 0
 
 
+def test_events_that_a_kernel_raises_move_on_with_time() -> None:
+    """The last one of each kind, where the jump ends right behind it."""
+
+    def kernel(_engine: Engine) -> Kernel:
+        def raises(core: Core) -> Iterator[Action]:
+            for n in range(200):
+                yield from one_round(core, n, core.event(n % 2))
+
+        return raises
+
+    both(kernel, 4600)
+
+
 @LONG
 def test_a_kernel_that_raises_leaves_the_state_of_stepping() -> None:
     def kernel(_engine: Engine) -> Kernel:

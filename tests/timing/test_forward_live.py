@@ -13,17 +13,20 @@ from interface_bench import Column
 from memtile.arch.packets import control_header
 from memtile.arch.tiles import MM2S
 from memtile.arch.timing import Timing
-from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
+from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Release
 from memtile.bd.windows import EAST, OWN, WEST
 from memtile.jit.decorators import ENABLED
 from memtile.jit.tables import plain
 from memtile.model.dma import access_log
 from memtile.model.dma.access_log import FIRST_ROWS, LIMIT, listen
+from memtile.model.events.asserted import raise_event
 from memtile.model.state.causes import CorePhase, Phase
+from memtile.model.state.streams import PORT_SLOTS
 from memtile.model.streams.switch_config import CIRCUIT
 from memtile.sim.engine import Engine
 from memtile.sim.forward import budget, live
 from memtile.sim.forward.places import Book
+from memtile.sim.forward.plan import RAISED, RINGS
 from memtile.testing.rig import Rig
 from planned_words import addresses, changed_outside, compared_columns, planned
 from repeating_designs import differences as rig_differences
@@ -44,6 +47,16 @@ def neighbours() -> Rig:
     return rig
 
 
+def iterating(wrap: int, current: int) -> Engine:
+    """A channel whose BD has another place each time, or the first time only."""
+    rig = Rig()
+    iteration = Iteration(16, wrap, current)
+    rig.write_bd(0, Descriptor("memory", 30, OWN.address(8), next=0, iteration=iteration))
+    rig.issue(rig.mm2s(), 0)
+    rig.catch(rig.mm2s())
+    return rig.engine
+
+
 def dead_end() -> Engine:
     """A memory tile sends to a compute tile that passes nothing on."""
     column = Column()
@@ -54,6 +67,8 @@ def dead_end() -> Engine:
 
 CHANGING: dict[str, Callable[[], Engine]] = {
     "neighbours": lambda: neighbours().engine,
+    "a BD that iterates": lambda: iterating(3, 0),
+    "a BD that iterates once": lambda: iterating(1, 5),
     "a port that is off": dead_end,
     "a column with a kernel": lambda: build(KERNEL, forward=False),
     "a column without": lambda: build(KERNEL._replace(waits=()), forward=False),
@@ -88,15 +103,23 @@ def everything() -> Engine:
     return engine
 
 
-def test_every_word_of_the_state_is_compared_as_its_column_says() -> None:
-    """The spans of the plan have each word of the columns that are compared once, and no other."""
+@pytest.mark.parametrize("raised", [0, 1])
+def test_every_word_of_the_state_is_compared_as_its_column_says(raised: int) -> None:
+    """The spans of the plan have each word of the columns that are compared once, and no other.
+
+    What changes only where events are raised they have once one was, and of rings the slots in use.
+    """
     engine = everything()
+    engine.state.clock.raised[0] = raised
+    slots = np.arange(PORT_SLOTS) <= plain(engine.state.switch).wrap[:, None]
     places, compared = addresses(planned(engine.state))
     found = dict(zip(places.tolist(), compared.tolist(), strict=True))
     assert len(found) == len(places)
     declared: dict[int, int] = {}
-    for _, _, _, how, words in compared_columns(engine.state):
-        declared |= dict.fromkeys(words.ravel().tolist(), int(how))
+    for name, _, _, how, words in compared_columns(engine.state):
+        if raised or name not in RAISED:
+            words = words[slots] if name in RINGS else words
+            declared |= dict.fromkeys(words.ravel().tolist(), int(how))
     assert found == declared
 
 
@@ -106,6 +129,16 @@ def test_words_that_control_packets_write_make_a_plan_outdated() -> None:
     assert not live.outdated(bench.engine.state, work)
     send(bench, [control_header(WRITE, 0x400, 2), 7, 8])
     assert live.outdated(bench.engine.state, work)
+
+
+def test_the_first_event_that_is_raised_makes_a_plan_outdated() -> None:
+    """As a kernel raises one, or an access that is watched: then it may be part of a period."""
+    engine = everything()
+    work = planned(engine.state)
+    assert not live.outdated(engine.state, work)
+    raise_event(engine.state, 0, 1, engine.now)
+    assert live.outdated(engine.state, work)
+    assert not live.outdated(engine.state, planned(engine.state))
 
 
 def test_what_acts_and_is_not_planned_keeps_jumps_away() -> None:

@@ -70,6 +70,19 @@ def read_field(st: State, tile: int, bd: int, field: int) -> int:
 
 
 @jit
+def iteration_register(spec: Spec, tile: int, bd: int) -> int:
+    """Index into ``registers`` of the word with Iteration_Current."""
+    return bd_register(spec, tile, bd) + int(spec.bd_parts[spec.tiles.kind[tile], ITERATION_CURRENT, 0, WORD])
+
+
+@jit
+def iterates(st: State, tile: int, bd: int) -> bool:
+    """Whether loading the descriptor may change its Iteration_Current."""
+    current, wrap = ITERATION_CURRENT, ITERATION_WRAP
+    return read_field(st, tile, bd, current) != 0 or read_field(st, tile, bd, wrap) > 1
+
+
+@jit
 def write_field(st: State, tile: int, bd: int, field: int, value: int) -> None:
     """Store a raw (register-form) value into a descriptor field of one part."""
     kind, parts = st.spec.tiles.kind[tile], st.spec.bd_parts

@@ -20,6 +20,7 @@ from memtile.model.state.state import State
 def raise_event(st: State, unit: int, event: int, cycle: int) -> None:
     """The event is asserted in ``cycle``."""
     st.stamps[unit, event] = cycle
+    st.clock.raised[0] += 1
 
 
 @jit

@@ -55,6 +55,7 @@ class Kind(Enum):
     """By how much a column may differ after a period in which the model did the same again."""
 
     EQUAL = auto()  # by nothing: phases, causes, lock values, turns, registers
+    SETTING = auto()  # by nothing, as only software changes it
     STAMP = auto()  # a cycle that is over: by the period, or by nothing
     DUE = auto()  # a cycle to come, which does not move: it bounds how often the period may repeat
     COUNT = auto()  # by a constant
@@ -126,7 +127,7 @@ class Column:
     pause: Pause
 
 
-EQUAL, STAMP, DUE, COUNT = Kind.EQUAL, Kind.STAMP, Kind.DUE, Kind.COUNT
+EQUAL, SETTING, STAMP, DUE, COUNT = Kind.EQUAL, Kind.SETTING, Kind.STAMP, Kind.DUE, Kind.COUNT
 PLACE, RING, DATA, PROCESS = Kind.PLACE, Kind.RING, Kind.DATA, Kind.PROCESS
 CLEARED, NOW, STALE, MEMORY_WORDS = Reset.CLEARED, Reset.NOW, Reset.STALE, Reset.MEMORY
 WIRED, TURN, BOOKS, OUTSIDE, OWN_RESET = Reset.WIRED, Reset.TURN, Reset.BOOKS, Reset.OUTSIDE, Reset.OWN

@@ -68,17 +68,17 @@ class Locks(NamedTuple):
 
     tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     value: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    # cycle of the last change, or from which on the sticky status does not yet tell of the value
-    since: Annotated[Ints, Column(STAMP, 0, NOW, STAYS)]
-    # bit mask of further values of which it does not yet tell
+    # bit mask of further values of which the sticky status does not yet tell
     held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    # last cycle of each LockEvent but the last
-    event: Annotated[Three, Column(STAMP, NEVER, CLEARED, MOVES_IF_AHEAD)]
     overflow: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     underflow: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     turn: Annotated[Ints, Column(EQUAL, 0, TURN, STAYS)]
     best: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
     winner: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    # cycle of the last change, or from which on the sticky status does not yet tell of the value
+    since: Annotated[Ints, Column(STAMP, 0, NOW, STAYS)]
+    # last cycle of each LockEvent but the last
+    event: Annotated[Three, Column(STAMP, NEVER, CLEARED, MOVES_IF_AHEAD)]
     stamp: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]
 
 

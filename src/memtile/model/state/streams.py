@@ -19,6 +19,7 @@ from memtile.model.state.columns import (
     OWN_RESET,
     PLACE,
     RING,
+    SETTING,
     STALE,
     STAMP,
     STAYS,
@@ -66,24 +67,24 @@ class SwitchPorts(NamedTuple):
     What every cycle looks at comes first, so that it shares cache lines.
     """
 
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     popped: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # cycle of the last word that left
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     # bit n = a word left n cycles before ``popped``, as far as anybody asks
     departures: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
-    depth: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, OWN_PAUSE)]
     active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_ports
     head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]
+    depth: Annotated[Ints, Column(SETTING, BUILT, OWN_RESET, OWN_PAUSE)]
     latency: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # cycles before a word may leave
-    mode: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS)]  # switch_config.OFF, CIRCUIT or PACKET
+    mode: Annotated[Ints, Column(SETTING, 0, OWN_RESET, STAYS)]  # switch_config.OFF, CIRCUIT or PACKET
     is_master: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     # master: slave port at the other end of the wire, -1 = none
     link: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     # slave in circuit mode: the first master that it feeds, -1 = none
-    feeds: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    feeds: Annotated[Ints, Column(SETTING, NONE, STALE, STAYS)]
     # master in circuit mode: the next one that its slave feeds, -1 = none
-    sibling: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    sibling: Annotated[Ints, Column(SETTING, NONE, STALE, STAYS)]
     # master in circuit mode: 1 = its register names a slave to which the switch has no way
-    barred: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    barred: Annotated[Ints, Column(SETTING, 0, CLEARED, STAYS)]
     # master: S2MM channel that it feeds, -1 = none
     channel: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # ring slots in use, less 1
@@ -91,18 +92,18 @@ class SwitchPorts(NamedTuple):
     hosted: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     # tile whose control packets this master takes, -1 = none
     control: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    stalled: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # last cycle in which a word had to wait
     tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     # port index among its tile's slaves or masters
     number: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    words: Annotated[PortRing, Column(DATA, 0, STALE, STAYS)]
-    last: Annotated[PortRing, Column(DATA, 0, STALE, STAYS)]  # TLAST
-    entered: Annotated[PortRing, Column(STAMP, 0, STALE, MOVES)]  # cycle in which the word came
+    stalled: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # last cycle in which a word had to wait
     # last cycle in which the last word of a packet left
     tlast: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]
     idle: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # last cycle before the port was woken
+    words: Annotated[PortRing, Column(DATA, 0, STALE, STAYS)]
+    last: Annotated[PortRing, Column(DATA, 0, STALE, STAYS)]  # TLAST
+    entered: Annotated[PortRing, Column(STAMP, 0, STALE, MOVES)]  # cycle in which the word came
     # master in packet mode: 1 = takes packets without their header
-    drop_header: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    drop_header: Annotated[Ints, Column(SETTING, 0, STALE, STAYS)]
     # slave in packet mode: bit mask of the masters of its packet
     targets: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
     # slave: arbiter that its packet holds, -1 = none
@@ -111,21 +112,23 @@ class SwitchPorts(NamedTuple):
     asked: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
     # slave: 1 = the next word is the packet's header
     in_header: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
-    ready_at: Annotated[Ints, Column(DUE, 0, STALE, MOVES)]  # slave: cycle from which the packet may move
     # slave: 1 = its header matches no slot, or no master takes it
     unrouted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    parity: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # slave: WRONG_PARITY if it is injected, else 0
+    ready_at: Annotated[Ints, Column(DUE, 0, STALE, MOVES)]  # slave: cycle from which the packet may move
+    parity: Annotated[
+        Ints, Column(SETTING, 0, CLEARED, STAYS)
+    ]  # slave: WRONG_PARITY if it is injected, else 0
     # slave: bits of the injection register; master: bit of the status register
     parity_mask: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
     parity_status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # master: the latter
     # ``depth`` as it will be when the tile has its clock again
-    full_depth: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]
+    full_depth: Annotated[Ints, Column(SETTING, 0, OWN_RESET, OWN_PAUSE)]
 
 
 class Arbiters(NamedTuple):
     """Packet arbiters of the stream switches, ``ARBITERS`` for each tile."""
 
-    masters: Annotated[Msels, Column(EQUAL, 0, OWN_RESET, STAYS)]  # by msel: bit mask of the masters
+    masters: Annotated[Msels, Column(SETTING, 0, OWN_RESET, STAYS)]  # by msel: bit mask of the masters
     # slave port whose packet is on its way, -1 = none
     holder: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
     turn: Annotated[Ints, Column(EQUAL, 0, TURN, STAYS)]  # number of the slave served first next time

@@ -34,6 +34,7 @@ class Clock(NamedTuple):
     wordless: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = jumps leave the words where they are
     # words that control packets have written so far
     by_packet: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
+    raised: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # events raised by their number so far
     host_free: Annotated[Ints, Column(DUE, 0, OUTSIDE, STAYS)]  # the host's next access comes not before it
     host_waited: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # cycles that passed between its accesses
 

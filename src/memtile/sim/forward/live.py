@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
 from memtile.jit.words import WORD
+from memtile.model.dma.bd_fields import iterates, iteration_register
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
@@ -174,12 +175,12 @@ def listed_part(work: Arrays, part: int, n: int) -> int:
 
 
 @jit
-def add_rows(work: Arrays, entry: int, first: int, rows: int) -> None:
-    """Add some rows of a table, as an entry of the layout says, to the plan."""
+def add_rows(work: Arrays, entry: int, first: int, rows: int, words: int) -> None:
+    """Add the first words of some rows of a table, from where an entry of the layout says, to the plan."""
     plan, book, layout = work.plan, work.book, work.layout
     if rows == 0:
         return
-    at, apart, words = book[Book.PLAN_END], layout[entry + TABLE_APART], layout[entry + ROW_WORDS]
+    at, apart = book[Book.PLAN_END], layout[entry + TABLE_APART]
     book[Book.SLOT_WORDS] += rows * words
     if apart == words * WORD:
         rows, words = 1, rows * words
@@ -192,27 +193,51 @@ def add_rows(work: Arrays, entry: int, first: int, rows: int) -> None:
 @jit
 def add_live(work: Arrays, entry: int, part: int) -> None:
     """Add the rows of all of a part that are live."""
-    first, rows = 0, 0
+    first, rows, words = 0, 0, work.layout[entry + ROW_WORDS]
     for n in range(work.book[Book.COUNT + part]):
         number = listed_part(work, part, n)
         if number != first + rows:
-            add_rows(work, entry, first, rows)
+            add_rows(work, entry, first, rows, words)
             first, rows = number, 0
         rows += 1
-    add_rows(work, entry, first, rows)
+    add_rows(work, entry, first, rows, words)
+
+
+@jit
+def add_rings(st: State, work: Arrays, entry: int) -> None:
+    """Add the slots of their rings that live ports use."""
+    first, rows, slots = 0, 0, 0
+    for n in range(work.book[Book.COUNT + Part.PORT]):
+        port = listed_part(work, Part.PORT, n)
+        if port != first + rows or st.switch.wrap[port] + 1 != slots:
+            add_rows(work, entry, first, rows, slots)
+            first, rows, slots = port, 0, st.switch.wrap[port] + 1
+        rows += 1
+    add_rows(work, entry, first, rows, slots)
+
+
+@jit
+def add_iterations(st: State, work: Arrays, entry: int) -> None:
+    """Add the registers that loading a BD changes."""
+    for n in range(work.book[Book.COUNT + Part.TILE]):
+        tile = listed_part(work, Part.TILE, n)
+        if st.spec.tiles.channels[tile] > 0:
+            for bd in range(st.spec.kinds.bd_last[st.spec.tiles.kind[tile], 1] + 1):
+                if iterates(st, tile, bd):
+                    add_rows(work, entry, iteration_register(st.spec, tile, bd), 1, 1)
 
 
 @jit
 def add_of_tiles(st: State, work: Arrays, entry: int, owned: int) -> None:
     """Add the rows that live tiles have in a table."""
-    first, rows, tiles = 0, 0, st.spec.tiles.kind.shape[0]
+    first, rows, tiles, words = 0, 0, st.spec.tiles.kind.shape[0], work.layout[entry + ROW_WORDS]
     for n in range(work.book[Book.COUNT + Part.TILE]):
         at = 2 * (owned * tiles + listed_part(work, Part.TILE, n))
         if work.rows[at] != first + rows:
-            add_rows(work, entry, first, rows)
+            add_rows(work, entry, first, rows, words)
             first, rows = work.rows[at], 0
         rows += work.rows[at + 1]
-    add_rows(work, entry, first, rows)
+    add_rows(work, entry, first, rows, words)
 
 
 @jit
@@ -221,10 +246,17 @@ def make_plan(st: State, work: Arrays) -> None:
     book, layout = work.book, work.layout
     find_live(st, work)
     book[Book.PLAN_END] = book[Book.SLOT_WORDS] = book[Book.DIFFERED_AT] = 0
+    book[Book.WHOLE] = 1 if st.clock.raised[0] > 0 else 0
     for entry in range(0, layout.shape[0], LAYOUT):
         owned = layout[entry + ROWS_OF]
-        if owned < OF_TILES:
+        if book[Book.WHOLE] == 0 and owned == RowsOf.REGISTER:
+            add_iterations(st, work, entry)
+        elif book[Book.WHOLE] == 0 and owned == RowsOf.UNIT:
+            continue
+        elif owned < OF_TILES:
             add_of_tiles(st, work, entry, owned)
+        elif owned == RowsOf.RING:
+            add_rings(st, work, entry)
         elif owned <= RowsOf.PORT:
             add_live(work, entry, owned - OF_TILES + 1)
         else:
@@ -269,6 +301,11 @@ def all_that_acts(st: State, work: Arrays) -> bool:
 
 @jit
 def outdated(st: State, work: Arrays) -> bool:
-    """Whether something else than the clock has written registers since the plan was made."""
+    """Whether something else than the clock has written registers since the plan was made.
+
+    Or the first event was raised by its number.
+    """
     book = work.book
-    return bool(book[Book.PLANNED] == 0 or book[Book.PACKETS] != st.clock.by_packet[0])
+    if book[Book.PLANNED] == 0 or book[Book.PACKETS] != st.clock.by_packet[0]:
+        return True
+    return bool(book[Book.WHOLE] == 0 and st.clock.raised[0] > 0)

@@ -77,15 +77,15 @@ class RowsOf(IntEnum):
     INTERFACE = 3
     ARBITER = 4
     UNIT = 5
-    NODE = 6
-    REGISTER = 7
-    CHANNEL = 8
-    CORE = 9
-    EXTERNAL = 10
-    PORT = 11
+    REGISTER = 6
+    CHANNEL = 7
+    CORE = 8
+    EXTERNAL = 9
+    PORT = 10
+    RING = 11  # of a port, as many slots of its ring as it uses
     MODEL = 12
     LIST = 13  # of channels and cores: its length, and as many entries as there may be
-    LENGTH = 14  # of a list whose order makes no difference, and what is in it is in a column too
+    LENGTH = 14  # of a list: what is in it, if anything, columns say too, and its order makes no difference
 
 
 OF_TILES = int(RowsOf.CHANNEL)
@@ -199,7 +199,8 @@ class Book(IntEnum):
     LOGLESS = 63  # 1 = rings are looked for without a log: it was too short, or cost too much
     FOUND_UNTIL = 64  # cycle at which a round ends that is noted because the one before came again
     VALID = 65  # of each slot, 1 = it has a state
-    FIRST = 74
+    WHOLE = 74  # 1 = the plan has what changes only where events are raised by their number
+    FIRST = 75
 
 
 (

@@ -76,8 +76,14 @@ GUARDED = frozenset(
 )
 """Columns that have guards of their own; ``guards`` compares and moves them."""
 
-BY_SOFTWARE = frozenset({"lines"})
-"""What only writes of registers change: a host that waits makes none, those of others keep jumps away."""
+RAISED = frozenset({"registers", "stamps", "earlier"})
+"""What hardware changes only where events are raised by their number, but for registers of BDs that iterate.
+
+Sticky bits of registers are set by more, and nothing is else after they are set again.
+"""
+
+RINGS = frozenset({"switch.last", "switch.entered"})
+"""Columns of ports with a slot for each word."""
 
 FLAGS = frozenset({"switch.last"})
 """Words that are compared for being equal: what is under way in switches ends where it ended before."""
@@ -94,29 +100,35 @@ _ROWS_OF = {
     Owner.PORT: RowsOf.PORT,
     Owner.ARBITER: RowsOf.ARBITER,
     Owner.UNIT: RowsOf.UNIT,
-    Owner.NODE: RowsOf.NODE,
     Owner.REGISTER: RowsOf.REGISTER,
     Owner.WORD: RowsOf.MODEL,
 }
-_LISTS = {  # what has as many entries as something is live
+LISTS = {  # what has as many entries as something is live
     "active_channels": RowsOf.LIST,
     "waiting_channels": RowsOf.LIST,
-    "bidding": RowsOf.LIST,
-    "releasing": RowsOf.LIST,
     "active_cores": RowsOf.LIST,
     "active_ports": RowsOf.LENGTH,  # pipes leave it in another order
+    **dict.fromkeys(("bidding", "releasing", "asked_interfaces"), RowsOf.LENGTH),  # empty behind a cycle
+    **dict.fromkeys(("active_controls", "active_units", "guarding", "asking_axi"), RowsOf.LENGTH),
+    **dict.fromkeys(("zeroising", "gated"), RowsOf.LENGTH),
 }
 
 _SLOT_SIZE, _BASES = int(Book.SLOT_SIZE), slice(int(Book.BASE), Book.ALL + 1)  # enums are slow as numbers
 _FIRST = ("clock", "granules", "fifos", "channels", "walks", "banks", "locks")  # these tell most often
-_LAST = ("registers", "lines", "stamps", "earlier")
+_LAST = ("registers", "stamps", "earlier")
 
 
-def how(name: str, column: Column) -> Compared | None:
-    """How a column is compared; None = it has guards of its own, or is none of the model's business."""
+def stays(name: str, column: Column, owner: Owner) -> bool:
+    """Whether a column changes only by software, or while event units are at work: both keep jumps away."""
+    of_units = owner in (Owner.UNIT, Owner.NODE) and name not in RAISED
+    return of_units or column.kind is Kind.SETTING
+
+
+def how(name: str, column: Column, owner: Owner) -> Compared | None:
+    """How a column is compared; None = it has guards of its own, or stays, or is not the model's business."""
     if name in FLAGS:
         return Compared.EQUAL
-    if name in GUARDED or name in BY_SOFTWARE or column.kind in (Kind.DATA, Kind.PROCESS):
+    if name in GUARDED or stays(name, column, owner) or column.kind in (Kind.DATA, Kind.PROCESS):
         return None
     if column.reset is Reset.WIRED:
         return None
@@ -129,19 +141,41 @@ def how(name: str, column: Column) -> Compared | None:
     return Compared.EQUAL
 
 
+class Span(NamedTuple):
+    """Words of a row of a table.
+
+    Attributes:
+        at: their first byte in the row.
+        words: how many.
+        compared: how.
+        ring: whether they are slots of a ring, of which some are in use.
+    """
+
+    at: int
+    words: int
+    compared: Compared
+    ring: bool
+
+
 def _layout(st: State) -> Iterator[tuple[str, list[list[int]]]]:
     """Name and layout of each table that is compared, with addresses counted from where it begins."""
     for field, (what, owner) in fields_of(StateTables).items():
         values = _whole(getattr(st, field))
         if isinstance(what, Column):
             host = what.reset is Reset.OUTSIDE  # laid out anew, and not written by cycles
-            compared = None if host else how(field, what)
-            spans = [] if compared is None else [(0, _row_words(values, owner), compared)]
+            compared = None if host else how(field, what, owner)
+            spans = [] if compared is None else [Span(0, _row_words(values, owner), compared, False)]
         else:
-            spans = _spans_of(field, what)
+            spans = _spans_of(field, what, owner)
         if values.size and spans:
-            rows_of = _LISTS.get(field, _ROWS_OF[owner])
-            yield field, [[0, values.strides[0], rows_of, at, n, compared] for at, n, compared in spans]
+            rows_of = LISTS.get(field, _ROWS_OF[owner])
+            yield (
+                field,
+                [
+                    [0, values.strides[0], RowsOf.RING if ring else rows_of, at, words, compared]
+                    for at, words, compared, ring in spans
+                ],
+            )
 
 
 def _row_words(values: npt.NDArray[Any], owner: Owner) -> int:
@@ -195,7 +229,7 @@ def _made(st: State) -> _Template:
     tables = [field for field, _ in ranked]
     counts = np.array([len(_whole(getattr(st, table))) for table in tables])[numbers]
     counts[layout[:, ROWS_OF] >= RowsOf.MODEL] = 1
-    most, words = int((counts // 2 + 1).sum()), int((counts * layout[:, ROW_WORDS]).sum())
+    most, words = int((counts + 1).sum()), int((counts * layout[:, ROW_WORDS]).sum())
     at = addresses_at(st) if ENABLED else {}
     places = np.array([at[table] for table in tables if at], np.int64)
     ports, channels, tiles = len(st.switch.held), len(st.channels.phase), len(st.spec.tiles.kind)
@@ -226,10 +260,8 @@ def _rows(st: State) -> Ints:
     """First row and number of rows that each tile has in tables of each kind, in the order of ``RowsOf``."""
     t = plain(st.spec.tiles)
     tiles = len(t.kind)
-    nodes = np.bincount(np.asarray(plain(st.spec.nodes).tile), minlength=tiles)
     each, found = np.arange(tiles), np.zeros((OF_TILES, tiles, 2), np.int64)
     found[RowsOf.TILE] = np.stack([each, np.ones(tiles)], -1)
-    found[RowsOf.NODE] = np.stack([np.cumsum(nodes) - nodes, nodes], -1)
     for rows_of, first, count in (
         (RowsOf.LOCK, t.lock_base, t.locks),
         (RowsOf.BANK, t.bank_base, t.banks),
@@ -258,18 +290,19 @@ def _addresses(st: State, template: _Template) -> Ints:
 
 
 @cache
-def _spans_of(field: str, columns: type) -> list[tuple[int, int, Compared]]:
-    """Spans of a row of a table: byte in it, words and how they are compared; neighbours are one span."""
-    found: list[tuple[int, int, Compared]] = []
+def _spans_of(field: str, columns: type, owner: Owner) -> list[Span]:
+    """Spans of a row of a table; neighbours are one span, but for those of rings."""
+    found: list[Span] = []
     at = 0
     for name, column in columns_of(columns).items():
-        words, compared = words_of(columns, name), how(f"{field}.{name}", column)
+        words, compared = words_of(columns, name), how(f"{field}.{name}", column, owner)
+        ring = f"{field}.{name}" in RINGS
         if compared is not None:
-            last = found[-1] if found else (0, 0, compared)
-            if last[0] + last[1] * WORD == at and last[2] is compared and found:
-                found[-1] = (last[0], last[1] + words, compared)
+            last = found[-1] if found else Span(0, 0, compared, True)
+            if last.at + last.words * WORD == at and last.compared is compared and not (ring or last.ring):
+                found[-1] = last._replace(words=last.words + words)
             else:
-                found.append((at, words, compared))
+                found.append(Span(at, words, compared, ring))
         at += words * WORD
     return found
 
