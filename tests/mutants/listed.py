@@ -2260,6 +2260,13 @@ MUTANTS = (
         "tests/timing/test_pipes.py::test_a_pipe_begins_in_any_cycle_around_a_gap",
     ),
     Mutant(
+        "no pipe begins at a sender",
+        "model/streams/pipes.py",
+        "for slot in range(1, st.active_channels[0] + 1):",
+        "for slot in range(1, 1):",
+        "tests/timing/test_pipes.py::test_a_pipe_begins_at_a_sender_of_an_interface_tile",
+    ),
+    Mutant(
         "a port of a pipe has passed words for ever",
         "model/streams/switch_ports.py",
         "& _SEEN if words < _LATEST else _SEEN",

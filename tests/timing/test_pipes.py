@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from circuits import circuit, push
+from memtile import Array
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.arch.timing import Timing
@@ -152,6 +153,31 @@ def test_a_control_packet_that_cuts_a_circuit_finds_the_words_in_its_ports() -> 
         assert door.read32(cut) == 0
     assert not differences(*(running.engine for running in made))
     assert had_pipes(made[0].engine)
+
+
+def from_outside(*, piped: bool) -> Engine:
+    """External memory sends 600 words to a memory tile; stopped on the way."""
+    array = Array("npu1", 1)
+    outside, tile = array.interface_tile(0), array.memory_tile(0)
+    words, into = array.external("words", np.arange(600, dtype=np.int32)), tile.buffer("in", 600)
+    array.connect(outside.mm2s[0], tile.s2mm[0])
+    outside.mm2s[0].start(outside.read(words))
+    tile.s2mm[0].start(tile.write(into))
+    array.route()
+    array.engine.forward.on = False
+    if not piped:
+        no_pipes(array.engine)
+    array.engine.run(400)
+    return array.engine
+
+
+def test_a_pipe_begins_at_a_sender_of_an_interface_tile() -> None:
+    piped, single = (from_outside(piped=on) for on in (True, False))
+    assert had_pipes(piped)
+    for until in (431, 477, 2000):
+        assert piped.run(until) == single.run(until)
+        assert not differences(piped, single)
+    assert single.state.pipes[:, Pipe.LATENCY].max() == 0
 
 
 @pytest.mark.parametrize("cycles", [24, 26, 29, 33])

@@ -116,16 +116,14 @@ def look(st: State) -> bool:
 
     They begin at ports of MM2S channels, and behind a port that feeds several.
     """
-    roster, switch, before = st.active_ports, st.switch, st.piped[0]
-    row = free_row(st, 0)
-    for slot in range(1, roster[0] + 1):
-        port = roster[slot]
-        if switch.is_master[port] == 1 or switch.mode[port] != CIRCUIT or switch.feeds[port] < 0:
-            continue
-        fed = switch.feeds[port]
-        if switch.sibling[fed] < 0:
-            if switch.channel[port] >= 0:
-                row = begin(st, row, port)
+    switch, before, row = st.switch, st.piped[0], free_row(st, 0)
+    for slot in range(1, st.active_channels[0] + 1):
+        port = st.channels.switch_port[st.active_channels[slot]]
+        if port >= 0:
+            row = begin(st, row, port)
+    for slot in range(1, st.active_ports[0] + 1):
+        fed = switch.feeds[st.active_ports[slot]]
+        if fed < 0 or switch.sibling[fed] < 0:
             continue
         while fed >= 0:
             row = begin(st, row, fed)
