@@ -138,9 +138,13 @@ def serve_alone(st: State, port: int) -> None:
 
 
 @jit
-def step_pipes(st: State) -> None:
-    """One cycle of all pipes; the ports of those that end go on as others do, in the same cycle."""
-    roster, kept = st.piped, 0
+def step_pipes(st: State) -> bool:
+    """One cycle of all pipes; the ports of those that end go on as others do, in the same cycle.
+
+    Returns:
+        Whether one of them ended.
+    """
+    roster, kept, before = st.piped, 0, st.piped[0]
     first = st.active_ports[0] + 1
     for slot in range(1, roster[0] + 1):
         pipe = roster[slot]
@@ -154,6 +158,7 @@ def step_pipes(st: State) -> None:
     for slot in range(first, st.active_ports[0] + 1):
         port = st.active_ports[slot]
         serve_alone(st, port)
+    return bool(kept < before)
 
 
 @jit
@@ -167,8 +172,7 @@ def step(st: State) -> None:
         serve(st, port)
         if st.switch.held[port] == 0:
             emptied = True
-    if st.piped[0] > 0:
-        step_pipes(st)
+    if st.piped[0] > 0 and step_pipes(st):
         emptied = True
     if emptied:
         retire_ports(st)
