@@ -27,6 +27,7 @@ from memtile.sim.forward import guards, period, plan
 from memtile.sim.forward.places import HELD, MOVED, OF_CHANNEL, Compared
 from memtile.sim.forward.plan import arrays
 from memtile.testing.rig import Rig
+from mlir_designs import device, host, loaded
 from repeating_designs import EAGER, differences
 
 BANK = 8192  # words
@@ -448,3 +449,23 @@ def test_a_result_says_how_far_it_jumped_and_what_kept_it_off() -> None:
     counted = of(counting)
     assert (counted.jumped, counted.cycles) == (0, plain_run.cycles)
     assert counted.kept_off == ("an event unit counts, traces or combines events",)
+
+
+@pytest.mark.parametrize("driven_by", [host(), "%e = aie.external_buffer : memref<64xi32>"])
+def test_a_design_in_mlir_is_stepped_if_asked(driven_by: str) -> None:
+    ring = """
+      %from = aie.buffer(%m) : memref<64xi32>
+      %to = aie.buffer(%m) : memref<64xi32>
+      aie.flow(%m, DMA : 0, %m, DMA : 0)
+      aie.memtile_dma(%m) {
+        %0 = aie.dma(MM2S, 0) [{ aie.dma_bd(%from : memref<64xi32>) }]
+        %1 = aie.dma(S2MM, 0) [{ aie.dma_bd(%to : memref<64xi32>) }]
+        aie.end
+      }"""
+    jumped = []
+    for fast in (True, False):
+        design = loaded(device(ring, driven_by))
+        design.array.engine.forward.on = True
+        jumped.append(design.run(max_cycles=3000, fast_forward=fast).result.jumped)
+    assert jumped[0] > 1000
+    assert jumped[1] == 0

@@ -18,6 +18,7 @@ from memtile.io.program.core_kernels import Kernels
 from memtile.io.program.operations import MaskPoll, address_of
 from memtile.io.program.run import ProgramResult, run_program
 from memtile.sim.engine import Progress
+from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.settling import settle
 
 _WORD = (1 << 32) - 1
@@ -32,6 +33,7 @@ def run_alone(
     untimed: bool,
     check: bool = False,
     history: bool = False,
+    fast_forward: bool = True,
     progress: Progress | None = None,
 ) -> ProgramResult:
     """Fill external buffers, wait until those that object FIFOs fill are full, and take all of them.
@@ -44,6 +46,7 @@ def run_alone(
         untimed: move data without a clock.
         check: look for accesses to memory that nothing orders.
         history: note what happens in each cycle.
+        fast_forward: jump over time that repeats.
         progress: called now and then with the cycles done.
 
     Returns:
@@ -59,7 +62,11 @@ def run_alone(
             _fill(name, own, np.asarray(array))
     waits = [_full(made, lock, many) for lock, many in made.fifos.outside.items()]
     how = {"untimed": untimed}
-    with checked(made.array, check, **how) as races, noted(made.array, history, **how) as histories:
+    with (
+        checked(made.array, check, **how) as races,
+        noted(made.array, history, **how) as histories,
+        fast_forwarding(fast_forward),
+    ):
         if not untimed:
             settle(made.array.engine, LAUNCH_CYCLES)
         done = run_program(

@@ -36,6 +36,7 @@ from memtile.io.program.operations import ArrayShape
 from memtile.io.program.run import ProgramResult, run_program
 from memtile.model.state.causes import CoreCause
 from memtile.sim.engine import Progress
+from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.settling import settle
 
 _MOST_ZEROS = 1 << 30  # bytes of an argument that nobody gave
@@ -76,6 +77,7 @@ class Loaded:
         untimed: bool = False,
         check: bool = False,
         history: bool = False,
+        fast_forward: bool = True,
         pad_arguments: bool = False,
         progress: Progress | None = None,
     ) -> ProgramResult:
@@ -89,6 +91,7 @@ class Loaded:
             untimed: move data without a clock.
             check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
             history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
+            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
             progress: called now and then with the cycles done.
 
@@ -103,7 +106,7 @@ class Loaded:
         if self.sequence is None and self.configured.external:
             return run_alone(
                 self.configured, arrays, self.kernels, max_cycles,
-                untimed=untimed, check=check, history=history, progress=progress,
+                untimed=untimed, check=check, history=history, fast_forward=fast_forward, progress=progress,
             )  # fmt: skip
         arguments = self.arguments
         if len(arrays) > len(arguments):
@@ -120,6 +123,7 @@ class Loaded:
             untimed=untimed,
             check=check,
             history=history,
+            fast_forward=fast_forward,
             pad_arguments=pad_arguments,
             progress=progress,
         )
@@ -170,6 +174,7 @@ class Loaded:
         untimed: bool = False,
         check: bool = False,
         history: bool = False,
+        fast_forward: bool = True,
         pad_arguments: bool = False,
         progress: Progress | None = None,
     ) -> ProgramResult:
@@ -185,6 +190,7 @@ class Loaded:
             untimed: move data without a clock.
             check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
             history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
+            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
             pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
             progress: called now and then with the cycles done.
 
@@ -195,6 +201,7 @@ class Loaded:
         alone = self.sequence is None and bool(self.configured.external)
         named = filled(self.configured, given, wanted, alone=alone)
         how: dict[str, Any] = {"untimed": untimed, "history": history, "progress": progress}
+        how["fast_forward"] = fast_forward
         if alone:
             done = run_alone(self.configured, (), self.kernels, max_cycles, check=check, **how)
             done = replace(done, arrays={})
@@ -213,6 +220,7 @@ class Loaded:
         *,
         check: bool,
         history: bool,
+        fast_forward: bool,
         untimed: bool,
         **how: Any,
     ) -> ProgramResult:
@@ -222,7 +230,11 @@ class Loaded:
         if sequence.packets and all(each.name != packets for each in given):
             given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
         timed = {"untimed": untimed}
-        with checked(self.array, check, **timed) as found, noted(self.array, history, **timed) as histories:
+        with (
+            checked(self.array, check, **timed) as found,
+            noted(self.array, history, **timed) as histories,
+            fast_forwarding(fast_forward),
+        ):
             if not untimed:
                 settle(self.array.engine, LAUNCH_CYCLES)
             done = run_program(

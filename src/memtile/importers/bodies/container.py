@@ -66,6 +66,7 @@ class Container:
         max_cycles: int = MAX_CYCLES,
         untimed: bool = False,
         check: bool = False,
+        fast_forward: bool = True,
         progress: Progress | None = None,
         again: bool = False,
     ) -> ProgramResult:
@@ -78,6 +79,7 @@ class Container:
             max_cycles: limit in cycles.
             untimed: move data without a clock.
             check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
+            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
             progress: called now and then with the cycles done.
             again: the array is as a run left it: the configuration before the instructions is not done
                 again, and cores go on; a program without such a configuration is done from its beginning.
@@ -97,6 +99,7 @@ class Container:
             max_cycles=max_cycles,
             untimed=untimed,
             check=check,
+            fast_forward=fast_forward,
             progress=progress,
         )
 

@@ -44,6 +44,7 @@ from memtile.io.program.waits import ends_waiting
 from memtile.io.program.word_marks import queues
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
+from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.partition import restart
 from memtile.sim.passing import AT_ONCE
 from memtile.sim.polling import run_to_next_poll
@@ -258,6 +259,7 @@ def run_program(
     untimed: bool = False,
     check: bool = False,
     history: bool = False,
+    fast_forward: bool = True,
     progress: Progress | None = None,
 ) -> ProgramResult:
     """Do the operations in order, let the array run on until nothing moves, and take the arrays.
@@ -281,6 +283,7 @@ def run_program(
         untimed: move data without a clock.
         check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
         history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
+        fast_forward: jump over time that repeats, with the same results; False = step every cycle.
         progress: called now and then with the cycles done, or the words of an untimed run.
 
     Raises:
@@ -295,7 +298,11 @@ def run_program(
     cores.attach()
     host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
     addresses, how = place(bound, array), {"untimed": untimed}
-    with checked(array, check, **how) as races, noted(array, history, **how) as histories:
+    with (
+        checked(array, check, **how) as races,
+        noted(array, history, **how) as histories,
+        fast_forwarding(fast_forward),
+    ):
         result, stopped = _done(operations, launch, host, array, addresses, (before, after))
         array.engine.checks.pause()
     result = with_history(joined(result, races), histories)
