@@ -6,17 +6,19 @@ compared with a rig that steps there: the whole state, what was caught and what 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+from memtile import Array
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import MEMORY
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
 from memtile.bd.windows import EAST, OWN
+from memtile.design.host import Host, HostAction
 from memtile.design.memory_tile import MemoryTile
 from memtile.explain.results import Result
 from memtile.model.state.columns import Kind, Owner, Reset
@@ -449,6 +451,25 @@ def test_a_result_says_how_far_it_jumped_and_what_kept_it_off() -> None:
     counted = of(counting)
     assert (counted.jumped, counted.cycles) == (0, plain_run.cycles)
     assert counted.kept_off == ("an event unit counts, traces or combines events",)
+
+
+def test_a_result_says_that_a_host_looks_too_often_for_jumps() -> None:
+    array = Array("npu1", columns=1)
+    array.engine.forward.on = True
+    tile = array.memory_tile(0)
+    sent, taken = tile.buffer("sent", 3000), tile.buffer("taken", 3000)
+    array.connect(tile.mm2s[0], tile.s2mm[0])
+
+    def sequence(steps: Host) -> Iterator[HostAction]:
+        yield steps.start(tile.mm2s[0], tile.read(sent))
+        yield steps.start(tile.s2mm[0], tile.write(taken))
+        yield steps.wait()
+
+    array.host(sequence)
+    result = array.run()
+    assert result.jumped == 0
+    why = "the array runs in pieces of fewer than 256 cycles, as between two looks of a host"
+    assert result.kept_off == (why,)
 
 
 @pytest.mark.parametrize("driven_by", [host(), "%e = aie.external_buffer : memref<64xi32>"])

@@ -35,6 +35,7 @@ _KEPT_OFF = {
     KeptOff.CHECK: "accesses are noted for --check",
     KeptOff.WORDS: "words are compressed or in packets",
 }
+_PIECES = f"the array runs in pieces of fewer than {_LEAST} cycles, as between two looks of a host"
 
 _wanted: ContextVar[bool] = ContextVar("fast_forward", default=True)
 
@@ -66,6 +67,7 @@ class FastForward:
         self.together = ""
         self._work: Arrays | None = None
         self._touches = 0
+        self._in_pieces = False
 
     @property
     def jumped(self) -> int:
@@ -86,15 +88,19 @@ class FastForward:
     def kept_off(self) -> tuple[str, ...]:
         """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
         bits = 0 if self._work is None else int(self._work.book[Book.KEPT_OFF])
-        found = tuple(text for what, text in _KEPT_OFF.items() if bits >> what & 1)
-        return (*found, self.together) if self.together else found
+        found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
+        found += [self.together] if self.together else []
+        return (*found, _PIECES) if self._in_pieces else tuple(found)
 
     def begin(self, st: State, until: int) -> bool:
         """Get ready for a run; whether it is to look for periods."""
         if not (self.on and _wanted.get()):
             return False
         now, channels = at_hand(st).clock.now, at_hand(st).channels
-        if st.logging[history.ON] or until - int(now[0]) < _LEAST or not len(channels.phase):
+        if st.logging[history.ON] or not len(channels.phase):
+            return False
+        if until - int(now[0]) < _LEAST:
+            self._in_pieces = True
             return False
         if self._work is None:
             self._work = arrays(st)
