@@ -125,7 +125,7 @@ def test_a_repeat_says_how_many_runs_it_makes() -> None:
     strip = Transfer(tile.read(buffer).descriptors, runs=31)
     assert refused(lambda: tile.mm2s[0].start(strip, repeat=31)) == (
         "memory tile, MM2S 0: repeat 31 of a transfer of 31 runs makes 961 runs, allowed are 1..256 (AM025 "
-        "Start_Queue.Repeat_Count)."
+        "Start_Queue.Repeat_Count). Start several tasks, or a ring (loop=True), which never ends."
     )
     assert "the number of runs is 0, allowed are 1..256" in refused(
         lambda: tile.mm2s[0].start(strip, repeat=0)

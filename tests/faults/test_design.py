@@ -66,9 +66,9 @@ def test_running_out_of_descriptors_names_the_half_and_the_other_one() -> None:
 
 def test_repeat_and_ring_contradict_each_other() -> None:
     tile = MemoryTile()
-    assert "the number of runs is 257, allowed are 1..256" in refused(
-        lambda: tile.s2mm[0].start(words(8), repeat=257)
-    )
+    text = refused(lambda: tile.s2mm[0].start(words(8), repeat=257))
+    assert "the number of runs is 257, allowed are 1..256" in text
+    assert text.endswith("Start several tasks, or a ring (loop=True), which never ends.")
     text = refused(lambda: tile.s2mm[0].start(words(8), repeat=2, loop=True))
     assert "the number of runs is 2; it must be 1, because a ring never ends" in text
     assert "there is no work" in refused(lambda: tile.s2mm[0].start())

@@ -106,7 +106,7 @@ def test_what_was_wrong_is_in_the_log(server: Server) -> None:
     again = server.client()
     assert again.read32(MEMORY + 0x80000) == NO_ANSWER
     again.close()
-    assert "malformed line b'hello\\n'" in server.log
+    assert "malformed line b'hello\\n'; lines are W 0X<16 hex digits> 0X<8 hex digits> and R 0X" in server.log
     assert "30 times: malformed line b'hello\\n'" in server.log
     told = r"client (\d+): read of memory\(1,1\) 0x80000 at 0x20002180000 refused: neither data memory nor "
     assert len(set(re.findall(told, server.log))) >= 2

@@ -279,12 +279,15 @@ def test_nobody_looks_at_words_that_were_not_moved(tmp_path: Path) -> None:
     looks: list[Callable[[], object]] = [
         tile.mm2s[0].output,
         lambda: tile.load(buffer),
+        lambda: tile.door.read32(0),
+        lambda: array.door.block_read32(array.door.address(0, 1), 4),
         lambda: array.coredump(tmp_path / "core.bin"),
         lambda: array.save(tmp_path / "saved.npz"),
     ]
     for look in looks:
         with pytest.raises(DesignError, match="no words are left for"):
             look()
+    assert tile.door.read32(tile.kind.bd_base) == 300  # registers are what they are
     assert not list(tmp_path.iterdir())
 
 

@@ -317,7 +317,9 @@ class Channel(StreamPort):
                 given = f"repeat {repeat} of a transfer of {runs // repeat} runs makes {runs} runs"
             says = f"{given}{'; ' if loop else ', '}{says}"
             source = "AM025 Start_Queue.Repeat_Count"
-            problems.append(self._problem("repeat", f"{runs} runs", allowed, source, says=says))
+            many = runs > most and not loop
+            step = "Start several tasks, or a ring (loop=True), which never ends." if many else ""
+            problems.append(self._problem("repeat", f"{runs} runs", allowed, source, step, says=says))
         if room < plan.pushes:
             step = "Run, put more work into one chain, or have a host sequence start it (array.host)."
             given = "one more task" if plan.pushes == 1 else f"{plan.pushes} more tasks"

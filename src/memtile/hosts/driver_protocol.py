@@ -13,6 +13,8 @@ NO_ANSWER = 0xFFFF_FFFF
 
 _REQUEST = re.compile(rb"(?:W 0[xX]([0-9a-fA-F]{16}) 0[xX]([0-9a-fA-F]{8})|R 0[xX]([0-9a-fA-F]{16}))\n")
 _READ = b"R"
+FORMS = "W 0X<16 hex digits> 0X<8 hex digits> and R 0X<16 hex digits>, each with a line feed"
+"""What lines are, for messages."""
 
 
 class Request(NamedTuple):

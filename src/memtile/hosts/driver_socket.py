@@ -19,7 +19,7 @@ from pathlib import Path
 from memtile.errors import InputFileError, MemtileError, Problem, RegisterError, SimulationError
 from memtile.explain.findings import Finding
 from memtile.hosts.address_space import AddressSpace
-from memtile.hosts.driver_protocol import NO_ANSWER, expects_reply, parse, reply
+from memtile.hosts.driver_protocol import FORMS, NO_ANSWER, expects_reply, parse, reply
 from memtile.hosts.notices import Log, Notice, Notices
 from memtile.hosts.questions import Ask, answered, question
 from memtile.hosts.refusals import Access
@@ -128,7 +128,7 @@ class _Client(asyncio.BufferedProtocol):
             return answered(what, self._ask)
         if request is None:
             self.counts.malformed += 1
-            text = f"malformed line {line[:_SHOWN]!r}"
+            text = f"malformed line {line[:_SHOWN]!r}; lines are {FORMS}"
             self._notices.tell(Notice("malformed lines", text, text))
             return reply(NO_ANSWER) if expects_reply(line) else None
         if request.value is None:

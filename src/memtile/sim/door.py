@@ -26,6 +26,7 @@ from memtile.model.state.memory import Origin
 from memtile.model.state.state import State
 from memtile.sim import host_memory, machine, passing
 from memtile.sim.host_time import HostTime
+from memtile.sim.wordless import gone
 
 _WORD_MAX = (1 << WORD_BITS) - 1
 _SOURCE = "AM025 memory map"
@@ -49,7 +50,8 @@ class Door:
         looks: is called before each access; None = nobody wants to know.
 
     Every method raises :class:`RegisterError` for an address that is unaligned, outside the tile or answered
-    by nothing, and for a value that is not 32 bit.
+    by nothing, and for a value that is not 32 bit; a read of data memory after a run without words raises
+    :class:`DesignError`.
     """
 
     def __init__(
@@ -126,6 +128,7 @@ class Door:
     def read32(self, offset: int) -> int:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
         self._arrive(1)
+        self._must_have_words(offset)
         value = self._read(offset)
         self._use_memory(offset, WORD_BYTES)
         return value
@@ -221,12 +224,18 @@ class Door:
             raise RegisterError(problem)
         self._arrive(words)
         if self._memory(offset, words) is not None:
+            self._must_have_words(offset)
             first = offset // WORD_BYTES
             self._show(offset, words * WORD_BYTES, False)
             self._use_memory(offset, words * WORD_BYTES)
             return host_memory.load(self._state, self._tile, first, words, twice=True)
         reads = [self._read(offset + index * WORD_BYTES) for index in range(words)]
         return np.array(reads, dtype=np.uint32)
+
+    def _must_have_words(self, offset: int) -> None:
+        """Refuse reads of data memory in which a run has left no words."""
+        if offset < self._memory_bytes and plain(self._state.clock).wordless[0]:
+            raise gone(f"{self._kind.title}, {offset:#07x}", "reads of data memory")
 
     def poll(self, offset: int, mask: int, value: int, advance: Callable[[], bool]) -> bool:
         """Read until ``(word & mask) == value``; ``advance`` between reads, give up when it returns False."""

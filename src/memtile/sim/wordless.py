@@ -99,15 +99,16 @@ def look_for_words(engine: Engine, where: str, what: str) -> None:
         DesignError: it ran without words.
     """
     if engine.wordless:
-        raise _gone(where, what)
+        raise gone(where, what)
 
 
 def words_are_gone(cycle: int) -> DesignError:
     """The error of a run with words after one without them."""
-    return _gone(f"engine at cycle {cycle}", "a run with words")
+    return gone(f"engine at cycle {cycle}", "a run with words")
 
 
-def _gone(where: str, what: str) -> DesignError:
+def gone(where: str, what: str) -> DesignError:
+    """The error of a look at ``what`` there after a run without words."""
     return DesignError(
         Problem(
             reason="no_words",
