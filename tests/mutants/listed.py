@@ -194,8 +194,8 @@ MUTANTS = (
     Mutant(
         "time of which there is a history is jumped over",
         "sim/fast_forward.py",
-        "if st.logging[history.ON] or until",
-        "if until",
+        "if st.logging[history.ON] or not",
+        "if not",
         "tests/timing/test_history.py::test_no_cycle_is_jumped_over",
     ),
     Mutant(
@@ -956,6 +956,13 @@ MUTANTS = (
         "if book[scratch(one, LOWEST)] <= high and low <= book[scratch(one, HIGHEST)]:",
         "if False:",
         "tests/timing/test_fast_forward.py::test_words_that_come_again_are_kept_once[0]",
+    ),
+    Mutant(
+        "data memory is read after a run without words",
+        "sim/door.py",
+        "offset < self._memory_bytes and plain(self._state.clock).wordless[0]",
+        "False",
+        "tests/timing/test_without_words.py::test_nobody_looks_at_words_that_were_not_moved",
     ),
     Mutant(
         "kernels do not need words",
