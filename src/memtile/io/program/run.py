@@ -287,8 +287,7 @@ def run_program(
         progress: called now and then with the cycles done, or the words of an untimed run.
 
     Raises:
-        InputFileError: what the array cannot do, or arrays that do not fit; all at once, nothing was done.
-            An access without clock alone is found on the way, see :func:`apply`.
+        InputFileError: what cannot be done or does not fit: all at once, first; on the way as :func:`apply`.
         DesignError: arrays that overlap in external memory; ``check`` of an untimed run.
     """
     operations = table_of(operations)
@@ -297,14 +296,9 @@ def run_program(
     refuse_untimed(check and untimed)
     cores.attach()
     host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
-    addresses, how = place(bound, array), {"untimed": untimed}
-    with (
-        checked(array, check, **how) as races,
-        noted(array, history, **how) as histories,
-        fast_forwarding(fast_forward),
-    ):
+    addresses, how, jumping = place(bound, array), {"untimed": untimed}, fast_forwarding(fast_forward)
+    with checked(array, check, **how) as races, noted(array, history, **how) as histories, jumping:
         result, stopped = _done(operations, launch, host, array, addresses, (before, after))
-        array.engine.checks.pause()
     result = with_history(joined(result, races), histories)
     arrays = {out.name: taken(out, array) for out in bound.outputs}
     return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
@@ -328,6 +322,8 @@ def _done(
         return _stopped(array, table_of(operations[launch:]), host, str(error)), str(error)
     except KeyboardInterrupt:
         return _halfway(array, None, host.untimed, []), ""
+    finally:
+        array.engine.checks.pause()
 
 
 def _carry_out(
