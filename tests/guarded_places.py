@@ -16,6 +16,7 @@ _PLACES = {
         model/dma/external_write.py consume compares
         model/dma/mm2s.py drain compares
         model/dma/mm2s.py emit compares
+        model/dma/mm2s.py emitted compares
         model/dma/mm2s.py ends_with_tlast compares
         model/dma/mm2s.py form compares
         model/dma/mm2s.py starve compares

@@ -94,8 +94,13 @@ def emit(st: State, ch: int, word: int, later: int) -> None:
         gather(st.codecs, ch, word)
     else:
         put(st.fifos, ch, word, 1 if later == 0 and st.channels.tlast_suppress[ch] == 0 else 0)
+
+
+@inlined
+def emitted(st: State, ch: int) -> None:
+    """Words were put there; after the last ones the BD no longer needs its memory."""
     st.clock.activity[0] = 1
-    if later == 0:
+    if st.walks.left[ch] == 0:
         post_release(st, ch)
 
 
@@ -116,6 +121,7 @@ def emit_padding(st: State, ch: int) -> None:
     note(st, ch, PADDING, st.granules.formed[ch], ends_with_tlast(st, ch))
     for later in range(st.granules.formed[ch] - 1, -1, -1):
         emit(st, ch, value, st.walks.left[ch] + later)
+    emitted(st, ch)
 
 
 @inlined
@@ -203,3 +209,4 @@ def receive(st: State, ch: int) -> None:
         at = g.target[ch] + i
         word = ecc.delivered(st, owner, at, False) if inspected else int(st.memory[at])
         emit(st, ch, word, st.walks.left[ch] + count - 1 - i)
+    emitted(st, ch)
