@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.tiles import WORD_BYTES
-from memtile.jit.decorators import jit
+from memtile.jit.decorators import inlined, jit
 from memtile.model.dma import bd_fields as f
 from memtile.model.dma.bd_load import halt
 from memtile.model.dma.registers import (
@@ -29,19 +29,19 @@ _BURST_WORDS = BURST_BYTES[0] // WORD_BYTES  # the field counts doublings of the
 NOWHERE = -1
 
 
-@jit
+@inlined
 def paused_memory(st: State, ch: int) -> bool:
     """Whether Pause_Mem keeps the channel from asking for beats (DEV-EXT-4)."""
     return bool(st.channels.control[ch] & PAUSE_MEMORY_MASK)
 
 
-@jit
+@inlined
 def paused_stream(st: State, ch: int) -> bool:
     """Whether Pause_Stream keeps words from passing between the channel and its stream buffer (DEV-EXT-4)."""
     return bool(st.channels.control[ch] & PAUSE_STREAM_MASK)
 
 
-@jit
+@inlined
 def inside(st: State, region: int, address: int, count: int) -> bool:
     """Whether ``count`` words from word address ``address`` on are in the buffer."""
     if region >= st.regions.shape[0]:
@@ -84,7 +84,7 @@ def home(st: State, row: int, address: int, count: int) -> int:
     return int(st.region_homes[region] + WORD_BYTES * (address - st.regions[region, Region.FIRST]))
 
 
-@jit
+@inlined
 def ask(st: State, ch: int, master: int) -> None:
     """Enter the arbitration of an AXI master, unless it is busy with the address of a burst."""
     if st.clock.now[0] < st.banks.free_at[master]:
@@ -109,7 +109,7 @@ def first_access(st: State, row: int, later: int) -> int:
     return later
 
 
-@jit
+@inlined
 def granted(st: State, ch: int, address: int, count: int) -> bool:
     """Whether the channel won its master for this beat; keeps the master busy where a burst begins."""
     if st.granules.port_bank[ch] < 0 or not banks.granted(st, ch):

@@ -26,7 +26,7 @@ def ends(st: State, ch: int, row: int, slot: int) -> int:
     return 1 if st.externals.last[row, slot] == 1 and st.channels.tlast_suppress[ch] == 0 else 0
 
 
-@jit
+@inlined
 def arrive(st: State, ch: int, row: int) -> None:
     """Take the words of the oldest read under way, when their time has come."""
     x = st.externals
@@ -44,7 +44,7 @@ def arrive(st: State, ch: int, row: int) -> None:
         post_release(st, ch)
 
 
-@jit
+@inlined
 def stage(st: State, ch: int, row: int) -> None:
     """Move the words of the oldest read that has come to the egress buffer."""
     x = st.externals
@@ -63,7 +63,7 @@ def stage(st: State, ch: int, row: int) -> None:
     st.clock.activity[0] += 1
 
 
-@jit
+@inlined
 def request(st: State, ch: int, row: int) -> None:
     """Ask the AXI master for the next beat, if its words would find room."""
     g = st.granules
