@@ -1488,8 +1488,8 @@ MUTANTS = (
     Mutant(
         "a core that waits at its cascade stalls on memory",
         "model/cores/core.py",
-        "elif why == CoreCause.CASCADE_STALL:",
-        "elif why == CoreCause.DONE:",
+        "if why == CoreCause.CASCADE_STALL:",
+        "if why == CoreCause.DONE:",
         "tests/timing/test_cascade.py::test_events_of_puts_gets_and_stalls",
     ),
     Mutant(

@@ -128,6 +128,16 @@ def release_locks(st: State) -> None:
 
 
 @jit
+def stall_event(why: int) -> int:
+    """The event that a core asserts while it is stalled for this cause."""
+    if why == CoreCause.LOCK_STALL:
+        return CoreEvent.LOCK_STALL
+    if why == CoreCause.CASCADE_STALL:
+        return CoreEvent.CASCADE_STALL
+    return CoreEvent.STREAM_STALL if why == CoreCause.STREAM_STALL else CoreEvent.MEMORY_STALL
+
+
+@jit
 def account(st: State, cycles: int) -> None:
     """Phase 6: book the cycles from now on under each active core's cause."""
     latest = st.clock.now[0] + cycles - 1
@@ -141,14 +151,8 @@ def account(st: State, cycles: int) -> None:
                 st.core_seen[core, CoreEvent.DEBUG_HALTED] = latest
             continue
         st.core_seen[core, CoreEvent.ACTIVE] = latest
-        if why == CoreCause.LOCK_STALL:
-            st.core_seen[core, CoreEvent.LOCK_STALL] = latest
-        elif why == CoreCause.CASCADE_STALL:
-            st.core_seen[core, CoreEvent.CASCADE_STALL] = latest
-        elif why == CoreCause.STREAM_STALL:
-            st.core_seen[core, CoreEvent.STREAM_STALL] = latest
-        elif why != CoreCause.RUNNING:
-            st.core_seen[core, CoreEvent.MEMORY_STALL] = latest
+        if why != CoreCause.RUNNING:
+            st.core_seen[core, stall_event(why)] = latest
         if st.cores.halting_stalls[core] > 0 or st.cores.single[core] > 0:
             debug.note_cycles(st, core, cycles)
 
