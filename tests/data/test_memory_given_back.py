@@ -96,6 +96,33 @@ def test_a_model_in_memory_of_another_begins_with_zeros() -> None:
         assert other.caught(6).tolist() == ran().caught(6).tolist()
 
 
+@pytest.mark.usefixtures("by_hand")
+def test_what_fast_forward_works_with_is_that_of_an_engine_that_is_gone() -> None:
+    """Of one of the same kind: where its tables were, and how far it had jumped, is forgotten."""
+    first, second = sending(), sending()
+    first.run(5000)
+    assert first.forward.jumps > 0
+    work = first.forward._work
+    del first
+    second.run(5000)
+    assert second.forward._work is work
+    third = sending()
+    third.run(5000)
+    assert third.forward._work is not work
+    assert second.forward.jumped == third.forward.jumped
+    assert second.caught(6).tolist() == third.caught(6).tolist()
+
+
+def sending() -> Engine:
+    """An engine that is about to send a buffer for ever."""
+    rig = Rig()
+    rig.engine.forward.on = True
+    rig.write_bd(0, Descriptor("memory", 100, OWN.address(0), next=0))
+    rig.issue(rig.mm2s(), 0)
+    rig.catch(rig.mm2s())
+    return rig.engine
+
+
 def small() -> MemoryTile:
     tile = MemoryTile()
     tile.mm2s[0].start(tile.read(tile.buffer("b", 300, data=np.arange(300))))

@@ -528,7 +528,7 @@ MUTANTS = (
     Mutant(
         "small pages of all sizes are kept",
         "sim/recycled.py",
-        "while sum(map(len, list(free.values()))) > in_all:",
+        "while sum(map(len, list(areas.values()))) > in_all:",
         "while False:",
         "tests/data/test_memory_given_back.py::test_of_many_sizes_of_small_pages_few_are_kept",
     ),
@@ -1192,6 +1192,14 @@ MUTANTS = (
         "    st.clock.by_packet[0] += 1",
         "    st.clock.by_packet[0] += 0",
         "tests/timing/test_forward_live.py::test_words_that_control_packets_write_make_a_plan_outdated",
+    ),
+    Mutant(
+        "fast-forward knows what it knew of an engine before",
+        "sim/forward/plan.py",
+        "    book[: segments(len(at_hand(st).channels.phase))] = 0",
+        "    pass",
+        "tests/data/test_memory_given_back.py"
+        "::test_what_fast_forward_works_with_is_that_of_an_engine_that_is_gone",
     ),
     Mutant(
         "registers of BDs that iterate are not compared",

@@ -17,7 +17,7 @@ from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.forward.budget import SHARE
 from memtile.sim.forward.places import FIRST_TILE, ROWS_IN_SCOPE, Arrays, Book, KeptOff
-from memtile.sim.forward.plan import arrays, rows_that_may_be_live
+from memtile.sim.forward.plan import Lent, rows_that_may_be_live
 from memtile.sim.replay import Replay
 
 _EVER = 1 << 62
@@ -103,7 +103,8 @@ class FastForward:
             self._in_pieces = True
             return False
         if self._work is None:
-            self._work = arrays(st)
+            self._lent = Lent(st)
+            self._work = self._lent.arrays
             self._work.book[_STEPPED] = self.free
         machine.forget_periods(st, self._work)
         return True

@@ -10,11 +10,14 @@ before another engine is made, when much memory was asked for since.
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable, Hashable
 from mmap import PAGESIZE, mmap
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+T = TypeVar("T")
 
 
 class Memory(NamedTuple):
@@ -33,8 +36,8 @@ class Memory(NamedTuple):
 
 KEPT = 1 << 26  # bytes that wait for being lent again, at most
 LONGEST = 1 << 25  # bytes; longer ones are not kept
-AREAS = 4  # of small pages that wait for being lent again, of each size
-AREAS_IN_ALL = 16  # those of the size that came back longest ago are given up for others
+AREAS = 4  # of small pages that wait for being lent again, of each size or kind
+AREAS_IN_ALL = 16  # those of the size or kind that came back longest ago are given up for others
 
 MUCH = 1 << 28  # bytes of new memory after which engines that nobody has are looked for
 
@@ -42,7 +45,8 @@ _asked = [0]  # bytes of new memory since then
 _resident = [0]  # bytes of memory that the process had then
 _collected = [0]  # how often the collector had gone through all objects then
 _free: dict[int, list[Memory]] = {}  # by size
-_areas: dict[int, list[Memory]] = {}  # the same of small pages; sizes in the order in which they came back
+# what is of small pages, by size or by kind, in the order in which they came back
+_areas: dict[Hashable, list[Any]] = {}
 
 
 class _Lent:
@@ -79,16 +83,32 @@ def lend(count: int, dtype: Any) -> npt.NDArray[Any]:
     return found if found.dtype == kind else found.view(kind)  # those of ml_dtypes have no name in NumPy
 
 
+def keep(
+    kind: Hashable,
+    what: Any,
+    areas: dict[Hashable, list[Any]] = _areas,
+    most: int = AREAS,
+    in_all: int = AREAS_IN_ALL,
+) -> None:
+    """Let something of small pages wait for whoever asks for one of its kind."""
+    waiting = areas.pop(kind, [])
+    waiting.append(what)  # to the same list: another thread may be about to take from it
+    del waiting[most:]
+    areas[kind] = waiting
+    while sum(map(len, list(areas.values()))) > in_all:
+        del areas[next(iter(areas))]
+
+
+def kept(kind: Hashable) -> Any:
+    """One of those that wait, None if none does."""
+    return _taken(_areas, kind)
+
+
 class _Area(_Lent):
     """The same of an array of small pages."""
 
-    def __del__(
-        self, free: dict[int, list[Memory]] = _areas, most: int = AREAS, in_all: int = AREAS_IN_ALL
-    ) -> None:
-        waiting = free.pop(self._memory.size, [])
-        free[self._memory.size] = [*waiting, self._memory][:most]
-        while sum(map(len, list(free.values()))) > in_all:
-            del free[next(iter(free))]
+    def __del__(self, keep: Callable[[Hashable, Any], None] = keep) -> None:  # type: ignore[override]
+        keep(self._memory.size, self._memory)
 
 
 def lend_pages(count: int, dtype: Any) -> tuple[npt.NDArray[Any], bool]:
@@ -100,19 +120,19 @@ def lend_pages(count: int, dtype: Any) -> tuple[npt.NDArray[Any], bool]:
         The array, and whether all of it is zero: it is new.
     """
     size = count * np.dtype(dtype).itemsize
-    kept = _taken(_areas, size)
-    memory = _noted(np.frombuffer(mmap(-1, size), np.uint8)) if kept is None else kept
-    return np.asarray(_Area(memory, count, np.dtype(dtype))), kept is None
+    waited: Memory | None = kept(size)
+    memory = _noted(np.frombuffer(mmap(-1, size), np.uint8)) if waited is None else waited
+    return np.asarray(_Area(memory, count, np.dtype(dtype))), waited is None
 
 
 def _noted(held: npt.NDArray[np.uint8]) -> Memory:
     return Memory(int(held.ctypes.data), len(held), held)
 
 
-def _taken(free: dict[int, list[Memory]], size: int) -> Memory | None:
-    """Memory that waits, None if none does; another thread may be about to take the same."""
+def _taken(free: dict[Any, list[T]], kind: Hashable) -> T | None:
+    """One of those that wait, None if none does; another thread may be about to take the same."""
     try:
-        return free[size].pop()
+        return free[kind].pop()
     except (KeyError, IndexError):
         return None
 

@@ -6,7 +6,7 @@ nothing else. ``live`` says which rows are compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ from memtile.sim.forward.places import (
     RowsOf,
     segments,
 )
-from memtile.sim.recycled import lend_pages
+from memtile.sim.recycled import keep, kept, lend_pages
 
 GUARDED = frozenset(
     {
@@ -187,6 +187,7 @@ class _Template(NamedTuple):
     """What the arrays for all states of the same shapes and kinds of tiles have in common.
 
     Attributes:
+        kind: what states have that it is for.
         layout: with addresses counted from where the table begins.
         tables: names of the tables and arrays.
         places: where the struct has their addresses, see ``addresses_at``.
@@ -199,6 +200,7 @@ class _Template(NamedTuple):
         laid: where the first such arrays are, and the address of all of them; none yet.
     """
 
+    kind: Hashable
     layout: Ints
     tables: list[str]
     places: Ints
@@ -218,11 +220,11 @@ def _template(st: State) -> _Template:
     t = at_hand(st.spec).tiles
     shapes = t.kind.tobytes(), t.has_dma.tobytes(), len(at_hand(st).switch.held)
     if shapes not in _templates:
-        _templates[shapes] = _made(st)
+        _templates[shapes] = _made(st, shapes)
     return _templates[shapes]
 
 
-def _made(st: State) -> _Template:
+def _made(st: State, kind: Hashable) -> _Template:
     ranked = sorted(_layout(st), key=lambda found: _rank(found[0]))
     layout = np.array([row for _, of_table in ranked for row in of_table], np.int64)
     numbers = np.array([n for n, (_, of_table) in enumerate(ranked) for _ in of_table])
@@ -253,7 +255,7 @@ def _made(st: State) -> _Template:
     ends = np.cumsum(list(sizes.values())).tolist()
     cuts = dict(zip(sizes, pairwise([0, *ends]), strict=True))
     may_be_live = int(rows_that_may_be_live(st).sum())
-    return _Template(layout, tables, places, numbers, rows, cuts, slot, bases, may_be_live, [])
+    return _Template(kind, layout, tables, places, numbers, rows, cuts, slot, bases, may_be_live, [])
 
 
 def _rows(st: State) -> Ints:
@@ -314,20 +316,50 @@ def _rank(table: str) -> int:
     return len(_FIRST) + (1 + _LAST.index(table) if table in _LAST else 0)
 
 
+class Lent:
+    """Arrays for fast-forward of an engine; when it is gone they wait for the next one of its kind.
+
+    Args:
+        st: state of the engine.
+
+    Attributes:
+        arrays: they; valid as long as its tables.
+    """
+
+    def __init__(self, st: State) -> None:
+        template = _template(st)
+        self.arrays: Arrays = kept(template.kind) or _laid_out(template)
+        self._kind = template.kind
+        _begin(st, template, self.arrays)
+
+    def __del__(self, keep: Callable[[Hashable, Any], None] = keep) -> None:
+        keep(self._kind, self.arrays)
+
+
 def arrays(st: State) -> Arrays:
     """The arrays for fast-forward of a state; valid as long as its tables."""
     template = _template(st)
-    area, new = lend_pages(template.cuts["scope"][1], np.int64)
-    found: dict[str, Any] = {name: area[first:end] for name, (first, end) in template.cuts.items()}
-    book, layout, scope = found["book"], found["layout"].reshape(template.layout.shape), found["scope"]
-    if not new:
-        found["way"][: len(at_hand(st).switch.held) * OF_PORT] = 0
-        book[: segments(len(at_hand(st).channels.phase))] = 0
-    layout[...], found["rows"][:] = template.layout, template.rows
-    layout[:, TABLE] += _addresses(st, template)[template.numbers]
-    scope[:] = 1
-    scope[ROWS_IN_SCOPE] = template.may_be_live
+    made = _laid_out(template)
+    _begin(st, template, made)
+    return made
+
+
+def _begin(st: State, template: _Template, made: Arrays) -> None:
+    """Let the arrays be those of a state of which nothing is known."""
+    book, layout = made.book, made.layout.reshape(template.layout.shape)
+    made.way[: len(at_hand(st).switch.held) * OF_PORT] = 0
+    book[: segments(len(at_hand(st).channels.phase))] = 0
+    layout[:, TABLE] = template.layout[:, TABLE] + _addresses(st, template)[template.numbers]
+    made.scope[:] = 1
+    made.scope[ROWS_IN_SCOPE] = template.may_be_live
     book[_SLOT_SIZE], book[_BASES] = template.slot, template.bases
+
+
+def _laid_out(template: _Template) -> Arrays:
+    """New arrays."""
+    area, _ = lend_pages(template.cuts["scope"][1], np.int64)
+    found: dict[str, Any] = {name: area[first:end] for name, (first, end) in template.cuts.items()}
+    found["layout"][:], found["rows"][:] = template.layout.ravel(), template.rows
     found["flow"] = found["flow"].view(np.uint32)
     found |= {name: found[name].view(np.uint8) for name in ("flow_last", "live")}
     made = Arrays(**found)
