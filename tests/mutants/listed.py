@@ -1144,6 +1144,13 @@ MUTANTS = (
         "::test_a_short_run_ends_as_one_that_steps[a kernel that waits longer often]",
     ),
     Mutant(
+        "words for external memory tie their tile to the first one",
+        "sim/forward/reach.py",
+        "if st.granules.port_count[ch] > 0 and c.external[ch] < 0:",
+        "if st.granules.port_count[ch] > 0:",
+        "tests/timing/test_own_kernels.py::test_words_that_wait_for_being_written_outside_tie_nobody",
+    ),
+    Mutant(
         "a kernel that looks at the time is not caught up with",
         "sim/replay.py",
         "cores.ahead = self.catch_up",

@@ -489,19 +489,25 @@ WRITERS: dict[str, tuple[int, tuple[Callable[[Engine, int], None], ...]]] = {
 }
 
 
+def writers_beside_a_sender(what: str) -> Engine:
+    engine = side_by_side(3)
+    add_area(engine, "all", 0)
+    for number, writer in enumerate(WRITERS[what][1]):
+        writer(engine, number)
+    sending(engine, 2, 77)
+    return engine
+
+
 @pytest.mark.parametrize("what", WRITERS)
 def test_who_writes_other_words_has_a_clock_of_its_own(what: str) -> None:
-    many, writers = WRITERS[what]
+    assert parts(alike(lambda: writers_beside_a_sender(what), 300)) == WRITERS[what][0] + 1
 
-    def make() -> Engine:
-        engine = side_by_side(3)
-        add_area(engine, "all", 0)
-        for number, writer in enumerate(writers):
-            writer(engine, number)
-        sending(engine, 2, 77)
-        return engine
 
-    assert parts(alike(make, 300)) == many + 1
+def test_words_that_wait_for_being_written_outside_tie_nobody() -> None:
+    engine = alike(lambda: writers_beside_a_sender("rows beside"), 300)
+    for until in range(320, 360):
+        engine.run(until)
+        assert parts(engine) == 3
 
 
 # bodies of MLIR designs ----------------------------------------------------------------------------------

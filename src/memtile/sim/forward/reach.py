@@ -176,7 +176,7 @@ def follow_channel(st: State, groups: Groups, ch: int) -> None:
     if c.phase[ch] == Phase.RUN or c.phase[ch] == Phase.ACQUIRE:
         follow_bd(st, groups, ch, LOADED)
         seen = follow_chain(st, groups, ch, c.next_bd[ch], seen)
-    if st.granules.port_count[ch] > 0:
+    if st.granules.port_count[ch] > 0 and c.external[ch] < 0:
         tie(groups.parent, c.tile[ch], st.granules.port_owner[ch])
     seen = follow_chain(st, groups, ch, c.task_bd[ch], seen)
     for slot in range(c.queue_count[ch]):
