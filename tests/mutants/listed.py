@@ -528,7 +528,7 @@ MUTANTS = (
     Mutant(
         "small pages of all sizes are kept",
         "sim/recycled.py",
-        "while sum(map(len, list(areas.values()))) > in_all:",
+        "while sum(map(len, list(free.values()))) > in_all:",
         "while False:",
         "tests/data/test_memory_given_back.py::test_of_many_sizes_of_small_pages_few_are_kept",
     ),
@@ -763,7 +763,7 @@ MUTANTS = (
     Mutant(
         "a kernel that keeps apart may look at the model",
         "sim/cores.py",
-        "if self._at_work >= 0 and",
+        "if self.at_work >= 0 and",
         "if False and",
         "tests/timing/test_own_kernels.py::test_a_kernel_that_keeps_apart_does_not_look_at_the_model",
     ),
@@ -1144,11 +1144,26 @@ MUTANTS = (
         "::test_a_short_run_ends_as_one_that_steps[a kernel that waits longer often]",
     ),
     Mutant(
+        "what rests is booked for the first kernel that looks only",
+        "sim/engine.py",
+        "self._unsettled = self.cores.at_work >= 0",
+        "self._unsettled = False",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_kernel_that_looks_at_the_accounts_finds_all_cycles_booked_each_time",
+    ),
+    Mutant(
         "words for external memory tie their tile to the first one",
         "sim/forward/reach.py",
         "if st.granules.port_count[ch] > 0 and c.external[ch] < 0:",
         "if st.granules.port_count[ch] > 0:",
         "tests/timing/test_own_kernels.py::test_words_that_wait_for_being_written_outside_tie_nobody",
+    ),
+    Mutant(
+        "all have one clock once a core asks at the end of a piece",
+        "sim/own_clocks.py",
+        "return step(until, 1)",
+        "return step(until, _SLICE)",
+        "tests/timing/test_own_kernels.py::test_a_piece_is_as_long_as_what_kernels_do_in_it_can_be_kept",
     ),
     Mutant(
         "a kernel that looks at the time is not caught up with",
@@ -1199,14 +1214,6 @@ MUTANTS = (
         "    st.clock.by_packet[0] += 1",
         "    st.clock.by_packet[0] += 0",
         "tests/timing/test_forward_live.py::test_words_that_control_packets_write_make_a_plan_outdated",
-    ),
-    Mutant(
-        "fast-forward knows what it knew of an engine before",
-        "sim/forward/plan.py",
-        "    book[: segments(len(at_hand(st).channels.phase))] = 0",
-        "    pass",
-        "tests/data/test_memory_given_back.py"
-        "::test_what_fast_forward_works_with_is_that_of_an_engine_that_is_gone",
     ),
     Mutant(
         "registers of BDs that iterate are not compared",
@@ -1610,7 +1617,7 @@ MUTANTS = (
     Mutant(
         "kernels keep their cycles when they are lifted",
         "sim/kernel_time.py",
-        "cycles * _PERCENT.get() // 100",
+        "cycles * percent // _ALL",
         "cycles",
         "tests/timing/test_bound.py::test_lifting_the_limit_is_a_run_of_its_own",
     ),

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from ctypes import c_int64
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,7 +69,7 @@ def done_by(one: Entry) -> list[int]:
     shelf, order = Shelf(np.arange(4)), Order(np.zeros(1, np.int64))
     found = [one(shelf, 1, -7, 0), one(shelf, 1, 1 << 40, place_of(order).address)]
     place = place_of(shelf)
-    found.append(one.held(place.result, place.error, place.address, 1, 5, 0))
+    found.append(one.held(place.result, place.error, place.given, *map(c_int64, (1, 5, 0))))
     return [*found, place.answer.value, *shelf.values.tolist(), *order.values.tolist()]
 
 

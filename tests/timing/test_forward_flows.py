@@ -138,6 +138,21 @@ def test_a_kernel_that_looks_at_the_time_sees_that_of_stepping() -> None:
     assert len(seen[0]) == 2
 
 
+def test_a_kernel_that_looks_at_the_accounts_finds_all_cycles_booked_each_time() -> None:
+    def kernel(engine: Engine) -> Kernel:
+        def looks(core: Core) -> Iterator[Action]:
+            for n in range(200):
+                if n in (3, AT, AT + 1, 2 * AT):
+                    seen.append((engine.state.spent.sum(axis=1) == engine.now).all())
+                yield from one_round(core, n)
+
+        return looks
+
+    seen: list[bool] = []
+    both(kernel)
+    assert seen == 8 * [True]
+
+
 @LONG
 def test_a_kernel_that_reads_a_timer_reads_that_of_stepping() -> None:
     seen: list[list[int]] = []

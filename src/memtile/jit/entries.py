@@ -51,13 +51,15 @@ class Entry:
     def __call__(self, struct: Any, *numbers: int) -> int:
         """Call it without the lock of the interpreter: other threads run meanwhile."""
         place: Place = struct.place or place_of(struct)
-        if self.free(place.result, place.error, place.given, *numbers):
+        if self.free(place.result, place.error, place.given, *map(c_int64, numbers)):
             raise RuntimeError(f"{self.__name__}: an error in compiled code")
         return place.answer.value
 
     @property
     def held(self) -> Any:
         """``held(place.result, place.error, place.given, *numbers)``; ``place.answer`` has the result.
+
+        The numbers are ``c_int64``.
 
         The lock of the interpreter is held, so it is for what takes less than a microsecond or so.
         """
@@ -71,7 +73,7 @@ class Entry:
     @cached_property
     def _calls(self) -> native.Calls:
         code = self.kept() or (None if self._by_numba else self._compiled())
-        return native.load(code, self._numbers) if code else self._numba_calls()
+        return native.load(code) if code else self._numba_calls()
 
     def kept(self) -> native.Code | None:
         """The machine code on disk, None if there is none for these sources, structs and this processor.

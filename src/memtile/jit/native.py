@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from contextlib import suppress
-from ctypes import CFUNCTYPE, PYFUNCTYPE, c_int32, c_int64, c_void_p
+from ctypes import CFUNCTYPE, PYFUNCTYPE, c_int32
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -36,6 +36,8 @@ class Code(NamedTuple):
 
 class Calls(NamedTuple):
     """Two ways to call a function: ``call(place of the result, place of an error, *numbers)``, 0 = well.
+
+    All are ``c_void_p`` or ``c_int64``: to check and convert other things would take as long as the call.
 
     Attributes:
         free: other threads of the interpreter run meanwhile.
@@ -93,13 +95,8 @@ def kept(directory: Path, name: str, about: str) -> Code | None:
     return found
 
 
-def load(code: Code, numbers: int) -> Calls:
-    """Link the code into this process.
-
-    Args:
-        code: the object file.
-        numbers: how many the function takes.
-    """
+def load(code: Code) -> Calls:
+    """Link the code into this process."""
     from llvmlite import binding
 
     binding.initialize_native_target()
@@ -113,10 +110,9 @@ def load(code: Code, numbers: int) -> Calls:
     engine.add_object_file(binding.ObjectFileRef.from_data(code.content))
     engine.finalize_object()
     _loaded.append(engine)
-    return calls(engine.get_function_address(code.symbol), numbers)
+    return calls(engine.get_function_address(code.symbol))
 
 
-def calls(address: int, numbers: int) -> Calls:
+def calls(address: int) -> Calls:
     """The two ways to call the function at an address."""
-    takes = (c_int32, c_void_p, c_void_p, *[c_int64] * numbers)
-    return Calls(CFUNCTYPE(*takes)(address), PYFUNCTYPE(*takes)(address))
+    return Calls(CFUNCTYPE(c_int32)(address), PYFUNCTYPE(c_int32)(address))

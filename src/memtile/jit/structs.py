@@ -55,10 +55,12 @@ class Struct:
     Attributes:
         place: where compiled code finds its arrays, None until it needs them; valid as long as the tuple.
         at_hand: the same with plain tables, None until the interpreter needs them.
+        desk: what a caller of compiled code has prepared for it, None until it has.
     """
 
     place: Place | None = None
     at_hand: Any = None
+    desk: Any = None
 
 
 class Extent(NamedTuple):

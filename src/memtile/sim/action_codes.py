@@ -34,6 +34,7 @@ class ActionCodes:
 
     def __init__(self, state: State) -> None:
         self._state = state
+        self._log = memoryview(state.access_log[0])
         self._patterns: dict[bytes, int] = {}
 
     def code(self, action: Action | None) -> Code:
@@ -51,6 +52,5 @@ class ActionCodes:
 
     def note(self, core: int, action: Action | None) -> None:
         """Note the next action of a core, if somebody listens; None = it cannot be told from others."""
-        log = self._state.access_log
-        if log[0, ON]:
+        if self._log[ON]:
             append(self._state, FIRST_CORE - core, *self.code(action))

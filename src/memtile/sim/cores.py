@@ -12,7 +12,7 @@ from memtile.arch.events import EVENT_UNITS
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import DesignError, Problem
-from memtile.jit.tables import plain
+from memtile.jit.tables import cells, plain
 from memtile.model.checking.notes import core_agent
 from memtile.model.cores import cascade
 from memtile.model.events.asserted import raise_event
@@ -96,6 +96,7 @@ class Cores:
 
     Attributes:
         running: the kernel of each core that has, or had, one.
+        at_work: the core whose kernel is asked for its next action, -1 = none is.
         codes: of their actions.
         ahead: brings the state to where the kernels are; None = it is there.
         touches: accesses of kernels to registers so far.
@@ -106,13 +107,15 @@ class Cores:
 
     def __init__(self, state: State) -> None:
         self._spec, self._state = state.spec, state
-        self._cores, self._clock = plain(state.cores), plain(state.clock)
+        self._cores, self._clock = cells(state.cores), cells(state.clock)
         self._targets: dict[int, list[int]] = {}  # of each core, by lock id as it sees them; in State.locks
         # the core module's event unit is the first one of its tile
-        self._units: list[int] = plain(state.spec.tiles).first_unit[self._cores.tile].tolist()
+        self._units: list[int] = plain(state.spec.tiles).first_unit[plain(state.cores).tile].tolist()
         self._lock_time = int(state.spec.timing.core_lock[0])
         self.running: dict[int, Running] = {}
-        self._at_work = -1  # the core whose kernel is asked for its next action
+        self._in_order: list[int] = []  # the cores that it has
+        self._no_resets = bytes(plain(state.cores).reset.nbytes)
+        self.at_work = -1
         self.codes = ActionCodes(state)
         self.ahead: Callable[[], None] | None = None
         self.touches = 0
@@ -147,6 +150,7 @@ class Cores:
             self._watch.core_starts(core)
         actions, enabled = _actions(kernel, seen), bool(self._control(tile) & _ENABLE)
         self.running[core] = Running(seen, actions, name, endless, _NO_STEPS, kernel, enabled)
+        self._in_order = sorted(self.running)
         if self.tapes is not None:
             self.tapes.spoil(core)
         self._targets[core] = self._locks_of(tile)
@@ -192,14 +196,15 @@ class Cores:
         """Know of a kernel that has ended already: of a model that is brought back to where it was."""
         seen = Core(self._state, int(self._cores.tile[core]), kernel)
         self.running[core] = Running(seen, iter(()), kernel, endless, _NO_STEPS, released=set(released))
+        self._in_order = sorted(self.running)
 
     def serve(self) -> None:
         """Give every core that asks its next action; a core that was reset begins its kernel anew."""
         if self.journal.stale is not None:
             self.journal.check(lambda core: self.running[core].core.name, int(self._clock.now[0]))
-        resets = (self._cores.reset if self.mine is None else self._cores.reset * self.mine).tolist()
-        if any(resets):
-            for core in [core for core, reset in enumerate(resets) if reset]:
+        resets, mine = self._cores.reset, self.mine
+        if resets.tobytes() != self._no_resets:
+            for core in [n for n, reset in enumerate(resets) if reset and (mine is None or mine[n])]:
                 self._follow_reset(core)
         for core in self.asking():
             try:
@@ -215,9 +220,8 @@ class Cores:
 
     def asking(self) -> list[int]:
         """The cores that want to be given an action, in order."""
-        active, halted, mine = self._cores.active, self._cores.halted, self.mine
-        phases = enumerate(self._cores.phase.tolist())
-        found = [n for n, phase in phases if phase == _NEXT and active[n] != OFF and not halted[n]]
+        phase, active, halted, mine = self._cores.phase, self._cores.active, self._cores.halted, self.mine
+        found = [n for n in self._in_order if phase[n] == _NEXT and active[n] != OFF and not halted[n]]
         return found if mine is None else [n for n in found if mine[n]]
 
     def following(self, core: int) -> Action | None:
@@ -238,14 +242,16 @@ class Cores:
 
     def _asked(self, core: int, running: Running) -> Action | None:
         """What the kernel of a core does next, asked now."""
-        running.core.renew_views()
-        self._at_work = core
+        seen = running.core
+        seen.renew_views()
+        self.at_work = core
         try:
             action = _following(running) if self.tapes is None else self._noted(core, running, self.tapes)
         finally:
-            self._at_work = -1
-        running.core.made.remove(action)
-        _check_made(running.core)
+            self.at_work = -1
+        seen.made.remove(action)
+        if seen.made.forgotten:
+            raise _not_yielded(seen)
         return action
 
     def _noted(self, core: int, running: Running, tapes: Tapes) -> Action | None:
@@ -288,10 +294,7 @@ class Cores:
 
     def begin(self, core: int, action: Action) -> None:
         """Set the core to work on an action from this cycle on."""
-        running = self.running[core]
-        self._begin(core, running, action)
-        if len(running.steps):
-            self._lay_out(core, running)
+        self._begin(core, self.running[core], action)
 
     def may_access_registers(self) -> bool:
         """Whether a kernel that has not ended may access the registers of its tile."""
@@ -304,8 +307,8 @@ class Cores:
         Raises:
             DesignError: it is a kernel that keeps to itself.
         """
-        if self._at_work >= 0 and self.running[self._at_work].core.keeps_to is not None:
-            raise looks_outside(self.running[self._at_work].core.name)
+        if self.at_work >= 0 and self.running[self.at_work].core.keeps_to is not None:
+            raise looks_outside(self.running[self.at_work].core.name)
         if self.ahead is not None:
             self.ahead()
 
@@ -376,26 +379,25 @@ class Cores:
             if running.exchange.begin(self._state, core):
                 self.codes.note(core, None)
                 return
-        if len(running.steps) == 0:
-            if running.asked >= 0:
-                running.taken.add(running.asked)
-                running.asked = -1
-            touches = self.touches
-            action = self.following(core)
-            self.codes.note(core, action if self.touches == touches else None)
-            if action is None:
-                self._cores.phase[core], self._cores.ended[core] = CorePhase.DONE, 1
-                retire_cores(self._state)
-                return
-            self._begin(core, running, action)
-        else:
-            self.codes.note(core, None)
         if len(running.steps):
+            self.codes.note(core, None)
             self._lay_out(core, running)
+            return
+        if running.asked >= 0:
+            running.taken.add(running.asked)
+            running.asked = -1
+        touches = self.touches
+        action = self.following(core)
+        self.codes.note(core, action if self.touches == touches else None)
+        if action is None:
+            self._cores.phase[core], self._cores.ended[core] = int(CorePhase.DONE), 1
+            retire_cores(self._state)
+        else:
+            self._begin(core, running, action)
 
     def _begin(self, core: int, running: Running, action: Action) -> None:
         """Set the core to work on ``action`` from this cycle on."""
-        cores, now = self._cores, int(self._clock.now[0])
+        cores, now = self._cores, self._clock.now[0]
         cores.step[core] = 0
         if isinstance(action, Wait):
             cores.phase[core] = _WAIT
@@ -414,6 +416,7 @@ class Cores:
                 running.released.add(target)
         elif isinstance(action, Accesses) and len(action.steps):
             running.steps = action.steps
+            self._lay_out(core, running)
         elif isinstance(action, LinkAction):
             running.exchange = Exchange.of(action)
             running.exchange.begin(self._state, core)
@@ -479,17 +482,16 @@ def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:
     return iter(made)
 
 
-def _check_made(core: Core) -> None:
-    """Refuse a kernel that made an action and did not yield it."""
-    if core.made.forgotten:
-        problem = Problem(
-            reason="kernel_yield",
-            where=core.name,
-            field="action",
-            given=f"{core.made.forgotten} without yield",
-            allowed="actions that are yielded",
-            source="kernels of memtile",
-            next_step=f"Write yield {core.made.forgotten}.",
-            says=f"{core.made.forgotten} was made, but not yielded",
-        )
-        raise DesignError(problem)
+def _not_yielded(core: Core) -> DesignError:
+    """A kernel has made an action and did not yield it."""
+    problem = Problem(
+        reason="kernel_yield",
+        where=core.name,
+        field="action",
+        given=f"{core.made.forgotten} without yield",
+        allowed="actions that are yielded",
+        source="kernels of memtile",
+        next_step=f"Write yield {core.made.forgotten}.",
+        says=f"{core.made.forgotten} was made, but not yielded",
+    )
+    return DesignError(problem)

@@ -129,7 +129,7 @@ class Engine(ManyWrites):
         self.cores.look()
         if self._unsettled:
             machine.settle(self._state)
-            self._unsettled = False
+            self._unsettled = self.cores.at_work >= 0  # a kernel looks, and time goes on
         return self._state
 
     @property
@@ -250,9 +250,6 @@ class Engine(ManyWrites):
                 stop = self.clocks.run(self._state, target, self._step, self._serve_ports)
                 if self._watcher is not None and self.now == following:
                     self._watcher()
-                if stop is _KERNEL:
-                    self.cores.serve()
-                    continue
                 self._serve_ports()
                 if progress is not None:
                     progress(self.now)
@@ -264,10 +261,13 @@ class Engine(ManyWrites):
             self._serve_ports(all_words=True)
 
     def _step(self, until: int, cycles: int) -> clock.Stop:
-        """Advance what has the clock by some cycles, as far as they are stepped; why it stopped."""
+        """Advance what has the clock by some stepped cycles, about, with its kernels; why it stopped."""
         if self._jumping and not self.upsets.struck:
             return self.forward.run(self._state, until, cycles, self.cores)
-        return machine.run(self._state, min(until, int(self._clock.now[0]) + cycles), settled=False)
+        until = min(until, int(self._clock.now[0]) + cycles)
+        while (stop := machine.run(self._state, until, settled=False)) is _KERNEL:
+            self.cores.serve()
+        return stop
 
     def wait(self, cycles: int) -> None:
         """Let ``cycles`` cycles pass, whether or not anything can move; timers and counters go on.

@@ -24,6 +24,7 @@ _EVER = 1 << 62
 _LEAST = 256  # cycles of a run that is worth the arrays
 
 FREE = 120_000 * SHARE  # nanoseconds, about
+_REPLAY, _KERNEL = clock.Stop.REPLAY, clock.Stop.KERNEL
 _BUDGET, _STEPPED = int(Book.BUDGET), int(Book.STEPPED)  # members of an enum are slow as numbers
 
 _KEPT_OFF = {
@@ -66,6 +67,7 @@ class FastForward:
         self.free = FREE
         self.together = ""
         self._work: Arrays | None = None
+        self._budget = memoryview(b"")  # in its book
         self._touches = 0
         self._in_pieces = False
 
@@ -106,6 +108,7 @@ class FastForward:
             self._lent = Lent(st)
             self._work = self._lent.arrays
             self._work.book[_STEPPED] = self.free
+            self._budget = memoryview(self._work.book)[_BUDGET:]  # type: ignore[arg-type]
         machine.forget_periods(st, self._work)
         return True
 
@@ -133,12 +136,21 @@ class FastForward:
         self.look_at(st, np.ones(len(st.spec.tiles.kind), bool))
 
     def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
-        """Advance to cycle ``until``, stepping no more than ``budget`` cycles; why the clock stopped."""
+        """Advance to cycle ``until`` with the kernels, stepping ``budget`` cycles, about; why it stopped."""
         assert self._work is not None
-        if cores.touches != self._touches:
-            self._touches = cores.touches
-            self.begin(st, _EVER)
-        self._work.book[_BUDGET] = budget
-        while (stop := machine.run_forward(st, until, self._work)) is clock.Stop.REPLAY:
-            Replay(st, self._work, cores).run()
-        return stop
+        now = at_hand(st).clock.now
+        end = now[0] + budget
+        while True:
+            if cores.touches != self._touches:
+                self._touches = cores.touches
+                self.begin(st, _EVER)
+            self._budget[0] = budget
+            stop = machine.run_forward(st, until, self._work)
+            if stop is _REPLAY:
+                Replay(st, self._work, cores).run()
+            elif stop is not _KERNEL:
+                return stop
+            else:
+                cores.serve()
+                if now[0] >= end:
+                    return clock.Stop.LIMIT

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_PERCENT: ContextVar[int] = ContextVar("per cent of the cycles that kernels state", default=100)
+_ALL = 100
+_PERCENT: ContextVar[int] = ContextVar("per cent of the cycles that kernels state", default=_ALL)
 
 
 @contextmanager
@@ -21,4 +22,5 @@ def kernel_time(percent: int) -> Iterator[None]:
 
 def taken(cycles: int) -> int:
     """What a wait of a kernel takes, in cycles."""
-    return max(cycles * _PERCENT.get() // 100, 1)
+    percent = _PERCENT.get()
+    return cycles if percent == _ALL else max(cycles * percent // _ALL, 1)

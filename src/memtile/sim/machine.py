@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED, entry, jit
 from memtile.jit.struct_layout import lay_out
-from memtile.jit.structs import Struct, at_hand, dereference, place_of
+from memtile.jit.structs import Struct, dereference, place_of
+from memtile.jit.tables import cells
 from memtile.model import axi, column_clock
 from memtile.model.dma import executions
 from memtile.model.roster import put_in_order
@@ -38,6 +39,14 @@ class _ExecutionsArrays(NamedTuple):
 
 class Executions(_ExecutionsArrays, Struct):
     """What ``executions.advance`` takes."""
+
+
+class _OrderArrays(NamedTuple):
+    numbers: Ints
+
+
+class Order(_OrderArrays, Struct):
+    """What :func:`operate` takes: an operation, its numbers ``x y z``, and the address of ``more`` or 0."""
 
 
 class Operation(IntEnum):
@@ -66,15 +75,15 @@ FOLLOW = 1  # a write was answered, and there is to do what ``column_clock`` doe
 _WRITE, _READ = int(Operation.WRITE), int(Operation.READ)  # members of an enum are slow to look up
 _RUN, _FORWARD = int(Operation.RUN), int(Operation.FORWARD)
 _STOPS = {int(stop): stop for stop in clock.Stop}
-_NOTHING = c_int64(0)  # instead of a struct
 _NO_INTS = np.zeros(0, dtype=np.int64)
 _NO_WORDS, _NO_BYTES = np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8)
 _NO_BOOLS = np.zeros(0, dtype=np.bool_)
-_state_in = dereference(State)
+_state_in, _order_in = dereference(State), dereference(Order)
 _posted_in, _programmed_in = dereference(Posted), dereference(Programmed)
 _executions_in, _arrays_in = dereference(Executions), dereference(Arrays)
 _groups_in = dereference(Groups)
 for _struct in (
+    Order(_NO_INTS),
     Posted(_NO_INTS, _NO_INTS, _NO_INTS, _NO_BOOLS),
     Programmed(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Executions(_NO_INTS, _NO_INTS, _NO_INTS),
@@ -129,26 +138,59 @@ def carry_out(  # noqa: C901 - a flat table
     return 0
 
 
-@entry(COMPILED, State, Posted, Programmed, Executions, Arrays, Groups)
-def operate(st: int, operation: int, x: int, y: int, z: int, more: int) -> int:
-    """The same for the address of the state, and of what is further given."""
-    return carry_out(_state_in(st), operation, x, y, z, more)
+@entry(COMPILED, State, Order, Posted, Programmed, Executions, Arrays, Groups)
+def operate(st: int, order: int) -> int:
+    """The same for the address of the state, and of an :class:`Order`."""
+    numbers = _order_in(order).numbers
+    return carry_out(_state_in(st), numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
+
+
+class Desk(NamedTuple):
+    """What it takes to call compiled code for a state: made once, as making it takes longer than a call.
+
+    Attributes:
+        order: that compiled code is given for it.
+        numbers: of the order.
+        given: what ``operate.free`` and ``operate.held`` take.
+        answer: what they leave.
+        written: whether a register of column clocks was.
+    """
+
+    order: Order
+    numbers: memoryview
+    given: tuple[Any, ...]
+    answer: c_int64
+    written: memoryview
+
+
+def _desk_of(st: State) -> Desk:
+    """That of a state, made anew; in the interpreter nothing is to be called."""
+    order, answer = Order(np.zeros(5, dtype=np.int64)), c_int64()
+    given: tuple[Any, ...] = ()
+    if ENABLED:
+        place = place_of(st)
+        given, answer = (place.result, place.error, place.given, place_of(order).given), place.answer
+    written: Any = cells(st.clock).columns_written
+    desk = st.desk = Desk(order, memoryview(order.numbers), given, answer, written)  # type: ignore[arg-type]
+    return desk
 
 
 def ask(st: State, operation: int, x: int = 0, y: int = 0, z: int = 0, more: Struct | None = None) -> int:
     """Have an operation carried out, compiled or not; what it does not take can be left out."""
     if not ENABLED:
         return int(carry_out(st, operation, x, y, z, more))
-    further = _NOTHING if more is None else (more.place or place_of(more)).given
-    place = st.place or place_of(st)
-    if operate.free(place.result, place.error, place.given, operation, x, y, z, further):
+    desk: Desk = st.desk or _desk_of(st)
+    numbers = desk.numbers
+    numbers[0], numbers[1], numbers[2], numbers[3] = operation, x, y, z
+    numbers[4] = 0 if more is None else (more.place or place_of(more)).address
+    if operate.free(*desk.given):
         raise RuntimeError("operate: an error in compiled code")
-    return place.answer.value
+    return desk.answer.value
 
 
 def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
     """Advance to cycle ``until`` at most; why the clock stopped. What rests is booked if ``settled``."""
-    written = at_hand(st).clock.columns_written
+    written = (st.desk or _desk_of(st)).written
     stop = ask(st, _RUN, int(until))
     while written[0]:
         column_clock.follow(st)
@@ -163,7 +205,7 @@ def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
 
     It also stops, as for a limit, when as many cycles as the budget in the book says have been stepped.
     """
-    written = at_hand(st).clock.columns_written
+    written = (st.desk or _desk_of(st)).written
     stop = ask(st, _FORWARD, int(until), more=work)
     while written[0]:
         column_clock.follow(st)
@@ -212,17 +254,21 @@ def read(st: State, tile: int, offset: int) -> int:
     """Read one word, see ``axi.read``."""
     if not ENABLED:
         return int(axi.read(st, tile, offset))
-    place = st.place or place_of(st)
-    operate.held(place.result, place.error, place.given, _READ, tile, offset, 0, 0)
-    return place.answer.value
+    desk: Desk = st.desk or _desk_of(st)
+    numbers = desk.numbers
+    numbers[0], numbers[1], numbers[2] = _READ, tile, offset
+    operate.held(*desk.given)
+    return desk.answer.value
 
 
 def write(st: State, tile: int, offset: int, value: int) -> int:
     """Write one word, see ``axi.write``."""
     if ENABLED:
-        place = st.place or place_of(st)
-        operate.held(place.result, place.error, place.given, _WRITE, tile, offset, value, 0)
-        answer = place.answer.value
+        desk: Desk = st.desk or _desk_of(st)
+        numbers = desk.numbers
+        numbers[0], numbers[1], numbers[2], numbers[3] = _WRITE, tile, offset, value
+        operate.held(*desk.given)
+        answer = desk.answer.value
     else:
         answer = write_one(st, tile, offset, value)
     if answer != FOLLOW:

@@ -33,7 +33,7 @@ from memtile.sim.journal import Moment, sum_of
 from memtile.sim.split import Bools, Split, listed
 
 Step = Callable[[int, int], clock.Stop]
-"""Advances what has the clock to a cycle at most, and by so many stepped cycles at most, about."""
+"""Advances what has the clock, with its kernels, to a cycle at most, and by so many stepped cycles, about."""
 
 _SLICE = 1 << 16  # cycles between looks at the outside world
 _LEAST = 1 << 12  # cycles of a run that is worth to find the parts
@@ -48,7 +48,7 @@ _PIECE, _LONGEST, _LONGER = 1 << 17, 1 << 40, 4  # cycles of a piece; the next o
 _STEPPED = 1 << 17  # if all parts together have stepped no more than so many
 _MOST_DEEDS, _MOST_WRITTEN = 1 << 17, 1 << 26  # of kernels in a piece, about; bytes that they write
 _MOST_OUTSIDE = 1 << 26  # bytes of the arrays that are written outside, where several parts have kernels
-_QUIET, _LIMIT, _KERNEL = clock.Stop.QUIET, clock.Stop.LIMIT, clock.Stop.KERNEL
+_QUIET, _LIMIT = clock.Stop.QUIET, clock.Stop.LIMIT
 _CAUSES = {
     "active_units": "event units are at work",
     "in_flight": "broadcast events are on their way",
@@ -143,8 +143,10 @@ class OwnClocks:
         A piece ends with all parts at one cycle, also if an exception ends it: that of a kernel, at the cycle
         in which it came; any other one, after the piece.
         """
-        if not self._may or at_hand(st).clock.asking[0] > 0:
+        if not self._may:
             return step(until, _SLICE)
+        if at_hand(st).clock.asking[0] > 0:
+            return step(until, 1)  # no core may ask when the parts are found and get their clocks
         if self._left > 0:
             cycles = min(self._left, _SLICE)
             self._left -= cycles
@@ -329,9 +331,6 @@ class OwnClocks:
         """Bring the part that has the clock to a cycle."""
         while True:
             stop = step(horizon, _SLICE)
-            if stop is _KERNEL:
-                self._cores.serve()
-                continue
             serve()
             if stop is _QUIET or (stop is _LIMIT and st.clock.now[0] >= horizon):
                 return stop
