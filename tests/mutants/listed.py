@@ -528,7 +528,7 @@ MUTANTS = (
     Mutant(
         "small pages of all sizes are kept",
         "sim/recycled.py",
-        "while sum(map(len, list(free.values()))) > in_all:",
+        "while sum(map(len, list(areas.values()))) > in_all:",
         "while False:",
         "tests/data/test_memory_given_back.py::test_of_many_sizes_of_small_pages_few_are_kept",
     ),
