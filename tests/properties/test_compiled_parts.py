@@ -191,6 +191,19 @@ def test_a_part_is_linked_into_its_callers_and_not_compiled_alone() -> None:
 
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
+def test_a_part_stores_nothing_for_calls_before_it_makes_them() -> None:
+    from memtile.jit.decorators import Part
+
+    work(tables(), 1)
+    assert isinstance(total, Part)
+    (result,) = total.compiled.overloads.values()
+    function = result.library._final_module.get_function(result.fndesc.llvm_func_name)
+    first = [str(one) for one in next(iter(function.blocks)).instructions]
+    assert any("alloca" in one for one in first)
+    assert not [one for one in first if one.lstrip().startswith("store")]
+
+
+@pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 def test_a_constant_argument_does_not_compile_a_part_once_more() -> None:
     from memtile.jit.decorators import Part
 

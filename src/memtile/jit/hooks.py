@@ -14,6 +14,7 @@ from typing import Any
 # What is called or overridden: module, name, and the parameters that it needs.
 _FUNCTIONS = (
     ("codegen", "CPUCodegen._function_pass_manager", ("self",)),
+    ("codegen", "JITCodeLibrary.add_ir_module", ("self", "ir_module")),
     ("codegen", "JITCodeLibrary._optimize_functions", ("self", "ll_module")),
     ("codegen", "JITCodeLibrary._get_module_for_linking", ("self",)),
     ("codegen", "JITCodeLibrary.add_linking_library", ("self", "library")),
