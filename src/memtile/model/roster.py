@@ -153,6 +153,8 @@ def offered(st: State, ch: int) -> bool:
 def resting(st: State, ch: int) -> bool:
     """Whether the next cycle of the channel can only be like this one, until somebody wakes it."""
     c, why = st.channels, st.channels.why[ch]
+    if why == Cause.MOVING:  # most often
+        return False
     if why == Cause.IDLE:
         return c.phase[ch] == Phase.IDLE and c.queue_count[ch] == 0 and not offered(st, ch)
     if why == Cause.LOCK_ACQUIRE:

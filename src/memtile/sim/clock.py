@@ -39,9 +39,10 @@ class Stop(IntEnum):
     REPLAY = 4  # a jump is under way in which cores are given actions (``sim.forward.replay``)
 
 
-@inlined
-def begin_cycle(st: State, ch: int) -> None:
-    """What the channel does this cycle unless a later phase says otherwise."""
+@jit
+def begin_waiting(st: State, ch: int) -> None:
+    """:func:`begin_cycle` of a channel that has no BD at work; a task may start."""
+    wake(st, ch)
     phase = st.channels.phase[ch]
     why = Cause.BD_SWITCH
     if phase == Phase.IDLE:
@@ -51,6 +52,15 @@ def begin_cycle(st: State, ch: int) -> None:
     elif phase == Phase.HALTED:
         why = Cause.HALTED
     st.channels.why[ch] = why
+
+
+@inlined
+def begin_cycle(st: State, ch: int) -> None:
+    """What the channel does this cycle unless a later phase says otherwise."""
+    if st.channels.phase[ch] == Phase.RUN:
+        st.channels.why[ch] = Cause.BD_SWITCH
+    else:
+        begin_waiting(st, ch)
 
 
 @jit
@@ -79,7 +89,6 @@ def ask_memory(st: State) -> None:
     c, roster = st.channels, st.active_channels
     for slot in range(1, roster[0] + 1):
         ch = roster[slot]
-        wake(st, ch)
         begin_cycle(st, ch)
         if c.external[ch] >= 0:
             ask_external(st, ch)
