@@ -10,6 +10,8 @@ from collections.abc import Iterator
 _PLACES = {
     # channels: places of walks, and what their BDs count
     "length": """
+        model/dma/address_generator.py form_access writes granules.formed
+        model/dma/address_generator.py in_a_row compares
         model/dma/address_generator.py joins compares
         model/dma/executions.py order compares
         model/dma/external_read.py receive compares
@@ -29,6 +31,7 @@ _PLACES = {
         model/dma/address_generator.py turn compares
     """,
     "granule": """
+        model/dma/address_generator.py in_a_row takes bits
         model/dma/address_generator.py joins takes bits
     """,
     "bank, group, window": """

@@ -80,12 +80,27 @@ def joins(walks: Walks, ch: int, address: int) -> bool:
 
 
 @inlined
+def in_a_row(walks: Walks, ch: int) -> int:
+    """How many words that the access of the next word can carry follow it in dimension 0."""
+    if walks.padded[ch] == 1 or walks.step[ch, 0] != 1:
+        return 0
+    words = walks.granule_words[ch]
+    more = min(words - 1 - (walks.address[ch] & (words - 1)), walks.left[ch] - 1)
+    wrap = walks.wrap[ch, 0]
+    return int(more if wrap == 0 else min(more, wrap - 1 - walks.position[ch, 0]))
+
+
+@inlined
 def form_access(walks: Walks, granules: Granules, ch: int) -> int:
     """Take the next words that one access, or the padding that one beat, can carry; the first DMA address."""
     first = walks.address[ch]
+    more = in_a_row(walks, ch)
     granules.is_pad[ch] = walks.padding[ch]
-    granules.formed[ch] = 1
+    granules.formed[ch] = more + 1
     granules.closed[ch] = 1
+    walks.left[ch] -= more
+    walks.position[ch, 0] += more
+    walks.address[ch] += more
     advance(walks, ch)
     if granules.is_pad[ch] == 0:
         while joins(walks, ch, first + granules.formed[ch] - 1):
