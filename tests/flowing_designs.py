@@ -7,7 +7,7 @@ they come back through the memory tile. For tests of fast-forward against steppi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -21,6 +21,7 @@ from memtile.bd.windows import OWN, DmaLock
 from memtile.jit.tables import plain
 from memtile.model.state.compare import columns
 from memtile.sim.actions import Action
+from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core, Kernel
 from repeating_designs import EAGER
@@ -44,6 +45,7 @@ TIMINGS = (
     Timing(ingress_words=3, task_start=5, external_burst_overhead=3),
     Timing(port_pause=1, ingress_latency=2, wire_start=1),
 )
+QUICK = Timing(external_latency=20, external_write_latency=10, external_egress_words=16)
 FULL, EMPTY = 0, 1  # locks of the compute tile's input; 2 and 3 are those of its output
 AREA = 1 << 15  # words of each external buffer
 PLACE = 0x10000  # their addresses, in bytes, and so far apart
@@ -65,6 +67,15 @@ class Design(NamedTuple):
     moody: int  # the kernel waits for another cycle where a word is a multiple of it, 0 = never
     rounds: int  # buffers that the kernel makes, 0 = without end
     stops: tuple[int, ...]
+
+
+def design(**given: Any) -> Design:
+    """A column whose words go round through a kernel of 50 cycles, but for what is ``given``."""
+    what: dict[str, Any] = {
+        "timing": QUICK, "words": 64, "buffers": 2, "sent": (), "came": (), "went": (), "length": 16384,
+        "runs": 1, "waits": (50,), "moody": 0, "rounds": 0, "stops": (),
+    }  # fmt: skip
+    return Design(**{**what, **given})
 
 
 @st.composite
@@ -222,3 +233,16 @@ def differences(one: Engine, other: Engine) -> set[str]:
         if not np.array_equal(buffer.array, other.external.buffers[name].array):
             found.add(name)
     return found
+
+
+def compared(make: Callable[[bool], Engine], stops: range) -> Engine:
+    """Hold runs to each of ``stops`` against stepping; the last engine that jumped."""
+    stepping = make(False)
+    for until in stops:
+        jumping = make(True)
+        stops_here = [engine.run(until) for engine in (jumping, stepping)]
+        assert stops_here[0] == stops_here[1]
+        assert not differences(jumping, stepping), until
+        if stops_here[0] is Stop.QUIET:  # a further run would begin with cycles in which nothing moves
+            break
+    return jumping

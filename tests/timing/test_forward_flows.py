@@ -7,35 +7,22 @@ cycles, and compared with a column that steps there: the whole state and externa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 
 from core_designs import Piece
-from flowing_designs import BUFFER, CORE, EMPTY, FULL, Design, build, differences
+from flowing_designs import BUFFER, CORE, EMPTY, FULL, Design, build, compared, design, differences
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import WORD_BYTES
-from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Dim
 from memtile.model.dma import external
 from memtile.sim.actions import Action
-from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.forward import reads
 from memtile.sim.kernels import Core, Kernel
 
 LONG = pytest.mark.compiled("runs of many rounds")
-QUICK = Timing(external_latency=20, external_write_latency=10, external_egress_words=16)
-
-
-def design(**given: Any) -> Design:
-    """A column whose words go round through a kernel of 50 cycles, but for what is ``given``."""
-    what: dict[str, Any] = {
-        "timing": QUICK, "words": 64, "buffers": 2, "sent": (), "came": (), "went": (), "length": 16384,
-        "runs": 1, "waits": (50,), "moody": 0, "rounds": 0, "stops": (),
-    }  # fmt: skip
-    return Design(**{**what, **given})
 
 
 ENDS: dict[str, Design] = {
@@ -63,19 +50,6 @@ SHORT = (
     "the end of external memory",
     "a kernel that waits longer often",
 )
-
-
-def compared(make: Callable[[bool], Engine], stops: range) -> Engine:
-    """Hold runs to each of ``stops`` against stepping; the last engine that jumped."""
-    stepping = make(False)
-    for until in stops:
-        jumping = make(True)
-        stops_here = [engine.run(until) for engine in (jumping, stepping)]
-        assert stops_here[0] == stops_here[1]
-        assert not differences(jumping, stepping), until
-        if stops_here[0] is Stop.QUIET:  # a further run would begin with cycles in which nothing moves
-            break
-    return jumping
 
 
 @pytest.mark.parametrize("name", SHORT)

@@ -19,6 +19,7 @@ _SCANNED = 3  # of a row that may be live
 _FOR_RINGS = 60_000  # that looks leave
 _NEW_ROW = 12  # of the log, used for the first time
 _FIRST_EFFORT = 30_000
+_PAID_BACK = 8  # of what jumps within BDs save, the part that looks may cost beside their share
 _LONGEST_WAIT = 1 << 20  # cycles
 
 
@@ -39,6 +40,12 @@ def of_plan(work: Arrays) -> int:
 def looked(book: Ints, cost: int) -> None:
     """Note what looking has cost."""
     book[Book.LOOKED] += cost
+
+
+@inlined
+def refund(book: Ints, saved: int) -> None:
+    """What a look saved pays for it, and for some that find nothing."""
+    book[Book.LOOKED] = max(book[Book.LOOKED] - saved // _PAID_BACK, 0)
 
 
 @jit

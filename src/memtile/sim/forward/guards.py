@@ -17,11 +17,13 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim.forward.bounds import above, before
 from memtile.sim.forward.circuits import NOBODY, chart
+from memtile.sim.forward.counted import count, is_next, noted, reads_repeat, words_counted
 from memtile.sim.forward.period import ends_in_buffer
 from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
+    COUNTED,
     CYCLE,
     ENDS,
     ENDS_OF,
@@ -33,6 +35,7 @@ from memtile.sim.forward.places import (
     LATEST_WORDS,
     LEFT,
     MOVED,
+    NUMBER,
     OF_CHANNEL,
     ONLY_PADDING,
     PORT_AIMED,
@@ -145,8 +148,6 @@ def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int
     """Guards of a walk that has gone on within its BD; how far it went becomes the channel's shift."""
     c, walks, g = st.channels, st.walks, st.granules
     axis = axis_of(st, kept, at, ch)
-    if c.direction[ch] == MM2S and kept[at + MOVED] == 0:
-        return 0  # a channel that waits for memory is starved from a BD's first word on
     if axis < 0 or c.bds_done[ch] != kept[at + BDS] or c.phase[ch] != Phase.RUN:
         return 0
     was = kept[at + POSITION + axis]
@@ -167,6 +168,30 @@ def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int
     times = before(c.length[ch], c.moved[ch], moved, times)
     times = above(0, walks.left[ch], left, times)
     return counter(st, ch, axis, was, times)
+
+
+@jit
+def gone_on(st: State, kept: Ints, book: Ints, start: int, at: int, ch: int, times: int) -> int:
+    """Guards of a walk that is not where it was."""
+    if st.channels.direction[ch] == MM2S and kept[at + MOVED] == 0:
+        return 0  # a channel that waits for memory is starved from a BD's first word on
+    words = words_counted(st, kept, book, start, at, ch)
+    if words > 0:
+        return through_rows(st, book, ch, words, times)
+    return walk(st, kept, book, at, ch, times)
+
+
+@jit
+def through_rows(st: State, book: Ints, ch: int, words: int, times: int) -> int:
+    """Guard of a walk outside whose words are counted: the end of its BD."""
+    number = noted(st, ch) - words
+    book[scratch(ch, SHIFT)], book[scratch(ch, COUNTED)], book[scratch(ch, NUMBER)] = (
+        words,
+        1 + number,
+        number,
+    )
+    times = before(st.channels.length[ch], st.channels.moved[ch], words, times)
+    return above(0, st.walks.left[ch], words, times)
 
 
 @jit
@@ -346,17 +371,27 @@ def survey(st: State, book: Ints, first: int, end: int, times: int) -> int:
             note_latest(book, ch, words, so_far)
         book[scratch(ch, WORDS_OF)] = so_far + words
         book[scratch(ch, ENDS_OF)] += log[row, FLAGS] & TLAST
-        shift = book[scratch(ch, SHIFT)]
-        if log[row, TARGET] != PADDING and book[scratch(ch, ONLY_PADDING)] == 1:
-            return 0
-        if shift != 0 and log[row, TARGET] != PADDING:
-            if is_outside(log[row, TARGET]):
-                times = made(st, log[row, TARGET], (words - 1) * log[row, STEP] + 1, shift, times)
-            elif log[row, FLAGS] & MANY:
-                return 0
-            else:
-                times = aim(st, ch, log[row, TARGET], words, shift, times)
+        times = where_it_goes(st, book, row, ch, times)
     return times
+
+
+@jit
+def where_it_goes(st: State, book: Ints, row: int, ch: int, times: int) -> int:
+    """Guards of where an access of the log goes."""
+    log, words, shift = st.access_log, st.access_log[row, WORDS], book[scratch(ch, SHIFT)]
+    target = log[row, TARGET]
+    if book[scratch(ch, COUNTED)] > 0:
+        next_one = is_next(st, ch, count(book, ch, words), target, words)
+        return times if log[row, STEP] == 1 and next_one else 0
+    if target == PADDING:
+        return times
+    if book[scratch(ch, ONLY_PADDING)] == 1:
+        return 0
+    if shift == 0:
+        return times
+    if is_outside(target):
+        return made(st, target, (words - 1) * log[row, STEP] + 1, shift, times)
+    return 0 if log[row, FLAGS] & MANY else aim(st, ch, target, words, shift, times)
 
 
 @jit
@@ -390,7 +425,7 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
     for n in range(book[Book.CHANNELS]):
         ch = book[lively(st.channels.phase.shape[0], n)]
         at = start + HEAD + n * OF_CHANNEL
-        book[scratch(ch, SHIFT)] = book[scratch(ch, ONLY_PADDING)] = 0
+        book[scratch(ch, SHIFT)] = book[scratch(ch, ONLY_PADDING)] = book[scratch(ch, COUNTED)] = 0
         if book[Book.GATHERED] == 0:
             book[scratch(ch, WORDS_OF)] = book[scratch(ch, ENDS_OF)] = 0
             note_latest(book, ch, LATEST_WORDS, -1)
@@ -401,7 +436,7 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
             return 0
         times = port(st, kept, at, ch, fill(st, kept, book, at, ch, period, times))
         if not stood(st, kept, at, ch):
-            times = walk(st, kept, book, at, ch, times)
+            times = gone_on(st, kept, book, start, at, ch, times)
         times = ends(st, kept, at, ch, times)
         if times == 0:
             return 0
@@ -417,6 +452,10 @@ def of_externals(st: State, kept: Ints, book: Ints, start: int, period: int, tim
         if row < 0:
             continue
         shift = book[scratch(ch, SHIFT)]
+        if book[scratch(ch, COUNTED)] > 0:
+            if not reads_repeat(st, kept, start + of_external(st, row), ch, period, shift):
+                return 0
+            continue
         if not repeat(st, kept, start + of_external(st, row), ch, period, shift):
             return 0
         if shift != 0:

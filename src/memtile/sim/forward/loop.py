@@ -8,7 +8,7 @@ one channel, the anchor, and compared with each other. Looks that find nothing b
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
-from memtile.model.cores import tape
+from memtile.model.cores import core, tape
 from memtile.model.dma.access_log import (
     CH,
     FLAGS,
@@ -19,27 +19,33 @@ from memtile.model.dma.access_log import (
     PADDING,
     STEP,
     TARGET,
+    TLAST,
     WORDS,
     listen,
 )
 from memtile.model.dma.access_log import append as append_row
+from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock
 from memtile.sim.clock import Stop
 from memtile.sim.forward import budget
+from memtile.sim.forward.counted import count, in_one_row, is_numbered, number_of, target_of
 from memtile.sim.forward.guards import of_channels, others_at_work, quiet_elsewhere, where_accesses_go
 from memtile.sim.forward.live import outdated
 from memtile.sim.forward.period import DIFFERENT, compare, differs_again, keep, move_on
 from memtile.sim.forward.places import (
+    COUNTED,
     CYCLE,
     LOOK_SLOT,
+    LOOK_SLOTS,
     RING_SLOTS,
     ROW,
     SEGMENT,
     SHIFT,
     Arrays,
     Book,
+    lively,
     scratch,
     segments,
 )
@@ -60,7 +66,7 @@ from memtile.sim.forward.rings import (
     plan_anew,
     records,
 )
-from memtile.sim.forward.segments import at_a_time, gather, moving_together, prolong, unshifted
+from memtile.sim.forward.segments import at_a_time, count_anew, gather, moving_together, prolong, unshifted
 from memtile.sim.forward.streams import jump
 
 _FIRST_LOOK = 64  # cycles of a look; one that finds nothing makes the next ones longer
@@ -70,10 +76,24 @@ _AT_ONCE = 2  # looks in a row that follow each other at once
 _APART = 4  # later ones are so many times their length apart
 _SLOTS_COMPARED = 4  # as many words as so many slots have may be compared in a look
 _WORTH = 128  # cycles that a look has to gain; a longer period may gain more
-_AFTER_ACTION = 24  # cycles between the last action of a core and a look, which is longer than a first one
-_LOOK_BETWEEN = 144
+_LOOK_BETWEEN = 208
+_SECOND_STATE = 64  # cycles of a look after which another state is kept: the first may be of what ran in
+_LONG_PERIOD = 32  # cycles: worth to be tried again as it is
+_AHEAD = 224  # cycles in which nothing is to end that a look would come across
+_NOT_AGAIN = 2 * _AHEAD
+_SETTLED = 56  # cycles after such an end, or an action of a core, in which words come to run evenly
 _HOPE, _MOST_HOPE = 4, 16  # looks between actions that may fail: for one that found a period, and at all
 _STALE = 1 << 15  # cycles after which another channel becomes the anchor, if this one ends no BD
+
+
+@jit
+def log_numbered(st: State, ch: int, number: int, words: int, flags: int) -> None:
+    """Append a segment of words that are counted to the log, as a row for each row of the walk."""
+    while words > 0:
+        some = in_one_row(st, ch, number, words)
+        last = flags if some == words else flags & ~TLAST
+        append_row(st, ch, target_of(st, ch, number), some, 1, last)
+        number, words = number + some, words - some
 
 
 @jit
@@ -86,7 +106,10 @@ def log_segments(st: State, book: Ints, done: int) -> None:
             flags |= MANY
         if ch >= 0 and target != PADDING:
             target += done * book[scratch(ch, SHIFT)]
-        append_row(st, ch, target, book[at + WORDS], book[at + STEP], flags)
+        if ch >= 0 and is_numbered(target):
+            log_numbered(st, ch, number_of(target), book[at + WORDS], flags)
+        else:
+            append_row(st, ch, target, book[at + WORDS], book[at + STEP], flags)
         at += SEGMENT
 
 
@@ -109,9 +132,12 @@ def log_jump(st: State, book: Ints, first: int, end: int, times: int) -> None:
             gathered, made = periods, done
         log_segments(st, book, done - made)
         done += periods
+    count_anew(st, book, times)
     for row in range(first, end):
         ch, target = log[row, CH], log[row, TARGET]
-        if ch >= 0 and target != PADDING:
+        if ch >= 0 and book[scratch(ch, COUNTED)] > 0:
+            target = target_of(st, ch, count(book, ch, log[row, WORDS]))
+        elif ch >= 0 and target != PADDING:
             target += times * book[scratch(ch, SHIFT)]
         append_row(st, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS])
 
@@ -135,7 +161,7 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
     budget.looked(book, TRIED)
     if not quiet_elsewhere(st) or outdated(st, work) or differs_again(st, plan, kept, book, slot):
         return False
-    worth = _WORTH // period if slot == LOOK_SLOT else 0
+    worth = _WORTH // period if slot >= LOOK_SLOT else 0
     times = of_channels(st, kept, book, start, period, (until - now) // period)
     if times <= worth:
         return False
@@ -168,10 +194,11 @@ def jumped(st: State, work: Arrays) -> None:
     move_on(st, work.plan, kept, book, slot, times)
     book[Book.JUMPS] += 1
     book[Book.JUMPED] += times * period
-    book[Book.STEPPED] += times * period * budget.of_cycle(st)
+    saved = times * period * budget.of_cycle(st)
+    book[Book.STEPPED] += saved
     kept[start + CYCLE] += times * period
     goes_into_log = book[Book.RECORDING] == WITH_LOG
-    if slot != LOOK_SLOT:
+    if slot < LOOK_SLOT:
         goes_into_log = 2 * book[Book.SEGMENTS] * times < st.access_log[0, LIMIT] - st.access_log[0, NEXT]
     if goes_into_log:
         log_jump(st, book, first, end, times)
@@ -179,8 +206,10 @@ def jumped(st: State, work: Arrays) -> None:
         kept[start + ROW] = end - (book[Book.END] - first)
     book[Book.RESUME] = 1 + slot if st.clock.full[0] == 1 else 0
     book[Book.RESUME_AT], book[Book.RESUME_ROW] = st.clock.now[0], end
-    if slot != LOOK_SLOT:
+    if slot < LOOK_SLOT:
         jumped_rings(st, book, goes_into_log)
+    else:
+        budget.refund(book, saved)
 
 
 @jit
@@ -204,10 +233,10 @@ def resume(st: State, work: Arrays, until: int) -> bool:
     book = work.book
     slot, book[Book.RESUME] = book[Book.RESUME] - 1, 0
     same = st.clock.now[0] == book[Book.RESUME_AT]
-    book[Book.GATHERED] = 1 if slot != LOOK_SLOT and unshifted(st, book) else 0
+    book[Book.GATHERED] = 1 if slot < LOOK_SLOT and unshifted(st, book) else 0
     tried = same and try_jump(st, work, slot, book[Book.RESUME_ROW], until)
     book[Book.GATHERED] = 0
-    if slot != LOOK_SLOT and not tried:
+    if slot < LOOK_SLOT and not tried:
         listen(st)
         begin_recording(st, book)
     return bool(tried)
@@ -254,6 +283,7 @@ def advance(st: State, work: Arrays, target: int, until: int) -> int:
 def found_nothing(st: State, book: Ints, length: int) -> None:
     """Let the looks be longer and more seldom."""
     book[Book.FAILED] += 1
+    book[Book.RHYTHM] = 1
     book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
     wait = 0 if book[Book.FAILED] <= _AT_ONCE else max(_APART * length, book[Book.SLOT_WORDS])
     book[Book.NEXT_LOOK] = st.clock.now[0] + wait
@@ -274,21 +304,76 @@ def ready_to_look(st: State, book: Ints) -> bool:
 
 
 @jit
+def found(st: State, work: Arrays, until: int) -> bool:
+    """Jump if the state is one that the look has kept, moved; whether it did."""
+    for slot in range(LOOK_SLOT, LOOK_SLOT + LOOK_SLOTS):
+        if work.book[Book.VALID + slot] == 1 and try_jump(st, work, slot, st.access_log[0, NEXT], until):
+            return True
+    return False
+
+
+@jit
+def found_period(st: State, work: Arrays) -> int:
+    """The period that a look has found, as the next one may find it again: 1 if it is short."""
+    start = work.book[Book.SLOT] * work.book[Book.SLOT_SIZE]
+    period = st.clock.now[0] - work.kept[start + CYCLE]
+    return int(period) if period >= _LONG_PERIOD else 1
+
+
+@jit
+def put_off(st: State, book: Ints) -> bool:
+    """Put a look off until what ends soon has ended: BDs that run, and what cores do for a time.
+
+    What runs slowly takes longer than it has words, so that a look is not put off again at once.
+    """
+    c, now = st.channels, st.clock.now[0]
+    if now - book[Book.PUT_OFF] < _NOT_AGAIN:
+        return False
+    latest = core.next_timer(st) - now
+    if latest >= _AHEAD:
+        latest = -1
+    for n in range(book[Book.CHANNELS]):
+        ch = book[lively(c.phase.shape[0], n)]
+        left = c.length[ch] - c.moved[ch]
+        if c.phase[ch] == Phase.RUN and left < _AHEAD:
+            latest = max(latest, left)
+    if latest < 0:
+        return False
+    book[Book.PUT_OFF], book[Book.NEXT_LOOK] = now, now + latest + _SETTLED
+    return True
+
+
+@jit
+def look_after_action(st: State, book: Ints) -> None:
+    """A core is given an action: the next look begins some time after it, and after others that follow."""
+    now = st.clock.now[0]
+    since = now - book[Book.PUT_OFF]
+    if since >= _NOT_AGAIN:
+        book[Book.PUT_OFF] = now
+    if since >= _NOT_AGAIN or since < _AHEAD:
+        book[Book.FAILED], book[Book.NEXT_LOOK] = 0, now + _SETTLED
+
+
+@jit
 def look_each_cycle(st: State, work: Arrays, end: int, until: int) -> int:
     """Step up to cycle ``end``, or to where a period is found and jumped over; return a ``Stop`` code."""
     book = work.book
-    jumps = book[Book.JUMPS]
+    jumps, again = book[Book.JUMPS], st.clock.now[0] + _SECOND_STATE
     stop: int = Stop.LIMIT
     enough = book[Book.COMPARED] + _SLOTS_COMPARED * book[Book.SLOT_WORDS]
     while st.clock.now[0] < end and st.access_log[0, ON] == 1 and book[Book.COMPARED] <= enough:
-        following = end if st.clock.quiet[0] > 0 else st.clock.now[0] + 1
+        following = end if st.clock.quiet[0] > 0 else min(st.clock.now[0] + book[Book.RHYTHM], end)
         stop = advance(st, work, following, until)
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0 or book[Book.JUMPS] != jumps:
             break
-        if try_jump(st, work, LOOK_SLOT, st.access_log[0, NEXT], until):
+        if found(st, work, until):
             book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + AFTER_JUMP
             book[Book.HOPE] = min(book[Book.HOPE] + _HOPE, _MOST_HOPE)
+            book[Book.RHYTHM] = found_period(st, work)
             return Stop.REPLAY if book[Book.ACTIONS] > 0 else stop
+        if st.clock.now[0] >= again and book[Book.VALID + LOOK_SLOT + 1] == 0:
+            keep(st, work.plan, work.kept, book, LOOK_SLOT + 1)
+            budget.looked(book, book[Book.SLOT_WORDS] // 2)
     return stop
 
 
@@ -303,22 +388,24 @@ def look(st: State, work: Arrays, until: int) -> int:
             return Stop.LIMIT
         plan_anew(st, work)
     length = min(_FIRST_LOOK << _LONGER * min(book[Book.FAILED], 2 * _LONGER), _LONGEST_LOOK)
-    wait = budget.cycles_to_look(st, book, book[Book.SLOT_WORDS] // 2 + length * TRIED)
+    wait = budget.cycles_to_look(st, book, book[Book.SLOT_WORDS] + LOOK_SLOTS * length * TRIED)
     if wait > 1:
         book[Book.NEXT_LOOK] = st.clock.now[0] + wait
         return Stop.LIMIT
-    if book[Book.SINCE_ACTION] == 1 and book[Book.FAILED] == 0:
+    if book[Book.HOPE] > 0 and book[Book.FAILED] == 0:
         length = _LOOK_BETWEEN
-    book[Book.SINCE_ACTION] = 0
+    if put_off(st, book):
+        return Stop.LIMIT
     if not ready_to_look(st, book):
         found_nothing(st, book, length)
         return Stop.LIMIT
-    cost = book[Book.LOOKED]
+    cost, book[Book.RHYTHM] = book[Book.LOOKED], max(book[Book.RHYTHM], 1)
+    book[Book.VALID + LOOK_SLOT + 1] = 0
     keep(st, work.plan, work.kept, book, LOOK_SLOT)
     budget.looked(book, book[Book.SLOT_WORDS] // 2)
     jumps, end = book[Book.JUMPS], min(st.clock.now[0] + length, until)
     stop = look_each_cycle(st, work, end, until)
-    book[Book.IN_LOOKS] += book[Book.LOOKED] - cost
+    book[Book.IN_LOOKS] = max(book[Book.IN_LOOKS] + book[Book.LOOKED] - cost, 0)
     if stop == Stop.KERNEL and book[Book.JUMPS] == jumps and st.clock.now[0] < end:
         book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
     if book[Book.JUMPS] == jumps and stop != Stop.REPLAY:
@@ -349,8 +436,7 @@ def run(st: State, work: Arrays, until: int) -> int:
             target = min(until, book[Book.NEXT_LOOK], now + book[Book.BUDGET] - stepped)
             stop = advance(st, work, target, until)
         if stop == Stop.KERNEL and book[Book.HOPE] > 0:
-            book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + _AFTER_ACTION
-            book[Book.SINCE_ACTION] = 1
+            look_after_action(st, book)
         if stop == Stop.KERNEL and tape.serve(st):
             stop = Stop.LIMIT
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0:

@@ -129,8 +129,9 @@ PASSED, FOLLOWING, READS = 0, 1, 2  # READS: entries before those of the reads
 OF_EXTERNAL = READS + RING_COLUMNS * EXTERNAL_SLOTS
 
 RING_SLOTS = 8  # of ``kept``: states at ends of BDs
-LOOK_SLOT = RING_SLOTS  # the state that a look began with
-SLOTS = RING_SLOTS + 1
+LOOK_SLOT = RING_SLOTS  # the state that a look began with; those behind it have later ones of the look
+LOOK_SLOTS = 2
+SLOTS = RING_SLOTS + LOOK_SLOTS
 
 
 class Book(IntEnum):
@@ -198,9 +199,11 @@ class Book(IntEnum):
     IN_LOOKS = 62  # what of LOOKED looks have cost
     LOGLESS = 63  # 1 = rings are looked for without a log: it was too short, or cost too much
     FOUND_UNTIL = 64  # cycle at which a round ends that is noted because the one before came again
-    VALID = 65  # of each slot, 1 = it has a state
-    WHOLE = 74  # 1 = the plan has what changes only where events are raised by their number
-    FIRST = 75
+    PUT_OFF = 65  # cycle in which a look was put off
+    WHOLE = 66  # 1 = the plan has what changes only where events are raised by their number
+    RHYTHM = 67  # cycles between two comparisons of a look: the period that the one before found
+    VALID = 68  # of each slot, 1 = it has a state
+    FIRST = 78
 
 
 (
@@ -220,8 +223,10 @@ class Book(IntEnum):
     BEHIND,  # S2MM: words of that stream that have left memory, and not come to the channel
     BEGAN,  # CURSOR at the beginning of the period
     FILLS,  # S2MM: words by which the buffer is fuller after a period
+    COUNTED,  # above 0: SHIFT is words of a walk outside, which are counted from this - 1 on, see ``counted``
+    NUMBER,  # of the next word of such a walk, while the log is gone through
     LATEST,
-) = range(17)
+) = range(19)
 LATEST_WORDS = (
     16  # entries from LATEST on: for each word of an access where in the period it was last written
 )

@@ -9,7 +9,9 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.dma import EXTERNAL_SLOTS, Region
 from memtile.model.state.state import State
 from memtile.sim.forward.bounds import above, before
+from memtile.sim.forward.counted import set_reads
 from memtile.sim.forward.places import (
+    COUNTED,
     FOLLOWING,
     LASTS,
     LENGTHS,
@@ -82,9 +84,8 @@ def repeat(st: State, kept: Ints, at: int, ch: int, period: int, shift: int) -> 
             return False
         if x.length[row, slot] != kept[at + LENGTHS] or x.last[row, slot] != kept[at + LASTS]:
             return False
-        change = x.ready[row, slot] - kept[at + READY]
-        if change != (period if moves else 0) or (not moves and n >= x.arrived[row]):
-            return False
+        if n >= x.arrived[row] and (x.ready[row, slot] - kept[at + READY] != period or not moves):
+            return False  # the time of those that have come is over
         at += RING_COLUMNS
     return True
 
@@ -109,6 +110,9 @@ def under_way(st: State, ch: int, shift: int, times: int) -> int:
 def move_on(st: State, kept: Ints, book: Ints, ring: Ints, at: int, ch: int, period: int, times: int) -> None:
     """Bring the reads under way so many periods on; ``at`` is their place in the slot, which follows."""
     x, row, shift = st.externals, st.channels.external[ch], book[scratch(ch, SHIFT)]
+    counted = book[scratch(ch, COUNTED)] > 0
+    if counted:
+        shift = 0
     beats = x.passed[row] - kept[at + PASSED]
     for slot in range(EXTERNAL_SLOTS):
         ring[slot * RING_COLUMNS + READY] = x.ready[row, slot]
@@ -132,3 +136,6 @@ def move_on(st: State, kept: Ints, book: Ints, ring: Ints, at: int, ch: int, per
         kept[entry + TARGETS] += times * shift
         if beats > 0:
             kept[entry + READY] += times * period
+    if counted:
+        words = book[scratch(ch, SHIFT)]
+        set_reads(st, kept, at, ch, words, min(EXTERNAL_SLOTS, times * beats))

@@ -14,9 +14,11 @@ from memtile.model.dma.access_log import CH, FLAGS, MANY, STEP, TARGET, WORDS, h
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim.forward.circuits import NOBODY, follow, forget_ways
+from memtile.sim.forward.counted import count, numbered, write_numbered
 from memtile.sim.forward.flows import fill_port, room_left, shorten
 from memtile.sim.forward.places import (
     BEGAN,
+    COUNTED,
     CURSOR,
     CYCLE,
     FLOW,
@@ -36,7 +38,7 @@ from memtile.sim.forward.places import (
     scratch,
     segments,
 )
-from memtile.sim.forward.segments import gather, moving_together, play_one, write_outside
+from memtile.sim.forward.segments import count_anew, gather, moving_together, play_one, write_outside
 from memtile.sim.forward.streams import close_channel, close_streams, open_streams, shift_all
 
 ALL_DONE = -1
@@ -128,13 +130,17 @@ def write_again(st: State, work: Arrays, end: int) -> None:
     for n in range(book[Book.LISTED]):
         ch = book[listed(st.channels.phase.shape[0], n)]
         book[scratch(ch, OPEN_TARGET)] = book[scratch(ch, BEGAN)]  # no segment is open
+    count_anew(st, book, book[Book.DONE] + 1)
     for row in range(book[Book.BEGIN], end):
         ch, words = log[row, CH], log[row, WORDS]
         if ch < 0 or st.channels.direction[ch] == MM2S or st.channels.external[ch] < 0:
             continue
-        home = home_of(log[row, TARGET] + (book[Book.DONE] + 1) * book[scratch(ch, SHIFT)])
         at = book[scratch(ch, OPEN_TARGET)]
-        write_outside(work, home, log[row, STEP] * WORD_BYTES, words, at)
+        if book[scratch(ch, COUNTED)] > 0:
+            write_numbered(st, work, numbered(ch, count(book, ch, words)), words, at)
+        else:
+            home = home_of(log[row, TARGET] + (book[Book.DONE] + 1) * book[scratch(ch, SHIFT)])
+            write_outside(work, home, log[row, STEP] * WORD_BYTES, words, at)
         book[scratch(ch, OPEN_TARGET)] = at + words
 
 

@@ -27,6 +27,7 @@ _NOTED_AND_JUMPED = 2  # rounds
 _HOPE = 4  # looks between actions that may fail, for a plan
 _RING_PAUSE = 4  # a log that was full and of no use is begun again after a quarter of its cycles
 _MOST_TRIES = 128  # states kept before they become rarer
+_TURNS = 4  # states are not always as far apart: with others they would miss what repeats for a while
 _WORDS_A_CYCLE = 16  # words that may be kept for each cycle that is stepped
 
 
@@ -241,4 +242,5 @@ def keep_round(st: State, work: Arrays) -> None:
         book[Book.RING_GAP] *= 2
         book[Book.RING_TRIES] = 0
     sooner = 2 if book[Book.RECORDING] == WITHOUT_LOG else 1
-    book[Book.NEXT_RING] = st.clock.now[0] + book[Book.RING_GAP] // sooner
+    gap = book[Book.RING_GAP] // sooner
+    book[Book.NEXT_RING] = st.clock.now[0] + gap + gap // _TURNS * (book[Book.RING_TRIES] % _TURNS)

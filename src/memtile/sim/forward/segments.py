@@ -18,7 +18,16 @@ from memtile.model.state.dma import UNDER_WAY
 from memtile.model.state.state import State
 from memtile.model.streams.host_ports import note_end
 from memtile.sim.forward.circuits import NOBODY
+from memtile.sim.forward.counted import (
+    count,
+    count_from,
+    is_numbered,
+    numbered,
+    read_numbered,
+    write_numbered,
+)
 from memtile.sim.forward.places import (
+    COUNTED,
     CURSOR,
     FLOW,
     HIGHEST,
@@ -137,6 +146,13 @@ def add_action(st: State, book: Ints, row: int) -> None:
 
 
 @jit
+def count_anew(st: State, book: Ints, periods: int) -> None:
+    """Count the words of the log, where they are counted, from those of so many periods later on."""
+    for n in range(book[Book.LISTED]):
+        count_from(book, book[listed(st.channels.phase.shape[0], n)], periods)
+
+
+@jit
 def gather(st: State, book: Ints, first: int, end: int, done: int, periods: int) -> None:
     """Make the segments of the accesses in rows ``first`` to ``end`` of the log, again for so many periods.
 
@@ -145,12 +161,15 @@ def gather(st: State, book: Ints, first: int, end: int, done: int, periods: int)
     log = st.access_log
     book[Book.SEGMENTS] = 0
     for n in range(done + 1, done + periods + 1):
+        count_anew(st, book, n)
         for row in range(first, end):
             ch, target = log[row, CH], log[row, TARGET]
             if ch < 0:
                 add_action(st, book, row)
                 continue
-            if target != PADDING:
+            if book[scratch(ch, COUNTED)] > 0:
+                target = numbered(ch, count(book, ch, log[row, WORDS]))
+            elif target != PADDING:
                 target += n * book[scratch(ch, SHIFT)]
             add(st, book, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS] & TLAST)
     close_all(st, book)
@@ -179,15 +198,17 @@ def moving_together(st: State, book: Ints) -> bool:
         one = book[listed(channels, n)]
         for earlier in range(n):
             other = book[listed(channels, earlier)]
-            if book[scratch(one, SHIFT)] != book[scratch(other, SHIFT)] and may_meet(st, one, other):
+            if book[scratch(one, SHIFT)] != book[scratch(other, SHIFT)] and may_meet(st, book, one, other):
                 return False
     return True
 
 
 @jit
-def may_meet(st: State, one: int, other: int) -> bool:
+def may_meet(st: State, book: Ints, one: int, other: int) -> bool:
     """Whether the accesses of two channels could be to the same words, at least one of them a write."""
     c = st.channels
+    if book[scratch(one, COUNTED)] + book[scratch(other, COUNTED)] > 0:
+        return False
     if (c.external[one] >= 0) != (c.external[other] >= 0):
         return False
     return bool(c.direction[one] != MM2S or c.direction[other] != MM2S)
@@ -321,6 +342,8 @@ def write(st: State, work: Arrays, ch: int, target: int, step: int, words: int, 
     """Words of the channel's stream, from place ``at`` on, go to memory."""
     if work.book[scratch(ch, FLOW)] == NOBODY:
         write_source(st, ch, target, step, words, at)
+    elif is_numbered(target):
+        write_numbered(st, work, target, words, at)
     elif is_outside(target):
         write_outside(work, home_of(target), step * WORD_BYTES, words, at)
     elif step == 1:
@@ -359,6 +382,8 @@ def read_flow(st: State, work: Arrays, ch: int, target: int, step: int, words: i
         value = pad_value(st, ch)
         for n in range(words):
             work.flow[at + n] = value
+    elif is_numbered(target):
+        read_numbered(st, work, target, words, at)
     elif is_outside(target):
         home = home_of(target)
         for n in range(words):

@@ -16,6 +16,7 @@ from memtile.model.state.dma import UNDER_WAY
 from memtile.model.state.state import State
 from memtile.model.streams.host_ports import next_piece, put_into_sink
 from memtile.sim.forward.circuits import NOBODY, received
+from memtile.sim.forward.counted import set_places
 from memtile.sim.forward.flows import at_once, close_flow, close_ports, open_flows, shorten
 from memtile.sim.forward.guards import flag
 from memtile.sim.forward.period import ends_in_buffer
@@ -23,6 +24,7 @@ from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
+    COUNTED,
     CURSOR,
     CYCLE,
     ENDS_OF,
@@ -37,6 +39,7 @@ from memtile.sim.forward.places import (
     PORT_AIMED,
     POSITION,
     RUNS,
+    SHIFT,
     SOURCED,
     SUNK,
     WORDS_OF,
@@ -189,11 +192,14 @@ def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: in
     c.moved[ch] = further(kept, at + MOVED, c.moved[ch], times)
     c.runs_left[ch] = further(kept, at + RUNS, c.runs_left[ch], times)
     walks.left[ch] = further(kept, at + LEFT, walks.left[ch], times)
-    walks.address[ch] = further(kept, at + AT, walks.address[ch], times)
-    for d in range(MAX_DIMENSIONS):
-        walks.position[ch, d] = further(kept, at + POSITION + d, walks.position[ch, d], times)
-    g.target[ch] = further(kept, at + AIMED, g.target[ch], times)
-    g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
+    if book[scratch(ch, COUNTED)] > 0:
+        set_places(st, kept, at, ch, book[scratch(ch, SHIFT)])
+    else:
+        walks.address[ch] = further(kept, at + AT, walks.address[ch], times)
+        for d in range(MAX_DIMENSIONS):
+            walks.position[ch, d] = further(kept, at + POSITION + d, walks.position[ch, d], times)
+        g.target[ch] = further(kept, at + AIMED, g.target[ch], times)
+        g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
     words = times * book[scratch(ch, WORDS_OF)]
     turn_buffer(st, ch, words)
     st.fifos.held[ch] = further(kept, at + HELD, st.fifos.held[ch], times)
