@@ -453,21 +453,23 @@ def test_a_result_says_how_far_it_jumped_and_what_kept_it_off() -> None:
     assert counted.kept_off == ("an event unit counts, traces or combines events",)
 
 
-def test_a_result_says_that_a_host_looks_too_often_for_jumps() -> None:
+@pytest.mark.parametrize(("words", "times"), [(3000, 1), (150, 20)])
+def test_a_result_says_that_a_host_looks_too_often_for_jumps(words: int, times: int) -> None:
+    """While one of its descriptors is long, it looks when that can have ended."""
     array = Array("npu1", columns=1)
     array.engine.forward.on = True
     tile = array.memory_tile(0)
-    sent, taken = tile.buffer("sent", 3000), tile.buffer("taken", 3000)
+    sent, taken = tile.buffer("sent", words), tile.buffer("taken", words)
     array.connect(tile.mm2s[0], tile.s2mm[0])
 
     def sequence(steps: Host) -> Iterator[HostAction]:
-        yield steps.start(tile.mm2s[0], tile.read(sent))
-        yield steps.start(tile.s2mm[0], tile.write(taken))
+        yield steps.start(tile.mm2s[0], tile.read(sent), repeat=times)
+        yield steps.start(tile.s2mm[0], tile.write(taken), repeat=times)
         yield steps.wait()
 
     array.host(sequence)
     result = array.run()
-    assert result.jumped == 0
+    assert (result.jumped > 2000) if times == 1 else (result.jumped == 0)
     why = "the array runs in pieces of fewer than 256 cycles, as between two looks of a host"
     assert result.kept_off == (why,)
 

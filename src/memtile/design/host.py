@@ -17,12 +17,15 @@ from memtile.errors import DesignError, Problem
 from memtile.explain.deadlock.graph import Via
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.sim.actions import Made
+from memtile.sim.polling import cycles_left
 
 if TYPE_CHECKING:
     from memtile.bd.descriptor import Descriptor
     from memtile.design.transfers import Transfer
+    from memtile.sim.engine import Engine
 
 _SOURCE = "host sequences of memtile"
+_EVER = 1 << 62
 _NO_ROOM = ("bd_count", "task_queue")  # reasons of refusals that an ended task may take away
 
 
@@ -233,6 +236,15 @@ class HostSequence:
         for task in tasks:
             task.channel.tile.engine.checks.saw_end(task.channel.index)
         return True
+
+    def in_vain(self, engine: Engine) -> int:
+        """Cycles in which it has nothing to do for sure, a pause that ends aside."""
+        match self.present:
+            case HostPause():
+                return _EVER
+            case HostWait(tasks):
+                return cycles_left(engine, [task.channel.index for task in tasks if not task.done])
+        return 0
 
     def waits_for(self) -> str:
         """One line: what the present step waits for."""

@@ -47,5 +47,6 @@ def run_sequences(
             run_untimed(engine, progress)
             quiet = True
         else:
-            quiet = run_to_next_poll(engine, until, progress) is Stop.QUIET
+            in_vain = min(sequence.in_vain(engine) for sequence in left)
+            quiet = run_to_next_poll(engine, until, progress, in_vain=in_vain) is Stop.QUIET
     return None

@@ -224,8 +224,11 @@ class _Host:
         """Let the array run until nothing moves any more."""
         return self._array.run(self.left, untimed=self.untimed, progress=self._progress)
 
-    def until(self, met: Callable[[], bool]) -> bool:
-        """Let the array run until ``met``; False when it cannot be any more, or the last cycle is over."""
+    def until(self, met: Callable[[], bool], in_vain: Callable[[], int] = lambda: 0) -> bool:
+        """Let the array run until ``met``; False when it cannot be any more, or the last cycle is over.
+
+        ``in_vain`` says for how many cycles it surely is not met.
+        """
         quiet, engine = False, self._array.engine
         while not met():
             if quiet or self.left <= 0:
@@ -233,7 +236,7 @@ class _Host:
             if self.untimed:
                 self.stop = run_untimed(engine, self._progress)
             else:
-                self.stop = run_to_next_poll(engine, self._end, self._progress)
+                self.stop = run_to_next_poll(engine, self._end, self._progress, in_vain=in_vain())
             quiet = self.untimed or self.stop is Stop.QUIET
         return True
 

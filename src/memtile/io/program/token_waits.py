@@ -13,11 +13,13 @@ from memtile.design.array import Array
 from memtile.errors import Problem, SimulationError
 from memtile.io.program.host_waits import channel_at
 from memtile.io.program.operations import ArrayShape, Other
+from memtile.io.program.token_ways import may_arrive
+from memtile.sim.polling import cycles_left
 
 WAIT = "TOKEN_WAIT"
 _SOURCE = "mlir-aie token waits"
 _SENDER = ~(field_of(TOKEN, "Parity").mask | field_of(TOKEN, "Controller_ID").mask)
-Until = Callable[[Callable[[], bool]], bool]
+Until = Callable[[Callable[[], bool], Callable[[], int]], bool]
 
 
 def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
@@ -72,7 +74,8 @@ class TokenHost:
 
     Args:
         array: whose interface tiles hand their tokens over from now on.
-        until: lets time pass until a condition is met; False = it never will be.
+        until: lets time pass until a condition is met, if it ever is; the other function says for how many
+            cycles it is not met for sure.
 
     Attributes:
         missing: model indices of the channels whose tokens a wait has not got.
@@ -92,15 +95,10 @@ class TokenHost:
         Raises:
             SimulationError: one of them never comes.
         """
-        wanted = Counter(self._wanted(dict(operation.details)))
-        if not self._until(lambda: not self._missing(wanted)):
-            left = self._missing(wanted)
-            said = _channels(dict(operation.details))
-            senders = (
-                (channel_at(self._array.engine, *at), word)
-                for at, word in zip(said, self._wanted(dict(operation.details)), strict=True)
-            )
-            self.missing = tuple(ch for ch, word in senders if left[word] and ch >= 0)
+        said = dict(operation.details)
+        wanted = Counter(self._wanted(said))
+        if not self._until(lambda: not self._missing(wanted), lambda: self._in_vain(said, wanted)):
+            self.missing = self._senders(said, wanted)
             missing = f"{self._missing(wanted).total()} of {wanted.total()} tokens"
             raise SimulationError(
                 Problem(
@@ -116,7 +114,20 @@ class TokenHost:
                 )
             )
         self._taken += wanted
-        self._see(dict(operation.details))
+        self._see(said)
+
+    def _senders(self, said: dict[str, int], wanted: Counter[int]) -> tuple[int, ...]:
+        """The channels whose tokens are missing."""
+        left, engine = self._missing(wanted), self._array.engine
+        senders = zip(_channels(said), self._wanted(said), strict=True)
+        found = (channel_at(engine, *at) for at, word in senders if left[word])
+        return tuple(ch for ch in found if ch >= 0)
+
+    def _in_vain(self, said: dict[str, int], wanted: Counter[int]) -> int:
+        """Cycles in which not all tokens come for sure."""
+        engine = self._array.engine
+        left = cycles_left(engine, self._senders(said, wanted))
+        return 0 if left == 0 or may_arrive(engine.state, self._ports) else left
 
     def _see(self, said: dict[str, int]) -> None:
         """Know that the channels have ended their tasks."""
