@@ -90,7 +90,10 @@ def test_a_result_gives_its_record_as_long_as_somebody_has_the_model(
     found = result.record(inputs={"a": "0"})
     assert found["verdict"] == ("pass" if result.checks else "unknown")
     assert found["provenance"]["inputs"] == {"a": "0"}
-    assert found == kind(history=True)[0].record(inputs={"a": "0"})
+    noted = kind(history=True)[0].record(inputs={"a": "0"})
+    for record in (found, noted):
+        del record["result"]["fast_forward"]  # a run whose history is noted is not jumped over
+    assert found == noted
     with pytest.raises(DesignError, match=r"nobody noted the history of the run.*Run with history=True"):
         result.report("run.html")
     with pytest.raises(DesignError, match="nobody noted the history"):

@@ -128,6 +128,7 @@ class Door:
     def read32(self, offset: int) -> int:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
         self._arrive(1)
+        self._check_offset(offset)
         self._must_have_words(offset)
         value = self._read(offset)
         self._use_memory(offset, WORD_BYTES)
