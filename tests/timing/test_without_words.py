@@ -129,6 +129,14 @@ def test_a_design_has_the_same_result_but_outputs(name: str) -> None:
     assert "without words: there are no outputs, and nothing is compared" in str(without)
 
 
+@pytest.mark.compiled("an example")
+def test_outputs_of_a_run_without_words_are_refused() -> None:
+    result = run(runpy.run_path(str(EXAMPLES / "halo_tiling.py"))["design"], data=False)
+    with pytest.raises(DesignError, match=r"Result\.outputs: .* no words are left for outputs.*Make the des"):
+        result.outputs["MM2S 0"]
+    assert "MM2S 0" not in result.outputs
+
+
 @pytest.mark.compiled("all examples")
 @pytest.mark.parametrize(
     ("name", "needed_by"),

@@ -26,7 +26,7 @@ from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.untimed import run_untimed, words_within
-from memtile.sim.wordless import look_for_words, moving_words, no_time, words_wanted
+from memtile.sim.wordless import gone, look_for_words, moving_words, no_time, words_wanted
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
@@ -231,7 +231,7 @@ class Bench:
         found = outcome(
             self.engine,
             stop,
-            {} if self.engine.wordless else outputs,
+            Outputs({}, gone("Result.outputs", "outputs")) if self.engine.wordless else outputs,
             checks,
             timed=not untimed,
             before=before,

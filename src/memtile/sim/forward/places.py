@@ -180,7 +180,6 @@ class Book(IntEnum):
     GATHERED_AT = 37  # period of which they are
     BEGIN = 38  # first row of the period in the log
     RINGS_BEFORE = 39  # jumps over rings before the log was begun
-    SINCE_ACTION = 40  # 1 = a core was given an action since the last look
     CONSTANT = 41  # 1 = the next jump repeats the very words of its period
     # what may take part, see ``live``
     PLANNED = 42  # 1 = the plan is of what may take part now
