@@ -151,7 +151,8 @@ def test_a_kernel_that_reads_a_timer_reads_that_of_stepping() -> None:
     assert seen[0][0] > 0
 
 
-def test_events_that_a_kernel_raises_move_on_with_time() -> None:
+@pytest.mark.parametrize("until", [4160, 4720])
+def test_events_that_a_kernel_raises_move_on_with_time(until: int) -> None:
     """The last one of each kind, where the jump ends right behind it."""
 
     def kernel(_engine: Engine) -> Kernel:
@@ -161,7 +162,7 @@ def test_events_that_a_kernel_raises_move_on_with_time() -> None:
 
         return raises
 
-    both(kernel, 4600)
+    both(kernel, until)
 
 
 @LONG
