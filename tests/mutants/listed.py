@@ -4225,7 +4225,7 @@ MUTANTS = (
         "io/program/operation_table.py",
         "table.columns.value + first_word *",
         "table.columns.value + 0 *",
-        "tests/properties/test_program_columns.py::test_tables_are_joined_and_cut_as_sequences_are",
+        "tests/properties/test_program_columns.py::test_blocks_of_joined_tables_keep_their_words",
     ),
     Mutant(
         "memory that a program writes is not filled",

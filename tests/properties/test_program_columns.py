@@ -199,6 +199,11 @@ PARTS = some.lists(
 )
 
 
+def test_blocks_of_joined_tables_keep_their_words() -> None:
+    parts = [[BlockWrite(0, (1, 2))], [Write(8, 3), BlockWrite(12, (4, 5, 6))]]
+    same(joined([table_of(part) for part in parts]), tuple(each for part in parts for each in part))
+
+
 @given(PARTS, some.data())
 def test_tables_are_joined_and_cut_as_sequences_are(
     parts: list[list[Operation]], more: some.DataObject
