@@ -630,8 +630,8 @@ MUTANTS = (
     Mutant(
         "an iteration is taken to stay where it begins",
         "sim/forward/reach.py",
-        "behind = turns(st, ch, bd) * field(st, ch, bd, f.ITERATION_STEP)",
-        "behind = 0",
+        "turns(st, ch, bd) * field(st, ch, bd, f.ITERATION_STEP) + walk_span",
+        "walk_span",
         "tests/timing/test_own_clocks.py::test_who_reaches_a_neighbour_has_its_clock[an iteration]",
     ),
     Mutant(

@@ -231,7 +231,7 @@ class Bench:
         found = outcome(
             self.engine,
             stop,
-            Outputs({}, gone("Result.outputs", "outputs")) if self.engine.wordless else outputs,
+            Outputs({}, lambda: gone("Result.outputs", "outputs")) if self.engine.wordless else outputs,
             checks,
             timed=not untimed,
             before=before,

@@ -17,16 +17,18 @@ class Outputs(Mapping[str, Array]):
 
     Args:
         made: makes each array; called once.
-        gone: what a look at any of them raises, if the run has left no words.
+        gone: makes what a look at any of them raises, if the run has left no words.
     """
 
-    def __init__(self, made: Mapping[str, Callable[[], Array]], gone: MemtileError | None = None) -> None:
+    def __init__(
+        self, made: Mapping[str, Callable[[], Array]], gone: Callable[[], MemtileError] | None = None
+    ) -> None:
         self._made, self._gone = dict(made), gone
         self._arrays: dict[str, Array] = {}
 
     def __getitem__(self, name: str) -> Array:
         if self._gone is not None:
-            raise self._gone
+            raise self._gone()
         if name not in self._arrays:
             self._arrays[name] = self._made[name]()
         return self._arrays[name]

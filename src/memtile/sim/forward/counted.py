@@ -43,6 +43,7 @@ from memtile.sim.forward.places import (
     lively,
     scratch,
 )
+from memtile.sim.forward.reach import LOADED, walk_span
 
 _NUMBERS = 1 << 52  # TARGET of a segment from here on: the number of a word in the walk of a channel
 _OF_CHANNEL = 1 << 40  # numbers of each
@@ -88,20 +89,6 @@ def address_of(st: State, ch: int, number: int) -> int:
             return int(address + number * st.walks.step[ch, d])
         address += number % wrap * st.walks.step[ch, d]
         number //= wrap
-    return int(address)
-
-
-@jit
-def highest(st: State, ch: int) -> int:
-    """The highest address that the channel's walk comes to."""
-    walks, words, address = st.walks, st.channels.length[ch], st.walks.origin[ch]
-    for d in range(MAX_DIMENSIONS):
-        wrap = wrap_of(st, ch, d)
-        count = words if wrap == 0 else min(wrap, words)
-        address += (count - 1) * walks.step[ch, d]
-        if wrap == 0:
-            break
-        words = -(-words // wrap)
     return int(address)
 
 
@@ -184,8 +171,10 @@ def places_are(st: State, kept: Ints, at: int, ch: int, was: int) -> bool:
 
 @jit
 def keeps_apart(st: State, kept: Ints, book: Ints, start: int, ch: int) -> bool:
-    """Whether no other channel's BD has words of the channel's, where one of them writes."""
-    c = st.channels
+    """Whether one buffer has all words of the channel's BD, and none is of another's, where one writes."""
+    c, (own_first, own_last) = st.channels, extent_of(st, ch)
+    if own_first < 0:
+        return False
     for n in range(book[Book.CHANNELS]):
         other = book[lively(c.phase.shape[0], n)]
         if c.external[other] < 0 or other == ch or (c.direction[other] == MM2S and c.direction[ch] == MM2S):
@@ -195,8 +184,7 @@ def keeps_apart(st: State, kept: Ints, book: Ints, start: int, ch: int) -> bool:
         if c.phase[other] != Phase.RUN:
             continue
         first, last = extent_of(st, other)
-        own_first, own_last = extent_of(st, ch)
-        if first < 0 or own_first < 0 or (first <= own_last and own_first <= last):
+        if first < 0 or (first <= own_last and own_first <= last):
             return False
     return True
 
@@ -218,7 +206,8 @@ def buffer_with(st: State, low: int, high: int) -> int:
 @jit
 def extent_of(st: State, ch: int) -> tuple[int, int]:
     """Where the first and the last word of external memory are that the BD comes to; -1 = nobody knows."""
-    low, high = st.walks.origin[ch], highest(st, ch)
+    low = st.walks.origin[ch]
+    high = low + walk_span(st, ch, LOADED)
     region = buffer_with(st, low, high)
     if region < 0:
         return -1, -1
@@ -250,8 +239,7 @@ def words_counted(st: State, kept: Ints, book: Ints, start: int, at: int, ch: in
     was = generated(st, ch) - words
     if noted(st, ch) - words < st.walks.granule_words[ch] or not places_are(st, kept, at, ch, was):
         return 0
-    first, _ = extent_of(st, ch)
-    return int(words) if first >= 0 and keeps_apart(st, kept, book, start, ch) else 0
+    return int(words) if keeps_apart(st, kept, book, start, ch) else 0
 
 
 @jit
@@ -309,12 +297,6 @@ def in_one_row(st: State, ch: int, number: int, words: int) -> int:
 
 
 @inlined
-def channel_of(target: int) -> int:
-    """The channel of a numbered TARGET."""
-    return int((target - _NUMBERS) // _OF_CHANNEL)
-
-
-@inlined
 def number_of(target: int) -> int:
     """The number of a numbered TARGET."""
     return int((target - _NUMBERS) % _OF_CHANNEL)
@@ -327,9 +309,8 @@ def target_of(st: State, ch: int, number: int) -> int:
 
 
 @jit
-def read_numbered(st: State, work: Arrays, target: int, words: int, at: int) -> None:
+def read_numbered(st: State, work: Arrays, ch: int, number: int, words: int, at: int) -> None:
     """Words of external memory, by their numbers, go into a stream from place ``at`` on."""
-    ch, number = channel_of(target), number_of(target)
     while words > 0:
         home, some = home_at(st, ch, address_of(st, ch, number)), in_one_row(st, ch, number, words)
         copy_in(work.flow, at, home, some)
@@ -337,9 +318,8 @@ def read_numbered(st: State, work: Arrays, target: int, words: int, at: int) -> 
 
 
 @jit
-def write_numbered(st: State, work: Arrays, target: int, words: int, at: int) -> None:
+def write_numbered(st: State, work: Arrays, ch: int, number: int, words: int, at: int) -> None:
     """Words of a stream, from place ``at`` on, go to external memory, by their numbers."""
-    ch, number = channel_of(target), number_of(target)
     while words > 0:
         home, some = home_at(st, ch, address_of(st, ch, number)), in_one_row(st, ch, number, words)
         copy_out(home, work.flow, at, some)

@@ -17,7 +17,7 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim.forward.bounds import above, before
 from memtile.sim.forward.circuits import NOBODY, chart
-from memtile.sim.forward.counted import count, is_next, noted, reads_repeat, words_counted
+from memtile.sim.forward.counted import count, count_from, is_next, noted, reads_repeat, words_counted
 from memtile.sim.forward.period import ends_in_buffer
 from memtile.sim.forward.places import (
     AIMED,
@@ -35,7 +35,6 @@ from memtile.sim.forward.places import (
     LATEST_WORDS,
     LEFT,
     MOVED,
-    NUMBER,
     OF_CHANNEL,
     ONLY_PADDING,
     PORT_AIMED,
@@ -184,12 +183,8 @@ def gone_on(st: State, kept: Ints, book: Ints, start: int, at: int, ch: int, tim
 @jit
 def through_rows(st: State, book: Ints, ch: int, words: int, times: int) -> int:
     """Guard of a walk outside whose words are counted: the end of its BD."""
-    number = noted(st, ch) - words
-    book[scratch(ch, SHIFT)], book[scratch(ch, COUNTED)], book[scratch(ch, NUMBER)] = (
-        words,
-        1 + number,
-        number,
-    )
+    book[scratch(ch, SHIFT)], book[scratch(ch, COUNTED)] = words, 1 + noted(st, ch) - words
+    count_from(book, ch, 0)
     times = before(st.channels.length[ch], st.channels.moved[ch], words, times)
     return above(0, st.walks.left[ch], words, times)
 

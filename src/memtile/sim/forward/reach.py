@@ -81,8 +81,13 @@ def turns(st: State, ch: int, bd: int) -> int:
 @jit
 def span(st: State, ch: int, bd: int) -> int:
     """How far behind its base address the walk of a BD may come at most, in words."""
-    left = field(st, ch, bd, f.BUFFER_LENGTH)
-    behind = turns(st, ch, bd) * field(st, ch, bd, f.ITERATION_STEP)
+    return turns(st, ch, bd) * field(st, ch, bd, f.ITERATION_STEP) + walk_span(st, ch, bd)
+
+
+@jit
+def walk_span(st: State, ch: int, bd: int) -> int:
+    """The same behind its first word: without its iteration."""
+    left, behind = field(st, ch, bd, f.BUFFER_LENGTH), 0
     for d in range(len(f.STEP)):
         wrap = field(st, ch, bd, f.WRAP[d]) if d < len(f.WRAP) else 0
         count = max(min(wrap, left) if wrap > 0 else left, 1)

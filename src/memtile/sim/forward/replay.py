@@ -14,7 +14,7 @@ from memtile.model.dma.access_log import CH, FLAGS, MANY, STEP, TARGET, WORDS, h
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim.forward.circuits import NOBODY, follow, forget_ways
-from memtile.sim.forward.counted import count, numbered, write_numbered
+from memtile.sim.forward.counted import count, write_numbered
 from memtile.sim.forward.flows import fill_port, room_left, shorten
 from memtile.sim.forward.places import (
     BEGAN,
@@ -137,7 +137,7 @@ def write_again(st: State, work: Arrays, end: int) -> None:
             continue
         at = book[scratch(ch, OPEN_TARGET)]
         if book[scratch(ch, COUNTED)] > 0:
-            write_numbered(st, work, numbered(ch, count(book, ch, words)), words, at)
+            write_numbered(st, work, ch, count(book, ch, words), words, at)
         else:
             home = home_of(log[row, TARGET] + (book[Book.DONE] + 1) * book[scratch(ch, SHIFT)])
             write_outside(work, home, log[row, STEP] * WORD_BYTES, words, at)

@@ -22,6 +22,7 @@ from memtile.sim.forward.counted import (
     count,
     count_from,
     is_numbered,
+    number_of,
     numbered,
     read_numbered,
     write_numbered,
@@ -343,7 +344,7 @@ def write(st: State, work: Arrays, ch: int, target: int, step: int, words: int, 
     if work.book[scratch(ch, FLOW)] == NOBODY:
         write_source(st, ch, target, step, words, at)
     elif is_numbered(target):
-        write_numbered(st, work, target, words, at)
+        write_numbered(st, work, ch, number_of(target), words, at)
     elif is_outside(target):
         write_outside(work, home_of(target), step * WORD_BYTES, words, at)
     elif step == 1:
@@ -383,7 +384,7 @@ def read_flow(st: State, work: Arrays, ch: int, target: int, step: int, words: i
         for n in range(words):
             work.flow[at + n] = value
     elif is_numbered(target):
-        read_numbered(st, work, target, words, at)
+        read_numbered(st, work, ch, number_of(target), words, at)
     elif is_outside(target):
         home = home_of(target)
         for n in range(words):
