@@ -6,7 +6,6 @@ import pytest
 
 from memtile.errors import MemtileError
 from memtile.importers.design import loads
-from memtile.importers.mlir import tokens
 from memtile.importers.mlir.text import Text
 from memtile.programs import read_program
 from mutated_runs import limited
@@ -24,7 +23,7 @@ def test_one_line_of_megabytes_is_refused_in_a_sentence(start: str) -> None:
 
 
 def test_a_text_of_too_many_words_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "MOST_WORDS", 1000)
+    monkeypatch.setenv("MEMTILE_LIMITS", "words=1000")
     with pytest.raises(MemtileError) as caught:
         loads(Text("d.mlir", "(" * 2000))
     (problem,) = caught.value.problems

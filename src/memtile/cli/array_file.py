@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
 _NUMBERS = "iufcb"
-_BYTES = "V"  # how NumPy stores the types of extensions, bfloat16 among them
 _SOURCE = "form of the option"
 _SUFFIX = ".npy"
 
@@ -28,20 +27,11 @@ def read_given(text: str) -> Given:
     Raises:
         InputFileError: no such form, or not a NumPy file.
     """
-    import numpy as np
-
+    from memtile.io.formats.npy import read_array
     from memtile.io.program.array_names import Given
 
     name, file = _split(text, "--in", "NAME=FILE.npy")
-    try:
-        with Path(file).open("rb") as stream:
-            array = np.lib.format.read_array(stream, allow_pickle=False)
-    except OSError as error:
-        raise InputFileError(f"{file}: the file cannot be read: {error.strerror}.") from None
-    except (ValueError, EOFError, SyntaxError) as error:
-        raise InputFileError(f"{file}: the file is not a NumPy file of numbers: {error}.") from None
-    if array.dtype.kind not in _NUMBERS + _BYTES:
-        raise InputFileError(f"{file}: the file is not a NumPy file of numbers: its type is {array.dtype}.")
+    array = read_array(file)
     return Given(name, array.astype(array.dtype.newbyteorder("<"), copy=False))
 
 

@@ -13,9 +13,10 @@ from memtile.bd.codec import decode as decode_words
 from memtile.bd.explain import oddities
 from memtile.bd.word_cases import hex_words, parse_words
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.input_file import STDIN, read_json_lines
+from memtile.cli.input_file import read_json_lines
 from memtile.cli.json_output import print_answers
 from memtile.errors import DescriptorError
+from memtile.input_files import STDIN
 
 app = typer.Typer(
     help="Encode, decode and explain buffer descriptors.",

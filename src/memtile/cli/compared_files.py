@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtile.cli.mlir_file import SUFFIX
 from memtile.errors import InputFileError
+from memtile.input_files import read_text
+from memtile.io.formats.json_text import parse_json
 
 if TYPE_CHECKING:
     from memtile.explain.compare.compare import Compared
@@ -65,8 +66,8 @@ def _record(path: Path) -> dict[str, Any] | None:
     from memtile.explain.record import FORMAT
 
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = parse_json(read_text(path), str(path))
+    except InputFileError:
         return None  # its reader says what is wrong with it
     return found if isinstance(found, dict) and found.get("format") == FORMAT else None
 

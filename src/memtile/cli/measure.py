@@ -144,8 +144,8 @@ def _check_source(source: str, address: str) -> None:
 
 def _traces(folder: Path, given: Sequence[str]) -> dict[str, list[tuple[str, npt.NDArray[np.uint32]]]]:
     """The words of each trace, by design."""
-    from memtile.cli.input_file import read_bytes
     from memtile.explore.measure.designs import EXPERIMENTS
+    from memtile.input_files import read_bytes
     from memtile.io.trace.words import read_words
 
     names = [each.name for each in EXPERIMENTS]

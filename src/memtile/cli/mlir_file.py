@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -14,6 +13,8 @@ from memtile.cli.run_program import ProgramOptions, finish
 from memtile.cli.studies import Studies
 from memtile.cli.waveform_file import WaveformFile
 from memtile.errors import InputFileError
+from memtile.input_files import read_text
+from memtile.io.formats.json_text import parse_json
 
 if TYPE_CHECKING:
     from memtile.arch.core_costs import CoreCosts
@@ -121,10 +122,7 @@ def _costs(file: Path | None) -> CoreCosts | None:
         return None
     from memtile.arch.core_costs import CoreCosts
 
-    try:
-        given: Any = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
+    given: Any = parse_json(read_text(file), str(file))
     known = [each.name for each in fields(CoreCosts)]
     wrong = [name for name in given if name not in known] if isinstance(given, dict) else ["no object"]
     if wrong:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtile.cli.input_file import name_of, read_bytes
+from memtile.input_files import name_of, read_bytes
 
 if TYPE_CHECKING:
     from memtile.io.program.formats import Format, Program

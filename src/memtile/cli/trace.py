@@ -10,9 +10,9 @@ import typer
 
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.input_file import name_of, read_bytes
 from memtile.cli.output_file import check_writable
 from memtile.errors import cannot_write
+from memtile.input_files import name_of, read_bytes
 
 if TYPE_CHECKING:
     from memtile.io.trace.decoder import Trace

@@ -22,6 +22,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError
 from memtile.hosts.memory_requests import MemoryRequest, memory_problem
 from memtile.hosts.notices import Log
+from memtile.io.formats.npy import read_array
 from memtile.model.state.columns import Words
 from memtile.sim.engine import Engine
 
@@ -113,16 +114,9 @@ class ServedMemory:
 def _array(request: MemoryRequest) -> npt.NDArray[Any]:
     """What the file of a request holds."""
     text, path = f"{request.address:#x}", request.file
-    try:
-        held: npt.NDArray[Any] = np.load(str(path), allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no .npy file of numbers"
-        says = f"{path} cannot be read: {reason}"
-        raise InputFileError(
-            memory_problem(text, "file", str(path), "a .npy file of numbers", says)
-        ) from None
-    if not isinstance(held, np.ndarray) or held.nbytes > request.size:
-        given = f"{held.nbytes} bytes" if isinstance(held, np.ndarray) else "an archive"
+    held = read_array(str(path))
+    if held.nbytes > request.size:
+        given = f"{held.nbytes} bytes"
         says = f"{path} holds {given}, allowed are 0..{request.size} bytes"
         raise InputFileError(
             memory_problem(

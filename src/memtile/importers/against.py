@@ -11,6 +11,7 @@ from memtile.arch.tiles import TILE_KINDS
 from memtile.errors import InputFileError, RegisterError
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
+from memtile.input_files import read_bytes
 from memtile.io.program.formats import read_program
 from memtile.io.program.operations import Operation, Other, locate, words_written
 
@@ -67,7 +68,7 @@ def _found(build: Path, patterns: Sequence[str]) -> Path | None:
 
 
 def _operations(file: Path | None) -> Sequence[Operation]:
-    return [] if file is None else read_program(file.read_bytes(), str(file)).operations
+    return [] if file is None else read_program(read_bytes(file), str(file)).operations
 
 
 def different_registers(

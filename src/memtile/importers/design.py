@@ -34,6 +34,7 @@ from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.tree import Region
 from memtile.importers.mlir.uses import check_uses
+from memtile.input_files import read_bytes
 from memtile.io.program.core_kernels import Kernels
 
 _KINDS = {
@@ -200,10 +201,7 @@ def _text(file: Path | str | MlirModule) -> Text:
         raise InputFileError(
             design_problem("file", "a text", "the name of a file, or a module", says, step=step)
         )
-    try:
-        data = Path(file).read_bytes()
-    except OSError as error:
-        raise InputFileError(f"{file}: the file cannot be read: {error.strerror}.") from None
+    data = read_bytes(file, "text_bytes")
     try:
         return Text(str(file), data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))
     except UnicodeDecodeError as error:

@@ -18,6 +18,8 @@ from memtile.importers.mlir.configure import configure
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.text import Text
+from memtile.input_files import read_text
+from memtile.io.formats.json_text import parse_json
 from memtile.io.program.recorder import record
 
 MANIFEST = "measure.json"
@@ -121,14 +123,9 @@ def device_of(folder: Path) -> str:
     """
     path = folder / MANIFEST
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        read = parse_json(read_text(path), str(path))
         return str(read["device"])
-    except OSError as error:
-        raise InputFileError(
-            f"{path}: the file cannot be read: {error.strerror}. "
-            "Give the folder that memtile measure write made."
-        ) from None
-    except (ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         raise InputFileError(
             f"{path}: this is not what memtile measure write makes. Write the folder again."
         ) from None

@@ -23,6 +23,7 @@ from memtile.importers.design import load
 from memtile.importers.functions import functions_of
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
+from memtile.io.formats.npy import read_array
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.operations import ArrayShape, Operation
@@ -67,12 +68,12 @@ def _tried(case: Case, functions: Functions, device: str, max_cycles: int) -> Ou
     given = {**case.data.given, **facts.given}
     files = {**case.data.expected, **facts.expected}
     numbers = {n: _last_written(steps, shape) if n == LAST else n for n in files}
-    expected = {str(numbers[n]): _array(file) for n, file in files.items()}
+    expected = {str(numbers[n]): read_array(file) for n, file in files.items()}
     wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
     if isinstance(ready, Loaded):
         done = _run(ready, facts, given, wanted, max_cycles)
     else:
-        arrays = [Given(str(n), _array(file)) for n, file in given.items()]
+        arrays = [Given(str(n), read_array(file)) for n, file in given.items()]
         done = ready.run(arrays, wanted, max_cycles=max_cycles, pad_arguments=not wanted)
     found = _outcome(case, done, expected)
     return replace(found, device=ready.array.device.name, cycles=done.result.cycles)
@@ -82,7 +83,7 @@ def _run(
     design: Loaded, facts: Facts, given: Mapping[int, Path], wanted: Sequence[Wanted], max_cycles: int
 ) -> ProgramResult:
     """Run a design with the arrays of its files; those of numbers are scalars."""
-    arrays = {n: _array(file) for n, file in given.items()}
+    arrays = {n: read_array(file) for n, file in given.items()}
     kinds = dict(enumerate(design.arguments))
     numbers = {n for n in arrays if n in kinds and is_scalar(kinds[n])}
     scalars = {**{n: int(arrays[n].reshape(-1)[0]) for n in numbers}, **facts.scalars}
@@ -142,13 +143,6 @@ def _zeros(design: Loaded, given: Sequence[Given], wanted: Sequence[Wanted]) -> 
 
 def _words(size: int) -> int:
     return -(-size // np.dtype(np.uint32).itemsize)
-
-
-def _array(file: Path) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(np.load(file, allow_pickle=False))
-    except (OSError, ValueError) as error:
-        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
 
 
 def _refused(case: Case, error: MemtileError) -> Outcome:

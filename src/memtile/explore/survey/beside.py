@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from memtile.errors import InputFileError
+from memtile.input_files import read_text
+from memtile.io.formats.json_text import parse_json
 
 FACTS = "facts.json"
 """What a folder says of its designs, see :class:`Facts`."""
@@ -101,10 +103,7 @@ def facts_of(file: Path | None) -> Facts:
     """
     if file is None:
         return Facts()
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
+    data = parse_json(read_text(file), str(file))
     if not isinstance(data, dict):
         raise InputFileError(f"{file}: it is no JSON object. Write it as {{...}}.")
     for key, (kind, what) in _KEYS.items():
@@ -147,8 +146,8 @@ def _tested_on(place: Path) -> str:
 def _devices(place: Path) -> Iterator[str]:
     for file in sorted(place.glob("run*.lit")):
         try:
-            yield from _PLACEHOLDER.findall(file.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
+            yield from _PLACEHOLDER.findall(read_text(file))
+        except InputFileError:
             continue  # the design then says itself that it leaves its device open
 
 

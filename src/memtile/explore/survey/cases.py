@@ -11,6 +11,7 @@ from typing import Any
 
 from memtile.errors import InputFileError, Problem
 from memtile.explore.survey.beside import Beside, beside, is_test
+from memtile.input_files import read_bytes
 from memtile.io.program.containers.build_folder import build_files
 
 _DEVICE = re.compile(rb"\b(?:aie|AIE)\.device\b")
@@ -155,8 +156,8 @@ def _devices(text: bytes) -> list[str]:
 def _bytes(file: Path) -> bytes:
     """The contents of a file; nothing if it cannot be read."""
     try:
-        return file.read_bytes()
-    except OSError:
+        return read_bytes(file)
+    except InputFileError:
         return b"aie.device"  # tried, so that the survey says why it cannot be read
 
 

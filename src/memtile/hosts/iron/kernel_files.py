@@ -18,6 +18,7 @@ from memtile.importers.bodies.container import container
 from memtile.importers.bodies.texts import beside
 from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
+from memtile.input_files import read_bytes
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.formats import read_program
@@ -162,7 +163,7 @@ def from_containers(files: KernelFiles, options: Options) -> Run | None:
         MemtileError: a file of another format, or for another NPU.
     """
     paths = [path for path in (files.xclbin, files.insts, files.elf) if path is not None]
-    programs = [read_program(path.read_bytes(), str(path)) for path in paths]
+    programs = [read_program(read_bytes(path), str(path)) for path in paths]
     found = container(programs, beside(paths), functions=options.functions)
     used = {use.argument for use in external_uses(found.bodies.operations, found.shape)}
     ended = _Ended()

@@ -14,6 +14,7 @@ from memtile.design.bench import MAX_CYCLES
 from memtile.importers.bodies.bodies import Bodies, bodies
 from memtile.importers.bodies.finder import NO_FUNCTIONS, Functions
 from memtile.importers.bodies.texts import beside
+from memtile.input_files import read_bytes
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.brought import brought
 from memtile.io.program.containers.build_folder import build_files
@@ -150,7 +151,7 @@ def build(folder: Path, *, device: str | None = None, functions: Functions = NO_
         InputFileError: the folder is no build, or its files cannot be read.
     """
     found = build_files(folder)
-    programs = [read_program(file.read_bytes(), str(file)) for file in found.files]
+    programs = [read_program(read_bytes(file), str(file)) for file in found.files]
     texts = beside(found.files)
     return container(programs, texts, device=device, functions=functions, names=found.devices)
 

@@ -12,6 +12,7 @@ from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device import described, devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.text import Text
+from memtile.input_files import read_bytes, read_text
 
 PROJECT = ".prj"
 """Ending of the folders in which aiecc keeps what it made on the way, beside the files of the build."""
@@ -72,10 +73,8 @@ def candidates(files: Sequence[Path]) -> tuple[list[Candidate], list[str]]:
     found, notes = list[Candidate](), list[str]()
     for file in files:
         try:
-            text = Text(str(file), file.read_text(encoding="utf-8"))
+            text = Text(str(file), read_text(file))
             found += [Candidate(file, text, each.name, each) for each in devices(read(text))]
-        except (OSError, UnicodeDecodeError) as error:
-            notes.append(f"{file}: the file cannot be read, and gives no core its program: {error}")
         except InputFileError as error:
             notes.append(f"{str(error).splitlines()[0]} It gives no core its program.")
     return found, notes
@@ -87,10 +86,7 @@ def check_text(file: Path) -> None:
     Raises:
         InputFileError: the file cannot be read, is no MLIR, or has no device.
     """
-    try:
-        found = devices(read(Text(str(file), file.read_text(encoding="utf-8"))))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputFileError(f"{file}: the file cannot be read: {error}.") from None
+    found = devices(read(Text(str(file), read_text(file))))
     if not found:
         raise InputFileError(f"{file}: there is no aie.device in the text. Give the text of the design.")
 
@@ -107,8 +103,8 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 def _has_device(file: Path) -> bool:
     try:
-        return bool(_DEVICE.search(file.read_bytes()))
-    except OSError:
+        return bool(_DEVICE.search(read_bytes(file)))
+    except InputFileError:
         return True  # it is told when it is read
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from memtile.importers.mlir.tokens import NAME, Tokens
 from memtile.importers.mlir.tree import Operation
+from memtile.limits import limit
 
 Value = Any
 _INTEGER = re.compile(r"-?(?:[0-9]{1,4000}|0[xX][0-9a-fA-F]{1,4000})")  # Python reads no longer ones
 _FLOAT = re.compile(r"-?[0-9]{1,300}(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
-_DEEPEST = 50  # lists within each other
 _TYPED = ("array", "dense")
 
 
@@ -61,9 +61,8 @@ def value_at(tokens: Tokens, at: int, depth: int = 0) -> tuple[Value, int]:
     Raises:
         InputFileError: brackets that are too deep.
     """
-    if depth > _DEEPEST:
-        says, allowed = f"lists are more than {_DEEPEST} deep", f"up to {_DEEPEST} lists in each other"
-        raise tokens.text.error(tokens.offset(at), says, reason="bracket", allowed=allowed)
+    if depth > limit("lists"):
+        raise tokens.text.beyond("lists", tokens.offset(at), reason="bracket")
     value, at = _value(tokens, at, depth + 1)
     if tokens.words[at] == ":":
         at = _type_end(tokens, at + 1)

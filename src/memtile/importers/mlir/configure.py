@@ -52,11 +52,11 @@ from memtile.importers.mlir.logical_tiles import place_tiles
 from memtile.importers.mlir.overlay import add_overlay, give_ids
 from memtile.importers.mlir.placing import number_bds, number_locks
 from memtile.importers.mlir.references import check_references
+from memtile.limits import how_to_raise, limit
 
 CORE_CONTROL = register_named("core", "Core_Control")
 _CONTROL = "TileControl"
 _FIRMWARE = ("South", 0)  # port of an interface tile behind which firmware is
-_MOST_EXTERNAL = 1 << 30  # bytes of an external buffer
 _WITH_HEADERS = ("South",)
 _PORT_NAMES = {_CONTROL: "CTRL"}
 _WINDOWS = {(-1, 0): "west", (0, 0): "own", (1, 0): "east"}
@@ -183,9 +183,10 @@ def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
 def _external(made: Configured, buffer: BufferDescription) -> Buffer:
     """An external buffer: an array of the host, zeros at first."""
     size, dtype = buffer.shape.elements, _dtype(buffer)
-    if not 0 < size * dtype.itemsize <= _MOST_EXTERNAL:
+    if not 0 < size * dtype.itemsize <= limit("external_bytes"):
         says = f"its type has {size * dtype.itemsize} bytes"
-        raise Form(buffer.operation).error(says, f"1..{_MOST_EXTERNAL} bytes", reason="mlir_external")
+        allowed, step = f"1..{limit('external_bytes')} bytes", how_to_raise("external_bytes")
+        raise Form(buffer.operation).error(says, allowed, reason="mlir_external", step=step)
     data: np.ndarray = np.zeros(buffer.shape.shape or (1,), dtype)
     made.external[buffer.name] = data
     return made.array.external(buffer.name, data, buffer.address)

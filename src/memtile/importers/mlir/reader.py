@@ -11,12 +11,12 @@ from __future__ import annotations
 from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.tokens import NAME, Tokens
 from memtile.importers.mlir.tree import Block, Operation, Region, Span
+from memtile.limits import limit
 
 _BARE = frozenset({"module", "func", "return", "call", "br", "cond_br"})  # dialects that text may leave out
 _DIALECTS = ("aie.", "aiex.", "affine.", "cf.", "func.", "linalg.", "llvm.", "scf.", "ub.", "return")
 _INDUCTION = ("for", "parallel", "forall")  # operations that begin with a value and ``=``
 _BRACKETS = ("[", "(", "<")
-_DEEPEST = 100  # regions within each other
 
 
 def read(text: Text) -> Region:
@@ -46,8 +46,8 @@ class _Reader:
 
     def _operations(self, region: Region, at: int, end: int, depth: int) -> int:
         """Fill a region with the operations of the tokens from ``at`` to ``end``."""
-        if depth > _DEEPEST:
-            raise self._error(at, f"regions are more than {_DEEPEST} deep", f"up to {_DEEPEST} regions")
+        if depth > limit("regions"):
+            raise self.tokens.text.beyond("regions", self.tokens.offset(at))
         words, block = self.words, region.blocks[0]
         while at < end:
             first = words[at][0]

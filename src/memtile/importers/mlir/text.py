@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from memtile.errors import InputFileError, Problem
+from memtile.limits import LIMITS, how_to_raise, limit
 
 _SHOWN = 100  # characters of a line that a message shows
 _LONGEST = 1000  # characters of a sentence, which may name something of any length
@@ -44,6 +45,18 @@ class Text:
         ]
         shown = "".join(each if each.isprintable() else " " if each.isspace() else "\ufffd" for each in line)
         return f"{shown}\n{' ' * (column - first)}^"
+
+    def beyond(self, name: str, offset: int, *, reason: str = "mlir_size") -> InputFileError:
+        """The error of a text that exceeds a limit at a character.
+
+        Args:
+            name: of the limit.
+            offset: of the character.
+            reason: stable code, see :class:`~memtile.errors.Problem`.
+        """
+        allowed = f"up to {limit(name)} {LIMITS[name].what}"
+        says = f"it has more than {limit(name)} {LIMITS[name].what}"
+        return self.error(offset, says, reason=reason, allowed=allowed, step=how_to_raise(name))
 
     def error(
         self,

@@ -7,16 +7,22 @@ tokens alone are found three times as fast.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
+from typing import TypeVar
 
 from memtile.importers.mlir.generations import renamed
 from memtile.importers.mlir.text import Text
+from memtile.limits import limit
 
 _NAME = r"[A-Za-z_][\w$.]*"
-_SKIPPED = r"(?:[\s\ufeff]+|//[^\n]*|\{-\#.*?\#-\})*"
+_SKIPPED = r"(?:[\s\ufeff]+|//[^\n]*)*"
+_METADATA = ("{-#", "#-}")  # brackets of a text's resources, of which nothing is read
 _TOKEN = "|".join(
     (
-        r"[%@^\#!]?\"[^\"\\\n]*+(?:\\.[^\"\\\n]*+)*+\"",  # strings, and names in quotes
+        r"[%@^\#!]?\"[^\"\\\n]*+(?:\\[^\n][^\"\\\n]*+)*+\"",  # strings, and names in quotes
+        r"\"[^\n]*+\n",  # a string that its line does not close, which is refused
+        r"\{-\#|\#-\}",
         r"%[ \t]*[\w$.\-]+(?:\#\d+)?",  # values, one of several results among them
         r"[@^\#!][\w$.\-]+",  # symbols, labels, attributes, types
         _NAME,
@@ -29,8 +35,7 @@ _OPENS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _CLOSES = {close: opening for opening, close in _OPENS.items()}
 _BRACKETS = frozenset(_OPENS) | frozenset(_CLOSES)
 NAME = re.compile(_NAME)
-MOST_WORDS = 10_000_000
-"""Of a text; they take about a gigabyte."""
+_Item = TypeVar("_Item")
 
 
 class Tokens:
@@ -51,9 +56,12 @@ class Tokens:
     def __init__(self, text: Text) -> None:
         self.text = text
         self._offsets: list[int] | None = None
-        if len(text.content) > MOST_WORDS:
+        if len(text.content) > limit("words"):
             self._check_size()
-        self.words: list[str] = _CUT.findall(text.content)
+        self.words: list[str] = _CUT.findall(f"{text.content}\n")
+        self._skipped = self._metadata() if _METADATA[0] in text.content else []
+        self.words = self._without_metadata(self.words)
+        self._check_strings()
         while self.words and not self.words[-1]:
             self.words.pop()
         self.words.append("")
@@ -62,18 +70,48 @@ class Tokens:
         self.words = renamed(self.words, text.content)
         self.close = self._matched()
 
+    def _cut(self) -> Iterator[re.Match[str]]:
+        """The tokens in the text; the line of the last one is closed as the others are."""
+        return _CUT.finditer(f"{self.text.content}\n")
+
     def _check_size(self) -> None:
         """A text of too many words is refused before they are kept."""
-        beyond = next(islice(_CUT.finditer(self.text.content), MOST_WORDS, None), None)
+        beyond = next(islice(self._cut(), limit("words"), None), None)
         if beyond is not None and beyond[1]:
-            says = f"the text goes on here after {MOST_WORDS} words and signs"
-            allowed = f"texts of up to {MOST_WORDS} words and signs"
-            raise self.text.error(beyond.start(1), says, reason="mlir_size", allowed=allowed)
+            raise self.text.beyond("words", beyond.start(1))
+
+    def _check_strings(self) -> None:
+        """A string that is not closed in its line is refused."""
+        number = next((n for n, word in enumerate(self.words) if word[-1:] == "\n"), None)
+        if number is not None:
+            says = "the string is not closed in its line"
+            raise self.text.error(self.offset(number), says, reason="bracket", allowed="pairs of quotes")
+
+    def _metadata(self) -> list[tuple[int, int]]:
+        """The spans of tokens that are the text's resources."""
+        found, first = list[tuple[int, int]](), -1
+        for number, word in enumerate(self.words):
+            if word == _METADATA[0] and first < 0:
+                first = number
+            elif word == _METADATA[1] and first >= 0:
+                found.append((first, number + 1))
+                first = -1
+        if first >= 0:
+            at = [each.start(1) for each in islice(self._cut(), first, first + 1)]
+            says, allowed = f"the bracket {_METADATA[0]} is never closed", "pairs of brackets"
+            raise self.text.error(at[0], says, reason="bracket", allowed=allowed)
+        return found
+
+    def _without_metadata(self, items: list[_Item]) -> list[_Item]:
+        """What is found for each token of the text, without those of its resources."""
+        ends = [0, *(place for span in self._skipped for place in span), len(items)]
+        return [item for first, end in zip(ends[::2], ends[1::2], strict=True) for item in items[first:end]]
 
     def offset(self, number: int) -> int:
         """Character at which a token begins; behind the last one the end of the text."""
         if self._offsets is None:
-            self._offsets = [found.start(1) for found in _CUT.finditer(self.text.content)]
+            self._offsets = [found.start(1) for found in self._cut()]
+            self._offsets = self._without_metadata(self._offsets)
         return self._offsets[number] if number < len(self.words) - 1 else len(self.text.content)
 
     def join(self, first: int, end: int) -> str:

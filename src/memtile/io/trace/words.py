@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
+from memtile.io.formats.npy import array_of
 
 TraceFormat = Literal["hex", "bin", "npy"]
 Words = npt.NDArray[np.uint32]
@@ -80,25 +80,17 @@ def _read_bin(data: bytes, name: str) -> Words:
 
 
 def _read_npy(data: bytes, name: str) -> Words:
-    try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise InputFileError(f"{name}: the file is not a NumPy array: {error}.") from None
-    if (
-        not isinstance(array, np.ndarray)
-        or array.dtype.kind not in "iu"
-        or array.dtype.itemsize != WORD_BYTES
-    ):
+    array = array_of(data, name)
+    if array.dtype.kind not in "iu" or array.dtype.itemsize != WORD_BYTES:
         raise InputFileError(
             Problem(
                 reason="trace_dtype",
                 where=name,
                 field="array",
-                given=f"dtype {getattr(array, 'dtype', type(array).__name__)}",
+                given=f"dtype {array.dtype}",
                 allowed="uint32 or int32",
                 source=_SOURCE,
-                says=f"the array is of {getattr(array, 'dtype', type(array).__name__)}; "
-                "it must be of uint32 or int32",
+                says=f"the array is of {array.dtype}; it must be of uint32 or int32",
             )
         )
     return array.reshape(-1).astype(np.uint32)

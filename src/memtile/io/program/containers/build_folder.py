@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtile.errors import InputFileError, Problem
+from memtile.input_files import read_bytes
 from memtile.io.program.cdo import IDENTIFICATION
 from memtile.io.program.containers.control_elf import is_control_code, is_core_program
 from memtile.io.program.containers.elf import MAGIC as ELF
@@ -110,7 +111,7 @@ def _kind(path: Path) -> str | None:
         return "pdi"
     if data.startswith(ELF):
         if is_control_code(data):
-            return "elf" if _PDI_SECTION in path.read_bytes() else "instructions"
+            return "elf" if _PDI_SECTION in read_bytes(path) else "instructions"
         return "core" if is_core_program(data) else None
     if data[4:8] == IDENTIFICATION.to_bytes(4, "little"):
         return "cdo"
@@ -146,7 +147,7 @@ def _only(folder: Path, paths: Sequence[Path], kind: str) -> Path:
 
 def _done(path: Path) -> tuple[object, ...]:
     """What tells whether two files do the same: the operations of instructions, the bytes of a container."""
-    data = path.read_bytes()
+    data = read_bytes(path)
     return tuple(read_program(data, str(path)).operations) if _kind(path) == "instructions" else (data,)
 
 

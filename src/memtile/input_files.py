@@ -1,0 +1,76 @@
+"""Input files as bytes or text, read in pieces and up to a limit: an endless file is an error."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from memtile.errors import InputFileError
+from memtile.limits import how_to_raise, limit
+
+STDIN = "-"
+_PIECE = 1 << 20  # bytes read at once, so that Ctrl-C ends a read from a device
+
+
+def name_of(file: Path | str) -> str:
+    """Return how messages name a file; ``-`` is standard input."""
+    return "standard input" if file == STDIN else str(file)
+
+
+def read_bytes(file: Path | str, most: str = "file_bytes") -> bytes:
+    """Return all bytes of a file; ``-`` is standard input.
+
+    Args:
+        file: its path.
+        most: name of the limit of its size.
+
+    Raises:
+        InputFileError: it cannot be read, or is larger than the limit.
+    """
+    try:
+        if file == STDIN:
+            return _bounded(sys.stdin.buffer, file, most)
+        with Path(file).open("rb") as stream:
+            found = os.fstat(stream.fileno())
+            if stat.S_ISREG(found.st_mode) and found.st_size > limit(most):
+                raise _too_large(file, most)
+            return _bounded(stream, file, most)
+    except OSError as error:
+        raise cannot_read(file, error) from None
+    except ValueError:  # a NUL in the name
+        raise InputFileError(f"{name_of(file)}: the file cannot be read: its name is no path.") from None
+
+
+def read_text(file: Path | str) -> str:
+    """Return the text of a UTF-8 file, without a byte order mark; ``-`` is standard input.
+
+    Raises:
+        InputFileError: it cannot be read, is larger than the limit ``text_bytes``, or is not UTF-8.
+    """
+    try:
+        return read_bytes(file, "text_bytes").decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputFileError(f"{name_of(file)}: byte {error.start} is not UTF-8 text.") from None
+
+
+def cannot_read(file: Path | str, error: OSError) -> InputFileError:
+    """Return the error of a file that the system does not read."""
+    return InputFileError(f"{name_of(file)}: the file cannot be read: {error.strerror or error}.")
+
+
+def _bounded(stream: BinaryIO, file: Path | str, most: str) -> bytes:
+    pieces, left = bytearray(), limit(most)
+    while piece := stream.read(_PIECE):
+        left -= len(piece)
+        if left < 0:
+            raise _too_large(file, most)
+        pieces += piece
+    return bytes(pieces)
+
+
+def _too_large(file: Path | str, most: str) -> InputFileError:
+    says = f"the file has more than {limit(most):,} bytes"
+    return InputFileError(f"{name_of(file)}: {says}. {how_to_raise(most)}")

@@ -1,0 +1,76 @@
+"""Limits of inputs: how large, how many and how deep they may be before memory or time is spent on them.
+
+Each limit has a name, by which a user raises it: ``MEMTILE_LIMITS="words=50000000,regions=200"``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from typing import NamedTuple
+
+from memtile.errors import InputFileError, Problem
+
+VARIABLE = "MEMTILE_LIMITS"
+_NUMBER = re.compile("[0-9]{1,18}")
+
+
+class Limit(NamedTuple):
+    """A limit that is not of the hardware but of this program.
+
+    Attributes:
+        most: largest permitted value unless the user raises it.
+        what: unit, and of what.
+    """
+
+    most: int
+    what: str
+
+
+LIMITS = {
+    "file_bytes": Limit(1 << 29, "bytes of a file, or of an array in one"),
+    "text_bytes": Limit(1 << 28, "bytes of a text file"),
+    "words": Limit(10_000_000, "words and signs"),  # of an MLIR text; they take about a gigabyte
+    "regions": Limit(100, "regions within each other"),
+    "lists": Limit(50, "lists within each other"),
+    "external_bytes": Limit(1 << 30, "bytes of a buffer in external memory"),
+}
+
+
+def limit(name: str) -> int:
+    """Return the largest permitted value of a limit.
+
+    Args:
+        name: of :data:`LIMITS`.
+
+    Raises:
+        InputFileError: ``MEMTILE_LIMITS`` of the environment has another form, or names no limit.
+    """
+    return _raised(os.environ.get(VARIABLE, "")).get(name, LIMITS[name].most)
+
+
+def how_to_raise(name: str) -> str:
+    """Return the sentence that says how to raise a limit."""
+    return f"Set {VARIABLE}={name}=NUMBER to allow more."
+
+
+@cache
+def _raised(text: str) -> dict[str, int]:
+    """The limits that the environment sets."""
+    found = {}
+    for item in filter(None, text.split(",")):
+        name, _, number = item.strip().partition("=")
+        if name not in LIMITS or not _NUMBER.fullmatch(number):
+            raise InputFileError(
+                Problem(
+                    reason="limits",
+                    where="environment",
+                    field=VARIABLE,
+                    given=repr(item),
+                    allowed=f"NAME=NUMBER, separated by commas; names are {', '.join(LIMITS)}",
+                    source="limits of inputs",
+                )
+            )
+        found[name] = int(number)
+    return found
