@@ -132,7 +132,7 @@ def refused(tmp_path: Path, *memories: str) -> str:
         ("0x20000000000:4K", "it would lie over the array, 0x20000000000..0x200ffffffff"),
         ("0xf7000000:16M", "it would lie over the NPI registers, 0xf70a0000..0xf70affff"),
         ("0x1000:4K=weights.bin", "weights.bin has no name that ends in .npy"),
-        ("0x1000:4K=none.npy", "none.npy cannot be read: No such file or directory"),
+        ("0x1000:4K=none.npy", "none.npy: the file cannot be read: No such file or directory"),
     ],
 )
 def test_a_memory_that_cannot_be(tmp_path: Path, memory: str, says: str) -> None:
@@ -159,5 +159,5 @@ def test_a_file_that_is_no_array_is_not_overwritten(tmp_path: Path) -> None:
     options = ["serve", "--port-file", str(tmp_path / "port"), "--save-memory", "--memory", f"0:4K={path}"]
     done = CliRunner().invoke(app, options)
     assert done.exit_code == 2
-    assert "text.npy cannot be read: it is no .npy file of numbers (numpy.save)." in done.stderr
+    assert "text.npy: the file is not a NumPy file of numbers: " in done.stderr
     assert path.read_text() == "no array"

@@ -33,8 +33,10 @@ ROOMS = (
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 BESIDE = {
-    "errors": -1,
-    "lazy": -1,
+    "errors": -3,
+    "limits": -2,
+    "input_files": -1,
+    "lazy": -3,
     "sheet": -1,
     "testing": len(ROOMS),
     "__version__": -1,

@@ -189,5 +189,5 @@ def test_files_that_are_no_words(data, message):
 
 
 def test_a_broken_numpy_array():
-    with pytest.raises(InputFileError, match=r"^t: the file is not a NumPy array: "):
+    with pytest.raises(InputFileError, match=r"^t: the file is not a NumPy file of numbers: "):
         read_words(npy(WORDS)[:40], "t")

@@ -3835,9 +3835,37 @@ MUTANTS = (
     Mutant(
         "lists of a text are as deep as they like",
         "importers/mlir/attributes.py",
-        "    if depth > _DEEPEST:\n",
+        '    if depth > limit("lists"):\n',
         "    if depth < 0:\n",
         "tests/faults/test_mlir_faults.py::test_texts_that_nobody_wrote_are_refused",
+    ),
+    Mutant(
+        "regions of a text are as deep as they like",
+        "importers/mlir/reader.py",
+        'depth > limit("regions")',
+        "depth < 0",
+        "tests/faults/test_mlir_faults.py::test_texts_that_nobody_wrote_are_refused",
+    ),
+    Mutant(
+        "a string that is not closed is looked for to the end of the text each time",
+        "importers/mlir/tokens.py",
+        '        r"\\"[^\\n]*+\\n",  # a string that its line does not close, which is refused\n',
+        "",
+        "tests/faults/test_limits.py::test_a_string_that_its_line_does_not_close_is_refused_at_its_quote",
+    ),
+    Mutant(
+        "a file may grow while it is read",
+        "input_files.py",
+        "        if left < 0:\n",
+        "        if left < -limit(most):\n",
+        "tests/faults/test_limits.py::test_a_file_as_long_as_the_limit_is_read_and_one_byte_more_is_not",
+    ),
+    Mutant(
+        "a header of NumPy is believed",
+        "io/formats/npy.py",
+        "if count * dtype.itemsize > there:",
+        "if count < 0:",
+        "tests/faults/test_limits.py::test_a_header_that_promises_more_than_the_file_has_takes_no_memory",
     ),
     Mutant(
         "the DMA of a compute tile reads the memory of any row",

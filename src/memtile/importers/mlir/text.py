@@ -55,7 +55,7 @@ class Text:
             reason: stable code, see :class:`~memtile.errors.Problem`.
         """
         allowed = f"up to {limit(name)} {LIMITS[name].what}"
-        says = f"it has more than {limit(name)} {LIMITS[name].what}"
+        says = f"the text has more than {limit(name)} {LIMITS[name].what}"
         return self.error(offset, says, reason=reason, allowed=allowed, step=how_to_raise(name))
 
     def error(
