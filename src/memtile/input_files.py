@@ -34,9 +34,7 @@ def read_bytes(file: Path | str, most: str = "file_bytes") -> bytes:
         if file == STDIN:
             return _bounded(sys.stdin.buffer, file, most)
         with Path(file).open("rb") as stream:
-            found = os.fstat(stream.fileno())
-            if stat.S_ISREG(found.st_mode) and found.st_size > limit(most):
-                raise _too_large(file, most)
+            check_size(file, os.fstat(stream.fileno()), most)
             return _bounded(stream, file, most)
     except OSError as error:
         raise cannot_read(file, error) from None
@@ -54,6 +52,21 @@ def read_text(file: Path | str) -> str:
         return read_bytes(file, "text_bytes").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputFileError(f"{name_of(file)}: byte {error.start} is not UTF-8 text.") from None
+
+
+def check_size(file: Path | str, found: os.stat_result, most: str = "file_bytes") -> None:
+    """Check that a regular file is within a limit, before it is read.
+
+    Args:
+        file: its path.
+        found: what the system says of it.
+        most: name of the limit of its size.
+
+    Raises:
+        InputFileError: it is larger.
+    """
+    if stat.S_ISREG(found.st_mode) and found.st_size > limit(most):
+        raise _too_large(file, most)
 
 
 def cannot_read(file: Path | str, error: OSError) -> InputFileError:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
+from memtile.importers.design_file import design_function
 from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.tokens import Tokens
 from memtile.input_files import read_bytes, read_text
@@ -107,7 +108,7 @@ def test_a_file_of_gigabytes_is_refused_before_it_is_read(tmp_path: Path) -> Non
     with path.open("wb") as file:
         file.truncate(8 << 30)  # sparse
     with limited(_ROOM):
-        for read in (read_bytes, read_text, read_array):
+        for read in (read_bytes, read_text, read_array, lambda file: design_function(str(file))):
             with pytest.raises(InputFileError, match=r"large\.mlir: the file has more than "):
                 read(path)
 

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, TypeVar, cast
 
 from memtile.errors import InputFileError, MemtileError
+from memtile.input_files import check_size
 
 T = TypeVar("T")
 
@@ -30,6 +31,7 @@ def design_function(file: str) -> Callable[..., Any]:
     path = Path(file)
     if not path.is_file():
         raise InputFileError(f"{file}: there is no such file. Give a Python file with a design() function.")
+    check_size(path, path.stat(), "text_bytes")
     module = _module(path)
     return cast(Callable[..., Any], user_code(path, lambda: _execute(module, file)))
 
