@@ -80,9 +80,10 @@ class Fuzz:
             self._mirror[place] = value
         elif kind < 0.68:
             noise = random_.randbytes(random_.randrange(60)).replace(b"\n", b"")
-            self._batch.append(noise.lstrip(b"RW") + b"\n")
+            self._batch.append(b"W" + noise + b"\n")
         elif kind < 0.76:
-            self._batch.append(spoiled(random_, b"W 0X%016X 0X%08X 1\n" % (place, value)).lstrip(b"R"))
+            line = spoiled(random_, b"W 0X%016X 0X%08X 1\n" % (place, value))
+            self._batch.append(line if line.startswith(b"W") else b"W" + line)
         elif kind < 0.8:
             self._batch.append(b"W 0X%016X 0X%08X\n" % (random_.choice(NOWHERE), value))
         elif kind < 0.84:

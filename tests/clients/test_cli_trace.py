@@ -15,6 +15,7 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 from typer.testing import CliRunner
 from vcd.reader import TokenKind, tokenize
 
+from memtile.arch.packets import stream_header
 from memtile.cli import main
 from memtile.testing.trace_encoder import encode_trace
 from oracle_files import load
@@ -65,6 +66,69 @@ def test_table_of_what_was_asserted(capture: Path) -> None:
         "(Trace_Event0, Trace_Event1 and Trace_Control1, AM025). Its events are shown by slot. If the design "
         "was loaded some columns further right, say so with --column-shift.\n"
     )
+
+
+def sent_as(path: Path, capture: Any, packet_type: int, row: int) -> Path:
+    """A capture as if another tile, or another choice of packet types, had sent it."""
+    words = list(capture["words"])
+    header = f"{stream_header(1, packet_type, column=1, row=row):08x}"
+    words[::8] = [header] * len(words[::8])
+    path.write_text("\n".join(words) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("packet_type", "row", "unit"),
+    [
+        (2, 0, "shim"),
+        (3, 0, "shim"),
+        (5, 0, "shim"),
+        (3, 1, "memtile"),
+        (2, 1, "memtile"),
+        (0, 1, "memtile"),
+        (0, 2, "core"),
+        (1, 2, "mem"),
+        (3, 2, "memtile"),  # of a device with two rows of memory tiles
+        (0, 4, "core"),
+        (1, 4, "mem"),
+    ],
+)
+def test_the_row_of_a_packet_says_more_than_its_type(
+    tmp_path: Path, packet_type: int, row: int, unit: str
+) -> None:
+    done = run(sent_as(tmp_path / "trace.txt", CORE, packet_type, row))
+    assert done.stdout.splitlines()[2].startswith(f"{unit} (1, {row}) ")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("packet_type", "row"), [(2, 2), (2, 4), (3, 4), (6, 3)])
+def test_a_type_that_no_module_of_the_tile_has_is_reported(
+    tmp_path: Path, packet_type: int, row: int
+) -> None:
+    path = sent_as(tmp_path / "trace.txt", CORE, packet_type, row)
+    done = run(path)
+    assert done.stdout.splitlines()[2].startswith(f"type{packet_type} (1, {row}) ")
+    assert done.stderr == (
+        f"{path}: packet type {packet_type} of tile (1, {row}) is of no module that the tile can have "
+        "(convention of mlir-aie: core=0, mem=1, shim=2, memtile=3). Say with --types MODULE=TYPE which "
+        "module sends it, or give --program.\n"
+    )
+    done = run(path, "--types", f"mem={packet_type},core=7", "--events", f"mem={','.join(['1'] * 8)}")
+    assert done.stdout.splitlines()[2].startswith(f"mem (1, {row}) ")
+    assert done.stderr == ""
+
+
+def test_types_that_were_chosen_replace_the_convention_of_their_modules(tmp_path: Path) -> None:
+    path = sent_as(tmp_path / "trace.txt", CORE, 1, 2)
+    assert run(path, "--types", "core=1").stdout.splitlines()[2].startswith("core (1, 2) ")
+    path = sent_as(tmp_path / "trace.txt", CORE, 0, 2)
+    assert run(path, "--types", "core=1").stdout.splitlines()[2].startswith("type0 (1, 2) ")
+
+
+@pytest.mark.parametrize("types", ["core", "core=8", "core=x", "cpu=1", "core=1,", "core=-1", "core=1 mem=2"])
+def test_types_that_cannot_be(capture: Path, types: str) -> None:
+    done = run(capture, "--types", types, code=2)
+    assert "it must be MODULE=TYPE, a module of core, mem, shim, memtile and a type of 0..7" in done.stderr
 
 
 def test_nothing_is_cut_in_a_narrow_terminal(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,35 +12,18 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from linked_programs import HOST, compiled, compiler, written
 from memtile.cli.main import app
 from memtile.hosts.linked import SOURCES
 from simulator_client import Server, serving
 
-STRICT = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 NAMES = ("Write32", "Read32", "NpiWrite32", "NpiRead32", "WriteGM", "ReadGM", "WriteCmd")
 
 
-def written(folder: Path) -> Path:
-    done = CliRunner().invoke(app, ["host-source", str(folder)])
-    assert done.exit_code == 0
-    assert done.stdout == "".join(f"{folder / name}\n" for name in SOURCES)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["c", "c++"])
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled host program."""
-    compiler = shutil.which("cc")
-    if compiler is None and "CI" not in os.environ:
-        pytest.skip("no cc on the PATH (Debian package gcc); a build server must have it")
-    assert compiler is not None, "a C compiler is missing"
-    folder = written(tmp_path_factory.mktemp("linked") / "twin")
-    host = Path(__file__).with_name("linked_host.c")
-    made = folder / "host"
-    command = [compiler, *STRICT, str(host), str(folder / "memtile_ess.c"), f"-I{folder}", "-o", str(made)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return made
+    return compiled(tmp_path_factory.mktemp("linked") / "twin", request.param)
 
 
 @pytest.fixture
@@ -103,3 +86,75 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["host-source", str(tmp_path / "taken")])
     assert done.exit_code == 2
     assert f"{tmp_path / 'taken' / SOURCES[0]} cannot be written: " in done.stderr
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+COMMANDS = [line[2:] for line in PAGE.splitlines() if line.startswith(("$ cc ", "$ c++ ", "$ make -C "))]
+
+DRIVER_MAKEFILE = """\
+all:
+\tmkdir -p ../include
+\tcp xaiengine.h ../include
+\t$(CC) $(CFLAGS) -fPIC -shared -Wl,-soname,libxaiengine.so.3 driver.c -o libxaiengine.so.3.5
+\tln -sf libxaiengine.so.3.5 libxaiengine.so.3
+\tln -sf libxaiengine.so.3 libxaiengine.so
+"""
+DRIVER_HEADER = """\
+#ifndef __AIESIM__
+#error "the driver of a linked host is built with -D__AIESIM__"
+#endif
+#include <stdint.h>
+uint32_t driver_keeps(uint64_t address, uint32_t value);
+"""
+DRIVER_SOURCE = """\
+#include "xaiengine.h"
+#include "main_rts.h"
+uint32_t driver_keeps(uint64_t address, uint32_t value) {
+    ess_Write32(address, value);
+    return ess_Read32(address);
+}
+"""
+DRIVER_HOST = """\
+#include <stdio.h>
+#include <xaiengine.h>
+#include "main_rts.h"
+int main(void) {
+    unsigned word = 7, seen = 0;
+    ess_WriteGM(0x100000000, &word, 4);
+    ess_ReadGM(0x100000000, &seen, 4);
+    printf("%u %u\\n", driver_keeps(0x20000100000, 42), seen);
+    return 0;
+}
+"""
+
+
+def type_in(command: str, folder: Path) -> None:
+    """Run a command of the page in a folder, as somebody types it."""
+    done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, (command, done.stderr)
+
+
+def test_the_commands_of_the_page_can_be_typed_as_they_stand(server: Server, tmp_path: Path) -> None:
+    """From one folder, with nothing set; the driver is a stand-in with the folders of the real one."""
+    compiler("c"), compiler("c++")
+    if shutil.which("make") is None:
+        pytest.skip("no make on the PATH (Debian package make)")
+    folder = tmp_path / "clean"
+    folder.mkdir()
+    (folder / "mesim_output").symlink_to(server.port_file.parent)
+    plain, plusplus, *driver = COMMANDS
+    written(folder / "twin")
+    for command, name in ((plain, "host.c"), (plusplus, "host.cpp")):
+        shutil.copy(HOST, folder / name)
+        type_in(command, folder)
+        assert run(folder / "host", folder).stdout == "all well\n"
+    sources = folder / "aie-rt" / "driver" / "src"
+    sources.mkdir(parents=True)
+    (sources / "Makefile.Linux").write_text(DRIVER_MAKEFILE)
+    (sources / "xaiengine.h").write_text(DRIVER_HEADER)
+    (sources / "driver.c").write_text(DRIVER_SOURCE)
+    (folder / "host.c").write_text(DRIVER_HOST)
+    assert [command.split()[0] for command in driver] == ["make", "cc"]
+    for command in driver:
+        type_in(command, folder)
+    assert run(folder / "host", folder).stdout == "42 7\n"

@@ -415,7 +415,9 @@ def test_what_faults_writes(design: Any) -> None:
 
 def test_what_serve_writes() -> None:
     """That it writes this is in ``test_told.py``."""
-    assert_says("serve-output", {"listening": {"host": "127.0.0.1", "port": 5, "port_file": "a/b"}})
+    listening = {"host": "127.0.0.1", "port": 5, "port_file": "a/b"}
+    assert_says("serve-output", {"listening": listening})
+    assert_says("serve-output", {"listening": {**listening, "token_file": "a/memtile_token"}})
 
 
 def test_what_measure_writes(tmp_path: Path) -> None:

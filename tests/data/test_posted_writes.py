@@ -57,3 +57,41 @@ def test_every_refused_write_says_why() -> None:
     for place in places:
         with pytest.raises(RegisterError):
             space.write32(place, 1)
+
+
+NOWHERE = "neither data memory nor a register of the map is there"
+MOVED = "AIE-ML has {} there, {} has it at {}"
+INTERRUPT = "Interrupt_controller_2nd_level_interrupt"
+
+
+@pytest.mark.parametrize(
+    ("device", "column", "row", "offset", "reason"),
+    [
+        ("xcve2802", 10, 0, 0x1D000, "interface(10,0) DMA_BD0_0 0x1d000: this interface tile has no DMA"),
+        ("xcve2802", 10, 0, 0x15010, "this interface tile has no DMA"),
+        ("xcve2302", 0, 0, 0x1D204, "this interface tile has no DMA"),
+        ("xcve2802", 10, 0, 0x80000, NOWHERE),
+        ("xc2ve3858", 3, 1, 0x96030, f"{NOWHERE}; {MOVED.format('Tile_Control', 'AIE-ML v2', '0xfff20')}"),
+        ("xc2ve3858", 3, 0, 0x15010, f"{NOWHERE}; {MOVED.format(INTERRUPT, 'AIE-ML v2', '0x01010')}"),
+        ("npu2", 1, 1, 0x96030, f"{NOWHERE}; {MOVED.format('Tile_Control', 'AIE2P', '0xfff20')}"),
+        ("xc2ve3858", 3, 0, 0x15020, NOWHERE),
+        (
+            *("xc2ve3858", 3, 1, 0x92120),
+            f"{NOWHERE}; AIE-ML has ECC_FAILING_ADDRESS there, AIE-ML v2 lacks it",
+        ),
+    ],
+)
+def test_a_register_that_this_tile_lacks(
+    device: str, column: int, row: int, offset: int, reason: str
+) -> None:
+    """DEV-NOC-1: what the driver sends to columns that have no DMA here; DEV-V2-2: places of AIE-ML."""
+    space = AddressSpace(Array(device))
+    address = ARRAY_BASE + address_of(column, row) + offset
+    (told,) = post(space, (address, 1))
+    place, _, why = reason.rpartition(": ")
+    assert place in told
+    assert told.endswith(f" at {address:#x} refused: {why}")
+    with pytest.raises(RegisterError) as caught:
+        space.read32(address)
+    assert (caught.value.problems[0].reason == "no_dma") == ("no DMA" in reason)
+    assert ("this interface tile has no DMA" in str(caught.value)) == ("no DMA" in reason)

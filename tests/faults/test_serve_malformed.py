@@ -46,34 +46,86 @@ READS = [
     b"RW\n",
     b"R\x00 0X0000020002100000\n",
 ]
-OTHERS = [
-    b"\n",
+WRITES = [
     b"W\n",
     b"W 0X0000020002100000\n",
     b"W 0X0000020002100000 0X\n",
     b"W 0X0000020002100000 0X000000011\n",
     b"W 0X0000020002100000  0X00000001\n",
-    b"w 0X0000020002100000 0X00000001\n",
-    b" W 0X0000020002100000 0X00000001\n",
     b"W 0X0000020002100000 0X00000001 \n",
+    b"W 0X0000020002100000 0X00000001\r\n",
     b"W 0X0000020002100000 0X-0000001\n",
+]
+QUESTIONS = [
+    b"Q\n",
+    b"Q \n",
+    b"Q nope\n",
+    b"Q result \n",
+    b"Q RESULT\n",
+    b"Q ../etc\n",
+    b"Q result\r\n",
+    b"Qresult\n",
+]
+STRANGE = [
+    b"\n",
+    b"\r\n",
+    b"w 0X0000020002100000 0X00000001\n",
+    b"r 0X0000020002100000\n",
+    b" W 0X0000020002100000 0X00000001\n",
     b"X 0X0000020002100000 0X00000001\n",
     b"\xff\xfe\x00\n",
     b"GET / HTTP/1.1\r\n",
+    b"T 0123456789abcdef0123456789abcdef\n",
 ]
+"""Lines that begin no request."""
 
 
 @pytest.mark.parametrize("line", READS)
 def test_a_malformed_read_is_answered_with_all_ones(client: Client, line: bytes) -> None:
+    client.write32(MEMORY, 0xAA)
     client.send(line)
     assert client.receive() == "0xffffffff\n"
+    assert client.read32(MEMORY) == 0xAA
 
 
-@pytest.mark.parametrize("line", OTHERS)
-def test_any_other_malformed_line_does_nothing(client: Client, line: bytes) -> None:
+@pytest.mark.parametrize("line", WRITES)
+def test_a_malformed_write_does_nothing(client: Client, line: bytes) -> None:
     client.write32(MEMORY, 0xAA)
     client.send(line)
     assert client.read32(MEMORY) == 0xAA
+
+
+@pytest.mark.parametrize("line", QUESTIONS)
+def test_a_malformed_or_unknown_question_is_answered_with_the_reason(client: Client, line: bytes) -> None:
+    client.write32(MEMORY, 0xAA)
+    client.send(line)
+    with client.socket.makefile("rb") as answers:
+        kind, size = answers.readline().split()
+        reason = answers.read(int(size)).decode()
+        client.send(b"R 0X%016X\n" % (BASE + MEMORY))
+        assert answers.readline() == b"0x000000aa\n"
+    assert kind == b"E"
+    assert "result" in reason
+    assert "report.html" in reason
+
+
+@pytest.mark.parametrize("line", STRANGE)
+def test_a_line_that_begins_no_request_ends_its_client(server: Server, client: Client, line: bytes) -> None:
+    """After what came before it, and before what comes behind it."""
+    client.send(
+        b"W 0X%016X 0X%08X\n" % (BASE + MEMORY, 0xAB) + line + b"W 0X%016X 0X%08X\n" % (BASE + MEMORY, 9)
+    )
+    with client.socket.makefile("rb") as answers:
+        kind, _size = answers.readline().split()
+        said = answers.read()
+    assert kind == b"E"
+    assert (
+        said
+        == b"memtile serve: the connection ends, since a line began neither a write, a read nor a question."
+    )
+    other = server.client()
+    assert other.read32(MEMORY) == 0xAB
+    other.close()
 
 
 REFUSED = [
@@ -100,14 +152,17 @@ def test_an_address_that_nothing_answers(server: Server, client: Client, address
 
 def test_what_was_wrong_is_in_the_log(server: Server) -> None:
     client = server.client()
-    client.send(b"hello\n" * 30)
+    client.write32(MEMORY, 0)
+    client.send(b"W hello\n" * 30)
     assert client.read32(MEMORY + 0x80000) == NO_ANSWER
     client.close()
     again = server.client()
     assert again.read32(MEMORY + 0x80000) == NO_ANSWER
     again.close()
-    assert "malformed line b'hello\\n'; lines are W 0X<16 hex digits> 0X<8 hex digits> and R 0X" in server.log
-    assert "30 times: malformed line b'hello\\n'" in server.log
+    assert (
+        "malformed line b'W hello\\n'; lines are W 0X<16 hex digits> 0X<8 hex digits> and R 0X" in server.log
+    )
+    assert "30 times: malformed line b'W hello\\n'" in server.log
     told = r"client (\d+): read of memory\(1,1\) 0x80000 at 0x20002180000 refused: neither data memory nor "
     assert len(set(re.findall(told, server.log))) >= 2
 
@@ -116,7 +171,7 @@ def test_what_was_wrong_is_in_the_log(server: Server) -> None:
 def test_an_overlong_line_is_one_malformed_line(client: Client, size: int) -> None:
     client.write32(MEMORY + 4, 1)
     write = b"W 0X%016X 0X%08X\n" % (BASE + MEMORY + 4, 2)
-    client.send(b"x" * size + write)
+    client.send(b"W" * size + write)
     assert client.read32(MEMORY + 4) == 1
     client.send(b"R" * size + b"\n")
     assert client.receive() == "0xffffffff\n"

@@ -3177,19 +3177,119 @@ MUTANTS = (
     Mutant(
         "a file that is written although its load failed",
         "hosts/external_memory.py",
-        """        try:
+        """        memory.load(keep, log)
+        files.enter_context(placed(listed, lambda path: write_private(path, _listing(requests))))
+        try:
             yield memory
-        finally:
-            if keep:
-                memory.save(log)
-    finally:
 """,
-        """        yield memory
-    finally:
-        if keep:
-            memory.save(log)
+        """        try:
+            memory.load(keep, log)
+            files.enter_context(placed(listed, lambda path: write_private(path, _listing(requests))))
+            yield memory
 """,
         "tests/clients/test_serve_memory.py::test_a_file_that_is_no_array_is_not_overwritten",
+    ),
+    Mutant(
+        "external memory that a client can shorten",
+        "hosts/external_memory.py",
+        "fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW",
+        "fcntl.F_SEAL_GROW",
+        "tests/clients/test_serve_folder.py::test_external_memory_cannot_be_shortened_and_nothing_is_lost",
+    ),
+    Mutant(
+        "a web page that writes behind its head",
+        "hosts/admission.py",
+        "return None if is_request or given else NO_REQUEST",
+        "return None",
+        "tests/faults/test_serve_strangers.py::"
+        "test_a_client_that_begins_with_no_request_is_ended_and_none_of_its_lines_is_obeyed",
+    ),
+    Mutant(
+        "a first line of HTTP that passes for a token",
+        "hosts/admission.py",
+        'rb"[!-~]{%d,%d}"',
+        'rb"[ -~\\r]{%d,%d}"',
+        "tests/faults/test_serve_strangers.py::"
+        "test_a_client_that_begins_with_no_request_is_ended_and_none_of_its_lines_is_obeyed",
+    ),
+    Mutant(
+        "any token",
+        "hosts/admission.py",
+        "return None if is_known else NO_TOKEN",
+        "return None if given else NO_TOKEN",
+        "tests/clients/test_serve_token.py::test_without_the_right_token_nothing_is_obeyed[0]",
+    ),
+    Mutant(
+        "no token for other machines",
+        "hosts/driver_socket.py",
+        "self.token is None and not admission.is_loopback(server.sockets)",
+        "self.token is None and not server.sockets",
+        "tests/clients/test_serve_token.py::test_other_machines_make_a_warning_and_a_token",
+    ),
+    Mutant(
+        "a linked host that brings no token",
+        "hosts/linked/memtile_ess.c",
+        "    give_token();\n",
+        "    (void)give_token;\n",
+        "tests/clients/test_serve_token.py::test_a_linked_host_brings_it[c]",
+    ),
+    Mutant(
+        "files of a server for everybody",
+        "hosts/own_files.py",
+        "PRIVATE = 0o600",
+        "PRIVATE = 0o644",
+        "tests/clients/test_serve_token.py::test_its_files_are_its_users_alone",
+    ),
+    Mutant(
+        "a second server that takes over the files of the first one",
+        "hosts/own_files.py",
+        "        if not take(file):",
+        "        if take(file) is None:",
+        "tests/clients/test_serve_folder.py::"
+        "test_a_second_server_in_a_folder_is_refused_and_the_first_one_goes_on[options0]",
+    ),
+    Mutant(
+        "a server that removes the files of the next one",
+        "hosts/own_files.py",
+        "if os.path.samestat(path.lstat(), own):",
+        "if os.path.samestat(path.lstat(), path.lstat()):",
+        "tests/clients/test_serve_folder.py::test_a_server_whose_folder_was_removed_leaves_the_next_one_alone",
+    ),
+    Mutant(
+        "a malformed question that nobody answers",
+        "hosts/driver_socket.py",
+        "return refused(NO_QUESTION)",
+        "return None",
+        "tests/faults/test_serve_malformed.py::"
+        "test_a_malformed_or_unknown_question_is_answered_with_the_reason",
+    ),
+    Mutant(
+        "a line of no request that leaves its client waiting",
+        "hosts/driver_socket.py",
+        "        self.end(admission.NO_LINE)\n",
+        "",
+        "tests/faults/test_serve_malformed.py::test_a_line_that_begins_no_request_ends_its_client",
+    ),
+    Mutant(
+        "silent clients that lock others out",
+        "hosts/driver_socket.py",
+        "if not client.is_admitted and client.transport is not None",
+        "if client.is_admitted and client.transport is not None",
+        "tests/faults/test_serve_strangers.py::test_silent_clients_give_way_and_no_place_is_lost",
+    ),
+    Mutant(
+        "a tile without DMA that is said to have no such register",
+        "sim/door.py",
+        "if answering(self._kind.name, has_dma=True)[offset // WORD_BYTES]:",
+        "if self._answering[offset // WORD_BYTES]:",
+        "tests/data/test_posted_writes.py::test_a_register_that_this_tile_lacks",
+    ),
+    Mutant(
+        "a trace whose module is that of its type alone",
+        "io/trace/setup.py",
+        "if len(possible) == 1:",
+        "if not possible:",
+        "tests/clients/test_cli_trace.py::test_the_row_of_a_packet_says_more_than_its_type",
     ),
     Mutant(
         "a driver that waits for acknowledgements",

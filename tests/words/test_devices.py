@@ -101,6 +101,19 @@ def test_interface_dma_only_in_noc_columns():
     ]
 
 
+DRIVER_PATTERN, VC1902_COLUMNS, VC1902_NOC = (2, 3), 50, 16  # aie-rt; UG1076
+
+
+@pytest.mark.parametrize(("name", "own", "driver"), [("xcve2802", 12, 18), ("xcve2302", 6, 8)])
+def test_the_driver_takes_more_columns_for_ones_with_dma(name, own, driver):
+    """DEV-NOC-1: its pattern contains our columns, and gives the VC1902 more than AMD counts."""
+    pattern = {column for column in range(device(name).columns) if column % 4 in DRIVER_PATTERN}
+    assert len(device(name).noc_columns) == own
+    assert len(pattern) == driver
+    assert pattern > set(device(name).noc_columns)
+    assert sum(column % 4 in DRIVER_PATTERN for column in range(VC1902_COLUMNS)) > VC1902_NOC
+
+
 def test_names_are_found_in_any_case():
     assert device("XCVE2802") is DEVICES["xcve2802"]
 

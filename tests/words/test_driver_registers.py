@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from memtile import Array
 from memtile.arch.driver_registers import DriverRegister, driver_registers
 from memtile.arch.register_map import register_map, tile_register
 from memtile.arch.registers import Access
@@ -178,3 +179,18 @@ def test_setting_up_error_handling_raises_no_event() -> None:
     assert door.read32(0x34204) == 0  # Event_Status1: with AXI_MM_SLAVE_ERROR, bit 26, and the group
     assert door.read32(0x3201C) == 0  # XAie_CoreGetDebugHaltStatus of an idle core
     assert [door.read32(offset) for offset in (0x31100, 0x31120, 0x31130)] == [0, 0, 0]  # PC, SP, LR
+
+
+def test_places_that_the_header_calls_reserved_read_0_but_for_four():
+    """registers.md; at the four AM025 has Core_Q0 to 3 (DEV-REG-11)."""
+    array, kept = Array("npu1", columns=1), []
+    for module, row in (("memory_tile", 1), ("core", 2), ("memory", 2), ("pl", 0), ("noc", 0)):
+        reserved = [
+            (offset, width) for name, offset, width, *_ in ORACLE[module] if name.startswith("RESERVED")
+        ]
+        for place in (place for at, bits in reserved for place in range(at, at + bits // 8, 4)):
+            address = array.door.address(column=0, row=row) + place
+            array.door.write32(address, ONES)
+            if array.door.read32(address):
+                kept.append((module, place))
+    assert kept == [("core", place) for place in range(0x310C0, 0x31100, 4)]

@@ -128,7 +128,7 @@ _NPU = Source("mlir-aie device model", Grade.DRIVER)
 _AIE_ML, _AIE2IPU, _AIE2P, _AIE2PS, _STRIX_A0, _STRIX_B0 = 2, 3, 4, 5, 8, 9
 
 _DEVICES = (
-    Device(
+    Device(  # DEV-NOC-1: which columns have an interface DMA
         name="xcve2802",
         columns=38,
         rows=11,

@@ -43,6 +43,9 @@ def explain(
     server: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Read the registers of a live server instead.")
     ] = None,
+    token: Annotated[
+        str, typer.Option(metavar="TOKEN", envvar="MEMTILE_TOKEN", help="Token of the server.")
+    ] = "",
     device: Annotated[
         str, typer.Option(metavar="NAME", help="Device, where neither the dump nor the design says it.")
     ] = "",
@@ -71,6 +74,7 @@ def explain(
         dump,
         design,
         server=server,
+        token=token,
         device=device,
         settings=settings or (),
         kernels=kernels,
@@ -88,6 +92,7 @@ def report_of(
     design: str | None = None,
     *,
     server: str | None = None,
+    token: str = "",
     device: str = "",
     settings: Sequence[str] = (),
     kernels: str | None = None,
@@ -112,13 +117,15 @@ def report_of(
         )
     elif settings or given or kernels:
         raise UsageError("--set, --in and --kernels are for the design; give --design too.")
-    told = _told(server, *files)
+    told = _told(server, token, *files)
     at = device or (told.device if told else "")
-    loaded = _served(server, at, beside) if server else _read(dump or "", device, beside)
+    loaded = _served(server, token, at, beside) if server else _read(dump or "", device, beside)
     return _explained(loaded, beside, told)
 
 
-def _told(server: str | None, report: Path | None, perfetto: Path | None, record: Path | None) -> Told | None:
+def _told(
+    server: str | None, token: str, report: Path | None, perfetto: Path | None, record: Path | None
+) -> Told | None:
     """What a served model says itself, and the files that it gives; None of anything else."""
     from memtile.cli.served_files import wanted_answers
     from memtile.explain.dump.report import Told
@@ -134,14 +141,14 @@ def _told(server: str | None, report: Path | None, perfetto: Path | None, record
     for path, _ in wanted:
         check_writable(path)
     for path, what in wanted:
-        answer = ask(server, what)
+        answer = ask(server, what, token)
         if answer is None:
             raise InputFileError(f"server {server}: it takes no questions; {path} needs a memtile serve.")
         good, given = answer
         if not good:
             raise InputFileError(given.decode())
         save(path, [given])
-    known = ask(server, RESULT)
+    known = ask(server, RESULT, token)
     return Told.of(json.loads(known[1])) if known is not None and known[0] else None
 
 
@@ -159,13 +166,13 @@ def _read(name: str, device: str, beside: DesignBeside | None) -> LoadedDump:
     return load_registers(program.operations, name, device or "npu1", array)
 
 
-def _served(where: str, device: str, beside: DesignBeside | None) -> LoadedDump:
+def _served(where: str, token: str, device: str, beside: DesignBeside | None) -> LoadedDump:
     from memtile.design.array import Array
     from memtile.hosts.register_client import read_registers
     from memtile.io.dumps import addresses_asked, load_registers
 
     array = beside.array if beside else Array(device or "npu1")
-    writes = list(read_registers(where, addresses_asked(array)))
+    writes = list(read_registers(where, addresses_asked(array), token))
     return load_registers(writes, f"server {where}", array.device.name, beside.array if beside else None)
 
 

@@ -11,6 +11,7 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli import serve_options as own
+from memtile.cli.failure import UsageError
 from memtile.cli.served_files import ServedFiles
 from memtile.cli.timing_option import TimingConstants, parse_timing
 
@@ -23,6 +24,7 @@ Examples:
   memtile serve --device xcve2802 --port 5555
   memtile serve --cycles-per-access 100
   memtile serve --timing external_latency=200
+  memtile serve --host 0.0.0.0 --port 5555
   memtile serve --port-file run/mesim_output/mesimulator_aximm_port
   memtile serve --memory 0x100000000:64K --memory 0x200000000:1M=weights.npy
   memtile serve --check --design design.mlir
@@ -30,10 +32,17 @@ Examples:
 """
 
 
+_NO_FILE = (
+    "--save-memory writes each FILE.npy of --memory ADDRESS:SIZE=FILE.npy, and there is none. "
+    "Give the memory a file."
+)
+
+
 def serve(
     device: own.DeviceName = "npu1",
     port: own.Port = 0,
     host: own.HostName = "",
+    token: own.Token = None,
     port_file: own.PortFile = None,
     cycles_per_read: own.CyclesPerRead = None,
     cycles_per_access: own.CyclesPerAccess = None,
@@ -60,6 +69,7 @@ def serve(
 
     from memtile.arch.chosen_timing import chosen_timing
     from memtile.hosts.address_space import CYCLES_PER_READ, AddressSpace
+    from memtile.hosts.admission import check_token
     from memtile.hosts.driver_socket import LOOPBACK, PORT_FILE, DriverServer
     from memtile.hosts.external_memory import served_memory
     from memtile.hosts.memory_requests import parse_memories
@@ -68,7 +78,10 @@ def serve(
     path = port_file or PORT_FILE
     files = ServedFiles(check, history, report, perfetto, record, design)
     files.refuse()
+    known = check_token(token) if token is not None else None
     requests = parse_memories(memory or [])
+    if save_memory and not any(request.file for request in requests):
+        raise UsageError(_NO_FILE)
     constants = parse_timing(timing or ())
     if cycles_per_access is not None:
         if "access_cycles" in constants:
@@ -78,7 +91,9 @@ def serve(
         space = AddressSpace(_array(device), cycles, memories)
         with files.run_of(space.array, cycles).open() as run:
             answers, announce = files.answers(run), _announce if as_json else None
-            server = DriverServer(space, _log, every=verbose, listening=announce, watched=run, ask=answers)
+            server = DriverServer(
+                space, _log, every=verbose, token=known, listening=announce, watched=run, ask=answers
+            )
             asyncio.run(server.run(host or LOOPBACK, port, path))
             files.write(answers, _log)
 
@@ -94,9 +109,11 @@ def _array(device: str) -> Array:
     return array
 
 
-def _announce(host: str, port: int, port_file: Path) -> None:
+def _announce(host: str, port: int, port_file: Path, token_file: Path | None) -> None:
     """For whoever starts the server and waits for it."""
     where = {"host": host, "port": port, "port_file": str(port_file)}
+    if token_file is not None:
+        where["token_file"] = str(token_file)
     typer.echo(json.dumps({"listening": where}))
     sys.stdout.flush()
 

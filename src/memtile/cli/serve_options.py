@@ -10,6 +10,14 @@ import typer
 DeviceName = Annotated[str, typer.Option(help="Device to be, see memtile info.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="TCP port; 0 takes any free one.")]
 HostName = Annotated[str, typer.Option(help="Address to listen on; the default is this machine only.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOKEN",
+        envvar="MEMTILE_TOKEN",
+        help="What clients must begin with; with --host of other machines one is made.",
+    ),
+]
 PortFile = Annotated[
     Path | None,
     typer.Option(help="File for the port number.", show_default="mesim_output/mesimulator_aximm_port"),

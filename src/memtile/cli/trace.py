@@ -53,6 +53,13 @@ Events = Annotated[
         help="Events by slot, names or numbers; modules core, mem, shim, memtile. May be repeated.",
     ),
 ]
+Types = Annotated[
+    str,
+    typer.Option(
+        metavar="MODULE=TYPE,...",
+        help="Packet types of modules, where no program says them; else core=0,mem=1,shim=2,memtile=3.",
+    ),
+]
 Shift = Annotated[int, typer.Option(help="Columns that the design was loaded further right than it says.")]
 Clock = Annotated[float, typer.Option(min=1, help="Array clock, for ns.")]
 Perfetto = Annotated[
@@ -75,6 +82,7 @@ def decode(
     program: Program = None,
     device: Device = "npu1",
     events: Events = None,
+    types: Types = "",
     column_shift: Shift = 0,
     clock_mhz: Clock = ARRAY_CLOCK_MHZ,
     perfetto: Perfetto = None,
@@ -90,7 +98,8 @@ def decode(
     events, and ends with exit code 1; everything else is decoded.
     """
     from memtile.io.trace.decoder import decode as decode_words
-    from memtile.io.trace.names import named, unnamed
+    from memtile.io.trace.names import named, unnamed, unplaced
+    from memtile.io.trace.setup import types_of
     from memtile.io.trace.words import read_words
 
     if as_json and as_csv:
@@ -101,13 +110,13 @@ def decode(
         if output is not None:
             check_writable(output)
     name = name_of(file)
-    setup = _setup(program, device, events or [])
+    setup, chosen = _setup(program, device, events or []), types_of(types)
     trace = decode_words(read_words(read_bytes(file), name, None if format == "auto" else format), name)
-    units = named(trace, setup, column_shift)
+    units = named(trace, setup, column_shift, chosen)
     _write(units, clock_mhz, perfetto, time, vcd)
     _show(trace, units, clock_mhz, "csv" if as_csv else "json" if as_json else "table")
     notes = unnamed(units, setup, name) if setup else []
-    for problem in [*trace.problems, *notes]:
+    for problem in [*trace.problems, *notes, *unplaced(units, name)]:
         typer.echo(problem.message, err=True)
     if trace.problems:
         raise typer.Exit(ExitCode.BAD_RESULT)

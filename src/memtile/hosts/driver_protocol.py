@@ -12,7 +12,6 @@ NO_ANSWER = 0xFFFF_FFFF
 """Reply to a read that cannot be answered; the protocol has no error, and a 0 would look like success."""
 
 _REQUEST = re.compile(rb"(?:W 0[xX]([0-9a-fA-F]{16}) 0[xX]([0-9a-fA-F]{8})|R 0[xX]([0-9a-fA-F]{16}))\n")
-_READ = b"R"
 FORMS = "W 0X<16 hex digits> 0X<8 hex digits> and R 0X<16 hex digits>, each with a line feed"
 """What lines are, for messages."""
 
@@ -33,11 +32,6 @@ def parse(line: bytes) -> Request | None:
     if read_address is not None:
         return Request(int(read_address, 16), None)
     return Request(int(address, 16), int(value, 16))
-
-
-def expects_reply(line: bytes) -> bool:
-    """Whether the sender of a malformed line waits for an answer."""
-    return line.startswith(_READ)
 
 
 def reply(value: int) -> bytes:

@@ -1,8 +1,9 @@
 """A TCP server that speaks the simulator protocol of AMD's open driver, for as many clients as come.
 
 Clients share one array, whose state outlives them. A malformed line or a refused access is told to the log
-and, when its sender waits for a reply, answered with all ones; nothing a client sends ends the server. After
-each access the log is told what went wrong inside of the array, see ``witness``.
+and, when its sender waits for a reply, answered; a client that does not speak the protocol is ended, see
+``admission``. Nothing a client sends ends the server. After each access the log is told what went wrong
+inside of the array, see ``witness``.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memtile.errors import InputFileError, MemtileError, Problem, RegisterError, SimulationError
 from memtile.explain.findings import Finding
+from memtile.hosts import admission
 from memtile.hosts.address_space import AddressSpace
-from memtile.hosts.driver_protocol import FORMS, NO_ANSWER, expects_reply, parse, reply
+from memtile.hosts.admission import Admission
+from memtile.hosts.driver_protocol import FORMS, NO_ANSWER, parse, reply
 from memtile.hosts.notices import Log, Notice, Notices
-from memtile.hosts.questions import Ask, answered, question
+from memtile.hosts.own_files import claimed, placed, write_private
+from memtile.hosts.questions import NO_QUESTION, Ask, answered, question, refused
 from memtile.hosts.refusals import Access
 from memtile.hosts.served_run import ServedRun
 from memtile.hosts.standstill import Standstill
@@ -32,7 +36,6 @@ PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
 
 LOOPBACK = "127.0.0.1"
 _CHUNK = 1 << 14  # bytes taken at once; bounds what one client keeps the others waiting for
-_LONGEST = 64  # bytes of a line that are looked at; a request is shorter
 _SHOWN = 60  # bytes of a malformed line in the log
 _AT_ONCE: int | None = getattr(socket, "TCP_QUICKACK", None)
 _SOURCE = "simulator protocol of the open driver"
@@ -72,10 +75,15 @@ class _Client(asyncio.BufferedProtocol):
         self._polled, self._ask, self._told = served.polled, served.ask, served.races
         self._log: Log = lambda text: served.log(f"client {number}: {text}")
         self._notices = Notices(self._log, served.every)
-        self._buffer = bytearray(_CHUNK)
+        self._admission, self._buffer = served.admission, served.buffer
         self._rest = b""
+        self._later: list[bytes] = []  # lines that wait until a long answer was taken
+        self._is_full = False
+        self._deadline: asyncio.TimerHandle | None = None  # for the token
         self._addresses: list[int] = []
         self._values: list[int] = []
+        self.is_admitted = False
+        self.is_too_many = False  # there is no place for it
         self.transport: asyncio.Transport | None = None
         self.counts = Counts()
 
@@ -83,9 +91,29 @@ class _Client(asyncio.BufferedProtocol):
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self._socket = transport.get_extra_info("socket")
+        admission.watch_for_loss(self._socket)
         self._log("connected")
+        if self.is_too_many:
+            self.end(admission.FULL)
+        if self._admission.token is not None:
+            loop = asyncio.get_running_loop()
+            self._deadline = loop.call_later(admission.TOKEN_SECONDS, self.end, admission.TOO_LATE)
+
+    def end(self, reason: str) -> None:
+        """End the connection with a sentence."""
+        if self.transport is not None and not self.transport.is_closing():
+            self._log(reason)
+            self._rest, self._later = b"", []
+            self.transport.write(refused(reason))
+            self.transport.close()
+
+    def _stop_waiting(self) -> None:
+        """No longer wait for the token."""
+        if self._deadline is not None:
+            self._deadline.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
         if self._rest:
             self._answer(self._rest)  # an unfinished line
         self._told()
@@ -96,25 +124,74 @@ class _Client(asyncio.BufferedProtocol):
     def pause_writing(self) -> None:
         """A client that does not take its answers is not listened to."""
         assert self.transport is not None
+        self._is_full = True
         self.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        assert self.transport is not None
-        self.transport.resume_reading()
+        self._is_full = False
+        self._go_on()
 
     def get_buffer(self, _sizehint: int) -> bytearray:
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take as many lines as have come."""
-        assert self.transport is not None
         self._acknowledge()
         *lines, rest = (self._rest + self._buffer[:nbytes]).split(b"\n")
-        self._rest = rest[:_LONGEST]  # of a line that is too long to be a request, its beginning will do
-        answers = [answer for line in lines if (answer := self._answer(line + b"\n")) is not None]
+        self._rest = rest[: admission.LONGEST]  # of a line that is too long to be a request, its beginning
+        if self.is_admitted or self._admit(lines):
+            self._obey(lines)
+
+    def _admit(self, lines: list[bytes]) -> bool:
+        """Whether a client may go on that has not ended a line before; a token is taken from its lines."""
+        assert self.transport is not None
+        first = lines[0] if lines else self._rest
+        if not lines and admission.begins_request(first):
+            return False  # until it is complete
+        line = first + b"\n"
+        is_request = parse(line) is not None or question(line) is not None
+        reason = self._admission.refusal(line, is_request)
+        if reason is not None:
+            if self._admission.token is None:
+                self._malformed(line)  # with a token the line may be the token with a slip
+            if line.startswith(b"R"):
+                self.transport.write(reply(NO_ANSWER))
+            self.end(reason)
+            return False
+        self.is_admitted = True
+        self._stop_waiting()
+        if admission.is_token(line):
+            del lines[0]
+            self.transport.write(admission.TOKEN_ACCEPTED)
+        return True
+
+    def _obey(self, lines: list[bytes]) -> None:
+        """Do what lines say, and answer; what follows a question waits until the answer was taken."""
+        assert self.transport is not None
+        answers = []
+        for n, line in enumerate(lines, 1):
+            if (answer := self._answer(line + b"\n")) is not None:
+                answers.append(answer)
+                if line.startswith(b"Q"):
+                    self._later = lines[n:]
+                    break
+            if self.transport.is_closing():
+                return
         self._write()
         if answers:
             self.transport.write(b"".join(answers))
+        if self._later:
+            self.transport.pause_reading()
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        """Do what waited for room for answers, then listen again."""
+        assert self.transport is not None
+        if not self._is_full and not self.transport.is_closing():
+            lines, self._later = self._later, []
+            self._obey(lines)
+            if not self._later and not self._is_full:
+                self.transport.resume_reading()
 
     def _acknowledge(self) -> None:
         """Acknowledge what has come at once: the driver lets its next write wait for that (Nagle)."""
@@ -123,18 +200,34 @@ class _Client(asyncio.BufferedProtocol):
 
     def _answer(self, line: bytes) -> bytes | None:
         request = parse(line)
-        if request is None and self._ask is not None and (what := question(line)) is not None:
+        if request is None and (what := question(line)) is not None:
             self._write()
             return answered(what, self._ask)
         if request is None:
-            self.counts.malformed += 1
-            text = f"malformed line {line[:_SHOWN]!r}; lines are {FORMS}"
-            self._notices.tell(Notice("malformed lines", text, text))
-            return reply(NO_ANSWER) if expects_reply(line) else None
+            self._malformed(line)
+            return self._reply_to_malformed(line)
         if request.value is None:
             return reply(self._read(request.address))
         self._addresses.append(request.address)
         self._values.append(request.value)
+        return None
+
+    def _malformed(self, line: bytes) -> None:
+        self.counts.malformed += 1
+        text = f"malformed line {line[:_SHOWN]!r}; lines are {FORMS}"
+        self._notices.tell(Notice("malformed lines", text, text))
+
+    def _reply_to_malformed(self, line: bytes) -> bytes | None:
+        """The answer to a line that is no request, so that nobody waits; another protocol ends the client."""
+        match line[:1]:
+            case b"W":
+                return None
+            case b"R":
+                return reply(NO_ANSWER)
+            case b"Q":
+                return refused(NO_QUESTION)
+        self._write()
+        self.end(admission.NO_LINE)
         return None
 
     def _read(self, address: int) -> int:
@@ -181,6 +274,8 @@ class _Served:
         self, space: AddressSpace, log: Log, every: bool, run: ServedRun | None, ask: Ask | None
     ) -> None:
         self.space, self.log, self.every, self.run, self.ask = space, log, every, run, ask
+        self.admission = Admission()
+        self.buffer = bytearray(_CHUNK)  # filled and read within one call
         self.notices = Notices(log, every)
         self._witness = Witness(space.array.engine, space.memories)
         self._standstill = Standstill(space.array.engine)
@@ -229,7 +324,9 @@ class DriverServer:
         space: what the clients access.
         log: gets a line of text about everything that a person may want to know.
         every: tell every problem, however often it comes; else the first ones of a kind, and counts.
-        listening: called with host, port and port file once clients can come.
+        token: that clients must begin with; None = one is made if other machines reach the server, else none.
+        listening: called with host, port, port file and the file of the token (None = there is none) once
+            clients can come.
         watched: what is known of the run, told when a client leaves and at the end; None = nothing.
         ask: answers the questions of clients about the run; None = there are no answers.
         clients: connections so far.
@@ -239,12 +336,14 @@ class DriverServer:
     space: AddressSpace
     log: Log
     every: bool = False
-    listening: Callable[[str, int, Path], None] | None = None
+    token: str | None = None
+    listening: Callable[[str, int, Path, Path | None], None] | None = None
     watched: ServedRun | None = None
     ask: Ask | None = None
     clients: int = 0
     counts: Counts = field(default_factory=Counts)
     _present: list[_Client] = field(default_factory=list)
+    _most: int = 1
     _served: _Served = field(init=False)
 
     def __post_init__(self) -> None:
@@ -256,70 +355,93 @@ class DriverServer:
         The file holds the number alone, without a line feed, as the driver wants it; it is gone at the end.
 
         Raises:
-            InputFileError: the host is none, the port is taken or the file cannot be written.
+            InputFileError: the host is none, the port is taken, or the file cannot be written or is in use by
+                another server.
         """
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop.set)
-        server = await _listen(self._connected, host, port)
-        bound = server.sockets[0].getsockname()[1]
-        try:
-            with _published(port_file, bound):
-                self.log(f"listening on {host}:{bound}, as {port_file} says; Ctrl-C ends")
-                if self.listening is not None:
-                    self.listening(host, bound, port_file)
-                await stop.wait()
-        finally:
-            server.close()
-            for client in self._present:
-                if client.transport is not None:
-                    client.transport.abort()
-            await asyncio.sleep(0)  # lets them say that they are gone
-            self._served.notices.sum_up()
+        self._most = admission.most_clients()
+        with claimed(port_file):
+            server = await self._listen(host, port)
+            try:
+                with self._published(server, host, port_file):
+                    await stop.wait()
+            finally:
+                server.close()
+                for client in self._present:
+                    if client.transport is not None:
+                        client.transport.abort()
+                await asyncio.sleep(0)  # lets them say that they are gone
+                self._served.notices.sum_up()
         self._served.findings()
         self.log(f"ended after {self.clients} clients: {self.counts}; {self.space.now:,} cycles")
+
+    async def _listen(self, host: str, port: int) -> asyncio.Server:
+        """A server that accepts clients, and knows which ones."""
+        loop = asyncio.get_running_loop()
+        try:
+            server = await loop.create_server(self._connected, host, port, start_serving=False)
+            if self.token is None and not admission.is_loopback(server.sockets):
+                self.token = admission.new_token()
+            self._served.admission = Admission(self.token)
+            await server.start_serving()
+        except OSError as error:
+            raise _unusable(host, port, error) from None
+        return server
+
+    @contextmanager
+    def _published(self, server: asyncio.Server, host: str, port_file: Path) -> Iterator[None]:
+        """A context with the files of the port and, where there is one, of the token; logs where they are."""
+        bound: int = server.sockets[0].getsockname()[1]
+        token, token_file = self.token, port_file.with_name(admission.TOKEN_FILE)
+        with ExitStack() as files:
+            if token is not None:
+                files.enter_context(placed(token_file, lambda path: write_private(path, token)))
+            files.enter_context(placed(port_file, lambda path: write_private(path, str(bound))))
+            self.log(f"listening on {host}:{bound}, as {port_file} says; Ctrl-C ends")
+            if not admission.is_loopback(server.sockets):
+                self.log(
+                    f"warning: other machines can reach {host}:{bound}, without encryption; "
+                    f"clients need the token in {token_file}"
+                )
+            elif token is not None:
+                self.log(f"clients need the token in {token_file}")
+            if self.listening is not None:
+                self.listening(host, bound, port_file, token_file if token is not None else None)
+            yield
 
     def _connected(self) -> _Client:
         self.clients += 1
         client = _Client(self._served, self.clients, self._parted)
         self._present.append(client)
+        if len(self._present) > self._most:
+            self._make_room(client)
         return client
+
+    def _make_room(self, newest: _Client) -> None:
+        """End the client that has sent nothing for the longest time, or the newest one if all have."""
+        for client in self._present[:-1]:
+            if not client.is_admitted and client.transport is not None and not client.transport.is_closing():
+                client.end(admission.MADE_ROOM)
+                return
+        newest.is_too_many = True
 
     def _parted(self, client: _Client) -> None:
         self._present.remove(client)
         self.counts.add(client.counts)
 
 
-async def _listen(connected: Callable[[], _Client], host: str, port: int) -> asyncio.Server:
-    try:
-        return await asyncio.get_running_loop().create_server(connected, host, port)
-    except socket.gaierror as error:
-        says = f"host {host} cannot be used: {error.strerror}. It must be an address of this machine"
-        raise _unusable("host", host, "an address of this machine", says) from None
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else error
-        says = f"{host}:{port} cannot be used: {reason}. It must be a free port of this machine; 0 takes any"
-        raise _unusable("port", f"{host}:{port}", "a free port of this machine; 0 takes any", says) from None
-
-
-@contextmanager
-def _published(path: Path, port: int) -> Iterator[None]:
-    """A context with the port file, which appears at once so that nobody reads half of it."""
-    draft = path.with_name(f"{path.name}.draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(str(port), encoding="ascii")
-        draft.replace(path)
-    except OSError as error:
-        says = f"port file {path} cannot be written: {error.strerror}"
-        raise _unusable("port file", str(path), "a file that can be written", says) from None
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _unusable(what: str, given: str, allowed: str, says: str) -> MemtileError:
+def _unusable(host: str, port: int, error: OSError) -> MemtileError:
+    what, given, allowed = "port", f"{host}:{port}", "a free port of this machine; 0 takes any"
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    if isinstance(error, socket.gaierror):
+        what, given, allowed, reason = (
+            "host",
+            f"host {host}",
+            "an address of this machine",
+            str(error.strerror),
+        )
     return InputFileError(
         Problem(
             reason="serve",
@@ -328,6 +450,6 @@ def _unusable(what: str, given: str, allowed: str, says: str) -> MemtileError:
             given=given,
             allowed=allowed,
             source=_SOURCE,
-            says=says,
+            says=f"{given} cannot be used: {reason}. It must be {allowed}",
         )
     )

@@ -2,15 +2,18 @@
 
 Beside the port file lie ``external_memory.bin``, the contents, and ``external_memory.txt``, a line for each
 memory: its address, its bytes and where they begin in the contents, as ``0x`` and 16 hex digits each. Both
-are gone when the server ends.
+are gone when the server ends. On Linux the contents are in memory alone and sealed: an access to a mapped
+file that was shortened ends a process, and a sealed one cannot be shortened.
 """
 
 from __future__ import annotations
 
 import math
 import mmap
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +25,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError
 from memtile.hosts.memory_requests import MemoryRequest, memory_problem
 from memtile.hosts.notices import Log
+from memtile.hosts.own_files import PRIVATE, claimed, placed, write_private
 from memtile.io.formats.npy import read_array
 from memtile.model.state.columns import Words
 from memtile.sim.engine import Engine
@@ -152,18 +156,15 @@ def served_memory(
         yield ServedMemory((), np.zeros(0, np.uint32))
         return
     contents, listed = folder / CONTENTS, folder / LIST
-    memory = ServedMemory(requests, _mapped(requests, contents))
-    try:
+    with claimed(contents), ExitStack() as files:
+        memory = ServedMemory(requests, _mapped(requests, contents, files))
         memory.load(keep, log)
-        _write(listed, lambda file: file.write(_listing(requests).encode("ascii")))
+        files.enter_context(placed(listed, lambda path: write_private(path, _listing(requests))))
         try:
             yield memory
         finally:
             if keep:
                 memory.save(log)
-    finally:
-        listed.unlink(missing_ok=True)
-        contents.unlink(missing_ok=True)
 
 
 def _listing(requests: Sequence[MemoryRequest]) -> str:
@@ -174,17 +175,35 @@ def _listing(requests: Sequence[MemoryRequest]) -> str:
     )
 
 
-def _mapped(requests: Sequence[MemoryRequest], path: Path) -> Words:
-    """A new file at ``path``, mapped; it takes room only where somebody writes."""
+def _mapped(requests: Sequence[MemoryRequest], path: Path, files: ExitStack) -> Words:
+    """A new file at ``path`` until ``files`` end, mapped; it takes room only where somebody writes."""
     size = sum(-(-request.size // _ALIGNED) * _ALIGNED for request in requests)
     held: list[mmap.mmap] = []
 
-    def fill(file: Any) -> None:
-        file.truncate(size)
-        held.append(mmap.mmap(file.fileno(), size))
+    def make(draft: Path) -> None:
+        if sys.platform == "linux" and Path("/proc/self/fd").is_dir():
+            files.callback(os.close, number := _sealed(size))
+            draft.symlink_to(f"/proc/{os.getpid()}/fd/{number}")
+        else:
+            write_private(draft, "")
+            os.truncate(draft, size)
+        with draft.open("r+b") as file:
+            held.append(mmap.mmap(file.fileno(), size))
 
-    _write(path, fill)
+    files.enter_context(placed(path, make))
     return np.frombuffer(held[0], dtype=np.uint32)
+
+
+if sys.platform == "linux":
+    import fcntl
+
+    def _sealed(size: int) -> int:
+        """The number of a file in memory whose size cannot be changed."""
+        number = os.memfd_create(CONTENTS, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.fchmod(number, PRIVATE)
+        os.truncate(number, size)
+        fcntl.fcntl(number, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+        return number
 
 
 def _write(path: Path, fill: Callable[[Any], object]) -> None:

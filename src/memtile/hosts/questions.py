@@ -20,23 +20,33 @@ REPORT, REPORT_TEXT = "report.html", "report.txt"
 CHROME, PERFETTO = "timeline.json", "timeline.perfetto"
 QUESTIONS = (RESULT, RECORD, REPORT, REPORT_TEXT, CHROME, PERFETTO)
 
+NO_QUESTION = f"memtile serve: a question is a line 'Q WHAT', WHAT one of {', '.join(QUESTIONS)}."
+
 _QUESTION = re.compile(rb"Q ([a-z.]{1,40})\n")
-_HEAD = re.compile(rb"([QE]) ([0-9]{1,12})\n")
+_HEAD = re.compile(rb"([QET]) ([0-9]{1,12})\n")
 
 
 def question(line: bytes) -> str | None:
-    """What a line asks; None if it is no question."""
+    """What a line asks, whether there is an answer or not; None if it is no question."""
     found = _QUESTION.fullmatch(line)
-    return None if found is None or found[1].decode() not in QUESTIONS else found[1].decode()
+    return None if found is None else found[1].decode()
 
 
-def answered(what: str, ask: Ask) -> bytes:
-    """The answer to a question, as it goes over the socket."""
+def answered(what: str, ask: Ask | None) -> bytes:
+    """The answer to a question, as it goes over the socket; ``ask`` None = nobody answers."""
+    if ask is None:
+        return refused("memtile serve: this server answers no questions.")
     try:
-        given, kind = ask(what), "Q"
+        given = ask(what)
     except MemtileError as error:
-        given, kind = "\n".join(error.messages).encode(), "E"
-    return f"{kind} {len(given)}\n".encode() + given
+        return refused("\n".join(error.messages))
+    return b"Q %d\n" % len(given) + given
+
+
+def refused(reason: str) -> bytes:
+    """What goes over the socket instead of an answer."""
+    text = reason.encode()
+    return b"E %d\n" % len(text) + text
 
 
 def asked(what: str) -> bytes:
@@ -45,7 +55,7 @@ def asked(what: str) -> bytes:
 
 
 def read_answer(head: bytes, rest: BinaryIO) -> tuple[bool, bytes] | None:
-    """Whether a question was answered, and the answer or why there is none; None if ``head`` begins none.
+    """Whether a question or a token was accepted, and the answer or why not; None if ``head`` begins none.
 
     Args:
         head: the first line that came.
@@ -60,4 +70,4 @@ def read_answer(head: bytes, rest: BinaryIO) -> tuple[bool, bytes] | None:
     given = rest.read(int(found[2]))
     if len(given) != int(found[2]):
         raise EOFError(f"{len(given)} of {int(found[2])} bytes of an answer came")
-    return found[1] == b"Q", given
+    return found[1] != b"E", given

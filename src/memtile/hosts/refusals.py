@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
-from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, TileName
+from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName, kind_of
 from memtile.errors import Problem, RegisterError
 from memtile.hosts.notices import Notice
 from memtile.model.register_tables import registers_of
@@ -41,6 +41,12 @@ def _names(kind: TileName) -> dict[int, str]:
     return {register.offset: register.name for register in registers_of(kind)}
 
 
+def tile_of(address: int) -> tuple[int, int]:
+    """Column and row of an absolute address."""
+    column, rest = divmod(address - ARRAY_BASE, 1 << COLUMN_SHIFT)
+    return column, rest >> ROW_SHIFT & _ROW_MASK
+
+
 def place_of(address: int, kinds: dict[tuple[int, int], TileName]) -> tuple[str, str]:
     """The tile of an absolute address, and the place in it; both empty where the array has no tile.
 
@@ -48,8 +54,8 @@ def place_of(address: int, kinds: dict[tuple[int, int], TileName]) -> tuple[str,
         address: absolute byte address.
         kinds: by column and row, those of the array.
     """
-    column, rest = divmod(address - ARRAY_BASE, 1 << COLUMN_SHIFT)
-    row, offset = rest >> ROW_SHIFT & _ROW_MASK, rest % TILE_BYTES
+    column, row = tile_of(address)
+    offset = (address - ARRAY_BASE) % TILE_BYTES
     kind = kinds.get((column, row))
     if kind is None:
         return "", ""
@@ -72,16 +78,30 @@ def refusal(access: Access, kinds: dict[tuple[int, int], TileName], error: Regis
         group=f"refused accesses to {tile or 'places without a tile'}",
         key=f"{way} {access.address:#x} {problem.reason}",
         text=f"{access.what} {'of' if access.value is None else 'to'} {where} refused: "
-        f"{_reason(problem, access.address)}{_step(problem)}",
+        f"{_reason(problem, access.address, kinds)}{_step(problem)}",
     )
 
 
-def _reason(problem: Problem, address: int) -> str:
+def _reason(problem: Problem, address: int, kinds: dict[tuple[int, int], TileName]) -> str:
+    if problem.reason == "no_dma":
+        return "this interface tile has no DMA"
     if problem.reason == "unmapped":
-        return "neither data memory nor a register of the map is there"
+        return f"neither data memory nor a register of the map is there{_of_aie_ml(address, kinds)}"
     if problem.reason == "address" and address % WORD_BYTES:
         return "it is not the address of a 32-bit word"
     return problem.says or f"{problem.field} is {problem.given}, allowed are {problem.allowed}"
+
+
+def _of_aie_ml(address: int, kinds: dict[tuple[int, int], TileName]) -> str:
+    """The register that AIE-ML has where the tile's own generation has none; empty if it has none either."""
+    kind = TILE_KINDS[kinds[tile_of(address)]]
+    offset = (address - ARRAY_BASE) % TILE_BYTES
+    name = register_at(kind_of("AIE-ML", kind.role).name, offset)
+    if not name or kind.generation == "AIE-ML":
+        return ""
+    own = [place for place, other in _names(kind.name).items() if other == name]
+    where = f"has it at {own[0]:#07x}" if own else "lacks it"
+    return f"; AIE-ML has {name} there, {kind.generation} {where}"
 
 
 def _step(problem: Problem) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 _AGAIN_SECONDS = 0.2  # where the system has no lock that can be waited for
 
@@ -26,15 +26,15 @@ def alone(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
         yield
         return
     with file:
-        if not _taken(file):
+        if not take(file):
             waiting()
-            while not _taken(file):
+            while not take(file):
                 time.sleep(_AGAIN_SECONDS)
         yield
 
 
-def _taken(file: IO[bytes]) -> bool:
-    """Whether this process has the lock now; also where the file system has no locks."""
+def take(file: IO[Any]) -> bool:
+    """Whether this process has the lock of an open file now; also where the file system has no locks."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -356,6 +356,19 @@ class Door:
         )
 
     def _unmapped(self, offset: int) -> RegisterError:
+        if answering(self._kind.name, has_dma=True)[offset // WORD_BYTES]:
+            return RegisterError(
+                Problem(
+                    reason="no_dma",
+                    where=self._kind.title,
+                    field="offset",
+                    given=f"{offset:#07x}",
+                    allowed="registers of an interface tile without DMA",
+                    source=_SOURCE,
+                    next_step="The tile answers with a slave error; memtile info lists the columns with DMA.",
+                    says=f"nothing is at offset {offset:#07x}: this interface tile has no DMA",
+                )
+            )
         return RegisterError(
             Problem(
                 reason="unmapped",

@@ -2,9 +2,11 @@
  *
  * Compile this file with the host program, or with the open driver built with -D__AIESIM__. The first call
  * connects to the server whose port is in mesim_output/mesimulator_aximm_port below the working directory, or
- * in the file that the environment variable MEMTILE_PORT_FILE names. Accesses go over the socket, in the
+ * in the file that the environment variable MEMTILE_PORT_FILE names. Where memtile_token lies beside the port
+ * file, or MEMTILE_TOKEN is set, the connection begins with that token. Accesses go over the socket, in the
  * order of the calls. External memory is mapped from external_memory.bin beside the port file, or goes over
  * the socket as well where that file is not there. What cannot be done ends the program with a message.
+ * The source is C and C++.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE
@@ -30,6 +32,8 @@
 
 #define PORT_FILE "mesim_output/mesimulator_aximm_port"
 #define REPLY 11 /* 0x, 8 digits, line feed */
+#define LONGEST_TOKEN 128
+#define LONGEST_REASON 1000
 #define MOST_MEMORIES 256
 #define LONGEST_PATH 4096
 
@@ -73,10 +77,13 @@ static void learn_memories(void) {
     if (!list)
         return;
     struct memory next;
+    uint64_t end = 0; /* of the last memory in the contents */
     while (fscanf(list, "%" SCNx64 " %" SCNx64 " %" SCNx64, &next.address, &next.size, &next.first) == 3) {
         if (known == MOST_MEMORIES)
             fail("%s has more than %d memories", path, MOST_MEMORIES);
         memories[known++] = next;
+        if (next.first + next.size > end)
+            end = next.first + next.size;
     }
     fclose(list);
     beside(path, "external_memory.bin");
@@ -84,32 +91,12 @@ static void learn_memories(void) {
     struct stat facts;
     if (file < 0)
         return;
-    if (fstat(file, &facts) == 0 && facts.st_size > 0) {
+    if (fstat(file, &facts) == 0 && (uint64_t)facts.st_size >= end && end > 0) {
         void *at = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (at != MAP_FAILED)
-            content = at;
+            content = (uint8_t *)at;
     }
     close(file);
-}
-
-static void connect_once(void) {
-    if (server >= 0)
-        return;
-    FILE *file = fopen(port_file(), "r");
-    unsigned port = 0;
-    if (!file)
-        fail("%s cannot be read: %s. Start memtile serve first, in this folder", port_file(), strerror(errno));
-    if (fscanf(file, "%u", &port) != 1 || port == 0 || port > 65535)
-        fail("%s has no port number", port_file());
-    fclose(file);
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int made = socket(AF_INET, SOCK_STREAM, 0), on = 1;
-    if (made < 0 || connect(made, (struct sockaddr *)&to, sizeof to) != 0)
-        fail("no server at port %u, which %s names: %s", port, port_file(), strerror(errno));
-    setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    server = made;
-    learn_memories();
 }
 
 static void tell(const char *line, size_t length) {
@@ -124,6 +111,78 @@ static void tell(const char *line, size_t length) {
     }
 }
 
+/* Receive exactly so many bytes. */
+static void hear(char *reply, size_t length) {
+    while (length > 0) {
+        ssize_t more = recv(server, reply, length, 0);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0)
+            fail("the server is gone: %s", more < 0 ? strerror(errno) : "it closed the connection");
+        reply += more;
+        length -= (size_t)more;
+    }
+}
+
+/* End with the reason that the server gives: E, its bytes, line feed, reason. The first bytes have come. */
+static void fail_refused(const char *come, size_t length) {
+    char reason[LONGEST_REASON + 1] = "";
+    size_t held = length;
+    memcpy(reason, come, length);
+    while (held < LONGEST_REASON) {
+        ssize_t more = recv(server, reason + held, LONGEST_REASON - held, 0);
+        if (more <= 0)
+            break;
+        held += (size_t)more;
+    }
+    const char *text = strchr(reason, '\n');
+    fail("the server refuses: %s", text ? text + 1 : reason);
+}
+
+/* Begin with the token, where there is one. */
+static void give_token(void) {
+    char path[LONGEST_PATH], token[LONGEST_TOKEN + 2] = "", line[LONGEST_TOKEN + 8], reply[4];
+    const char *named = getenv("MEMTILE_TOKEN");
+    beside(path, "memtile_token");
+    FILE *file = named && *named ? NULL : fopen(path, "r");
+    if (named && *named)
+        snprintf(token, sizeof token, "%s", named);
+    else if (!file)
+        return;
+    else if (fscanf(file, "%129s", token) != 1)
+        fail("%s has no token", path);
+    if (file)
+        fclose(file);
+    tell(line, (size_t)snprintf(line, sizeof line, "T %s\n", token));
+    hear(reply, sizeof reply);
+    if (memcmp(reply, "T 0\n", sizeof reply) != 0)
+        fail_refused(reply, sizeof reply);
+}
+
+static void connect_once(void) {
+    if (server >= 0)
+        return;
+    FILE *file = fopen(port_file(), "r");
+    unsigned port = 0;
+    if (!file)
+        fail("%s cannot be read: %s. Start memtile serve first, in this folder", port_file(), strerror(errno));
+    if (fscanf(file, "%u", &port) != 1 || port == 0 || port > 65535)
+        fail("%s has no port number", port_file());
+    fclose(file);
+    struct sockaddr_in to;
+    memset(&to, 0, sizeof to);
+    to.sin_family = AF_INET;
+    to.sin_port = htons((uint16_t)port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int made = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    if (made < 0 || connect(made, (struct sockaddr *)&to, sizeof to) != 0)
+        fail("no server at port %u, which %s names: %s", port, port_file(), strerror(errno));
+    setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    server = made;
+    give_token();
+    learn_memories();
+}
+
 static void put(uint64_t address, uint32_t value) {
     char line[64];
     tell(line, (size_t)sprintf(line, "W 0X%016" PRIX64 " 0X%08" PRIX32 "\n", address, value));
@@ -131,16 +190,10 @@ static void put(uint64_t address, uint32_t value) {
 
 static uint32_t get(uint64_t address) {
     char line[64], reply[REPLY + 1] = "";
-    size_t come = 0;
     tell(line, (size_t)sprintf(line, "R 0X%016" PRIX64 "\n", address));
-    while (come < REPLY) {
-        ssize_t more = recv(server, reply + come, REPLY - come, 0);
-        if (more < 0 && errno == EINTR)
-            continue;
-        if (more <= 0)
-            fail("the server is gone: %s", more < 0 ? strerror(errno) : "it closed the connection");
-        come += (size_t)more;
-    }
+    hear(reply, REPLY);
+    if (reply[0] == 'E')
+        fail_refused(reply, REPLY);
     return (uint32_t)strtoul(reply, NULL, 16);
 }
 
@@ -221,7 +274,7 @@ void ess_WriteGM(uint64_t address, const void *data, uint64_t size) {
 }
 
 void ess_ReadGM(uint64_t address, void *data, uint64_t size) {
-    move(address, data, size, 0);
+    move(address, (uint8_t *)data, size, 0);
 }
 
 void ess_WriteCmd(unsigned char command, unsigned char column, unsigned char row, unsigned int word0,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtile.arch.registers import ModuleName
 from memtile.arch.trace import SLOTS
 from memtile.errors import Problem
 from memtile.io.trace.decoder import Interval, Origin, Trace, UnitTrace
-from memtile.io.trace.setup import ALIASES, TracedUnit, module_of
+from memtile.io.trace.setup import ALIASES, CONVENTION, TracedUnit, module_of
 
 _PREFIX = {module: alias for alias, module in ALIASES.items()}
 
@@ -55,25 +55,33 @@ class NamedUnit:
         return segments[0].start if segments and segments[0].origin is Origin.START else 0
 
 
-def named(trace: Trace, setup: Sequence[TracedUnit], column_shift: int = 0) -> list[NamedUnit]:
+def named(
+    trace: Trace,
+    setup: Sequence[TracedUnit],
+    column_shift: int = 0,
+    types: Mapping[int, ModuleName] = CONVENTION,
+) -> list[NamedUnit]:
     """The units of ``trace`` by packet type, as mlir-aie orders them, with what ``setup`` knows about them.
 
     Args:
         trace: as decoded.
         setup: what units were set up to trace; the first that fits counts, one of a tile before one of any.
         column_shift: is added to columns of ``setup``: a design is loaded as many columns further right.
+        types: module by packet type, where ``setup`` does not say which packets a unit sends.
     """
     fixed_first = sorted(setup, key=lambda unit: unit.tile is None)
     units = sorted(trace.units, key=lambda unit: unit.sender.packet_type)
-    return [_named(unit, fixed_first, column_shift) for unit in units]
+    return [_named(unit, fixed_first, column_shift, types) for unit in units]
 
 
-def _named(unit: UnitTrace, setup: Sequence[TracedUnit], column_shift: int) -> NamedUnit:
-    found = next((unit_setup for unit_setup in setup if unit_setup.sent(unit.sender, column_shift)), None)
-    if found is not None:
-        return NamedUnit(unit, found.module, found.names, True)
+def _named(
+    unit: UnitTrace, setup: Sequence[TracedUnit], column_shift: int, types: Mapping[int, ModuleName]
+) -> NamedUnit:
+    for unit_setup in setup:
+        if unit_setup.sent(unit.sender, column_shift, types):
+            return NamedUnit(unit, unit_setup.module, unit_setup.names, True)
     slots = tuple(f"slot {n}" for n in range(SLOTS))
-    return NamedUnit(unit, module_of(unit.sender.packet_type), slots, False)
+    return NamedUnit(unit, module_of(unit.sender, types), slots, False)
 
 
 def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) -> list[Problem]:
@@ -97,4 +105,24 @@ def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) 
         )
         for unit in units
         if not unit.known
+    ]
+
+
+def unplaced(units: Sequence[NamedUnit], name: str) -> list[Problem]:
+    """Units of a trace whose packet type is of no module that their tile can have."""
+    convention = ", ".join(f"{_PREFIX[module]}={number}" for number, module in CONVENTION.items())
+    return [
+        Problem(
+            reason="trace_module",
+            where=name,
+            field="packet type",
+            given=str(unit.trace.sender.packet_type),
+            allowed="a packet type of a module that the tile has",
+            source=f"convention of mlir-aie: {convention}",
+            next_step="Say with --types MODULE=TYPE which module sends it, or give --program.",
+            says=f"packet type {unit.trace.sender.packet_type} of tile ({unit.trace.sender.column}, "
+            f"{unit.trace.sender.row}) is of no module that the tile can have",
+        )
+        for unit in units
+        if unit.module is None
     ]

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from types import MappingProxyType
 
+from memtile.arch.devices import DEVICES
 from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EVENTS
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import ModuleName
-from memtile.arch.trace import EVENT_REGISTERS, MODULES, SLOTS, PacketType
+from memtile.arch.trace import EVENT_REGISTERS, MODULES, SLOTS
 from memtile.errors import InputFileError, Problem
 from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
 from memtile.io.trace.packets import Sender
 
 _CONTROL = "Trace_Control1"
+_MOST_TYPES = 7  # the field has three bits (AM025 Trace_Control1)
 ALIASES: Mapping[str, ModuleName] = MappingProxyType(
     {"core": "core", "mem": "memory", "shim": "pl", "memtile": "memory_tile"}
 )
 """mlir-aie's names of the traced modules."""
+CONVENTION: Mapping[int, ModuleName] = MappingProxyType({int(kind): name for kind, name in MODULES.items()})
+"""mlir-aie's packet types of the traced modules."""
 _NUMBERS: Mapping[ModuleName, Mapping[int, str]] = MappingProxyType(
     {module: MappingProxyType({n: name for name, n in events.items()}) for module, events in EVENTS.items()}
 )
@@ -46,18 +51,62 @@ class TracedUnit:
         """Name of the event in each slot."""
         return tuple(_NUMBERS[self.module].get(n, f"EVENT_{n}") for n in self.events)
 
-    def sent(self, sender: Sender, column_shift: int) -> bool:
-        """Whether packets of ``sender`` can be those of this unit: its tile and type are the same."""
+    def sent(self, sender: Sender, column_shift: int, types: Mapping[int, ModuleName] = CONVENTION) -> bool:
+        """Whether packets of ``sender`` can be those of this unit: its tile and type are the same.
+
+        Args:
+            sender: as the packets name it.
+            column_shift: columns that the design was loaded further right.
+            types: module by packet type, where it is not known which packets the unit sends.
+        """
         if self.tile is not None and (self.tile[0] + column_shift, self.tile[1]) != sender[:2]:
             return False
         if self.packet is not None:
             return self.packet == (sender.packet_type, sender.stream_id)
-        return module_of(sender.packet_type) == self.module
+        return module_of(sender, types) == self.module
 
 
-def module_of(packet_type: int) -> ModuleName | None:
-    """The module that sends this packet type by convention; None where there is no convention."""
-    return MODULES[PacketType(packet_type)] if packet_type in MODULES else None
+def module_of(sender: Sender, types: Mapping[int, ModuleName] = CONVENTION) -> ModuleName | None:
+    """The module that sends packets: the only one in its row of any device, or else by packet type.
+
+    Args:
+        sender: as the packets name it.
+        types: module by packet type; software may choose others than mlir-aie's.
+
+    Returns:
+        None where no module of the row has this type.
+    """
+    possible = _traced_in_row(sender.row)
+    found = types.get(sender.packet_type)
+    if len(possible) == 1:
+        return next(iter(possible))
+    return found if found in possible else None
+
+
+@cache
+def _traced_in_row(row: int) -> frozenset[ModuleName]:
+    """The modules with a trace unit that devices have in a row."""
+    kinds = {device.tile(0, row) for device in DEVICES.values() if row < device.rows}
+    modules = (module for kind in kinds for module in TILE_MODULES[kind] if module in EVENT_MODULES)
+    return frozenset(EVENT_MODULES[module] for module in modules)
+
+
+def types_of(text: str) -> dict[int, ModuleName]:
+    """Module by packet type, of a flag ``MODULE=TYPE,...``; mlir-aie's types for the other modules.
+
+    Raises:
+        InputFileError: what is wrong with it.
+    """
+    found: dict[int, ModuleName] = {}
+    for item in text.split(",") if text else ():
+        alias, _, number = item.partition("=")
+        module = ALIASES.get(alias.strip())
+        if module is None or not number.strip().isdecimal() or int(number) > _MOST_TYPES:
+            allowed = f"MODULE=TYPE, a module of {', '.join(ALIASES)} and a type of 0..{_MOST_TYPES}"
+            raise InputFileError(_flag("packet type", repr(item), allowed))
+        found[int(number)] = module
+    named = set(found.values())
+    return {number: module for number, module in CONVENTION.items() if module not in named} | found
 
 
 def traced_by(operations: Iterable[Operation], shape: ArrayShape) -> list[TracedUnit]:

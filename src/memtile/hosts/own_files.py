@@ -1,0 +1,135 @@
+"""Files of a running server: its user's alone, one server's at a time, and removed when it ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from memtile.errors import InputFileError, Problem
+from memtile.jit.lock import take
+
+PRIVATE = 0o600
+"""Mode of a file that its user alone reads and writes."""
+
+_FOLDER = 0o700
+_SOURCE = "the files by which clients find a server"
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that its user alone reads and writes.
+
+    Raises:
+        OSError: there is one already, or it cannot be written.
+    """
+    with open(path, "x", encoding="ascii", opener=_private) as file:
+        file.write(text)
+
+
+@contextmanager
+def placed(path: Path, make: Callable[[Path], object]) -> Iterator[None]:
+    """A context with a file; it appears complete, and only that file is removed at the end.
+
+    Args:
+        path: of the file; its folder is made, for its user alone, where there is none.
+        make: makes the file at the path that it gets.
+
+    Raises:
+        InputFileError: it cannot be made.
+    """
+    draft = path.with_name(f"{path.name}.draft")
+    try:
+        path.parent.mkdir(_FOLDER, parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        make(draft)
+        draft.replace(path)
+        own = path.lstat()
+    except (OSError, OverflowError, ValueError) as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise _not_written(path, error) from None
+    try:
+        yield
+    finally:
+        with suppress(FileNotFoundError):
+            if os.path.samestat(path.lstat(), own):  # the folder may be another server's now
+                path.unlink()
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """A context in which no other server has this file; a server that was killed has none.
+
+    Args:
+        path: the file, whether it is there or not; ``.lock`` beside it holds the server's process number.
+
+    Raises:
+        InputFileError: a running server has it, or it cannot be claimed.
+    """
+    lock = path.with_name(f"{path.name}.lock")
+    try:
+        path.parent.mkdir(_FOLDER, parents=True, exist_ok=True)
+        file = _locked(lock)
+    except OSError as error:
+        raise _not_written(path, error) from None
+    if file is None:
+        raise _claimed_by(path, lock)
+    with file:
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _locked(path: Path) -> IO[str] | None:
+    """The lock file, open and locked; None if another process has locked it."""
+    while True:
+        file = open(path, "a", encoding="ascii", opener=_private)  # noqa: SIM115
+        if not take(file):
+            file.close()
+            return None
+        if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            return file
+        file.close()  # the server that had it has just removed it
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), PRIVATE)
+
+
+def _claimed_by(path: Path, lock: Path) -> InputFileError:
+    process = "unknown"
+    with suppress(OSError):  # it may just be ending
+        process = lock.read_text(encoding="ascii", errors="replace") or process
+    return InputFileError(
+        Problem(
+            reason="serve_folder",
+            where="memtile serve",
+            field="file",
+            given=str(path),
+            allowed="a file that no other server uses",
+            source=_SOURCE,
+            says=f"{path} is in use by the memtile serve of process {process}, which is running",
+            next_step="Stop that server, or start this one in another folder or with another --port-file.",
+        )
+    )
+
+
+def _not_written(path: Path, error: Exception) -> InputFileError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return InputFileError(
+        Problem(
+            reason="serve_file",
+            where="memtile serve",
+            field="file",
+            given=str(path),
+            allowed="a file that can be written",
+            source=_SOURCE,
+            says=f"{path} cannot be written: {reason}",
+        )
+    )

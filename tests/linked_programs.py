@@ -1,0 +1,48 @@
+"""The host program of the tests, compiled with the source that ``memtile host-source`` writes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from memtile.cli.main import app
+from memtile.hosts.linked import SOURCES
+
+COMPILERS = {"c": "cc", "c++": "c++"}
+STRICT = {"c": "-std=c11", "c++": "-std=c++17"}
+HOST = Path(__file__).parent / "clients" / "linked_host.c"
+
+
+def compiler(language: str) -> str:
+    """Its path; a test without it is skipped, but on a build server."""
+    name = COMPILERS[language]
+    path = shutil.which(name)
+    if path is None and "CI" not in os.environ:
+        pytest.skip(f"no {name} on the PATH (Debian package build-essential); a build server must have it")
+    assert path is not None, f"{name} is missing"
+    return path
+
+
+def written(folder: Path) -> Path:
+    """The folder with the sources."""
+    done = CliRunner().invoke(app, ["host-source", str(folder)])
+    assert done.exit_code == 0
+    assert done.stdout == "".join(f"{folder / name}\n" for name in SOURCES)
+    return folder
+
+
+def compiled(folder: Path, language: str = "c") -> Path:
+    """The program, from sources written to ``folder``."""
+    tool = compiler(language)
+    written(folder)
+    made = folder / "host"
+    flags = [STRICT[language], "-x", language, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command = [tool, *flags, str(HOST), str(folder / "memtile_ess.c"), f"-I{folder}", "-o", str(made)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return made
