@@ -4229,7 +4229,7 @@ MUTANTS = (
     ),
     Mutant(
         "memory that a program writes is not filled",
-        "sim/many_writes.py",
+        "sim/host_accesses.py",
         "self.checks.filled[tiles.memory_base[at[stored]] + offsets[stored] // WORD_BYTES] = True",
         "pass",
         "tests/properties/test_many_writes.py::test_a_program_is_its_operations_one_after_another",

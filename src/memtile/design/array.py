@@ -83,6 +83,7 @@ class Array(Bench):
             lambda column, row: self.engine.door(self._number(column, row), timed=True),
             self.columns,
             self.rows,
+            self.engine.known_doors,
         )
         self._buses: list[PacketBus] = []
         self._configured = 0  # buses whose registers are written

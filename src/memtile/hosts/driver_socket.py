@@ -16,15 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memtile.errors import InputFileError, MemtileError, Problem, RegisterError, SimulationError
+from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.findings import Finding
 from memtile.hosts.address_space import AddressSpace
+from memtile.hosts.client_accesses import ClientAccesses, Counts
 from memtile.hosts.driver_protocol import FORMS, NO_ANSWER, expects_reply, parse, reply
 from memtile.hosts.notices import Log, Notice, Notices
 from memtile.hosts.questions import Ask, answered, question
-from memtile.hosts.refusals import Access
 from memtile.hosts.served_run import ServedRun
-from memtile.hosts.standstill import Standstill
+from memtile.hosts.standstill import why_nothing_changes
 from memtile.hosts.witness import Witness
 
 PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
@@ -36,24 +36,6 @@ _LONGEST = 64  # bytes of a line that are looked at; a request is shorter
 _SHOWN = 60  # bytes of a malformed line in the log
 _AT_ONCE: int | None = getattr(socket, "TCP_QUICKACK", None)
 _SOURCE = "simulator protocol of the open driver"
-
-
-@dataclass
-class Counts:
-    """What was done for one client, or for all."""
-
-    writes: int = 0
-    reads: int = 0
-    malformed: int = 0
-    refused: int = 0
-
-    def add(self, other: Counts) -> None:
-        """Add the counts of a client."""
-        for name, count in vars(other).items():
-            setattr(self, name, getattr(self, name) + count)
-
-    def __str__(self) -> str:
-        return ", ".join(f"{count:,} {name}" for name, count in vars(self).items())
 
 
 class _Client(asyncio.BufferedProtocol):
@@ -68,16 +50,13 @@ class _Client(asyncio.BufferedProtocol):
     """
 
     def __init__(self, served: _Served, number: int, gone: Callable[[_Client], None]) -> None:
-        self._space, self._witnessed, self._gone = served.space, served.look, gone
-        self._polled, self._ask, self._told = served.polled, served.ask, served.races
+        self._gone, self._ask, self._told = gone, served.ask, served.races
         self._log: Log = lambda text: served.log(f"client {number}: {text}")
-        self._notices = Notices(self._log, served.every)
+        self._notices, self.counts = Notices(self._log, served.every), Counts()
         self._buffer = bytearray(_CHUNK)
         self._rest = b""
-        self._addresses: list[int] = []
-        self._values: list[int] = []
+        self._accesses = ClientAccesses(served, self._notices, self.counts)
         self.transport: asyncio.Transport | None = None
-        self.counts = Counts()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -88,6 +67,7 @@ class _Client(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._rest:
             self._answer(self._rest)  # an unfinished line
+            self._accesses.carry_out()
         self._told()
         self._notices.sum_up()
         self._log(f"{f'lost ({exc})' if exc else 'gone'}: {self.counts}")
@@ -112,9 +92,9 @@ class _Client(asyncio.BufferedProtocol):
         *lines, rest = (self._rest + self._buffer[:nbytes]).split(b"\n")
         self._rest = rest[:_LONGEST]  # of a line that is too long to be a request, its beginning will do
         answers = [answer for line in lines if (answer := self._answer(line + b"\n")) is not None]
-        self._write()
-        if answers:
-            self.transport.write(b"".join(answers))
+        answers.append(self._accesses.carry_out())
+        if given := b"".join(answers):
+            self.transport.write(given)
 
     def _acknowledge(self) -> None:
         """Acknowledge what has come at once: the driver lets its next write wait for that (Nagle)."""
@@ -123,47 +103,16 @@ class _Client(asyncio.BufferedProtocol):
 
     def _answer(self, line: bytes) -> bytes | None:
         request = parse(line)
-        if request is None and self._ask is not None and (what := question(line)) is not None:
-            self._write()
-            return answered(what, self._ask)
-        if request is None:
-            self.counts.malformed += 1
-            text = f"malformed line {line[:_SHOWN]!r}; lines are {FORMS}"
-            self._notices.tell(Notice("malformed lines", text, text))
-            return reply(NO_ANSWER) if expects_reply(line) else None
-        if request.value is None:
-            return reply(self._read(request.address))
-        self._addresses.append(request.address)
-        self._values.append(request.value)
-        return None
-
-    def _read(self, address: int) -> int:
-        self._write()
-        self.counts.reads += 1
-        try:
-            value = self._space.read32(address)
-            self._polled(address, value)
-            return value
-        except RegisterError as error:
-            self._refused(self._space.refused(Access(address, None), error))
-            return NO_ANSWER
-        except SimulationError as error:  # such as a format that is not public
-            self._refused(Notice("what has no model", str(error), str(error)))
-            return NO_ANSWER
-        finally:
-            self._witnessed()
-
-    def _write(self) -> None:
-        if self._values:
-            for notice in self._space.write_many(self._addresses, self._values):
-                self._refused(notice)
-            self.counts.writes += len(self._values)
-            self._addresses, self._values = [], []
-            self._witnessed()
-
-    def _refused(self, notice: Notice) -> None:
-        self.counts.refused += 1
-        self._notices.tell(notice)
+        if request is not None:
+            self._accesses.add(request)
+            return None
+        given = self._accesses.carry_out()
+        if self._ask is not None and (what := question(line)) is not None:
+            return given + answered(what, self._ask)
+        self.counts.malformed += 1
+        text = f"malformed line {line[:_SHOWN]!r}; lines are {FORMS}"
+        self._notices.tell(Notice("malformed lines", text, text))
+        return given + (reply(NO_ANSWER) if expects_reply(line) else b"")
 
 
 class _Served:
@@ -183,15 +132,13 @@ class _Served:
         self.space, self.log, self.every, self.run, self.ask = space, log, every, run, ask
         self.notices = Notices(log, every)
         self._witness = Witness(space.array.engine, space.memories)
-        self._standstill = Standstill(space.array.engine)
         self._findings: set[tuple[str, str]] = set()  # told already: code and message
 
-    def polled(self, address: int, value: int) -> None:
+    def polled(self, address: int) -> None:
         """Tell why nothing changes any more where a client reads again and again."""
-        for notice in self._standstill.read(address, value):
+        for notice in why_nothing_changes(self.space.array.engine, address):
             self.notices.tell(notice)
-        if self._standstill.stands:
-            self.races()
+        self.races()
 
     def races(self) -> None:
         """Tell what nothing orders, what was told before left out."""

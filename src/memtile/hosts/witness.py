@@ -13,9 +13,10 @@ from memtile.explain.circuit_errors import barred_text
 from memtile.explain.core_view import idle_text
 from memtile.explain.stuck_packets import stuck_text
 from memtile.hosts.notices import Notice
-from memtile.jit.tables import plain
+from memtile.jit.tables import cells, plain
 from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW, QUEUE_START_BD_MASK
 from memtile.sim import machine
+from memtile.sim.compression import UNKNOWN_FORMAT, problem_of
 from memtile.sim.core_control import ENABLE, control_places
 from memtile.sim.engine import Engine
 
@@ -42,6 +43,7 @@ class Witness:
 
     def __init__(self, engine: Engine, memories: str = "") -> None:
         self._engine, self._memories = engine, memories
+        self._alarms, self._seen = cells(engine.state.clock).alarms, -1
         self._errors = engine.channels.errors.copy()
         self._lost = engine.channels.pushes_lost.copy()
         self._switch = plain(engine.state.switch)
@@ -53,11 +55,14 @@ class Witness:
     def look(self) -> Iterator[Notice]:
         """A notice for each thing that was not there when it looked last."""
         engine, c = self._engine, self._engine.channels
+        if self._alarms[0] == self._seen:
+            return
+        self._seen = self._alarms[0]
         if not np.array_equal(c.errors, self._errors):
             new = c.errors & ~self._errors & _STOPPING
             self._errors = c.errors.copy()
             for ch in np.flatnonzero(new).tolist():
-                yield self._halted(ch)
+                yield self._unknown_format(ch) if new[ch] & UNKNOWN_FORMAT else self._halted(ch)
         if not np.array_equal(c.pushes_lost, self._lost):
             lost = c.pushes_lost - self._lost
             self._lost = c.pushes_lost.copy()
@@ -99,6 +104,11 @@ class Witness:
             f"{view.name}, BD {c.bd[ch]}: halted by {', '.join(names)}, status {status:#010x}: {cause}. "
             f"To go on, {view.way_out}"
         )
+        return Notice(f"halts of {view.name}", text, text)
+
+    def _unknown_format(self, ch: int) -> Notice:
+        view = ChannelView(self._engine, ch, BdChains(self._engine))
+        text = f"{problem_of(self._engine.state, ch)}. The channel is halted; to go on, {view.way_out}"
         return Notice(f"halts of {view.name}", text, text)
 
     def _overflow(self, ch: int, lost: int) -> Notice:
