@@ -11,26 +11,17 @@ from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView
 from memtile.explain.circuit_errors import barred_text
 from memtile.explain.core_view import idle_text
+from memtile.explain.halts import CAUSES
 from memtile.explain.stuck_packets import stuck_text
 from memtile.hosts.notices import Notice
 from memtile.jit.tables import cells, plain
 from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW, QUEUE_START_BD_MASK
 from memtile.sim import machine
-from memtile.sim.compression import UNKNOWN_FORMAT, problem_of
 from memtile.sim.core_control import ENABLE, control_places
 from memtile.sim.engine import Engine
 
 _STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)
-_CAUSES = {
-    "Error_BD_Invalid": "the descriptor has no Valid_BD",
-    "Error_BD_Unavailable": "the descriptor is one of those that only channels of the other parity have",
-    "Error_DM_Access_to_Unavailable": "an address is in no memory that the channel reaches",
-    "Error_Lock_Access_to_Unavailable": "a lock is none that the channel reaches",
-    "Error_FoT_Length_Exceeded": "the packet is longer than the descriptor, {length} words",
-    "Error_FoT_BDs_per_Task": "the packet is longer than the chain of the task",
-    "AXI_MM_Slave_Error": "external memory at {byte:#x} is read-only",
-    "AXI_MM_Decode_Error": "no external memory is at {byte:#x}; {memories}",
-}
+_CAUSES = {**CAUSES, "AXI_MM_Decode_Error": "no external memory is at {byte:#x}; {memories}"}
 
 
 class Witness:
@@ -62,7 +53,7 @@ class Witness:
             new = c.errors & ~self._errors & _STOPPING
             self._errors = c.errors.copy()
             for ch in np.flatnonzero(new).tolist():
-                yield self._unknown_format(ch) if new[ch] & UNKNOWN_FORMAT else self._halted(ch)
+                yield self._halted(ch)
         if not np.array_equal(c.pushes_lost, self._lost):
             lost = c.pushes_lost - self._lost
             self._lost = c.pushes_lost.copy()
@@ -104,11 +95,6 @@ class Witness:
             f"{view.name}, BD {c.bd[ch]}: halted by {', '.join(names)}, status {status:#010x}: {cause}. "
             f"To go on, {view.way_out}"
         )
-        return Notice(f"halts of {view.name}", text, text)
-
-    def _unknown_format(self, ch: int) -> Notice:
-        view = ChannelView(self._engine, ch, BdChains(self._engine))
-        text = f"{problem_of(self._engine.state, ch)}. The channel is halted; to go on, {view.way_out}"
         return Notice(f"halts of {view.name}", text, text)
 
     def _overflow(self, ch: int, lost: int) -> Notice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
-from memtile.errors import Problem, SimulationError, raise_if
+from memtile.errors import Problem, SimulationError
 from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -14,7 +14,7 @@ from memtile.model.state.state import State
 
 ENABLED = 1 << COMPRESSION_LSB  # bit of a channel's control register
 SOURCE = "the compressed bytes of AIE2P differ from those of AIE-ML: mlir-aie, dma_compression"
-UNKNOWN_FORMAT = 1 << ERROR_UNKNOWN_FORMAT
+_HALTED = 1 << ERROR_UNKNOWN_FORMAT
 
 
 def refuse_unknown(state: State) -> None:
@@ -23,17 +23,12 @@ def refuse_unknown(state: State) -> None:
     Raises:
         SimulationError: with every such channel.
     """
-    if (at_hand(state).channels.errors & UNKNOWN_FORMAT).any():
-        raise_if([problem_of(state, ch) for ch in halted(state)], SimulationError)
+    found = np.flatnonzero(at_hand(state).channels.errors & _HALTED)
+    if len(found):
+        raise SimulationError([_problem(state, ch) for ch in found.tolist()])
 
 
-def halted(state: State) -> list[int]:
-    """The channels that are halted by that."""
-    found: list[int] = np.flatnonzero(at_hand(state).channels.errors & UNKNOWN_FORMAT).tolist()
-    return found
-
-
-def problem_of(state: State, ch: int) -> Problem:
+def _problem(state: State, ch: int) -> Problem:
     """Why channel ``ch`` is halted by that."""
     tiles, channels = plain(state.spec.tiles), plain(state.channels)
     tile, direction = int(channels.tile[ch]), DIRECTIONS[channels.direction[ch]]

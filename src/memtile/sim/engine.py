@@ -237,12 +237,12 @@ class Engine(HostAccesses):
             DesignError: a kernel asks for something that its core does not have or see.
             SimulationError: a channel was to compress in a format that is not public, and is halted.
         """
-        stop = self._advance(until, progress)
+        stop = self.advance(until, progress)
         refuse_unknown(self._state)
         return stop
 
-    def _advance(self, until: int, progress: Progress | None = None) -> clock.Stop:
-        """:meth:`run` without a look at why channels are halted."""
+    def advance(self, until: int, progress: Progress | None = None) -> clock.Stop:
+        """:meth:`run` for whoever looks at halted channels itself, whatever has halted them."""
         self.checks.go_on()
         self._choose_words()
         self._attach()
@@ -291,7 +291,7 @@ class Engine(HostAccesses):
     def _pass(self, cycles: int) -> None:
         self._state.clock.passing[0] = 1
         try:
-            self._advance(self.now + cycles)
+            self.advance(self.now + cycles)
         finally:
             self._state.clock.passing[0] = 0
 

@@ -42,7 +42,7 @@ _PACKETS_STEP = (
 )
 _START = 16  # bytes of a file that are shown
 _HEADER = sum(field.mask for field in STREAM_HEADER)
-_MLIR = re.compile(rb"\s*((//[^\n]*)?\n\s*)*(module\b|aie\.device\b|\"builtin\.module\"|#map|#aie)")
+_MLIR = re.compile(rb"(?:\s|//[^\n]*\n)*(?:module\b|aie\.device\b|\"builtin\.module\"|#map|#aie)")
 _MLIR_STEP = "Give it a name that ends in .mlir: designs run as they are. Or give the folder of its build."
 _TEXT_STEP = "Lines of a register dump have an address and values, such as 0x021C0000 2."
 
