@@ -39,7 +39,7 @@ class OneByOne:
             engine.wait(self._cycles)
         column, rest = divmod(address - ARRAY_BASE, 1 << COLUMN_SHIFT)
         tile, offset = self._tiles.get((column, rest >> ROW_SHIFT)), rest % TILE_BYTES
-        if tile is None:
+        if tile is None or (value is not None and offset % WORD_BYTES):
             if value is not None:
                 host.spend(engine.timing.access_cycles)
             return None

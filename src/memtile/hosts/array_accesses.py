@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES
+from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES
 from memtile.jit.tables import plain
 from memtile.model.state.columns import NONE, Ints
 from memtile.model.state.tiles import OUTSIDE
@@ -64,6 +64,7 @@ class ArrayAccesses:
     def _enter(self, addresses: npt.NDArray[np.uint64], values: Ints) -> None:
         """Let these be the accesses that are to be made."""
         inside = addresses >> COLUMN_SHIFT < len(self._tile_at)
+        inside &= (values == READ) | (addresses % WORD_BYTES == 0)  # other writes come to no tile
         places, count = np.where(inside, addresses, 0).astype(np.int64), len(values)
         tiles = self._tile_at[places >> COLUMN_SHIFT, places >> ROW_SHIFT & (_ROWS - 1)]
         self._accesses.tiles[:count] = np.where(inside, tiles, NONE)

@@ -7,7 +7,6 @@ comes from a privileged master (DEV-AXI-1). A 128-bit beat of a burst is four wo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -69,7 +68,7 @@ class Door:
         self._filled, self._look = filled, looks
         self._off, self._host = cells(state.gates).off, host
         self._wordless = cells(state.clock).wordless
-        self._access = partial(machine.access_at_once, state) if host is None else host.access
+        self._access = self._access_at_once if host is None else host.access
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
         self._memory_bytes, self._memory_base = (
             self._kind.memory_bytes,
@@ -93,12 +92,15 @@ class Door:
         ):
             self._write_slowly(offset, value)
             return
-        if self._look is not None:
-            self._look()
         if self._access(self._tile, offset, value) < 0:
             raise self._unanswered(offset)
         if offset < self._memory_bytes and self._filled is not None:
             self._filled[self._memory_base + offset // WORD_BYTES] = True
+
+    def _access_at_once(self, tile: int, offset: int, value: int) -> int:
+        if self._look is not None:
+            self._look()
+        return machine.access_at_once(self._state, tile, offset, value)
 
     def _write_slowly(self, offset: int, value: int) -> None:
         """Say what is wrong with a write, or take numbers of another type."""
@@ -137,8 +139,6 @@ class Door:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
         if type(offset) is not int or offset & _NO_OFFSET or self._off[self._tile] or self._wordless[0]:
             return self._read_slowly(offset)
-        if self._look is not None:
-            self._look()
         value = self._access(self._tile, offset, READ)
         if value < 0:
             raise self._unanswered(offset)

@@ -11,6 +11,7 @@ from memtile.arch.timing import Timing
 from memtile.jit.tables import plain
 from memtile.model.state.state import Spec, State
 from memtile.sim import machine
+from memtile.sim.cores import Cores
 from memtile.sim.host_time import HostTime
 from memtile.sim.passing import ACTED, LATER, READ, Accesses, Counter, Programmed
 from memtile.sim.races.checks import Checks
@@ -20,6 +21,7 @@ class HostAccesses(ABC):
     """What an engine does with accesses and many words; the engine has all that is named here."""
 
     host: HostTime
+    cores: Cores
     _timing: Timing
     spec: Spec
     checks: Checks
@@ -70,7 +72,9 @@ class HostAccesses(ABC):
             KeyboardInterrupt: Ctrl-C, see :meth:`run`.
             DesignError: a kernel asks for something that its core does not have or see.
         """
-        answer = LATER
+        cores, answer = self.cores, LATER
+        if cores.at_work >= 0 or cores.ahead is not None:
+            cores.look()
         if self._free:
             answer = machine.access(self._now_written(), tile, offset, value)
             if 0 <= answer < ACTED:
