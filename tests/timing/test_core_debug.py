@@ -306,7 +306,7 @@ def test_events_enable_disable_and_reset_a_core() -> None:
 
 @pytest.mark.parametrize("kind", ["compute", "compute_2p"])
 def test_a_core_that_loses_its_enable_bit_raises_disabled(kind: TileName) -> None:
-    """DEV-EVT-7: whether a host or an event takes it, once; Disable_Event may be that event itself."""
+    """DEV-CORE-8: whether a host or an event takes it, once; Disable_Event may be that event itself."""
     engine = Engine([Placed(kind)])
     door = engine.door(0)
     unit = EventUnit(door, "core")

@@ -70,7 +70,7 @@ class ArrayAccesses:
         self._accesses.tiles[:count] = np.where(inside, tiles, NONE)
         self._accesses.offsets[:count] = places % TILE_BYTES
         self._accesses.values[:count] = values
-        self._counters[[Counter.AT, Counter.END]] = 0, count
+        self._counters[[Counter.AT, Counter.END, Counter.DUE]] = 0, count, NONE
 
     def wait(self) -> None:
         """Let the cycles pass that come before a read in which the array has no part."""

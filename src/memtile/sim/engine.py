@@ -295,26 +295,6 @@ class Engine(HostAccesses):
         finally:
             self._state.clock.passing[0] = 0
 
-    def pass_to(self, cycle: int) -> None:
-        """Let time pass up to ``cycle`` for a host that is busy until then; idle cycles cost nothing.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
-            DesignError: a kernel asks for something that its core does not have or see.
-        """
-        if self._alone(cycle):
-            self._unsettled = True
-            if self.host.jump(cycle):
-                return
-            self._state = self.external.shown_to(self._state)
-            there = machine.pass_time(self._state, cycle)
-            self._serve_ports(all_words=True)
-            if there:
-                return
-        before = self.now
-        self._pass(cycle - before)
-        self._state.clock.host_waited[0] += self.now - before
-
     @property
     def observed(self) -> bool:
         """Whether somebody stands before the doors, see :meth:`observe`."""

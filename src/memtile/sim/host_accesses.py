@@ -57,6 +57,25 @@ class HostAccesses(ABC):
     def _serve_ports(self, *, all_words: bool = True) -> None:
         """Take the words that have left stream ports, and offer the next ones."""
 
+    def pass_to(self, cycle: int) -> None:
+        """Let time pass up to a cycle for a host that is busy until then; idle cycles cost nothing.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
+            DesignError: a kernel asks for something that its core does not have or see.
+        """
+        state = self._now_written()
+        if self._alone(cycle):
+            if self.host.jump(cycle):
+                return
+            there = machine.pass_time(state, cycle)
+            self._serve_ports(all_words=True)
+            if there:
+                return
+        before = self.now
+        self._pass(cycle - before)
+        state.clock.host_waited[0] += self.now - before
+
     def access(self, tile: int, offset: int, value: int) -> int:
         """Have the host read a word (``value`` is ``READ``) or write it, when it comes to it.
 

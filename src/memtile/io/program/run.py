@@ -40,7 +40,7 @@ from memtile.io.program.pointer_patches import PATCH, pointer_of, pointer_proble
 from memtile.io.program.register_updates import UPDATE, update, update_problems
 from memtile.io.program.register_writes import Advance, Handler, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
-from memtile.io.program.unheard import dropped, left_out
+from memtile.io.program.unheard import left_out, with_dropped
 from memtile.io.program.waits import ends_waiting
 from memtile.io.program.word_marks import queues
 from memtile.sim.clock import Stop
@@ -305,11 +305,9 @@ def run_program(
     addresses, how, jumping = place(bound, array), {"untimed": untimed}, fast_forwarding(fast_forward)
     with checked(array, check, **how) as races, noted(array, history, **how) as histories, jumping:
         result, stopped = _done(operations, launch, host, array, addresses, (before, after))
-    result = replace(result, findings=(*result.findings, *dropped(host.missed)))
-    result = with_history(joined(result, races), histories)
+    result = with_dropped(with_history(joined(result, races), histories), host.missed)
     arrays = {out.name: taken(out, array) for out in bound.outputs}
-    notes = (*bound.notes, *left_out(operations))
-    return ProgramResult(result, arrays, bound.externals, stopped, notes)
+    return ProgramResult(result, arrays, bound.externals, stopped, (*bound.notes, *left_out(operations)))
 
 
 def _done(

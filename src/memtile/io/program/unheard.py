@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from memtile.errors import Problem
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.results import Result
 from memtile.io.program.operation_table import Code, OperationTable
 from memtile.io.program.operations import Other
 
@@ -21,12 +23,17 @@ _NOTES: Mapping[str, str] = MappingProxyType(
 """Operations that change no register, and what firmware would do for them."""
 
 
-def dropped(missed: Sequence[Problem]) -> Iterator[Finding]:
-    """A finding for each tile to which writes went that nothing answered (DEV-TXN-3).
+def with_dropped(result: Result, missed: Sequence[Problem]) -> Result:
+    """The result with a finding for each tile to which writes went that nothing answered (DEV-TXN-3).
 
     Args:
+        result: of the run.
         missed: the writes, in order.
     """
+    return replace(result, findings=(*result.findings, *_findings(missed)))
+
+
+def _findings(missed: Sequence[Problem]) -> Iterator[Finding]:
     tiles: dict[str, list[Problem]] = {}
     for problem in missed:
         tiles.setdefault(problem.given.partition(" of ")[2], []).append(problem)

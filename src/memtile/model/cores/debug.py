@@ -92,7 +92,7 @@ def single_step(st: State, core: int, count: int) -> None:
 
 @jit
 def follow_control(st: State, tile: int) -> None:
-    """Core_Control has changed: a core that loses its enable bit raises DISABLED (DEV-EVT-7).
+    """Core_Control has changed: a core that loses its enable bit raises DISABLED (DEV-CORE-8).
 
     Before the next cycle Python takes or gives the kernel of a core whose reset bit has changed (DEV-CORE-6).
     """
