@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtile import Array
+from memtile import Array, Timing
 from memtile.arch.address_map import ARRAY_BASE
 from memtile.errors import RegisterError
 from memtile.hosts.address_space import AddressSpace
@@ -67,6 +67,16 @@ def test_a_halt_is_told_at_the_read_before_which_it_came() -> None:
         f"read of memory(1,1) {HOLE - MEMORY + 4:#07x}",
     ]
     assert (counts.reads, counts.writes, counts.refused) == (4, 2, 3)
+
+
+def test_reads_of_a_packet_take_their_time() -> None:
+    """200 cycles each, the host is not busy meanwhile; without such cycles the memory's port takes two."""
+    space = AddressSpace(Array("npu1", 2))
+    assert list(space.carry_out([(MEMORY, None)] * 3)) == [[0, 0, 0]]
+    assert (space.now, space.array.engine.host.waited) == (600, 0)
+    space = AddressSpace(Array("npu1", 2, Timing(access_cycles=0)), 0)
+    assert list(space.carry_out([(MEMORY, None)] * 3)) == [[0, 0, 0]]
+    assert (space.now, space.array.engine.host.waited) == (4, 4)
 
 
 def test_a_poll_in_vain_is_told_once_in_a_packet() -> None:
