@@ -57,16 +57,17 @@ def test_a_read_that_met_no_clock_is_refused() -> None:
 def test_a_halt_is_told_at_the_read_before_which_it_came() -> None:
     """The task of a BD that is not valid starts while the array runs before the second read."""
     answers, lines, counts = carried_out(
-        (HOLE, None), (QUEUE, 0), (HOLE, None), (MEMORY, 5), (HOLE + 4, None), (MEMORY, None)
+        (HOLE, None), (QUEUE, 0), (HOLE, None), (HOLE, 5), (HOLE + 4, None), (MEMORY, None)
     )
-    assert answers == ["0xffffffff"] * 3 + ["0x00000005"]
+    assert answers == ["0xffffffff"] * 3 + ["0x00000000"]
     assert lines == [
         f"read of memory(1,1) {HOLE - MEMORY:#07x}",
         f"read of memory(1,1) {HOLE - MEMORY:#07x}",
         "memory(1,1) S2MM 0, BD",
+        "write of 0x00000005 to",
         f"read of memory(1,1) {HOLE - MEMORY + 4:#07x}",
     ]
-    assert (counts.reads, counts.writes, counts.refused) == (4, 2, 3)
+    assert (counts.reads, counts.writes, counts.refused) == (4, 2, 4)
 
 
 def test_reads_of_a_packet_take_their_time() -> None:
