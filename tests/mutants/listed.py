@@ -2346,9 +2346,9 @@ MUTANTS = (
     ),
     Mutant(
         "external memory is not there while a host waits",
-        "sim/engine.py",
-        "            self._state = self.external.shown_to(self._state)\n            there",
-        "            there",
+        "sim/host_accesses.py",
+        "        state = self._now_written()\n        if self._alone(cycle)",
+        "        state = self.present  # type: ignore[attr-defined]\n        if self._alone(cycle)",
         "tests/data/test_recorded_arrays.py::test_a_design_with_external_memory_runs_as_a_file[2750-1.0]",
     ),
     Mutant(
