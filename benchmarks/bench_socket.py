@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from simulator_client import BASE, Server, serving
+from simulator_client import BASE, REPLY, Server, serving
 from simulator_fuzz import FIRST, fuzz
 
 WRITES, READS, LINES = 100_000, 20_000, 1_000_000
-WANTED = {"writes": 200_000, "reads": 5_000}  # a second, from one client
+WANTED = {"writes": 200_000, "reads": 5_000, "pipelined reads": 100_000}  # a second, from one client
+PACKET = 500  # reads that are sent at once
 BD = 1 << 25 | 1 << 20 | 0xA0000
 GROWTH_KB = 8192
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("serve")) as running:
+@pytest.fixture(scope="module", params=["npu1", "xcve2802"])
+def server(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("serve"), "--device", request.param) as running:
         yield running
 
 
@@ -46,7 +47,29 @@ def reads_per_second(server: Server) -> float:
     return READS / seconds
 
 
-@pytest.mark.parametrize(("what", "rate"), [("writes", writes_per_second), ("reads", reads_per_second)])
+def pipelined_reads_per_second(server: Server) -> float:
+    """Reads that do not wait for the answers to those before."""
+    client = server.client()
+    lines = b"".join(b"R 0X%016X\n" % (BASE + BD + n % 32 * 4) for n in range(PACKET))
+    start = time.perf_counter()
+    for _ in range(READS // PACKET):
+        client.send(lines)
+        left = PACKET * REPLY
+        while left:
+            left -= len(client.socket.recv(left))
+    seconds = time.perf_counter() - start
+    client.close()
+    return READS / seconds
+
+
+RATES = {
+    "writes": writes_per_second,
+    "reads": reads_per_second,
+    "pipelined reads": pipelined_reads_per_second,
+}
+
+
+@pytest.mark.parametrize(("what", "rate"), RATES.items())
 def test_accesses_per_second(benchmark, server: Server, what: str, rate) -> None:
     reached = max(benchmark.pedantic(rate, (server,), rounds=1), *(rate(server) for _ in range(2)))
     benchmark.extra_info |= {f"{what} a second": round(reached), "wanted": WANTED[what]}

@@ -69,7 +69,7 @@ class Sizes(NamedTuple):
         most: cycles of a matrix product at most.
         columns: busy ones, whose cost of a cycle is compared.
         designs: of a sweep.
-        writes: single ones through the door.
+        writes: single accesses through the door, of each kind.
         program: writes of a program.
         compiles: whether the first compile is measured.
     """
@@ -251,24 +251,34 @@ def sweep(count: int) -> Figures:
 
 
 def door(size: Sizes) -> Figures:
-    """Register writes a second: single ones from Python, blocks, and those of programs."""
+    """Accesses a second by ``array.door``, of registers and data memory, and register writes of programs."""
     array = Array("npu1")
-    tile = array.engine.door(1)
-    base = MEMORY.bd_base
+    host, memory = array.door, array.door.address(column=0, row=1)
+    base = memory + MEMORY.bd_base
 
-    def single() -> None:
+    def write(first: int) -> None:
         for n in range(size.writes):
-            tile.write32(base + n % BD_WORDS * WORD_BYTES, n)
+            host.write32(first + n % BD_WORDS * WORD_BYTES, n)
+
+    def read(first: int) -> None:
+        for n in range(size.writes):
+            host.read32(first + n % BD_WORDS * WORD_BYTES)
 
     words = np.arange(BD_WORDS, dtype=np.uint32)
     times = -(-size.writes // len(words))
 
     def blocks() -> None:
         for _ in range(times):
-            tile.block_write32(base, words)
+            host.block_write32(base, words)
+
+    def rate(access: Callable[[int], None], first: int) -> float:
+        return size.writes / min(seconds(partial(access, first)) for _ in range(size.rounds))
 
     return {
-        "write32/s": size.writes / min(seconds(single) for _ in range(size.rounds)),
+        "write32/s": rate(write, base),
+        "write32 of memory/s": rate(write, memory),
+        "read32/s": rate(read, base),
+        "read32 of memory/s": rate(read, memory),
         "block words/s": times * len(words) / min(seconds(blocks) for _ in range(size.rounds)),
         **programs(size.program, size.rounds),
     }

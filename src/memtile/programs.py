@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from memtile.io.program.recorder import Recording, record
     from memtile.io.program.register_dump import dump_json, dump_text
-    from memtile.io.program.register_writes import apply, check
+    from memtile.io.program.register_writes import apply, check, unanswered
     from memtile.io.program.run import ProgramResult, run_program
     from memtile.io.program.transaction import Transaction, read_transaction
     from memtile.io.program.transaction_export import transaction_bytes
@@ -53,6 +53,7 @@ _HOMES = {
     "record": "memtile.io.program.recorder",
     "run_program": "memtile.io.program.run",
     "transaction_bytes": "memtile.io.program.transaction_export",
+    "unanswered": "memtile.io.program.register_writes",
 }
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "record",
     "run_program",
     "transaction_bytes",
+    "unanswered",
 ]
 
 if not TYPE_CHECKING:

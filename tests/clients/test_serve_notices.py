@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from memtile.bd.codec import encode
+from memtile.bd.descriptor import Descriptor
+from memtile.bd.windows import OWN
 from memtile.errors import Problem, RegisterError
 from memtile.hosts.notices import MOST_ALIKE, Notice, Notices
 from memtile.hosts.refusals import Access, refusal
@@ -17,6 +20,8 @@ MEMORY = 1 << 25 | 1 << 20  # memory tile (1, 1)
 COMPUTE = 1 << 25 | 2 << 20
 BD, S2MM_QUEUE, MM2S_QUEUE, S2MM_STATUS = 0xA0000, 0xA0604, 0xA0634, 0xA0660
 SHIM_BD, SHIM_S2MM_QUEUE, SHIM_MM2S_QUEUE = 0x1D000, 0x1D204, 0x1D214
+MM2S_CONTROL = 0xA0630
+COMPRESSED = encode(Descriptor("memory_2p", 4, OWN.address(0), compression=True), 0)
 VALID, NOWHERE = 1 << 31, 0xDEAD0000
 
 
@@ -52,6 +57,30 @@ def test_an_interface_dma_at_an_address_without_memory(server: Server, client: C
         "interface(0,0) MM2S 0, BD 3: halted by AXI_MM_Decode_Error, status 0x03090002: no external memory "
         "is at 0xdead0000; serve --memory gives some. To go on, clear the status bits"
     ]
+
+
+def test_compression_in_a_format_that_is_not_public_halts_its_channel_alone(tmp_path: Path) -> None:
+    """DEV-AIE2P-3: to set it up is no reason to tell anything; when the task starts it is told once."""
+    with serving(tmp_path, "--device", "npu2") as running:
+        client = running.client()
+        words(client, MEMORY + BD, *(int(word) for word in COMPRESSED))
+        client.write32(MEMORY + MM2S_CONTROL, 1 << 4)
+        assert [client.read32(MEMORY + 0x40) for _ in range(12)] == [0] * 12
+        assert told(running, client) == []
+        client.write32(MEMORY + MM2S_QUEUE, 0)
+        assert [client.read32(MEMORY + 0x40) for _ in range(12)] == [0] * 12
+        (line,) = told(running, client)
+        assert line == (
+            "memory_2p(1,1) MM2S 0, BD 0: halted by a compressed format that is not public, status "
+            "0x00080002: send the data uncompressed, or try it on npu1. To go on, reset the channel"
+        )
+        client.write32(MEMORY + MM2S_CONTROL, 2)
+        client.write32(MEMORY + MM2S_CONTROL, 0)
+        client.write32(MEMORY + MM2S_QUEUE, 0)
+        client.read32(MEMORY)
+        client.close()
+        assert running.stop() == 0
+        assert "no findings" not in running.log
 
 
 def test_the_memories_that_there_are(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from memtile.access.views import view
 from memtile.arch.core import CORES
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import COMPUTE_2P, MEMORY_2P, WORD_BYTES, TileName
+from memtile.bd.codec import encode
 from memtile.bd.descriptor import Axi, Descriptor, Dim, Pad
 from memtile.bd.windows import OWN
 from memtile.design.array import Array
@@ -132,6 +133,34 @@ def test_a_run_that_would_need_the_compressed_format_is_refused(
         "bytes of AIE2P differ from those of AIE-ML: mlir-aie, dma_compression). Send the data uncompressed, "
         "or try it on npu1."
     )
+
+
+def test_a_channel_that_is_only_set_up_to_compress_harms_nobody() -> None:
+    """DEV-AIE2P-3: others move their words; when its task starts the channel halts, and they go on."""
+    array = Array("npu2", 1)
+    tile, door = array.memory_tile(0), array.door.at_once()
+    rig, place = MEMORY_2P, 1 << 20
+    words = encode(Descriptor("memory_2p", 8, OWN.address(0x100), compression=True), 9)
+    door.block_write32(place + rig.bd_base + 9 * rig.bd_stride, words)
+    door.write32(place + rig.control_base + 6 * rig.channel_stride, CONTROL)
+    array.connect(tile.mm2s[1], tile.s2mm[1])
+    for _ in range(2):
+        sink = tile.buffer(f"sink{_}", 16)
+        tile.s2mm[1].start(tile.write(sink))
+        tile.mm2s[1].start(tile.read(tile.buffer(f"source{_}", 16, data=np.arange(16))))
+        array.route()
+        array.engine.wait(300)
+        assert tile.load(sink).tolist() == list(range(16))
+        if _ == 0:
+            door.write32(place + rig.queue_base + 6 * rig.channel_stride, 9)
+            with pytest.raises(SimulationError, match=r"MM2S 0: the channel is to compress, but the format"):
+                array.engine.wait(20)
+            assert door.read32(place + rig.status_base[1]) & 0xFF << 8 == 0
+            door.write32(place + rig.control_base + 6 * rig.channel_stride, 2)
+    door.write32(place + rig.control_base + 6 * rig.channel_stride, 0)
+    door.write32(place + rig.queue_base + 6 * rig.channel_stride, 9)
+    array.engine.wait(100)
+    assert door.read32(place + rig.status_base[1]) >> 24 == 9  # without compression it has run
 
 
 def test_one_half_of_the_switch_compresses_nothing_and_is_let_through() -> None:

@@ -12,9 +12,10 @@ import pytest
 from memtile import MemtileError, Status
 from memtile.arch.register_map import register_named, tile_register
 from memtile.design.array import Array
-from memtile.hosts.posted_writes import PostedWrites
+from memtile.hosts.array_accesses import ArrayAccesses
 from memtile.importers.design import loads
 from memtile.importers.mlir.text import Text
+from memtile.model.axi import SLAVE_ERROR
 from memtile.sim.partition import restart
 
 NUMBERS = np.arange(1, 65, dtype=np.int32)
@@ -125,7 +126,7 @@ def test_stopped_clocks_of_a_partition_do_not_stop_its_neighbour() -> None:
 def test_many_writes_at_once_do_not_go_to_it() -> None:
     """Column -1 is no place that an address can name, whatever an index of -1 means elsewhere."""
     array = Array("npu1", 4)
-    posted = PostedWrites(array.engine)
-    taken = posted.write(np.array([(3 << 25) | (1 << 20), 127 << 25 | 1 << 20], np.uint64), np.array([5, 6]))
-    assert taken.tolist() == [True, False]
+    accesses = ArrayAccesses(array.engine, 0, -1)
+    places = np.array([(3 << 25) | (1 << 20), 127 << 25 | 1 << 20], np.uint64)
+    assert list(accesses.perform(places, np.array([5, 6]))) == [[0, SLAVE_ERROR]]
     assert array.tile(3, 1).own_door.read32(0) == 5

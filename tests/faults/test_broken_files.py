@@ -16,7 +16,7 @@ from memtile.io.program.cdo import read_cdo
 from memtile.io.program.formats import Program, read_program
 from memtile.io.program.operations import ArrayShape, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 from memtile.io.program.register_dump import dump_text
-from memtile.io.program.register_writes import apply
+from memtile.io.program.register_writes import apply, unanswered
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
@@ -213,7 +213,7 @@ def test_messages_of_broken_dumps() -> None:
     assert message_of(lambda: read_program(b"\xff", "f", "dump")) == "f: byte 0 is not UTF-8 text."
     assert message_of(lambda: read_program(b"\xff\xd8 picture", "f")) == (
         "f: the file begins with bytes ff d8 20 70 69 63 74 75 72 65; it must be "
-        "a transaction, a CDO file, a container of them or a register dump (their headers)."
+        "a transaction, a CDO file, a container of them, control code or a register dump (their headers)."
     )
     for long in (b"9" * 5000, b"0x" + b"f" * 5000):
         digits = long.decode()
@@ -224,8 +224,8 @@ def test_messages_of_broken_dumps() -> None:
         f"f, item 0: '0x10000000000000000 1' {rule}"
     )
     assert message_of(lambda: read_program(b"", "f")) == (
-        "f: the file is empty; it must be a transaction, a CDO file, a container of them or a register dump "
-        "(their headers)."
+        "f: the file is empty; it must be a transaction, a CDO file, a container of them, control code or a "
+        "register dump (their headers)."
     )
     assert message_of(lambda: dump_text(OPERATIONS)) == "\n".join(
         f"operation {n}: a dump cannot hold a {name}, only plain writes (register dump format)."
@@ -266,13 +266,13 @@ def test_a_program_that_the_array_cannot_do_is_refused_as_a_whole() -> None:
         "(AM025 memory map).",
         "program: address is 0x021a0002; it must be a multiple of 0x4 (AM025 memory map).",
         "program: 2 words from 0x021ffffc on are more than one tile has (AM025 memory map).",
-        (
-            "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1, where there "
-            "is neither data memory nor a register (AM025 memory map)."
-        ),
         "program: the value for 0x021a0000 is 0x100000000, allowed are 0x0..0xffffffff (AM025 memory map).",
         "program: the operation DDR_PATCH is no register access (the model takes register accesses). "
         "Run what this operation asks for yourself.",
+    ]
+    assert [problem.message for problem in unanswered(operations, SHAPE)] == [
+        "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1, where there "
+        "is neither data memory nor a register (AM025 memory map)."
     ]
 
 

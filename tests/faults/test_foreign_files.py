@@ -9,7 +9,7 @@ import pytest
 from memtile import InputFileError
 from memtile.programs import read_program
 
-ALLOWED = "a transaction, a CDO file, a container of them or a register dump"
+ALLOWED = "a transaction, a CDO file, a container of them, control code or a register dump"
 ROOT = Path(__file__).parents[2]
 
 

@@ -8,11 +8,21 @@ import pytest
 
 from memtile import Array
 from memtile.arch.devices import device
+from memtile.arch.events import slave_error_status
 from memtile.errors import InputFileError
 from memtile.io.program.device import device_of
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import ArrayShape, MaskPoll, Operation, Other, Write, address_of
-from memtile.io.program.register_writes import apply, check
+from memtile.io.program.operations import (
+    ArrayShape,
+    BlockWrite,
+    MaskPoll,
+    MaskWrite,
+    Operation,
+    Other,
+    Write,
+    address_of,
+)
+from memtile.io.program.register_writes import apply, check, unanswered
 from memtile.io.program.run import run_program
 from memtile.io.program.transaction import Transaction
 from memtile.io.program.transaction_export import transaction_bytes
@@ -27,10 +37,10 @@ def written(header: Header, operations: Sequence[Operation]) -> bytes:
     return transaction_bytes(Transaction(header, tuple(operations)))
 
 
-@pytest.mark.parametrize("operation", [Write(address_of(0, 0, BD), 1), MaskPoll(address_of(0, 0, BD), 1, 0)])
-def test_a_tile_without_dma_refuses_the_file_as_a_whole(operation: Operation) -> None:
+def test_a_poll_of_a_tile_without_dma_refuses_the_file_as_a_whole() -> None:
     first, last = address_of(3, 1, 0x40), address_of(3, 1, 0x44)
-    program = read_program(written(WHOLE, [Write(first, 7), operation, Write(last, 8)]), "f")
+    poll = MaskPoll(address_of(0, 0, BD), 1, 0)
+    program = read_program(written(WHOLE, [Write(first, 7), poll, Write(last, 8)]), "f")
     assert program.shape is not None
     (problem,) = check(program.operations, program.shape)
     text = f"f, byte 0x0028: nothing answers at offset 0x1d000 of the {NO_DMA.format(0)}"
@@ -44,6 +54,62 @@ def test_a_tile_without_dma_refuses_the_file_as_a_whole(operation: Operation) ->
             do()
         assert str(caught.value) == text
     assert array.door.read32(first) == 0
+
+
+TRACE_1 = 0x3F15C  # of a stream switch port that interface tiles do not have
+STATUS, BIT = slave_error_status("interface")
+
+
+@pytest.mark.parametrize(
+    ("dropped", "tile"),
+    [
+        (Write(address_of(0, 0, BD), 1), "column 0, row 0, which has no DMA"),
+        (MaskWrite(address_of(3, 0, TRACE_1), 1, 1), "column 3, row 0, where there is neither"),
+        (
+            BlockWrite(address_of(3, 0, TRACE_1 - 8), (1 << 31, 3 << 30, 3)),
+            "column 3, row 0, where there is neither",
+        ),
+    ],
+)
+@pytest.mark.parametrize("untimed", [True, False])
+def test_a_write_that_nothing_answers_is_dropped_and_found(
+    dropped: Operation, tile: str, untimed: bool
+) -> None:
+    """DEV-TXN-3: as over the socket: what comes before and behind is done, the tile's status shows it."""
+    around = [Write(address_of(3, 1, 0x40 + 4 * n), n) for n in range(8)]
+    program = read_program(written(WHOLE, [*around[:4], dropped, dropped, *around[4:]]), "f")
+    array = Array("xcve2802", columns=4)
+    result = run_program(program.operations, array, untimed=untimed).result
+    (finding,) = result.findings
+    assert (finding.code, finding.severity, finding.count, result.status) == (
+        "MT0319",
+        "warning",
+        2,
+        "finished",
+    )
+    assert tile in finding.message
+    assert finding.message.endswith("; 1 more writes to the tile went the same way.")
+    assert finding.sides[0].place.startswith("f, byte 0x0")
+    assert array.door.at_once().block_read32(address_of(3, 1, 0x40), 8).tolist() == list(range(8))
+    column = 0 if "no DMA" in tile else 3
+    assert array.door.at_once().read32(address_of(column, 0, STATUS)) >> BIT & 1
+    if isinstance(dropped, BlockWrite):
+        assert array.door.at_once().block_read32(dropped.address, 2).tolist() == [1 << 31, 3 << 30]
+
+
+def test_apply_warns_of_what_it_drops() -> None:
+    array = Array("npu1", 1)
+    operations = [
+        Write(address_of(0, 1, 0), 1),
+        Write(address_of(0, 0, TRACE_1), 1),
+        Write(address_of(0, 1, 4), 2),
+    ]
+    with pytest.warns(
+        UserWarning, match=r"^program: nothing answers at offset 0x3f15c of the interface tile"
+    ):
+        apply(operations, array.door, ArrayShape.of(array.device, 1))
+    assert array.door.block_read32(address_of(0, 1, 0), 2).tolist() == [1, 2]
+    assert check(operations, ArrayShape.of(array.device, 1)) == []
 
 
 def test_columns_with_a_dma_and_other_registers_are_taken() -> None:
@@ -61,7 +127,7 @@ def test_a_part_of_a_device_begins_where_the_user_says() -> None:
     found, shape = device_of([program])
     assert (found.name, shape) == ("xcve2802", ArrayShape(4, 11, 2, (0, 1)))
     assert shape == device_of([program], "xcve2802")[1]
-    assert len(check(program.operations, shape)) == 1
+    assert len(unanswered(program.operations, shape)) == 1
     assert ArrayShape.of(device("npu1")) == ArrayShape(4, 6, 1)
 
 

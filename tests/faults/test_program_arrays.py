@@ -216,7 +216,6 @@ def test_what_nobody_answers_is_a_decode_error_with_its_address() -> None:
 
 def test_problems_of_program_and_arrays_come_together() -> None:
     made = program()
-    made.add(Write(0x0210_0000 + 0x8_0000, 1))
     made.add(Other("LOADPDI", bytes(16), place="f, byte 0x0040"))
     made.patch(2, 0, 0, 2)
     made.add(Other("DDR_PATCH", bytes(8), (), place="f, byte 0x0050"))
@@ -226,8 +225,6 @@ def test_problems_of_program_and_arrays_come_together() -> None:
     with pytest.raises(InputFileError) as caught:
         run_program(made.operations, Array(), [Given("x", WORDS[:3])])
     assert [line.partition(" (")[0] for line in str(caught.value).splitlines()] == [
-        "program: nothing answers at offset 0x80000 of the memory tile at column 1, row 1, where there is "
-        "neither data memory nor a register",
         "f, byte 0x0040: the program loads PDI 0, which is not in the files",
         "program: argument offset is 2 bytes; it must be a multiple of 4",
         "f, byte 0x0050: the DDR_PATCH has 8 bytes, which is no known size",

@@ -13,6 +13,7 @@ import pytest
 from core_designs import lock_value, set_lock, timelines
 from memtile.arch.core import CORE
 from memtile.arch.register_map import tile_register
+from memtile.arch.tiles import TileName
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.core_view import core_views
 from memtile.model.state.tiles import Placed
@@ -301,6 +302,26 @@ def test_events_enable_disable_and_reset_a_core() -> None:
     unit.generate(USER)
     engine.wait(2)
     assert door.read32(CONTROL) == 3
+
+
+@pytest.mark.parametrize("kind", ["compute", "compute_2p"])
+def test_a_core_that_loses_its_enable_bit_raises_disabled(kind: TileName) -> None:
+    """DEV-CORE-8: whether a host or an event takes it, once; Disable_Event may be that event itself."""
+    engine = Engine([Placed(kind)])
+    door = engine.door(0)
+    unit = EventUnit(door, "core")
+    off = unit.number("USER_EVENT_1")
+    door.write32(ENABLING, unit.number("DISABLED") << 8)
+    for word, seen in ((0, False), (1, False), (3, False), (2, True)):
+        door.write32(CONTROL, word)
+        engine.wait(2)
+        assert (unit.status("DISABLED"), door.read32(ENABLING) >> 15 & 1) == (seen, seen)
+    door.write32(CONTROL, 1)
+    door.write32(ENABLING, off << 8 | 0x8000)
+    unit.count(0, start="USER_EVENT_1", stop="DISABLED")
+    unit.generate("USER_EVENT_1")
+    engine.wait(5)
+    assert (door.read32(CONTROL), unit.counted(0)) == (0, 1)
 
 
 def test_pc_events_are_kept_and_halt_nothing() -> None:

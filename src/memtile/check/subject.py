@@ -97,7 +97,7 @@ def of_mlir(loaded: Loaded) -> Subject:
     if loaded.sequence is not None:
         if any(map(is_scalar, loaded.sequence.arguments)):
             notes.append("the host sequence hangs on numbers that only a run has: its tasks are not checked")
-        _replay(loaded.sequence.steps, loaded.array, log, updates=bool(loaded.parameters))
+        notes += _replay(loaded.sequence.steps, loaded.array, log, updates=bool(loaded.parameters))
     devices = [loaded.configured, *(loaded.sequence.loads if loaded.sequence else ())]
     cores = {made.tiles[core.tile].index for made in devices for core in made.device.cores}
     known = [released_by_cores(made) for made in devices]
@@ -120,10 +120,10 @@ def of_program(operations: Sequence[Operation], array: Array) -> Subject:
     One that enables no core is half of a program: any core may run then.
     """
     log = TaskLog(array.engine)
-    _replay(operations, array, log)
+    notes = _replay(operations, array, log)
     cores = _with_kernels(array.engine)
     every = frozenset(map(int, array.engine.state.cores.tile))
-    return Subject(array.engine, log, array.tiles, cores or every, hosted=bool(cores))
+    return Subject(array.engine, log, array.tiles, cores or every, hosted=bool(cores), notes=notes)
 
 
 def _with_kernels(engine: Engine) -> frozenset[int]:
@@ -240,9 +240,14 @@ class _Host:
         self._log.take(self.place)
 
 
-def _replay(operations: Sequence[Operation], array: Array, log: TaskLog, *, updates: bool = False) -> None:
-    """Do the steps of a program; ``updates``: those from the scratchpad too, whose words somebody gave."""
-    host, log.host = _Host(array, log), 0
+def _replay(
+    operations: Sequence[Operation], array: Array, log: TaskLog, *, updates: bool = False
+) -> list[str]:
+    """Do the steps of a program; a line for each write that nothing answers.
+
+    ``updates``: do those from the scratchpad too, whose words somebody gave.
+    """
+    host, log.host, missed = _Host(array, log), 0, list[str]()
     handlers: dict[str, Callable[[Other], None]] = {
         PATCH: host.nothing,
         WAIT: host.wait,
@@ -255,4 +260,6 @@ def _replay(operations: Sequence[Operation], array: Array, log: TaskLog, *, upda
         ArrayShape.of(array.device, array.columns),
         handlers=handlers,
         before=host.come_to,
+        missed=lambda problem: missed.append(problem.message),
     )
+    return missed

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memtile.io.program.array_names import Wanted
     from memtile.io.program.run import ProgramResult
 
-Format = Literal["auto", "txn", "cdo", "dump", "xclbin", "pdi", "elf"]
+Format = Literal["auto", "txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
 
 
 @dataclass(frozen=True, slots=True)

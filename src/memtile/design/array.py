@@ -79,10 +79,9 @@ class Array(Bench):
         placed = _placed(found, self.columns)
         self._numbers = {(tile.column, tile.row): number for number, tile in enumerate(placed)}
         super().__init__(Engine(placed, timing, switched=True), found)
+        size, known = (self.columns, self.rows), self.engine.known_doors
         self.door = ArrayDoor(
-            lambda column, row: self.engine.door(self._number(column, row), timed=True),
-            self.columns,
-            self.rows,
+            lambda column, row: self.engine.door(self._number(column, row), timed=True), *size, known
         )
         self._buses: list[PacketBus] = []
         self._configured = 0  # buses whose registers are written

@@ -9,10 +9,12 @@ from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import Field
 from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.halts import UNKNOWN_FORMAT
 from memtile.explain.lock_waits import wait_text
 from memtile.explain.names import called, channel_name
 from memtile.explain.stream_waits import Waits, blocked_text
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.dma.registers import ERROR_UNKNOWN_FORMAT
 from memtile.model.state.causes import CAUSE_TEXT, Cause, Phase
 from memtile.sim.engine import Engine
 
@@ -65,9 +67,10 @@ class ChannelView:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """AM025 names of the error bits that are set, and the overflow bit."""
+        """AM025 names of the error bits that are set, and the overflow bit; and what no bit shows."""
         word = int(self.engine.channels.errors[self.ch])
-        return tuple(f.name for f in _errors(self.kind.name) if f.get(word))
+        unknown = (UNKNOWN_FORMAT,) if word >> ERROR_UNKNOWN_FORMAT & 1 else ()
+        return (*unknown, *(f.name for f in _errors(self.kind.name) if f.get(word)))
 
     @property
     def endless(self) -> bool:

@@ -52,6 +52,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "MT0316": "a tile whose clock is off, or whose reset is held, while others wait for it",
         "MT0317": "a core that is stalled at a lock which nobody can tell",
         "MT0318": "a host that ended before what it started was written",
+        "MT0319": "writes that nothing answers",
         "MT0401": "words come out in another order",
         "MT0402": "words come out shifted",
         "MT0403": "words that were never written come out",

@@ -1,8 +1,11 @@
-"""Why a channel has stopped at an error: the error bits of AM025 in words."""
+"""Why a channel has stopped at an error: the error bits of AM025, and what none of them shows, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+UNKNOWN_FORMAT = "a compressed format that is not public"
+"""Stands among the names of error bits for what no bit shows (DEV-AIE2P-3)."""
 
 CAUSES = {
     "Error_BD_Invalid": "the descriptor has no Valid_BD",
@@ -13,6 +16,7 @@ CAUSES = {
     "Error_FoT_BDs_per_Task": "the packet is longer than the chain of the task",
     "AXI_MM_Slave_Error": "external memory at {byte:#x} is read-only",
     "AXI_MM_Decode_Error": "no external memory is at {byte:#x}",
+    UNKNOWN_FORMAT: "send the data uncompressed, or try it on npu1",
 }
 
 

@@ -15,13 +15,21 @@ from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTE
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import Problem, RegisterError
+from memtile.hosts.array_accesses import ArrayAccesses
 from memtile.hosts.external_memory import ServedMemory
 from memtile.hosts.notices import Notice
-from memtile.hosts.posted_writes import PostedWrites
 from memtile.hosts.refusals import Access, nowhere, refusal
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.columns import Ints
 from memtile.sim.npi import Npi
+from memtile.sim.passing import READ
+
+Answer = int | RegisterError
+"""The word read, 0 for a write, or why nothing answers."""
+
+POLLS = 25
+"""Equal reads in a row after which a client waits: at 200 cycles each beyond all latencies of the array."""
 
 CYCLES_PER_READ = 200  # a poll of the driver reads every 200 us: 5000 reads, a million cycles, a second
 
@@ -43,10 +51,10 @@ class AddressSpace:
     def __init__(
         self, array: Array, cycles_per_read: int = CYCLES_PER_READ, memory: ServedMemory | None = None
     ) -> None:
-        self.array, self._cycles, self._memory = array, cycles_per_read, memory
+        self.array, self._memory = array, memory
         if memory is not None:
             memory.attach(array.engine)
-        self._posted = PostedWrites(array.engine)
+        self._accesses = ArrayAccesses(array.engine, cycles_per_read, POLLS)
         self._npi = Npi(array.engine)
         tiles = plain(array.engine.spec.tiles)
         places = zip(tiles.column.tolist(), tiles.row.tolist(), strict=True)
@@ -62,80 +70,103 @@ class AddressSpace:
         """The addresses of external memory; empty = there is none."""
         return str(self._memory) if self._memory is not None else ""
 
-    def write32(self, address: int, value: int) -> None:
-        """Write one 32-bit word; raises :class:`RegisterError` where nothing answers."""
-        if self._is_npi(address):
-            self._npi.write(address - NPI_BASE, value)
-        elif (word := self._in_memory(address)) is not None:
-            self._words[word] = value
-            self.array.engine.checks.host_accesses(address, 1, writes=True)
-        else:
-            self.array.door.write32(self._offset(address), value)
+    @property
+    def polled(self) -> int:
+        """How often a client has read the same ``POLLS`` times in a row so far."""
+        return self._accesses.stops
 
-    def write_many(self, addresses: Sequence[int], values: Sequence[int]) -> Iterator[Notice]:
-        """Write words in order, quickly; gives a notice for each that nothing answers."""
-        at = np.array(addresses, dtype=np.uint64)
-        words = np.array(values, dtype=np.int64)
+    def carry_out(self, accesses: Sequence[tuple[int, int | None]]) -> Iterator[list[Answer]]:
+        """Make reads and writes in order.
+
+        Args:
+            accesses: byte address and word to write; None = the word is read, after the array has run.
+
+        Yields:
+            What the next ones gave, each time that something may have happened that a client is told of.
+        """
+        at = np.array([address for address, _ in accesses], dtype=np.uint64)
+        words = np.array([READ if value is None else value for _, value in accesses], dtype=np.int64)
         inside = at - np.uint64(ARRAY_BASE) < ARRAY_BYTES
         ends = [*(np.flatnonzero(np.diff(inside)) + 1).tolist(), len(at)]
         for first, end in zip([0, *ends], ends, strict=False):
-            part = slice(first, end)
             if inside[first]:
-                yield from self._write_array(at[part], words[part])
+                yield from self._in_array(at[first:end] - np.uint64(ARRAY_BASE), words[first:end])
             else:
-                yield from self._write_elsewhere(addresses[part], values[part])
+                yield from ([self._elsewhere(*access)] for access in accesses[first:end])
 
-    def _write_array(self, at: npt.NDArray[np.uint64], words: npt.NDArray[np.int64]) -> Iterator[Notice]:
-        done = self._posted.write(at - np.uint64(ARRAY_BASE), words)
-        for n in np.flatnonzero(~done).tolist():
-            access = Access(int(at[n]), int(words[n]))
-            yield self.refused(access, self.array.door.refusal(access.address - ARRAY_BASE))
+    def _in_array(self, at: npt.NDArray[np.uint64], words: Ints) -> Iterator[list[Answer]]:
+        made = 0
+        for answers in self._accesses.perform(at, words):
+            yield [
+                word if word >= 0 else self.array.door.refusal(int(at[made + n]))
+                for n, word in enumerate(answers)
+            ]
+            made += len(answers)
 
-    def _write_elsewhere(self, addresses: Sequence[int], values: Sequence[int]) -> Iterator[Notice]:
-        for address, value in zip(addresses, values, strict=True):
-            try:
-                self.write32(address, value)
-            except RegisterError as error:
-                yield self.refused(Access(address, value), error)
+    def _elsewhere(self, address: int, value: int | None) -> Answer:
+        """An access to NPI registers, to external memory, or to what is not there."""
+        if value is None:
+            self._accesses.wait()
+        try:
+            if value is not None:
+                self._write(address, value)
+                return 0
+            word = self._read(address)
+        except RegisterError as error:
+            return error
+        self._accesses.note_read(address, word)
+        return word
+
+    def _write(self, address: int, value: int) -> None:
+        if self._is_npi(address):
+            self._npi.write(address - NPI_BASE, value)
+        else:
+            memory, word = self._in_memory(address, writes=True)
+            memory.words[word] = value
+
+    def _read(self, address: int) -> int:
+        if self._is_npi(address):
+            return self._npi.read(address - NPI_BASE)
+        memory, word = self._in_memory(address, writes=False)
+        return int(memory.words[word])
+
+    def write32(self, address: int, value: int) -> None:
+        """Write one 32-bit word; raises :class:`RegisterError` where nothing answers."""
+        self._one(address, value)
+
+    def read32(self, address: int) -> int:
+        """Let the array run, then read one word; raises :class:`RegisterError` where nothing answers."""
+        return self._one(address, None)
+
+    def _one(self, address: int, value: int | None) -> int:
+        (answer,) = next(self.carry_out([(address, value)]))
+        if isinstance(answer, RegisterError):
+            raise answer
+        return answer
 
     def refused(self, access: Access, error: RegisterError) -> Notice:
         """The notice about an access that was refused with ``error``."""
         return refusal(access, self._kinds, error)
 
-    def read32(self, address: int) -> int:
-        """Let the array run, then read one word; raises :class:`RegisterError` where nothing answers."""
-        self.array.engine.wait(self._cycles)
-        if self._is_npi(address):
-            return self._npi.read(address - NPI_BASE)
-        if (word := self._in_memory(address)) is not None:
-            self.array.engine.checks.host_accesses(address, 1, writes=False)
-            return int(self._words[word])
-        return self.array.door.read32(self._offset(address))
-
-    @property
-    def _words(self) -> npt.NDArray[np.uint32]:
-        assert self._memory is not None
-        return self._memory.words
-
-    def _in_memory(self, address: int) -> int | None:
-        """The index in ``_words`` of the word at ``address``."""
-        return None if self._memory is None else self._memory.find(address)
-
     @staticmethod
     def _is_npi(address: int) -> bool:
         return NPI_BASE <= address < NPI_BASE + NPI_BYTES and address % WORD_BYTES == 0
 
-    def _offset(self, address: int) -> int:
-        if 0 <= address - ARRAY_BASE < ARRAY_BYTES:
-            return address - ARRAY_BASE
-        raise RegisterError(
-            Problem(
-                reason="nowhere",
-                where="host",
-                field="address",
-                given=f"{address:#x}",
-                allowed=f"the array from {ARRAY_BASE:#x}",
-                source="open driver",
-                says=nowhere(address, self.memories),
+    def _in_memory(self, address: int, *, writes: bool) -> tuple[ServedMemory, int]:
+        """The memory and the word in it that is accessed at ``address``; raises if there is none."""
+        memory = self._memory
+        word = None if memory is None else memory.find(address)
+        if memory is None or word is None:
+            raise RegisterError(
+                Problem(
+                    reason="nowhere",
+                    where="host",
+                    field="address",
+                    given=f"{address:#x}",
+                    allowed=f"the array from {ARRAY_BASE:#x}",
+                    source="open driver",
+                    says=nowhere(address, self.memories),
+                )
             )
-        )
+        self.array.engine.checks.host_accesses(address, 1, writes=writes)
+        return memory, word

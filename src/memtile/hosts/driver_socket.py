@@ -17,18 +17,18 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memtile.errors import InputFileError, MemtileError, Problem, RegisterError, SimulationError
+from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.findings import Finding
 from memtile.hosts import admission
 from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.admission import Admission
+from memtile.hosts.client_accesses import ClientAccesses, Counts
 from memtile.hosts.driver_protocol import FORMS, NO_ANSWER, parse, reply
 from memtile.hosts.notices import Log, Notice, Notices
 from memtile.hosts.own_files import claimed, placed, write_private
 from memtile.hosts.questions import NO_QUESTION, Ask, answered, question, refused
-from memtile.hosts.refusals import Access
 from memtile.hosts.served_run import ServedRun
-from memtile.hosts.standstill import Standstill
+from memtile.hosts.standstill import why_nothing_changes
 from memtile.hosts.witness import Witness
 
 PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
@@ -39,24 +39,6 @@ _CHUNK = 1 << 14  # bytes taken at once; bounds what one client keeps the others
 _SHOWN = 60  # bytes of a malformed line in the log
 _AT_ONCE: int | None = getattr(socket, "TCP_QUICKACK", None)
 _SOURCE = "simulator protocol of the open driver"
-
-
-@dataclass
-class Counts:
-    """What was done for one client, or for all."""
-
-    writes: int = 0
-    reads: int = 0
-    malformed: int = 0
-    refused: int = 0
-
-    def add(self, other: Counts) -> None:
-        """Add the counts of a client."""
-        for name, count in vars(other).items():
-            setattr(self, name, getattr(self, name) + count)
-
-    def __str__(self) -> str:
-        return ", ".join(f"{count:,} {name}" for name, count in vars(self).items())
 
 
 class _Client(asyncio.BufferedProtocol):
@@ -71,21 +53,19 @@ class _Client(asyncio.BufferedProtocol):
     """
 
     def __init__(self, served: _Served, number: int, gone: Callable[[_Client], None]) -> None:
-        self._space, self._witnessed, self._gone = served.space, served.look, gone
-        self._polled, self._ask, self._told = served.polled, served.ask, served.races
+        self._gone, self._ask, self._told = gone, served.ask, served.races
         self._log: Log = lambda text: served.log(f"client {number}: {text}")
-        self._notices = Notices(self._log, served.every)
+        self._notices, self.counts = Notices(self._log, served.every), Counts()
         self._admission, self._buffer = served.admission, served.buffer
+        self._accesses = ClientAccesses(served, self._notices, self.counts)
         self._rest = b""
         self._later: list[bytes] = []  # lines that wait until a long answer was taken
         self._is_full = False
         self._deadline: asyncio.TimerHandle | None = None  # for the token
-        self._addresses: list[int] = []
-        self._values: list[int] = []
+        self._is_foreign = False  # it has sent a line of another protocol
         self.is_admitted = False
         self.is_too_many = False  # there is no place for it
         self.transport: asyncio.Transport | None = None
-        self.counts = Counts()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -116,6 +96,7 @@ class _Client(asyncio.BufferedProtocol):
         self._stop_waiting()
         if self._rest:
             self._answer(self._rest)  # an unfinished line
+            self._accesses.carry_out()
         self._told()
         self._notices.sum_up()
         self._log(f"{f'lost ({exc})' if exc else 'gone'}: {self.counts}")
@@ -168,19 +149,20 @@ class _Client(asyncio.BufferedProtocol):
     def _obey(self, lines: list[bytes]) -> None:
         """Do what lines say, and answer; what follows a question waits until the answer was taken."""
         assert self.transport is not None
-        answers = []
+        answers: list[bytes] = []
         for n, line in enumerate(lines, 1):
-            if (answer := self._answer(line + b"\n")) is not None:
-                answers.append(answer)
-                if line.startswith(b"Q"):
-                    self._later = lines[n:]
-                    break
-            if self.transport.is_closing():
-                return
-        self._write()
-        if answers:
-            self.transport.write(b"".join(answers))
-        if self._later:
+            answers.append(self._answer(line + b"\n"))
+            if self._is_foreign:
+                break
+            if line.startswith(b"Q"):
+                self._later = lines[n:]
+                break
+        answers.append(self._accesses.carry_out())
+        if given := b"".join(answers):
+            self.transport.write(given)
+        if self._is_foreign:
+            self.end(admission.NO_LINE)
+        elif self._later:
             self.transport.pause_reading()
             asyncio.get_running_loop().call_soon(self._go_on)
 
@@ -198,65 +180,28 @@ class _Client(asyncio.BufferedProtocol):
         if _AT_ONCE is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _AT_ONCE, 1)  # Linux takes it back after a while
 
-    def _answer(self, line: bytes) -> bytes | None:
+    def _answer(self, line: bytes) -> bytes:
+        """The answer to a line and to what waited before it, empty while accesses wait."""
         request = parse(line)
-        if request is None and (what := question(line)) is not None:
-            self._write()
-            return answered(what, self._ask)
-        if request is None:
-            self._malformed(line)
-            return self._reply_to_malformed(line)
-        if request.value is None:
-            return reply(self._read(request.address))
-        self._addresses.append(request.address)
-        self._values.append(request.value)
-        return None
+        if request is not None:
+            self._accesses.add(request)
+            return b""
+        given = self._accesses.carry_out()
+        if (what := question(line)) is not None:
+            return given + answered(what, self._ask)
+        self._malformed(line)
+        match line[:1]:  # no client waits for ever
+            case b"R":
+                return given + reply(NO_ANSWER)
+            case b"Q":
+                return given + refused(NO_QUESTION)
+        self._is_foreign = not line.startswith(b"W")
+        return given
 
     def _malformed(self, line: bytes) -> None:
         self.counts.malformed += 1
         text = f"malformed line {line[:_SHOWN]!r}; lines are {FORMS}"
         self._notices.tell(Notice("malformed lines", text, text))
-
-    def _reply_to_malformed(self, line: bytes) -> bytes | None:
-        """The answer to a line that is no request, so that nobody waits; another protocol ends the client."""
-        match line[:1]:
-            case b"W":
-                return None
-            case b"R":
-                return reply(NO_ANSWER)
-            case b"Q":
-                return refused(NO_QUESTION)
-        self._write()
-        self.end(admission.NO_LINE)
-        return None
-
-    def _read(self, address: int) -> int:
-        self._write()
-        self.counts.reads += 1
-        try:
-            value = self._space.read32(address)
-            self._polled(address, value)
-            return value
-        except RegisterError as error:
-            self._refused(self._space.refused(Access(address, None), error))
-            return NO_ANSWER
-        except SimulationError as error:  # such as a format that is not public
-            self._refused(Notice("what has no model", str(error), str(error)))
-            return NO_ANSWER
-        finally:
-            self._witnessed()
-
-    def _write(self) -> None:
-        if self._values:
-            for notice in self._space.write_many(self._addresses, self._values):
-                self._refused(notice)
-            self.counts.writes += len(self._values)
-            self._addresses, self._values = [], []
-            self._witnessed()
-
-    def _refused(self, notice: Notice) -> None:
-        self.counts.refused += 1
-        self._notices.tell(notice)
 
 
 class _Served:
@@ -278,15 +223,13 @@ class _Served:
         self.buffer = bytearray(_CHUNK)  # filled and read within one call
         self.notices = Notices(log, every)
         self._witness = Witness(space.array.engine, space.memories)
-        self._standstill = Standstill(space.array.engine)
         self._findings: set[tuple[str, str]] = set()  # told already: code and message
 
-    def polled(self, address: int, value: int) -> None:
+    def polled(self, address: int) -> None:
         """Tell why nothing changes any more where a client reads again and again."""
-        for notice in self._standstill.read(address, value):
+        for notice in why_nothing_changes(self.space.array.engine, address):
             self.notices.tell(notice)
-        if self._standstill.stands:
-            self.races()
+        self.races()
 
     def races(self) -> None:
         """Tell what nothing orders, what was told before left out."""

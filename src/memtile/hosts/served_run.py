@@ -81,13 +81,9 @@ class ServedRun:
         return race_findings(self.array.engine, watch.so_far(), watch, self._areas)
 
     def result(self) -> Result:
-        """The result so far: the array goes on for as long as before a read, then it is looked at.
-
-        Raises:
-            SimulationError: a channel is set up for what has no model.
-        """
+        """The result so far: the array goes on for as long as before a read, then it is looked at."""
         engine = self.array.engine
-        stop = engine.run(engine.now + self._cycles)
+        stop = engine.advance(engine.now + self._cycles)
         found = outcome(engine, stop, {}, (), moves=self._moves)
         if found.status is Status.LIMIT:
             found = replace(found, status=Status.INTERRUPTED)

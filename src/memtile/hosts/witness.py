@@ -11,25 +11,17 @@ from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView
 from memtile.explain.circuit_errors import barred_text
 from memtile.explain.core_view import idle_text
+from memtile.explain.halts import CAUSES
 from memtile.explain.stuck_packets import stuck_text
 from memtile.hosts.notices import Notice
-from memtile.jit.tables import plain
+from memtile.jit.tables import cells, plain
 from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW, QUEUE_START_BD_MASK
 from memtile.sim import machine
 from memtile.sim.core_control import ENABLE, control_places
 from memtile.sim.engine import Engine
 
 _STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)
-_CAUSES = {
-    "Error_BD_Invalid": "the descriptor has no Valid_BD",
-    "Error_BD_Unavailable": "the descriptor is one of those that only channels of the other parity have",
-    "Error_DM_Access_to_Unavailable": "an address is in no memory that the channel reaches",
-    "Error_Lock_Access_to_Unavailable": "a lock is none that the channel reaches",
-    "Error_FoT_Length_Exceeded": "the packet is longer than the descriptor, {length} words",
-    "Error_FoT_BDs_per_Task": "the packet is longer than the chain of the task",
-    "AXI_MM_Slave_Error": "external memory at {byte:#x} is read-only",
-    "AXI_MM_Decode_Error": "no external memory is at {byte:#x}; {memories}",
-}
+_CAUSES = {**CAUSES, "AXI_MM_Decode_Error": "no external memory is at {byte:#x}; {memories}"}
 
 
 class Witness:
@@ -42,6 +34,7 @@ class Witness:
 
     def __init__(self, engine: Engine, memories: str = "") -> None:
         self._engine, self._memories = engine, memories
+        self._alarms, self._seen = cells(engine.state.clock).alarms, -1
         self._errors = engine.channels.errors.copy()
         self._lost = engine.channels.pushes_lost.copy()
         self._switch = plain(engine.state.switch)
@@ -53,6 +46,9 @@ class Witness:
     def look(self) -> Iterator[Notice]:
         """A notice for each thing that was not there when it looked last."""
         engine, c = self._engine, self._engine.channels
+        if self._alarms[0] == self._seen:
+            return
+        self._seen = self._alarms[0]
         if not np.array_equal(c.errors, self._errors):
             new = c.errors & ~self._errors & _STOPPING
             self._errors = c.errors.copy()

@@ -50,6 +50,7 @@ def follow(state: State) -> None:
     """Act on what was written to the registers of column clocks and resets since the last time."""
     st = at_hand(state)
     st.clock.columns_written[0] = 0
+    st.clock.alarms[0] += 1
     below = _interface_below(st.spec)
     inside = below >= 0
     held = inside & (_values(st, _RESET.offset, below) & _HOLD != 0)

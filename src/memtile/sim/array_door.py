@@ -12,6 +12,8 @@ from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES
 from memtile.errors import Problem, RegisterError
 from memtile.sim.door import Door
 
+Known = tuple[dict[int, Door], dict[int, Door]]
+_OFFSET = TILE_BYTES - 1
 _SOURCE = "AM020: tile address = column << 25 | row << 20 | offset"
 
 
@@ -22,12 +24,15 @@ class ArrayDoor:
         door: the door of a tile by column and row.
         columns: columns of the array.
         rows: rows of the array.
+        known: doors that were asked for by their addresses' upper bits, with and without the time of a host;
+            whoever changes what ``door`` gives empties both.
 
     Every method raises :class:`RegisterError` for an address at which there is no tile, and as ``Door`` does.
     """
 
-    def __init__(self, door: Callable[[int, int], Door], columns: int, rows: int) -> None:
+    def __init__(self, door: Callable[[int, int], Door], columns: int, rows: int, known: Known) -> None:
         self._door, self._columns, self._rows = door, columns, rows
+        (self._known, self._known_at_once) = known
 
     @staticmethod
     def address(column: int, row: int, offset: int = 0) -> int:
@@ -36,15 +41,23 @@ class ArrayDoor:
 
     def at_once(self) -> ArrayDoor:
         """The same door without the time of a host, for what is set up or looked at from outside."""
-        return ArrayDoor(lambda column, row: self._door(column, row).at_once(), self._columns, self._rows)
+        known = self._known_at_once
+        return ArrayDoor(
+            lambda column, row: self._door(column, row).at_once(), self._columns, self._rows, (known, known)
+        )
 
     def write32(self, address: int, value: int) -> None:
         """Write one 32-bit word."""
+        if type(address) is int and (door := self._known.get(address >> ROW_SHIFT)) is not None:
+            door.write32(address & _OFFSET, value)
+            return
         door, offset = self._find(address)
         door.write32(offset, value)
 
     def read32(self, address: int) -> int:
         """Read one 32-bit word, with the side effects of the read."""
+        if type(address) is int and (door := self._known.get(address >> ROW_SHIFT)) is not None:
+            return door.read32(address & _OFFSET)
         door, offset = self._find(address)
         return door.read32(offset)
 
@@ -101,7 +114,8 @@ class ArrayDoor:
         column, rest = divmod(address, 1 << COLUMN_SHIFT)
         row, offset = rest >> ROW_SHIFT, rest % TILE_BYTES
         if 0 <= column < self._columns and row < self._rows:
-            return self._door(column, row), offset
+            door = self._known[int(address) >> ROW_SHIFT] = self._door(column, row)
+            return door, offset
         raise RegisterError(
             Problem(
                 reason="address",

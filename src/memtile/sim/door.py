@@ -16,7 +16,7 @@ import numpy.typing as npt
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem, RegisterError
-from memtile.jit.tables import plain
+from memtile.jit.tables import cells
 from memtile.model import axi
 from memtile.model.checking import notes
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -26,9 +26,11 @@ from memtile.model.state.memory import Origin
 from memtile.model.state.state import State
 from memtile.sim import host_memory, machine, passing
 from memtile.sim.host_time import HostTime
+from memtile.sim.passing import READ
 from memtile.sim.wordless import gone
 
 _WORD_MAX = (1 << WORD_BITS) - 1
+_NO_OFFSET = ~(TILE_BYTES - WORD_BYTES)  # bits that no byte offset of a word has
 _SOURCE = "AM025 memory map"
 _FEW = 16  # words that are sooner written one after another than laid out for compiled code
 
@@ -64,7 +66,9 @@ class Door:
     ) -> None:
         self._spec, self._state, self._tile = state.spec, state, tile
         self._filled, self._look = filled, looks
-        self._off, self._host = plain(state.gates).off, host
+        self._off, self._host = cells(state.gates).off, host
+        self._wordless = cells(state.clock).wordless
+        self._access = self._access_at_once if host is None else host.access
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
         self._memory_bytes, self._memory_base = (
             self._kind.memory_bytes,
@@ -79,32 +83,38 @@ class Door:
 
     def write32(self, offset: int, value: int) -> None:
         """Write one 32-bit word at byte ``offset``."""
+        if (
+            type(offset) is not int
+            or offset & _NO_OFFSET
+            or type(value) is not int
+            or not 0 <= value <= _WORD_MAX
+            or self._off[self._tile]
+        ):
+            self._write_slowly(offset, value)
+            return
+        if self._access(self._tile, offset, value) < 0:
+            raise self._unanswered(offset)
+        if offset < self._memory_bytes and self._filled is not None:
+            self._filled[self._memory_base + offset // WORD_BYTES] = True
+
+    def _access_at_once(self, tile: int, offset: int, value: int) -> int:
         if self._look is not None:
             self._look()
-        if self._host is not None:
-            self._host.access(self._tile)
-        if (
-            type(offset) is int
-            and type(value) is int
-            and 0 <= value <= _WORD_MAX
-            and 0 <= offset < TILE_BYTES
-            and not offset % WORD_BYTES
-            and not self._off[self._tile]
-        ):
-            if machine.write(self._state, self._tile, offset, value) == axi.SLAVE_ERROR:
-                raise self._unmapped(offset)
-        else:
-            self._write(offset, value)  # says what is wrong, or takes numbers of another type
-        if offset < self._memory_bytes:
-            self._fill(offset, WORD_BYTES)
-            self._use_memory(offset, WORD_BYTES)
+        return machine.access_at_once(self._state, tile, offset, value)
+
+    def _write_slowly(self, offset: int, value: int) -> None:
+        """Say what is wrong with a write, or take numbers of another type."""
+        self._arrive(1)
+        self._write(offset, value)
+        self._fill(offset, WORD_BYTES)
+        self._use_memory(offset, WORD_BYTES)
 
     def _arrive(self, words: int) -> None:
         """Let time pass until the host comes to an access of so many words."""
         if self._look is not None:
             self._look()
         if self._host is not None:
-            self._host.access(self._tile, words)
+            self._host.begin(self._tile, words)
 
     def _fill(self, offset: int, count: int) -> None:
         """Bytes are written: those of data memory have contents from now on."""
@@ -127,6 +137,15 @@ class Door:
 
     def read32(self, offset: int) -> int:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
+        if type(offset) is not int or offset & _NO_OFFSET or self._off[self._tile] or self._wordless[0]:
+            return self._read_slowly(offset)
+        value = self._access(self._tile, offset, READ)
+        if value < 0:
+            raise self._unanswered(offset)
+        return value
+
+    def _read_slowly(self, offset: int) -> int:
+        """Say what is wrong with a read, or take a number of another type."""
         self._arrive(1)
         self._check_offset(offset)
         self._must_have_words(offset)
@@ -140,6 +159,10 @@ class Door:
         if value == axi.SLAVE_ERROR:
             raise self._unmapped(offset)
         return int(value)
+
+    def _unanswered(self, offset: int) -> RegisterError:
+        """Why a word did not answer."""
+        return self._without_clock(offset) if self._off[self._tile] else self._unmapped(offset)
 
     def mask_write32(self, offset: int, mask: int, value: int) -> None:
         """Read, replace the bits of ``mask`` by those of ``value``, write."""
@@ -235,7 +258,7 @@ class Door:
 
     def _must_have_words(self, offset: int) -> None:
         """Refuse reads of data memory in which a run has left no words."""
-        if offset < self._memory_bytes and plain(self._state.clock).wordless[0]:
+        if offset < self._memory_bytes and self._wordless[0]:
             raise gone(f"{self._kind.title}, {offset:#07x}", "reads of data memory")
 
     def poll(self, offset: int, mask: int, value: int, advance: Callable[[], bool]) -> bool:

@@ -33,9 +33,9 @@ from memtile.sim.external import ExternalMemory
 from memtile.sim.fast_forward import FastForward
 from memtile.sim.feed import AtPorts, Feed, Flags, Offer, Words, no_tlast, whole
 from memtile.sim.fresh import fresh_state
+from memtile.sim.host_accesses import HostAccesses
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
-from memtile.sim.many_writes import ManyWrites
 from memtile.sim.own_clocks import OwnClocks
 from memtile.sim.partition import unmodelled
 from memtile.sim.port_buffers import Sinks, Sources
@@ -51,7 +51,7 @@ _NOBODY = Caught()  # takes words
 Progress = Callable[[int], None]
 
 
-class Engine(ManyWrites):
+class Engine(HostAccesses):
     """A model of placed tiles and the clock that drives it.
 
     Args:
@@ -74,6 +74,7 @@ class Engine(ManyWrites):
         clocks: whether what does not hang together has clocks of its own.
         words_needed_by: why a run that was to be without words moved them.
         read_by_host: whether a host may read words while the array runs.
+        known_doors: what doors of arrays remember, until somebody comes before the doors of tiles.
         left: words that left the array at switch ports, each with its TLAST, by port.
     """
 
@@ -107,6 +108,7 @@ class Engine(ManyWrites):
         self.read_by_host = False
         self.host = HostTime(self._state, self)
         self._doors: dict[tuple[int, bool], Door] = {}
+        self.known_doors: tuple[dict[int, Door], dict[int, Door]] = ({}, {})
         self._sources, self._sinks = Sources(self._feeds), Sinks()
         self._new_at_ports = False  # what was fed, caught or paced has not been laid out
         self._caught: dict[int, Caught] = {}
@@ -179,6 +181,8 @@ class Engine(ManyWrites):
     def observe(self, observer: Callable[[Door, int], Door]) -> None:
         """Hand out what ``observer`` puts before the door of a tile, instead of the door, from now on."""
         self._observer = observer
+        for known in self.known_doors:
+            known.clear()
 
     @contextmanager
     def watched(self, watcher: Callable[[], None]) -> Iterator[None]:
@@ -231,9 +235,14 @@ class Engine(ManyWrites):
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is that of the last completed slice.
             DesignError: a kernel asks for something that its core does not have or see.
-            SimulationError: a channel is set to compress in a format that is not public.
+            SimulationError: a channel was to compress in a format that is not public, and is halted.
         """
+        stop = self.advance(until, progress)
         refuse_unknown(self._state)
+        return stop
+
+    def advance(self, until: int, progress: Progress | None = None) -> clock.Stop:
+        """:meth:`run` for whoever looks at halted channels itself, whatever has halted them."""
         self.checks.go_on()
         self._choose_words()
         self._attach()
@@ -254,7 +263,6 @@ class Engine(ManyWrites):
                 if progress is not None:
                     progress(self.now)
                 if stop is clock.Stop.QUIET or (stop is clock.Stop.LIMIT and self.now >= until):
-                    refuse_unknown(self._state)  # what control packets and kernels have set up
                     return stop
         finally:
             self.cores.follow_tapes()
@@ -275,32 +283,17 @@ class Engine(ManyWrites):
         Raises:
             KeyboardInterrupt: Ctrl-C, see :meth:`run`.
             DesignError: a kernel asks for something that its core does not have or see.
+            SimulationError: see :meth:`run`.
         """
+        self._pass(cycles)
+        refuse_unknown(self._state)
+
+    def _pass(self, cycles: int) -> None:
         self._state.clock.passing[0] = 1
         try:
-            self.run(self.now + cycles)
+            self.advance(self.now + cycles)
         finally:
             self._state.clock.passing[0] = 0
-
-    def pass_to(self, cycle: int) -> None:
-        """Let time pass up to ``cycle`` for a host that is busy until then; idle cycles cost nothing.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
-            DesignError: a kernel asks for something that its core does not have or see.
-        """
-        if self._alone(cycle):
-            self._unsettled = True
-            if self.host.jump(cycle):
-                return
-            self._state = self.external.shown_to(self._state)
-            there = machine.pass_time(self._state, cycle)
-            self._serve_ports(all_words=True)
-            if there:
-                return
-        before = self.now
-        self.wait(cycle - before)
-        self._state.clock.host_waited[0] += self.now - before
 
     @property
     def observed(self) -> bool:
@@ -310,6 +303,10 @@ class Engine(ManyWrites):
     def _now_written(self) -> State:
         self._state, self._unsettled = self.external.shown_to(self._state), True
         return self._state
+
+    @property
+    def _free(self) -> bool:
+        return self._watcher is None and not self._new_at_ports and not self.upsets.scheduled
 
     def _alone(self, until: int) -> bool:
         return self._watcher is None and not self._new_at_ports and until <= self.upsets.next_cycle

@@ -86,6 +86,7 @@ class ExternalMemory:
 
     def __init__(self) -> None:
         self._buffers: dict[str, ExternalBuffer] = {}
+        self._shown: State | None = None  # that was brought in line last, while the buffers are the same
 
     @property
     def buffers(self) -> Mapping[str, ExternalBuffer]:
@@ -107,12 +108,13 @@ class ExternalMemory:
         at = self._free() if address is None else address
         buffer = ExternalBuffer(name, at, array, bool(array.flags.writeable))
         raise_if(list(self._faults(buffer)), DesignError)
-        self._buffers[name] = buffer
+        self._buffers[name], self._shown = buffer, None
         return buffer
 
     def drop(self, name: str) -> None:
         """Take a buffer away, if there is one of this name; nothing answers there then."""
         self._buffers.pop(name, None)
+        self._shown = None
 
     def add_file(
         self,
@@ -144,6 +146,11 @@ class ExternalMemory:
 
     def shown_to(self, st: State) -> State:
         """The state in which the interface tiles reach all buffers; the same one if they do already."""
+        if st is not self._shown:
+            self._shown = self._in_line(st)
+        return self._shown
+
+    def _in_line(self, st: State) -> State:
         buffers = self._buffers.values()
         if len(buffers) == len(st.region_homes) and all(map(eq, map(_home, buffers), st.region_homes)):
             return st

@@ -6,7 +6,7 @@ two runs (docs/timing.md, DEV-HOST-1).
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NoReturn, Protocol
 from weakref import ref
 
 from memtile.errors import DesignError, Problem
@@ -14,6 +14,7 @@ from memtile.jit.tables import plain
 from memtile.model.checking.history import ON
 from memtile.model.memory import axi_port
 from memtile.model.state.state import State
+from memtile.sim import machine
 
 ACTING = (
     "active_channels",
@@ -35,6 +36,9 @@ class PassesTime(Protocol):
 
     def pass_to(self, cycle: int) -> None:
         """Let time pass up to a cycle."""
+
+    def access(self, tile: int, offset: int, value: int) -> int:
+        """Have the host read or write a word when it comes to it."""
 
 
 class HostTime:
@@ -73,7 +77,13 @@ class HostTime:
         """Cycles that have passed between accesses."""
         return int(self._clock.host_waited[0])
 
-    def access(self, tile: int, words: int = 1) -> None:
+    def access(self, tile: int, offset: int, value: int) -> int:
+        """Read a word (``value`` is ``READ``) or write it, when the host comes to it."""
+        if self.stopped:
+            return machine.access_at_once(self._state, tile, offset, value)
+        return (self._engine() or self._without_model()).access(tile, offset, value)
+
+    def begin(self, tile: int, words: int) -> None:
         """Let time pass until an access to a tile can be made; a block goes as one burst.
 
         Args:
@@ -103,21 +113,22 @@ class HostTime:
             axi_port.begin(self._state, tile, word, words)
 
     def _pass_to(self, cycle: int) -> None:
-        engine = self._engine()
-        if engine is None:
-            raise DesignError(
-                Problem(
-                    reason="no_model",
-                    where="door",
-                    field="model",
-                    given="a door whose model is gone",
-                    allowed="doors of models that somebody has",
-                    source="a door that takes the time of a host needs the clock of its model",
-                    next_step="Keep the array, or its engine, as long as its doors.",
-                    says="the model of this door is gone",
-                )
+        (self._engine() or self._without_model()).pass_to(cycle)
+
+    @staticmethod
+    def _without_model() -> NoReturn:
+        raise DesignError(
+            Problem(
+                reason="no_model",
+                where="door",
+                field="model",
+                given="a door whose model is gone",
+                allowed="doors of models that somebody has",
+                source="a door that takes the time of a host needs the clock of its model",
+                next_step="Keep the array, or its engine, as long as its doors.",
+                says="the model of this door is gone",
             )
-        engine.pass_to(cycle)
+        )
 
     def spend(self, cycles: int) -> None:
         """Let time pass until the host is free; then it is busy for ``cycles`` cycles."""

@@ -11,7 +11,6 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED, entry, jit
 from memtile.jit.struct_layout import lay_out
@@ -26,9 +25,7 @@ from memtile.sim import clock, passing
 from memtile.sim.forward import loop, reach, replay, rings
 from memtile.sim.forward.places import Arrays
 from memtile.sim.forward.reach import Groups
-from memtile.sim.passing import Posted, Programmed
-
-Bools = npt.NDArray[np.bool_]
+from memtile.sim.passing import Accesses, Programmed
 
 
 class _ExecutionsArrays(NamedTuple):
@@ -55,7 +52,7 @@ class Operation(IntEnum):
     RUN = 0  # x: cycle to reach
     READ = 1  # x: tile, y: offset
     WRITE = 2  # x: tile, y: offset, z: word
-    WRITE_MANY = 3  # more: Posted
+    PERFORM = 3  # more: Accesses
     EXECUTE = 4  # x: limit, more: Executions
     SETTLE = 5
     PASS = 6  # x: cycle to reach
@@ -66,25 +63,26 @@ class Operation(IntEnum):
     END_REPLAY = 11  # more: Arrays
     PUT_BACK = 12  # x: number of an action, more: Arrays
     GROUP = 13  # more: Groups
+    ACCESS = 14  # x: tile, y: offset, z: word or READ
 
 
 COMPILED = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
 """What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
 
 FOLLOW = 1  # a write was answered, and there is to do what ``column_clock`` does
-_WRITE, _READ = int(Operation.WRITE), int(Operation.READ)  # members of an enum are slow to look up
+# Members of an enum are slow to look up.
+_WRITE, _READ, _ACCESS = int(Operation.WRITE), int(Operation.READ), int(Operation.ACCESS)
 _RUN, _FORWARD = int(Operation.RUN), int(Operation.FORWARD)
 _STOPS = {int(stop): stop for stop in clock.Stop}
 _NO_INTS = np.zeros(0, dtype=np.int64)
 _NO_WORDS, _NO_BYTES = np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8)
-_NO_BOOLS = np.zeros(0, dtype=np.bool_)
 _state_in, _order_in = dereference(State), dereference(Order)
-_posted_in, _programmed_in = dereference(Posted), dereference(Programmed)
+_accesses_in, _programmed_in = dereference(Accesses), dereference(Programmed)
 _executions_in, _arrays_in = dereference(Executions), dereference(Arrays)
 _groups_in = dereference(Groups)
 for _struct in (
     Order(_NO_INTS),
-    Posted(_NO_INTS, _NO_INTS, _NO_INTS, _NO_BOOLS),
+    Accesses(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Programmed(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Executions(_NO_INTS, _NO_INTS, _NO_INTS),
     Arrays(*(_NO_INTS,) * 5, _NO_WORDS, _NO_BYTES, _NO_INTS, _NO_INTS, _NO_BYTES, _NO_INTS, _NO_INTS),
@@ -111,8 +109,10 @@ def carry_out(  # noqa: C901 - a flat table
         return axi.read(st, x, y)
     if operation == Operation.WRITE:
         return write_one(st, x, y, z)
-    if operation == Operation.WRITE_MANY:
-        return passing.write_many(st, _posted_in(more))
+    if operation == Operation.ACCESS:
+        return passing.access_now(st, x, y, z)
+    if operation == Operation.PERFORM:
+        return passing.perform(st, _accesses_in(more))
     if operation == Operation.SET_UP:
         return passing.set_up(st, _programmed_in(more), x)
     if operation == Operation.EXECUTE:
@@ -138,7 +138,7 @@ def carry_out(  # noqa: C901 - a flat table
     return 0
 
 
-@entry(COMPILED, State, Order, Posted, Programmed, Executions, Arrays, Groups)
+@entry(COMPILED, State, Order, Accesses, Programmed, Executions, Arrays, Groups)
 def operate(st: int, order: int) -> int:
     """The same for the address of the state, and of an :class:`Order`."""
     numbers = _order_in(order).numbers
@@ -277,12 +277,32 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
     return axi.OKAY
 
 
-def write_many(st: State, writes: Posted) -> int:
-    """Write many words, see ``passing.write_many``; how many it came to."""
-    written = ask(st, Operation.WRITE_MANY, more=writes)
+def access_at_once(st: State, tile: int, offset: int, value: int) -> int:
+    """Read one word (``value`` is ``passing.READ``) or write it in no time."""
+    return read(st, tile, offset) if value == passing.READ else write(st, tile, offset, value)
+
+
+def access(st: State, tile: int, offset: int, value: int) -> int:
+    """Read or write one word when the host comes to it, see ``passing.access_now``."""
+    if ENABLED:
+        desk: Desk = st.desk or _desk_of(st)
+        numbers = desk.numbers
+        numbers[0], numbers[1], numbers[2], numbers[3] = _ACCESS, tile, offset, value
+        operate.held(*desk.given)
+        answer: int = desk.answer.value
+    else:
+        answer = passing.access_now(st, tile, offset, value)
+    if answer >= passing.ACTED and st.clock.columns_written[0]:
+        column_clock.follow(st)
+    return answer
+
+
+def perform(st: State, accesses: Accesses) -> int:
+    """Make many accesses, see ``passing.perform``; how many it came to."""
+    made = ask(st, Operation.PERFORM, more=accesses)
     if st.clock.columns_written[0]:
         column_clock.follow(st)
-    return written
+    return made
 
 
 def set_up(st: State, writes: Programmed, end: int = 0) -> int:

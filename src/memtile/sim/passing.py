@@ -6,13 +6,13 @@ acts: then the clock moves at once, and a cycle costs nothing.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from memtile.arch.registers import WORD_BITS
-from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.tiles import TILE_BYTES, WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.jit.structs import Struct
 from memtile.model import axi
@@ -22,23 +22,51 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock
 
-Bools = npt.NDArray[np.bool_]
-
-
 WORD_MAX = (1 << WORD_BITS) - 1
 AT_ONCE = -1  # cost of a word that takes no time
 NEXT = -2  # likewise, and the word is the next one of a block
+READ = -1  # as value of an access: the word is read
+LATER = -2  # answer to an access before which Python has to take part; ``axi.SLAVE_ERROR`` is another one
+ACTED = 1 << WORD_BITS  # in the answer to an access: Python has to take part afterwards
+MOST_STEPPED = 1 << 12  # cycles before a read; in longer waits Python jumps over what repeats
 
 
-class _Posted(NamedTuple):
+class Counter(IntEnum):
+    """Columns of ``Accesses.counters``."""
+
+    AT = 0  # the next access
+    END = 1  # behind the last one
+    WAIT = 2  # cycles before each read
+    DUE = 3  # cycle in which the wait before the next access ends, -1 = it has not begun
+    PLACE = 4  # of the last word read, as ``place_of_word`` numbers them
+    VALUE = 5  # that word
+    TIMES = 6  # reads in a row that gave it
+    MOST = 7  # reads after which Python takes part
+    STOPS = 8  # times that this happened
+
+
+class _Accesses(NamedTuple):
     tiles: Ints
     offsets: Ints
     values: Ints
-    done: Bools
+    answers: Ints
+    counters: Ints
 
 
-class Posted(_Posted, Struct):
-    """Words that a host writes: tile (-1 = none), byte offset in it, value; out: whether it was answered."""
+class Accesses(_Accesses, Struct):
+    """Accesses of a host: tile (-1 = none), byte offset in it, word to write or ``READ``.
+
+    ``answers`` are given: the word read, 0 for a write, ``axi.SLAVE_ERROR``. The other tables have room for
+    any accesses, ``counters`` says which ones are to be made (:class:`Counter`).
+    """
+
+    @staticmethod
+    def room(count: int, wait: int = 0, most: int = -1) -> Accesses:
+        """Room for so many accesses, of which none is to be made yet; ``wait``, ``most``: as counters."""
+        tiles, offsets, values, answers = np.zeros((4, count), np.int64)
+        counters = np.zeros(len(Counter), np.int64)
+        counters[[Counter.WAIT, Counter.DUE, Counter.PLACE, Counter.MOST]] = wait, -1, -1, most
+        return Accesses(tiles, offsets, values, answers, counters)
 
 
 class _Programmed(NamedTuple):
@@ -61,6 +89,7 @@ def idle(st: State) -> bool:
     """Whether nothing acts in a cycle but ports of memory-mapped accesses, which then meet nobody."""
     channels = st.active_channels[0] + st.waiting_channels[0] + st.active_ports[0] + st.active_controls[0]
     units = st.active_cores[0] + st.active_units[0] + st.in_flight[0] + st.zeroising[0] + st.guarding[0]
+    units += st.cascading[0]
     outside = st.clock.asking[0] + st.clock.full[0] + st.clock.columns_written[0]
     return bool(channels + units + outside == 0)
 
@@ -94,31 +123,93 @@ def free_port(st: State, tile: int) -> bool:
 
 
 @jit
-def write_one(st: State, tile: int, offset: int, value: int) -> bool:
-    """Write a word as a host does; False where nothing answers."""
-    answered = axi.write(st, tile, offset, value) == axi.OKAY
-    if answered and offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
+def access(st: State, tile: int, offset: int, value: int) -> int:
+    """Read a word (``value`` is ``READ``) or write it as a host does, when the host comes to it.
+
+    Returns the word read, 0 for a write, ``axi.SLAVE_ERROR``; ``LATER`` where Python has to take part before.
+    """
+    if st.clock.columns_written[0] + st.clock.full[0] > 0:
+        return LATER
+    if not pass_time(st, st.clock.host_free[0]) or not free_port(st, tile):
+        return LATER
+    st.clock.host_free[0] = st.clock.now[0] + st.spec.timing.access_cycles[0]
+    if st.gates.off[tile] == 1 or offset % WORD_BYTES > 0:
+        return int(axi.SLAVE_ERROR)
+    answer = axi.read(st, tile, offset) if value == READ else axi.write(st, tile, offset, value)
+    if answer >= 0 and offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
         axi_port.begin(st, tile, offset // WORD_BYTES, 1)
-    return answered
+    return int(answer)
 
 
 @jit
-def write_many(st: State, writes: Posted) -> int:
-    """Write each word as a host does when it comes to it.
+def access_now(st: State, tile: int, offset: int, value: int) -> int:
+    """:func:`access`, with ``ACTED`` added where more than ports of memory-mapped accesses is at work."""
+    acted = not idle(st)
+    answer = access(st, tile, offset, value)
+    return answer + ACTED if answer >= 0 and (acted or st.clock.columns_written[0] > 0) else answer
 
-    Returns how many it came to: it ends where Python has to take part, for the column clocks or before time
-    can pass.
-    """
-    tiles, offsets, values, done = writes.tiles, writes.offsets, writes.values, writes.done
-    for n in range(values.shape[0]):
-        if st.clock.columns_written[0] > 0 or not pass_time(st, st.clock.host_free[0]):
-            return n
-        if tiles[n] >= 0:
-            if not free_port(st, tiles[n]):
-                return n
-            done[n] = write_one(st, tiles[n], offsets[n], values[n])
+
+@jit
+def meet_nothing(st: State, value: int) -> int:
+    """An access where there is no tile; only a write takes the time of a host."""
+    if value != READ:
+        if not pass_time(st, st.clock.host_free[0]):
+            return LATER
         st.clock.host_free[0] = st.clock.now[0] + st.spec.timing.access_cycles[0]
-    return int(values.shape[0])
+    return int(axi.SLAVE_ERROR)
+
+
+@jit
+def wait_to_read(st: State, counters: Ints) -> bool:
+    """Let the cycles before a read pass; False where Python has to take part before, or does it faster."""
+    if counters[Counter.DUE] < 0:
+        counters[Counter.DUE] = st.clock.now[0] + counters[Counter.WAIT]
+    if counters[Counter.DUE] - st.clock.now[0] > MOST_STEPPED and not idle(st):
+        return False
+    waited = st.clock.host_waited[0]  # the host is not busy meanwhile
+    there = pass_time(st, counters[Counter.DUE])
+    st.clock.host_waited[0] = waited
+    return there
+
+
+@jit
+def repeats(counters: Ints, place: int, value: int) -> bool:
+    """Count a read that gives the same as the last one; whether Python is to take part now."""
+    same = counters[Counter.PLACE] == place and counters[Counter.VALUE] == value
+    counters[Counter.TIMES] = counters[Counter.TIMES] + 1 if same else 1
+    counters[Counter.PLACE], counters[Counter.VALUE] = place, value
+    counters[Counter.STOPS] += 1 if counters[Counter.TIMES] == counters[Counter.MOST] else 0
+    return bool(counters[Counter.TIMES] == counters[Counter.MOST])
+
+
+@jit
+def place_of_word(tile: int, offset: int) -> int:
+    """A number for a word of the array; those of other words are negative."""
+    return tile * TILE_BYTES + offset
+
+
+@jit
+def perform(st: State, accesses: Accesses) -> int:
+    """Make each access as a host does when it comes to it, with its cycles before a read.
+
+    Returns how many it made. It ends where Python has to take part: for the column clocks, before time can
+    pass, at a read before or in which there was an alarm, and when a word was read ``MOST`` times in a row.
+    """
+    counters, alarms = accesses.counters, st.clock.alarms[0]
+    first, end = counters[Counter.AT], counters[Counter.END]
+    for n in range(first, end):
+        tile, offset, value = accesses.tiles[n], accesses.offsets[n], accesses.values[n]
+        reads = value == READ
+        if reads and (st.clock.alarms[0] != alarms or not wait_to_read(st, counters)):
+            return int(n - first)
+        answer = access(st, tile, offset, value) if tile >= 0 else meet_nothing(st, value)
+        if answer == LATER:
+            return int(n - first)
+        accesses.answers[n], counters[Counter.DUE], counters[Counter.AT] = answer, -1, n + 1
+        stops = reads and answer >= 0 and repeats(counters, place_of_word(tile, offset), answer)
+        if stops or (reads and st.clock.alarms[0] != alarms):
+            return int(n + 1 - first)
+    return int(end - first)
 
 
 @jit

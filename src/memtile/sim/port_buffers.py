@@ -143,6 +143,8 @@ class Sinks:
 
     def take(self, st: State, caught: dict[int, Caught], *, full: bool) -> None:
         """Note in ``caught`` what has come; if a port is ``full``, those with little room get new blocks."""
+        if not caught:
+            return
         ports, repeats = at_hand(st).ports, st.repeats
         again: dict[int, list[tuple[int, int, int]]] = {}
         for ch, *row in repeats[1 : 1 + repeats[0, 0]].tolist():

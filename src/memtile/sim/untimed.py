@@ -57,11 +57,11 @@ def run_untimed(engine: Engine, progress: Progress | None = None, limit: int = U
 
     Raises:
         KeyboardInterrupt: Ctrl-C; the BDs before the current one are done.
-        SimulationError: a channel is set to compress in a format that is not public.
+        SimulationError: a channel was to compress in a format that is not public, and is halted.
     """
-    refuse_unknown(engine.state)
     with engine.upsets.held(), _time_put_back(engine.state):
         words = _Mover(engine).run(progress, limit)
+        refuse_unknown(engine.state)
         if words >= limit:
             return Stop.LIMIT
         return engine.run(engine.now + limit - words)

@@ -66,11 +66,15 @@ class Upsets:
 
     Args:
         state: its state.
+
+    Attributes:
+        scheduled: those still to come, a heap: cycle, order in which they were given, upset.
+        struck: the others.
     """
 
     def __init__(self, state: State) -> None:
         self._spec, self._state = state.spec, state
-        self._waiting: list[tuple[int, int, Upset]] = []
+        self.scheduled: list[tuple[int, int, Upset]] = []
         self._order = count()
         self._held = False
         self.struck: list[Upset] = []
@@ -78,16 +82,16 @@ class Upsets:
     @property
     def waiting(self) -> list[Upset]:
         """Those still to come, in the order in which they strike."""
-        return [upset for *_, upset in sorted(self._waiting, key=lambda entry: entry[:2])]
+        return [upset for *_, upset in sorted(self.scheduled, key=lambda entry: entry[:2])]
 
     @waiting.setter
     def waiting(self, upsets: Iterable[Upset]) -> None:
-        self._waiting = [(upset.cycle, next(self._order), upset) for upset in upsets]
+        self.scheduled = [(upset.cycle, next(self._order), upset) for upset in upsets]
 
     @property
     def next_cycle(self) -> int:
         """Cycle of the next upset, or one that never comes."""
-        return self._waiting[0][0] if self._waiting and not self._held else _NEVER
+        return self.scheduled[0][0] if self.scheduled and not self._held else _NEVER
 
     def add(self, upsets: Iterable[Upset]) -> None:
         """Schedule upsets; those of the same cycle strike in the order given.
@@ -98,12 +102,12 @@ class Upsets:
         wanted = list(upsets)
         raise_if([problem for upset in wanted for problem in self._problems(upset)], DesignError)
         for upset in wanted:
-            heapq.heappush(self._waiting, (upset.cycle, next(self._order), upset))
+            heapq.heappush(self.scheduled, (upset.cycle, next(self._order), upset))
 
     def strike(self) -> None:
         """Flip the cells of all upsets that are due."""
-        while self._waiting and self.next_cycle <= self._state.clock.now[0]:
-            upset = heapq.heappop(self._waiting)[2]
+        while self.scheduled and self.next_cycle <= self._state.clock.now[0]:
+            upset = heapq.heappop(self.scheduled)[2]
             place = int(self._spec.tiles.memory_base[upset.tile]) + upset.word
             ecc.flip(self._state, upset.tile, place, upset.cells)
             self.struck.append(upset)

@@ -12,11 +12,12 @@ import numpy as np
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.design.array import Array
-from memtile.io.program.operation_table import Bools, Code, Ints, OperationTable
+from memtile.io.program.operation_table import Bools, Code, Ints, OperationTable, marked
 from memtile.io.program.operations import WORD_MAX, ArrayShape
 from memtile.io.program.word_marks import clocks
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.register_tables import answering
 from memtile.sim.passing import NEXT, Programmed
 
 _LEAST, _MOST = 4, 1 << 17  # operations of a batch
@@ -95,6 +96,7 @@ class Batches:
         there = (places >= 0) & (places < len(self._tile_at))
         tiles, offsets = self._tile_at[np.where(there, places, -1)], columns.address % TILE_BYTES
         alone = (tiles < 0) | (lengths == 0) | (costs == ALONE) | self._apart(table, self._shape)
+        alone |= marked(table, self._shape, answering) != lengths  # nothing answers some word
         alone |= (columns.code == Code.OTHER) | (columns.code == Code.MASK_POLL)
         blocks = (columns.code == Code.BLOCK_WRITE) & (lengths > 1)
         if blocks.any():

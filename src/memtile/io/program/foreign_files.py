@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memtile.arch.packets import STREAM_HEADER
+from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem
 
-ALLOWED = "a transaction, a CDO file, a container of them or a register dump"
+ALLOWED = "a transaction, a CDO file, a container of them, control code or a register dump"
 
 
 class Known(NamedTuple):
@@ -31,7 +33,16 @@ _MAGIC: Mapping[bytes, Known] = MappingProxyType(
         b"\x1f\x8b": Known("compressed by gzip", "Give the file that gunzip makes of it."),
     }
 )
-_MLIR = re.compile(rb"\s*((//[^\n]*)?\n\s*)*(module\b|aie\.device\b|\"builtin\.module\"|#map|#aie)")
+_JOBS = re.compile(rb"(?:\s|;[^\n]*\n)*(?:START_JOB|\.align|\.section|\.setpad)\b", re.IGNORECASE)
+_JOBS_STEP = "Give the register writes of the same design for a device of AIE-ML or AIE2P, see memtile info."
+_PACKETS = "control packets, which do not say to which tiles they go"
+_PACKETS_STEP = (
+    "A DMA of the design sends them: give the transaction and the PDI of the design, and these bytes as the "
+    "array of its kernel argument, --in NAME=FILE."
+)
+_START = 16  # bytes of a file that are shown
+_HEADER = sum(field.mask for field in STREAM_HEADER)
+_MLIR = re.compile(rb"(?:\s|//[^\n]*\n)*(?:module\b|aie\.device\b|\"builtin\.module\"|#map|#aie)")
 _MLIR_STEP = "Give it a name that ends in .mlir: designs run as they are. Or give the folder of its build."
 _TEXT_STEP = "Lines of a register dump have an address and values, such as 0x021C0000 2."
 
@@ -43,7 +54,33 @@ def foreign(data: bytes, name: str) -> Problem | None:
             return _problem(name, known.what, known.step)
     if _MLIR.match(data):
         return _problem(name, "MLIR", _MLIR_STEP)
+    if _JOBS.match(data):
+        return _problem(name, "control code of jobs and pages, for AIE2PS and its successors", _JOBS_STEP)
     return None
+
+
+def unknown_bytes(data: bytes, name: str) -> Problem:
+    """Bytes of no format: what they are if that can be seen, else how they begin."""
+    if _are_control_packets(data):
+        return _problem(name, _PACKETS, _PACKETS_STEP)
+    start = data[:_START].hex(" ")
+    return Problem(
+        reason="format",
+        where=name,
+        field="format",
+        given=f"bytes {start}" if data else "an empty file",
+        allowed=ALLOWED,
+        source="their headers",
+        says=f"the file {f'begins with bytes {start}' if data else 'is empty'}; it must be {ALLOWED}",
+    )
+
+
+def _are_control_packets(data: bytes) -> bool:
+    """Whether the first words are the header of a packet and of a control packet, each with its parity."""
+    if len(data) < 3 * WORD_BYTES or len(data) % WORD_BYTES:
+        return False
+    words = [int.from_bytes(data[at : at + WORD_BYTES], "little") for at in (0, WORD_BYTES)]
+    return all(word.bit_count() % 2 for word in words) and not words[0] & ~_HEADER
 
 
 def other_text(name: str, line: str) -> Problem:

@@ -23,14 +23,15 @@ from memtile.io.program.containers.pdi import MAGIC as PDI
 from memtile.io.program.containers.pdi import pdi_contents
 from memtile.io.program.containers.xclbin import MAGIC as XCLBIN
 from memtile.io.program.containers.xclbin import read_xclbin
-from memtile.io.program.foreign_files import ALLOWED, foreign
+from memtile.io.program.control_text import looks_like_control_text, read_control_text
+from memtile.io.program.foreign_files import foreign, unknown_bytes
 from memtile.io.program.headers import GENERATIONS
 from memtile.io.program.operations import ArrayShape, Operation
 from memtile.io.program.register_dump import looks_like_dump, read_json, read_text
 from memtile.io.program.transaction import read_transaction
-from memtile.io.program.transaction_format import HEADER, LAYOUTS, SOURCE, Header
+from memtile.io.program.transaction_format import LAYOUTS, SOURCE, Header
 
-Format = Literal["txn", "cdo", "dump", "xclbin", "pdi", "elf"]
+Format = Literal["txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
 _HEX_WORD = re.compile(rb"[0-9a-fA-F]{8}")
 _IDENTIFICATION = Struct("<4xI")
 
@@ -41,7 +42,7 @@ class Program:
 
     Attributes:
         name: of the file.
-        format: ``txn``, ``cdo``, ``dump``, ``xclbin``, ``pdi`` or ``elf``.
+        format: ``txn``, ``cdo``, ``dump``, ``asm``, ``xclbin``, ``pdi`` or ``elf``.
         title: the format in words, with what the header says.
         operations: in order.
         shape: of the array, where the file says it.
@@ -98,18 +99,9 @@ def _format_of(data: bytes, name: str) -> Format:
     if tuple(data[:2]) in LAYOUTS or _is_hex_words(data):
         return "txn"
     if not data or b"\0" in data or not _is_text(data):
-        start = data[: HEADER.size].hex(" ")
-        raise InputFileError(
-            Problem(
-                reason="format",
-                where=name,
-                field="format",
-                given=f"bytes {start}" if data else "an empty file",
-                allowed=ALLOWED,
-                source="their headers",
-                says=f"the file {f'begins with bytes {start}' if data else 'is empty'}; it must be {ALLOWED}",
-            )
-        )
+        raise InputFileError(unknown_bytes(data, name))
+    if looks_like_control_text(data.decode("utf-8-sig")):
+        return "asm"
     if not looks_like_dump(data.decode("utf-8-sig")):
         raise InputFileError(
             Problem(
@@ -184,13 +176,21 @@ def _cdo(data: bytes, name: str, base: int) -> Program:
 
 
 def _dump(data: bytes, name: str, _base: int) -> Program:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputFileError(f"{name}: byte {error.start} is not UTF-8 text.") from None
+    text = _text(data, name)
     if text.lstrip()[:1] in ("[", "{"):
         return Program(name, "dump", "register dump, JSON", read_json(parse_json(text, name), name))
     return Program(name, "dump", "register dump, text", read_text(text, name))
+
+
+def _control_text(data: bytes, name: str, _base: int) -> Program:
+    return Program(name, "asm", "control code, text", read_control_text(_text(data, name), name))
+
+
+def _text(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputFileError(f"{name}: byte {error.start} is not UTF-8 text.") from None
 
 
 def _pdi(data: bytes, name: str, _kernel: str | None, base: int) -> Contents:
@@ -199,7 +199,7 @@ def _pdi(data: bytes, name: str, _kernel: str | None, base: int) -> Contents:
 
 
 _READERS: Mapping[str, Callable[[bytes, str, int], Program]] = MappingProxyType(
-    {"txn": _transaction, "cdo": _cdo, "dump": _dump}
+    {"txn": _transaction, "cdo": _cdo, "dump": _dump, "asm": _control_text}
 )
 _CONTAINERS: Mapping[str, Callable[[bytes, str, str | None, int], Contents]] = MappingProxyType(
     {"xclbin": read_xclbin, "pdi": _pdi, "elf": read_control_elf}

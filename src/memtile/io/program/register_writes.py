@@ -1,7 +1,8 @@
-"""Programs of register accesses on a model: everything is checked before the first word is written."""
+"""Programs of register accesses on a model: what it cannot do is refused before the first word is written."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -27,10 +28,32 @@ from memtile.io.program.operations import (
 )
 from memtile.model.register_tables import answering
 
+_BY_YOURSELF = "Run what this operation asks for yourself."
+_FROM_TEXT = "Run the design from its MLIR text, with the parameters of its scratchpad."
+_ASKS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "LOAD_PM_START": (
+            "loads programs of cores from a buffer of the runtime, whose layout is not public",
+            "Run the design from its MLIR text, whose cores bring their bodies.",
+        ),
+        "CREATE_SCRATCHPAD": ("has firmware use memory that the host fills", _FROM_TEXT),
+        "UPDATE_STATE_TABLE": ("has firmware compute with words of the host", _FROM_TEXT),
+        "UPDATE_SCRATCH": ("has firmware compute with words of the host", _FROM_TEXT),
+    }
+)
+"""What operations ask for that are no register accesses, and what to do instead."""
 _MAP = "AM025 memory map"
 Advance = Callable[[], bool]
 Handler = Callable[[Other], None]
+Missed = Callable[[Problem], None]
 _NO_HANDLERS: Mapping[str, Handler] = MappingProxyType({})
+_WRITES = (Write, MaskWrite, BlockWrite)
+_HOLES = ("unmapped", "no_dma")
+
+
+def warn(problem: Problem) -> None:
+    """Tell a write that nothing answers as a warning of Python."""
+    warnings.warn(problem.message, stacklevel=3)
 
 
 class Target(Protocol):
@@ -59,8 +82,11 @@ def apply(
     before: Callable[[Operation], None] = lambda _: None,
     together: Callable[[OperationTable, int], int] = lambda _, __: 0,
     checked: bool = False,
+    missed: Missed = warn,
 ) -> None:
     """Do all operations in order on ``target``.
+
+    A write that nothing answers is dropped, as the array does it with an error (DEV-TXN-3), and reported.
 
     Args:
         operations: the program.
@@ -71,6 +97,7 @@ def apply(
         before: called before each operation.
         together: carries out operations from one on, and says how many; 0 = that one is carried out alone.
         checked: :func:`check` has found nothing.
+        missed: called with each write that nothing answers; by default it becomes a warning of Python.
 
     Raises:
         InputFileError: something cannot be done on this array; all problems at once, nothing was written.
@@ -92,9 +119,32 @@ def apply(
         try:
             _do(operation, target, advance, handlers)
         except RegisterError as error:
-            where = operation.place or "program"
-            problems = [replace(problem, where=f"{where}, {problem.where}") for problem in error.problems]
-            raise InputFileError(problems) from error
+            if not _is_unmapped(error) or not isinstance(operation, _WRITES):
+                raise InputFileError(_placed(operation, error)) from error
+            _write_rest(operation, target)
+            for problem in _holes(operation, shape):
+                missed(problem)
+
+
+def _is_unmapped(error: RegisterError) -> bool:
+    return [problem.reason for problem in error.problems] == ["unmapped"]
+
+
+def _placed(operation: Operation, error: RegisterError) -> list[Problem]:
+    where = operation.place or "program"
+    return [replace(problem, where=f"{where}, {problem.where}") for problem in error.problems]
+
+
+def _write_rest(operation: Operation, target: Target) -> None:
+    """Write the words of a block that something answers: the door has taken none of them."""
+    if not isinstance(operation, BlockWrite):
+        return
+    for n, word in enumerate(operation.words):
+        try:
+            target.write32(operation.address + n * WORD_BYTES, word)
+        except RegisterError as error:
+            if not _is_unmapped(error):
+                raise InputFileError(_placed(operation, error)) from error
 
 
 def _do(operation: Operation, target: Target, advance: Advance, handlers: Mapping[str, Handler]) -> None:
@@ -112,8 +162,26 @@ def _do(operation: Operation, target: Target, advance: Advance, handlers: Mappin
             handlers[name](operation)
 
 
+def unanswered(operations: Sequence[Operation], shape: ArrayShape) -> list[Problem]:
+    """Every write of a program that an array of this shape would drop, as nothing answers it."""
+    table = table_of(operations)
+    writes = (table[n] for n in _doubtful(table, shape))
+    return [problem for operation in writes for problem in _holes(operation, shape)]
+
+
+def _holes(operation: Operation, shape: ArrayShape) -> Iterator[Problem]:
+    """The first word of a write that nothing in its tile answers, if there is one."""
+    if isinstance(operation, _WRITES):
+        words = len(operation.words) if isinstance(operation, BlockWrite) else 1
+        found = _address_problems(operation.address, words, shape, operation.place or "program")
+        yield from (problem for problem in found if problem.reason in _HOLES)
+
+
 def check(operations: Sequence[Operation], shape: ArrayShape, handled: Collection[str] = ()) -> list[Problem]:
-    """Everything that an array of this shape could not do; ``handled`` names operations that are allowed."""
+    """Everything that an array of this shape could not do; ``handled`` names operations that are allowed.
+
+    Writes that nothing answers are no such thing, see :func:`unanswered`.
+    """
     table = table_of(operations)
     return [problem for n in _doubtful(table, shape) for problem in _problems(table[n], shape, handled)]
 
@@ -135,6 +203,7 @@ def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str])
     where = operation.place or "program"
     if isinstance(operation, Other):
         if operation.acts and operation.name not in handled:
+            asks, step = _ASKS.get(operation.name, ("is no register access", _BY_YOURSELF))
             yield Problem(
                 reason="operation",
                 where=where,
@@ -142,17 +211,17 @@ def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str])
                 given=operation.name,
                 allowed="register accesses",
                 source="the model takes register accesses",
-                next_step="Run what this operation asks for yourself.",
-                says=f"the operation {operation.name} is no register access",
+                next_step=step,
+                says=f"the operation {operation.name} {asks}",
             )
         return
     yield from _value_problems(operation, where)
     if isinstance(operation, MaskPoll):
         yield from _address_problems(operation.address, 1, shape, where)
-    elif isinstance(operation, BlockWrite):
-        yield from _address_problems(operation.address, len(operation.words), shape, where)
-    elif isinstance(operation, Write | MaskWrite):
-        yield from _address_problems(operation.address, 1, shape, where)
+    elif isinstance(operation, _WRITES):
+        words = len(operation.words) if isinstance(operation, BlockWrite) else 1
+        found = _address_problems(operation.address, words, shape, where)
+        yield from (problem for problem in found if problem.reason not in _HOLES)
 
 
 def _value_problems(operation: Operation, where: str) -> Iterator[Problem]:

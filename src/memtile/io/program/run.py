@@ -40,6 +40,7 @@ from memtile.io.program.pointer_patches import PATCH, pointer_of, pointer_proble
 from memtile.io.program.register_updates import UPDATE, update, update_problems
 from memtile.io.program.register_writes import Advance, Handler, apply, check
 from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
+from memtile.io.program.unheard import left_out, with_dropped
 from memtile.io.program.waits import ends_waiting
 from memtile.io.program.word_marks import queues
 from memtile.sim.clock import Stop
@@ -95,6 +96,7 @@ class _Host:
 
     Attributes:
         come_to_number: how many operations it has come to.
+        missed: its writes that nothing answered.
         tokens: what it receives them with, once it does operations.
         untimed: as given.
     """
@@ -109,6 +111,7 @@ class _Host:
         self._batches = Batches(array, cores.starting)
         self._untouched = array.engine.now == 0
         self.come_to_number = 0
+        self.missed: list[Problem] = []
         self.tokens: TokenHost | None = None
         self.stop = Stop.LIMIT
         array.engine.host.stopped = untimed
@@ -302,9 +305,9 @@ def run_program(
     addresses, how, jumping = place(bound, array), {"untimed": untimed}, fast_forwarding(fast_forward)
     with checked(array, check, **how) as races, noted(array, history, **how) as histories, jumping:
         result, stopped = _done(operations, launch, host, array, addresses, (before, after))
-    result = with_history(joined(result, races), histories)
+    result = with_dropped(with_history(joined(result, races), histories), host.missed)
     arrays = {out.name: taken(out, array) for out in bound.outputs}
-    return ProgramResult(result, arrays, bound.externals, stopped, tuple(bound.notes))
+    return ProgramResult(result, arrays, bound.externals, stopped, (*bound.notes, *left_out(operations)))
 
 
 def _done(
@@ -336,11 +339,11 @@ def _carry_out(
     shape, tokens = ArrayShape.of(array.device, array.columns), TokenHost(array, host.until)
     host.tokens, patch = tokens, partial(_patch, array, addresses)
     handlers: Mapping[str, Handler] = {PATCH: patch, WAIT: tokens.wait, LOAD: host.load, UPDATE: host.update}
+    steps = partial(apply, handlers=handlers, checked=True, missed=host.missed.append)
     if launch:
-        apply(operations[:launch], host, shape, handlers=handlers, together=host.load_together, checked=True)
+        steps(operations[:launch], host, shape, together=host.load_together)
         host.launched()
-    steps = partial(apply, before=host.come_to, together=host.write_together, checked=True)
-    steps(operations[launch:], host, shape, handlers=handlers)
+    steps(operations[launch:], host, shape, before=host.come_to, together=host.write_together)
 
 
 def _patch(array: Array, addresses: Mapping[int, int], operation: Other) -> None:

@@ -117,9 +117,9 @@ CUSTOMS: Mapping[int, tuple[Kind, ...]] = MappingProxyType(
             ),
             Kind("DDR_PATCH", Struct("<B3x4xIIQ"), ("address", "argument", "offset")),
         ),
-        130: (Kind("READ_REGS", CUSTOM),),
+        130: (Kind("READ_REGS", CUSTOM, acts=False),),
         131: (Kind("RECORD_TIMER", CUSTOM, acts=False),),
-        132: (Kind("MERGE_SYNC", CUSTOM),),
+        132: (Kind("MERGE_SYNC", CUSTOM, acts=False),),
     }
 )
 """mlir-aie's custom operations; the first whose layout has the operation's size names its numbers."""

@@ -186,6 +186,7 @@ def _kinds(maps: Ints) -> Kinds:
             for row, k in enumerate(kinds)
         ],
         interleaves=[k.role == "memory" for k in kinds],
+        compression_known=[k.compression_known for k in kinds],
     )
 
 

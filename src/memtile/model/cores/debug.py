@@ -91,10 +91,19 @@ def single_step(st: State, core: int, count: int) -> None:
 
 
 @jit
-def follow_reset(st: State, tile: int) -> None:
-    """Core_Control has changed: before the next cycle Python takes or gives the kernel (DEV-CORE-6)."""
+def follow_control(st: State, tile: int) -> None:
+    """Core_Control has changed: a core that loses its enable bit raises DISABLED (DEV-CORE-8).
+
+    Before the next cycle Python takes or gives the kernel of a core whose reset bit has changed (DEV-CORE-6).
+    """
     cores, core = st.cores, st.spec.tiles.core[tile]
-    held = st.registers[st.spec.event_units.core[st.spec.tiles.first_unit[tile]]] & _HELD > 0
+    word = st.registers[st.spec.event_units.core[st.spec.tiles.first_unit[tile]]]
+    held, enabled = word & _HELD > 0, word & _ENABLE > 0
+    st.clock.alarms[0] += 1
+    if cores.enabled[core] == 1 and not enabled:
+        st.core_seen[core, CoreEvent.DISABLED] = st.clock.now[0] + st.clock.booked[0]
+        st.clock.activity[0] += 1
+    cores.enabled[core] = enabled
     if held and cores.held[core] == 0 and cores.reset[core] == 0:
         cores.reset[core] = 1
     cores.held[core] = held
@@ -125,7 +134,7 @@ def write_control(st: State, tile: int, which: int, value: int) -> None:
     elif which == DebugControl.STALLS:
         st.cores.halting_stalls[core] = value & _STALL_HALTS
     elif which == DebugControl.CORE:
-        follow_reset(st, tile)
+        follow_control(st, tile)
     elif value & _ERROR_MASK:
         resume(st, core, BY_ERROR)
 
@@ -198,7 +207,7 @@ def follow(st: State, unit: int) -> None:
         word |= _HELD
     if word != st.registers[first]:
         st.registers[first] = word
-        follow_reset(st, st.spec.event_units.tile[unit])
+        follow_control(st, st.spec.event_units.tile[unit])
 
 
 @jit

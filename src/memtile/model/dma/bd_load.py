@@ -2,18 +2,24 @@
 
 AM025 DMA_BDn registers; iteration advances each time the BD is loaded and its offset holds for the whole
 execution (GT-19). A BD of the wrong parity half raises Error_BD_Unavailable (GT-15, DEV-BD-1), one without
-Valid_BD Error_BD_Invalid. The model reads the descriptor when the channel turns to it; hardware may prefetch
+Valid_BD Error_BD_Invalid, one that compresses in a format that is not public halts the channel too
+(DEV-AIE2P-3). The model reads the descriptor when the channel turns to it; hardware may prefetch
 it earlier (DEV-BD-2). Length 0 is DEV-BD-3, iteration DEV-ITER-1.
 """
 
 from __future__ import annotations
 
 from memtile.arch.tiles import MM2S
-from memtile.jit.decorators import jit
+from memtile.jit.decorators import inlined, jit
 from memtile.model.dma import bd_fields as f
 from memtile.model.dma.address_generator import restart
 from memtile.model.dma.bd_fields import read_field, write_field
-from memtile.model.dma.registers import COMPRESSION_LSB, ERROR_BD_INVALID, ERROR_BD_UNAVAILABLE
+from memtile.model.dma.registers import (
+    COMPRESSION_LSB,
+    ERROR_BD_INVALID,
+    ERROR_BD_UNAVAILABLE,
+    ERROR_UNKNOWN_FORMAT,
+)
 from memtile.model.memory.locks import resolve
 from memtile.model.roster import wait_for_lock
 from memtile.model.state.causes import Phase
@@ -33,6 +39,7 @@ def halt(st: State, ch: int, error: int) -> None:
     st.seen[ch, ChannelEvent.ERROR] = st.clock.now[0]
     st.channels.phase[ch] = Phase.HALTED
     st.clock.activity[0] += 1
+    st.clock.alarms[0] += 1
 
 
 @jit
@@ -40,6 +47,12 @@ def decode(st: State, ch: int, bd: int) -> None:
     """Read every field of the descriptor."""
     for field in range(st.fields.shape[1]):
         st.fields[ch, field] = read_field(st, st.channels.tile[ch], bd, field)
+
+
+@inlined
+def packed(st: State, ch: int) -> int:
+    """1 if the channel compresses what the decoded descriptor moves: both have to ask for it."""
+    return int(st.fields[ch, f.ENABLE_COMPRESSION] & (st.channels.control[ch] >> COMPRESSION_LSB))
 
 
 @jit
@@ -53,6 +66,9 @@ def usable(st: State, ch: int, bd: int) -> bool:
     decode(st, ch, bd)
     if st.fields[ch, f.VALID_BD] == 0:
         halt(st, ch, ERROR_BD_INVALID)
+        return False
+    if packed(st, ch) and st.spec.kinds.compression_known[kind] == 0:
+        halt(st, ch, ERROR_UNKNOWN_FORMAT)
         return False
     return True
 
@@ -106,7 +122,7 @@ def load_bd(st: State, ch: int, bd: int) -> None:
     c.moved[ch] = -c.header_due[ch]
     c.tlast_suppress[ch] = fields[ch, f.TLAST_SUPPRESS]
     c.next_bd[ch] = fields[ch, f.NEXT_BD] if fields[ch, f.USE_NEXT_BD] else -1
-    c.packed[ch] = fields[ch, f.ENABLE_COMPRESSION] & (c.control[ch] >> COMPRESSION_LSB)
+    c.packed[ch] = packed(st, ch)
     load_locks(st, ch)
     load_walk(st, ch, iterate(st, ch, bd))
     c.lock[ch] = resolve(st, c.tile[ch], c.number[ch], c.acquire_lock[ch])

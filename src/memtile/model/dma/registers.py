@@ -7,6 +7,7 @@ kind lacks.
 from __future__ import annotations
 
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import jit
 from memtile.model.checking import notes
@@ -41,6 +42,9 @@ ERROR_BDS_PER_TASK = _STATUS.field("Error_FoT_BDs_per_Task").lsb
 ERROR_LOCK_UNAVAILABLE = _STATUS.field("Error_Lock_Access_to_Unavailable").lsb
 ERROR_AXI_DECODE = _INTERFACE_STATUS.field("AXI_MM_Decode_Error").lsb
 ERROR_AXI_SLAVE = _INTERFACE_STATUS.field("AXI_MM_Slave_Error").lsb
+ERROR_UNKNOWN_FORMAT = WORD_BITS
+"""In ``Channels.errors`` only, behind the bits of the status: to compress in a format that is not public."""
+
 PAUSE_MEMORY_MASK = _INTERFACE_CONTROL.field("Pause_Mem").mask
 PAUSE_STREAM_MASK = _INTERFACE_CONTROL.field("Pause_Stream").mask
 
@@ -84,6 +88,7 @@ def clear_status(st: State, ch: int, value: int) -> None:
     With no error left a halted channel drops its task and goes on with the next one (DEV-EXT-3).
     """
     c = st.channels
+    st.clock.alarms[0] += 1
     c.errors[ch] &= ~(value & _CLEARABLE)
     if c.phase[ch] == Phase.HALTED and c.errors[ch] & _STOPPING == 0:
         drop_task(st, ch)
@@ -102,6 +107,7 @@ def write_control(st: State, ch: int, control: int) -> None:
 def reset(st: State, ch: int) -> None:
     """Clear queue, state machine, stream buffers and errors; locks, BDs and memory stay (DEV-RESET-1)."""
     notes.channel_seen(st, ch)
+    st.clock.alarms[0] += 1
     st.channels.errors[ch] = 0
     st.channels.queue_count[ch] = 0
     drop_task(st, ch)

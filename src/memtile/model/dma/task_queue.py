@@ -36,6 +36,7 @@ def push(st: State, ch: int, word: int) -> None:
     if c.queue_count[ch] >= room:
         c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW
         c.pushes_lost[ch] += 1
+        st.clock.alarms[0] += 1
         c.lost_push[ch] = word
         st.seen[ch, ChannelEvent.ERROR] = st.clock.now[0]
         return

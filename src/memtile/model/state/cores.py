@@ -70,6 +70,7 @@ class Cores(NamedTuple):
     halting_stalls: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # as in Debug_Control2
     triggers: Annotated[Triggers, Column(EQUAL, 0, CLEARED, STAYS)]  # the event of each Trigger, 0 = none
     held: Annotated[Ints, Column(EQUAL, 1, CLEARED, STAYS)]  # Core_Control.Reset, as it was last seen
+    enabled: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # and its Enable
     # 1 = that has come on; 2 = its kernel was taken away and begins anew when it is off
     reset: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
     ended: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = its last kernel has come to its end

@@ -134,6 +134,7 @@ class CoreEvent(IntEnum):
     CASCADE_PUT = 9
     STREAM_GET = 10
     STREAM_PUT = 11
+    DISABLED = 12
 
 
 class EventUnits(NamedTuple):

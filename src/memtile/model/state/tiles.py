@@ -92,6 +92,7 @@ class Kinds(NamedTuple):
     granule_words: Ints  # words of one memory access
     pad_value: Ints  # register index of the pad value of MM2S channel 0, -1 = padding is zeros
     interleaves: Ints
+    compression_known: Ints  # 0 = the format of its compressed streams is not public
 
 
 class RegisterMap(NamedTuple):

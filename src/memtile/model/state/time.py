@@ -35,6 +35,8 @@ class Clock(NamedTuple):
     # words that control packets have written so far
     by_packet: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
     raised: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # events raised by their number so far
+    # halts, lost pushes, stuck packets, missing circuits and enabled cores so far, and their ends
+    alarms: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
     host_free: Annotated[Ints, Column(DUE, 0, OUTSIDE, STAYS)]  # the host's next access comes not before it
     host_waited: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # cycles that passed between its accesses
 

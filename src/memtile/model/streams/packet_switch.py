@@ -115,6 +115,14 @@ def bid(st: State, arbiter: int, port: int) -> None:
         arbiters.winner[arbiter] = port
 
 
+@inlined
+def note_unrouted(st: State, port: int, unrouted: int) -> None:
+    """Note whether no way leads on for the header that a slave port offers."""
+    if st.switch.unrouted[port] != unrouted:
+        st.switch.unrouted[port] = unrouted
+        st.clock.alarms[0] += 1
+
+
 @jit
 def ask(st: State, port: int) -> None:
     """Let the header that a slave port offers ask for its arbiter."""
@@ -122,15 +130,15 @@ def ask(st: State, port: int) -> None:
     header = switch.words[port, switch.head[port]]
     slot = matching_slot(st, port, header)
     switch.asked[port] = NONE
-    switch.unrouted[port] = 1
     if slot == NONE:
+        note_unrouted(st, port, 1)
         signal(st, switch.tile[port], Signal.STREAM_PACKET)
         return
     arbiter = switch.tile[port] * ARBITERS + ((slot >> _ARBITER_LSB) & _ARBITER_MAX)
     targets = arbiters.masters[arbiter, (slot >> _MSEL_LSB) & _MSEL_MAX]
+    note_unrouted(st, port, 1 if targets == 0 else 0)
     if targets == 0:
         return
-    switch.unrouted[port] = 0
     switch.targets[port] = targets
     if arbiters.holder[arbiter] == NONE and has_turn(st, arbiter, switch.number[port]):
         switch.asked[port] = arbiter

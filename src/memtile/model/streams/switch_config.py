@@ -52,6 +52,7 @@ def configure(st: State, tile: int) -> None:
     """Bring the tile's ports in line with its registers."""
     kind = st.spec.tiles.kind[tile]
     registers = st.spec.tiles.register_base[tile]
+    st.clock.alarms[0] += 1  # circuits may be missing, or be there again
     slaves = registers + st.spec.kinds.slave_config[kind]
     for n in range(st.spec.tiles.slaves[tile]):
         port = st.spec.tiles.slave_base[tile] + n
