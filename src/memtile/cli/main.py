@@ -35,6 +35,7 @@ from memtile.cli import (
     warmup,
 )
 from memtile.cli.failure import UsageError, tell, tell_interrupted, tell_usage, wants_json
+from memtile.cli.sandbox_option import ARGUMENTS
 from memtile.errors import MemtileError
 
 
@@ -43,6 +44,7 @@ class _Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.obj = wants_json(args)
+        ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,7 @@ from memtile.cli.output_file import check_writable
 from memtile.cli.report_files import ReportFiles
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_program import ProgramOptions, run_files
+from memtile.cli.sandbox_option import Memory, Root, Sandbox, SandboxOptions
 from memtile.cli.studies import Studies
 from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
@@ -38,6 +39,7 @@ Examples:
   memtile run --timing external_latency=200 design.py
   memtile run --no-fast-forward design.py
   memtile run --no-data design.py
+  memtile run --sandbox --root project/ project/design.py
   memtile run --picture cycles.png design.py
   memtile run --coredump core.bin design.mlir
   memtile run --sensitivity --bottleneck design.py
@@ -55,6 +57,7 @@ Examples:
 
 
 def run(
+    context: typer.Context,
     files: options.Files,
     untimed: options.Untimed = False,
     check: options.Check = False,
@@ -85,6 +88,9 @@ def run(
     perfetto: options.Perfetto = None,
     fast_forward: options.FastForward = True,
     data: options.Data = True,
+    sandbox: Sandbox = False,
+    root: Root = None,
+    sandbox_memory: Memory = None,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -102,6 +108,10 @@ def run(
     tile0_1.mm2s0 takes all of its signals.
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
+    outputs = {"--picture": picture, "--vcd": vcd, "--record": record, "--coredump": coredump}
+    outputs |= {"--report": report, "--perfetto": perfetto} | dict(_files_of("--out", wanted))
+    inputs = [*files, *filter(None, (kernels, against, costs)), *dict(_files_of("--in", given)).values()]
+    SandboxOptions(sandbox, root, sandbox_memory).enter(context, inputs, outputs)
     written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
     dump = replace(_waveform_file(vcd, signals, untimed), report=written)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
@@ -114,6 +124,13 @@ def run(
         checks = CheckOptions(check or schedules > 0, schedules)
         result = run_it(**how, checks=checks, draw=draw, studies=studies)
     _leave(result)
+
+
+def _files_of(option: str, arrays: Sequence[str] | None) -> Iterator[tuple[str, Path]]:
+    """The files of ``--in`` or ``--out``, each by the option and its name."""
+    for each in arrays or ():
+        name, _, file = each.rpartition("=")
+        yield f"{option} {name}", Path(file)
 
 
 def _kind_of(

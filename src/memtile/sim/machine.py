@@ -27,6 +27,7 @@ from memtile.sim.forward import loop, reach, replay, rings
 from memtile.sim.forward.places import Arrays
 from memtile.sim.forward.reach import Groups
 from memtile.sim.passing import Posted, Programmed
+from memtile.sim.sources import ENGINE
 
 Bools = npt.NDArray[np.bool_]
 
@@ -68,7 +69,7 @@ class Operation(IntEnum):
     GROUP = 13  # more: Groups
 
 
-COMPILED = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
+COMPILED = ENGINE
 """What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
 
 FOLLOW = 1  # a write was answered, and there is to do what ``column_clock`` does

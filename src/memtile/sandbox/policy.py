@@ -1,0 +1,121 @@
+"""What a confined process may do: folders, limits and environment, as plain data."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+GIGABYTE = 1 << 30
+MEMORY = 4.0
+"""Gigabytes that each process may have."""
+PROCESSES = 64
+"""Processes and their children that may run at a time."""
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu", "/sys/devices/system/node"),
+)
+"""What the loader, compilers and libraries read; no accounts, no settings, no keys."""
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_KEPT = frozenset(
+    "CC CI CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS CXX FORCE_COLOR HOME LANG LANGUAGE LD_LIBRARY_PATH LINES "
+    "LOGNAME NO_COLOR PATH SOURCE_DATE_EPOCH TERM TZ USER VIRTUAL_ENV XDG_CACHE_HOME".split()
+)
+_KEPT_GROUPS = ("LC_", "MEMTILE_", "MKL_", "MPL", "NUMBA_", "OMP_", "OPENBLAS_", "PYTHON", "TTY_")
+_SECRET = ("AUTH", "COOKIE", "CREDENTIAL", "KEY", "PASS", "SECRET", "SESSION", "SIGNATURE", "TOKEN")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What a process and its children may do.
+
+    Attributes:
+        root: folder that may be read and written, with all below.
+        reads: further files and folders that may be read.
+        writes: further folders that may be written.
+        protected: folders that stay read-only below those, where the kernel has namespaces.
+        copies: files and folders of which it gets copies, with their places in its temporary folder.
+        variables: of the environment that name folders in its temporary folder, with these.
+        memory: bytes that each process may have.
+        processes: that may run at a time.
+    """
+
+    root: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()
+    variables: tuple[tuple[str, str], ...] = (("MEMTILE_CACHE", "cache"), ("MPLCONFIGDIR", "matplotlib"))
+    memory: int = int(MEMORY * GIGABYTE)
+    processes: int = PROCESSES
+
+    def as_text(self) -> str:
+        """Return it as one line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of_text(cls, text: str) -> Policy:
+        """Return what :meth:`as_text` wrote."""
+        data = {key: _tuples(value) for key, value in json.loads(text).items()}
+        return cls(**data)
+
+
+def _tuples(value: object) -> object:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def system_files() -> tuple[str, ...]:
+    """Return what every process reads: the system's programs and libraries, and this Python with its packages."""
+    return (*_SYSTEM, *installation())
+
+
+def installation() -> tuple[str, ...]:
+    """Return the folders of this Python, of its packages and of this package, without broad ones."""
+    places = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, *filter(None, sys.path)]
+    places += [str(Path(sys.executable).resolve().parent), str(Path(__file__).resolve().parents[2])]
+    folder = Path.cwd().resolve()
+    found = dict.fromkeys(Path(each).resolve() for each in places if os.path.exists(each))
+    return tuple(str(each) for each in found if each != folder and not is_broad(each))
+
+
+def is_broad(path: Path) -> bool:
+    """Return whether a folder holds all files of the user, or more."""
+    return any(home.is_relative_to(path) for home in _homes())
+
+
+def _homes() -> Iterator[Path]:
+    for name in ("~", f"~{os.environ.get('USER', '')}"):
+        try:
+            yield Path(name).expanduser().resolve()
+        except (RuntimeError, OSError):
+            continue
+
+
+def environment(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a confined process gets: known ones, and none whose name is that of a secret."""
+    return {name: value for name, value in given.items() if _is_kept(name)}
+
+
+def _is_kept(name: str) -> bool:
+    known = name in _KEPT or name.startswith(_KEPT_GROUPS)
+    return known and not any(word in name for word in _SECRET)
+
+
+def folders_of(inputs: Sequence[str]) -> tuple[str, ...]:
+    """Return what has to be readable for inputs: the folders that files are in, for what they load beside them.
+
+    A file in a folder that holds all files of its user gives itself alone.
+    """
+    found: list[str] = []
+    for name in inputs:
+        path = Path(name).absolute()
+        real = path.resolve()
+        around = real if real.is_dir() else real.parent
+        found.append(str(real if is_broad(around) and not real.is_dir() else around))
+        if not is_broad(path.parent.resolve()):
+            found.append(str(path.parent.resolve()))
+    return tuple(dict.fromkeys(found))
