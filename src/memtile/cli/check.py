@@ -13,7 +13,7 @@ import typer
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
 from memtile.cli.mlir_file import SUFFIX
-from memtile.cli.sandbox_option import Memory, Root, Sandbox, SandboxOptions
+from memtile.cli.sandbox_option import Memory, Root, Sandbox, confine
 
 if TYPE_CHECKING:
     from memtile.check.result import CheckResult
@@ -68,7 +68,7 @@ def check(
     """
     if as_json + as_sarif + as_junit > 1:
         raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
-    SandboxOptions(sandbox, root, sandbox_memory).enter(context, designs, {})
+    confine(context, sandbox, root, sandbox_memory)
     results = checked(designs, device, settings or ())
     _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
     if not all(result.good for result in results):

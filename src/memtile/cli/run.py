@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,7 @@ from memtile.cli.output_file import check_writable
 from memtile.cli.report_files import ReportFiles
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_program import ProgramOptions, run_files
-from memtile.cli.sandbox_option import Memory, Root, Sandbox, SandboxOptions
+from memtile.cli.sandbox_option import Memory, Root, Sandbox, confine
 from memtile.cli.studies import Studies
 from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
@@ -108,10 +108,7 @@ def run(
     tile0_1.mm2s0 takes all of its signals.
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
-    outputs = {"--picture": picture, "--vcd": vcd, "--record": record, "--coredump": coredump}
-    outputs |= {"--report": report, "--perfetto": perfetto} | dict(_files_of("--out", wanted))
-    inputs = [*files, *filter(None, (kernels, against, costs)), *dict(_files_of("--in", given)).values()]
-    SandboxOptions(sandbox, root, sandbox_memory).enter(context, inputs, outputs)
+    confine(context, sandbox, root, sandbox_memory)
     written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
     dump = replace(_waveform_file(vcd, signals, untimed), report=written)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
@@ -124,13 +121,6 @@ def run(
         checks = CheckOptions(check or schedules > 0, schedules)
         result = run_it(**how, checks=checks, draw=draw, studies=studies)
     _leave(result)
-
-
-def _files_of(option: str, arrays: Sequence[str] | None) -> Iterator[tuple[str, Path]]:
-    """The files of ``--in`` or ``--out``, each by the option and its name."""
-    for each in arrays or ():
-        name, _, file = each.rpartition("=")
-        yield f"{option} {name}", Path(file)
 
 
 def _kind_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.sandbox_option import Memory, Root, Sandbox, SandboxOptions
+from memtile.cli.sandbox_option import Memory, Root, Sandbox, confine
 
 if TYPE_CHECKING:
     from memtile.explore.survey.result import SurveyResult
@@ -48,8 +48,7 @@ def survey(
     Ends with exit code 1 unless all are exact or finished. Ctrl-C ends the survey and shows what was done
     until then, marked as interrupted.
     """
-    inputs = [each for each in (folder, functions) if each is not None]
-    SandboxOptions(sandbox, root, sandbox_memory).enter(context, inputs, {})
+    confine(context, sandbox, root, sandbox_memory)
     result = _survey(folder, functions, device, max_cycles, seconds)
     show_result(result, as_json=as_json)
     leave(interrupted=result.interrupted, good=result.good)

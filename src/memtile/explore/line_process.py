@@ -6,7 +6,10 @@ import queue
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from typing import IO
+
+from memtile.sandbox.start import Start
 
 
 class NoAnswerError(Exception):
@@ -26,10 +29,14 @@ class LineProcess:
 
     Args:
         code: Python that reads lines from stdin and writes one line to stdout for each.
+        confine: turns the command into one that is confined, with its variables; None = it is not.
+        folder: that it works in; None = that of this process.
     """
 
-    def __init__(self, code: str) -> None:
-        self._code = code
+    def __init__(
+        self, code: str, confine: Callable[[Sequence[str]], Start] | None = None, folder: str | None = None
+    ) -> None:
+        self._code, self._confine, self._folder = code, confine, folder
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str] = queue.Queue()
 
@@ -70,8 +77,11 @@ class LineProcess:
 
     def _begin(self) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
+        start = Start((sys.executable, "-c", self._code), None)
+        if self._confine is not None:
+            start = self._confine(start.command)
         self._process = subprocess.Popen(
-            [sys.executable, "-c", self._code], stdin=pipe, stdout=pipe, text=True
+            start.command, env=start.environment, cwd=self._folder, stdin=pipe, stdout=pipe, text=True
         )
         self._answers = queue.Queue()
         threading.Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()

@@ -1,8 +1,8 @@
 """The processes of a sandbox that are inside: the door, the first one, and the command.
 
-The *door* enters the namespaces, has a session of its own, and waits. The *first* process takes all restrictions
-on itself, counts processes, and all others end with it. The *command* is what runs. Where there are no namespaces,
-door and first process are one.
+The *door* enters the namespaces, has a session of its own, and waits. The *first* process takes all
+restrictions on itself, counts processes, and all others end with it. The *command* is what runs. Where there
+are no namespaces, door and first process are one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memtile.sandbox.kernel import (
     forgo_privileges,
 )
 from memtile.sandbox.limits import limit_resources
-from memtile.sandbox.policy import DEVICES, Policy, system_files
+from memtile.sandbox.policy import DEVICES, SYSTEM, Policy
 
 END = signal.SIGUSR1
 """Has the first process end all others, then itself."""
@@ -76,7 +76,7 @@ def _be_first(policy: Policy, command: Sequence[str], ends: Ends, isolated: bool
     """Restrict this process, start the command, and end with it."""
     if isolated:
         end_with_parent(signal.SIGKILL)
-        namespaces.mount_read_only([*_writable(policy), ends.folder], policy.protected)
+        namespaces.mount_read_only((policy.root, ends.folder), policy.protected)
     counted = isolated and namespaces.is_own_process_table()
     _restrict(policy, ends.folder, isolated)
     if not command:
@@ -96,17 +96,13 @@ def _be_first(policy: Policy, command: Sequence[str], ends: Ends, isolated: bool
         os.kill(-1, signal.SIGKILL)  # Landlock lets it reach what is inside alone
 
 
-def _writable(policy: Policy) -> Iterator[str]:
-    yield from (policy.root, *policy.writes)
-
-
 def _restrict(policy: Policy, folder: str, isolated: bool) -> None:
     limit_resources(policy.memory, policy.processes, alone=isolated and not namespaces.is_original_user())
     adopt_orphans()
     rights = [
-        *((path, landlock.READ) for path in (*system_files(), *policy.reads)),
+        *((path, landlock.READ) for path in (*SYSTEM, *policy.reads)),
         *((path, landlock.USE) for path in DEVICES),
-        *((path, landlock.WRITE) for path in (*_writable(policy), folder)),
+        *((path, landlock.WRITE) for path in (policy.root, folder)),
     ]
     if isolated and namespaces.is_own_process_table():
         rights.append((str(namespaces.PROCESSES), landlock.READ))
@@ -143,7 +139,7 @@ def _be_command(policy: Policy, command: Sequence[str], ends: Ends) -> NoReturn:
     os.environ["TMPDIR"] = ends.folder
     signal.pthread_sigmask(signal.SIG_SETMASK, ends.mask)
     try:
-        os.execvp(command[0], command)
+        os.execvp(command[0], [*command])
     except OSError as error:
         print(f"memtile: {command[0]} cannot be started: {error.strerror}", file=sys.stderr, flush=True)
     finally:

@@ -1,7 +1,7 @@
-"""The start of a confined process, and its keeper: ``python -P -m memtile.sandbox.launch POLICY COMMAND...``.
+"""The first program of a sandbox: ``main`` with a policy and a command as arguments of its own process.
 
-Four processes, each a fork of the one before. The *keeper* stays outside: it passes signals on, makes and removes
-the temporary folder, and ends as the command did. The others are in ``inside``.
+Four processes, each a fork of the one before. The *keeper* stays outside: it passes signals on, makes and
+removes the temporary folder, and ends as the command did. The others are in ``inside``.
 """
 
 from __future__ import annotations
@@ -144,7 +144,3 @@ def _die_of(number: int) -> NoReturn:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     os.kill(os.getpid(), number)
     sys.exit(128 + number)  # one that the system does not deliver
-
-
-if __name__ == "__main__":
-    main()

@@ -6,38 +6,37 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 GIGABYTE = 1 << 30
 MEMORY = 4.0
 """Gigabytes that each process may have."""
 PROCESSES = 64
 """Processes and their children that may run at a time."""
-_SYSTEM = (
+SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store"),
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"),
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu", "/sys/devices/system/node"),
 )
 """What the loader, compilers and libraries read; no accounts, no settings, no keys."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-_KEPT = frozenset(
-    "CC CI CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS CXX FORCE_COLOR HOME LANG LANGUAGE LD_LIBRARY_PATH LINES "
-    "LOGNAME NO_COLOR PATH SOURCE_DATE_EPOCH TERM TZ USER VIRTUAL_ENV XDG_CACHE_HOME".split()
+_KEPT = (
+    *("CC", "CI", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS", "CXX", "FORCE_COLOR", "HOME", "LANG"),
+    *("LANGUAGE", "LD_LIBRARY_PATH", "LINES", "LOGNAME", "NO_COLOR", "PATH", "SOURCE_DATE_EPOCH", "TERM"),
+    *("TZ", "USER", "VIRTUAL_ENV", "XDG_CACHE_HOME"),
 )
 _KEPT_GROUPS = ("LC_", "MEMTILE_", "MKL_", "MPL", "NUMBA_", "OMP_", "OPENBLAS_", "PYTHON", "TTY_")
 _SECRET = ("AUTH", "COOKIE", "CREDENTIAL", "KEY", "PASS", "SECRET", "SESSION", "SIGNATURE", "TOKEN")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(NamedTuple):
     """What a process and its children may do.
 
     Attributes:
         root: folder that may be read and written, with all below.
         reads: further files and folders that may be read.
-        writes: further folders that may be written.
-        protected: folders that stay read-only below those, where the kernel has namespaces.
+        protected: folders that stay read-only below it, where the kernel has namespaces.
         copies: files and folders of which it gets copies, with their places in its temporary folder.
         variables: of the environment that name folders in its temporary folder, with these.
         memory: bytes that each process may have.
@@ -45,32 +44,21 @@ class Policy:
     """
 
     root: str
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    protected: tuple[str, ...] = ()
-    copies: tuple[tuple[str, str], ...] = ()
-    variables: tuple[tuple[str, str], ...] = (("MEMTILE_CACHE", "cache"), ("MPLCONFIGDIR", "matplotlib"))
+    reads: Sequence[str] = ()
+    protected: Sequence[str] = ()
+    copies: Sequence[tuple[str, str]] = ()
+    variables: Sequence[tuple[str, str]] = (("MEMTILE_CACHE", "cache"), ("MPLCONFIGDIR", "matplotlib"))
     memory: int = int(MEMORY * GIGABYTE)
     processes: int = PROCESSES
 
     def as_text(self) -> str:
         """Return it as one line of JSON."""
-        return json.dumps(asdict(self))
+        return json.dumps(self._asdict())
 
     @classmethod
     def of_text(cls, text: str) -> Policy:
         """Return what :meth:`as_text` wrote."""
-        data = {key: _tuples(value) for key, value in json.loads(text).items()}
-        return cls(**data)
-
-
-def _tuples(value: object) -> object:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
-def system_files() -> tuple[str, ...]:
-    """Return what every process reads: the system's programs and libraries, and this Python with its packages."""
-    return (*_SYSTEM, *installation())
+        return cls(**json.loads(text))
 
 
 def installation() -> tuple[str, ...]:
@@ -96,7 +84,7 @@ def _homes() -> Iterator[Path]:
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a confined process gets: known ones, and none whose name is that of a secret."""
+    """Return the variables that a confined process gets: known ones, none with the name of a secret."""
     return {name: value for name, value in given.items() if _is_kept(name)}
 
 
@@ -106,16 +94,14 @@ def _is_kept(name: str) -> bool:
 
 
 def folders_of(inputs: Sequence[str]) -> tuple[str, ...]:
-    """Return what has to be readable for inputs: the folders that files are in, for what they load beside them.
+    """Return what has to be readable for inputs: the folders of files, for what they load beside them.
 
-    A file in a folder that holds all files of its user gives itself alone.
+    A file in a folder that holds all files of its user gives itself alone; such a folder gives nothing.
     """
-    found: list[str] = []
+    found: list[Path] = []
     for name in inputs:
-        path = Path(name).absolute()
-        real = path.resolve()
-        around = real if real.is_dir() else real.parent
-        found.append(str(real if is_broad(around) and not real.is_dir() else around))
-        if not is_broad(path.parent.resolve()):
-            found.append(str(path.parent.resolve()))
-    return tuple(dict.fromkeys(found))
+        given, real = Path(name).absolute(), Path(name).resolve()
+        around = [real if real.is_dir() else real.parent, given.parent.resolve()]
+        found += [real] if is_broad(around[0]) and not real.is_dir() else []
+        found += [each for each in around if not is_broad(each)]
+    return tuple(dict.fromkeys(map(str, found)))

@@ -2,7 +2,8 @@
 
 What is refused: sockets, whatever changes the machine, whatever reaches into other processes, and every call
 that is newer than this table. Landlock has the files; the filter closes what it leaves open. Numbers are from
-``asm/unistd.h`` of Linux for the two machines, figures of the filter from ``linux/seccomp.h`` and ``linux/bpf_common.h``.
+``asm/unistd.h`` of Linux for the two machines, figures of the filter from ``linux/seccomp.h`` and
+``linux/bpf_common.h``.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _ATTRIBUTES = (
     "fchownat 260 54, utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, setxattr 188 5, "
     "lsetxattr 189 6, fsetxattr 190 7, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16"
 )
-"""What changes a file beside its bytes, which Landlock does not see; without need where mounts are read-only."""
+"""What changes a file beside its bytes, which Landlock does not see; needless where mounts are read-only."""
 _ABSENT = "clone3 435 435, openat2 437 437"
 """Their arguments lie in memory that a filter cannot read; C libraries then take the older calls."""
 
@@ -63,14 +64,14 @@ class _Argument(NamedTuple):
 
     Attributes:
         numbers: of the call on both machines; ``-`` = it is not there.
-        index: of the argument, 0 first.
+        place: of the argument, 0 first.
         mask: bits of it that are compared.
         values: of these bits.
         refused: the call is refused with these values; otherwise with all others.
     """
 
     numbers: str
-    index: int
+    place: int
     mask: int
     values: tuple[int, ...]
     refused: bool
@@ -171,7 +172,7 @@ def _by_argument(rule: _Argument) -> Iterator[Step]:
         compared = [
             (_EQUAL, left - n, int(rule.refused and n == last), value) for n, value in enumerate(rule.values)
         ]
-        argument = (_LOAD, 0, 0, _FIRST_ARGUMENT + 8 * rule.index)
+        argument = (_LOAD, 0, 0, _FIRST_ARGUMENT + 8 * rule.place)
         yield from _for_call(number, [argument, (_AND, 0, 0, rule.mask), *compared, refuse])
 
 

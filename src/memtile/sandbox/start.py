@@ -8,14 +8,14 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtile.errors import InputFileError, Problem
-from memtile.sandbox.policy import Policy, environment
+from memtile.sandbox.policy import Policy, environment, installation
 
-LAUNCH = "memtile.sandbox.launch"
-PYTHON = (sys.executable, "-P", "-m")
-"""Python that runs a module and looks for none in the working folder."""
+_LAUNCH = "import sys; sys.path.insert(0, {!r}); from memtile.sandbox.launch import main; main()"
+_PACKAGE = str(Path(__file__).resolve().parents[2])
 _NEEDED = "Linux 5.13 or newer with Landlock and seccomp, on x86-64 or AArch64"
 
 
@@ -24,11 +24,11 @@ class Start(NamedTuple):
 
     Attributes:
         command: program and arguments.
-        environment: its variables.
+        environment: its variables; None = those of this process.
     """
 
     command: tuple[str, ...]
-    environment: dict[str, str]
+    environment: Mapping[str, str] | None
 
 
 def confined(policy: Policy, command: Sequence[str], variables: Mapping[str, str] = os.environ) -> Start:
@@ -39,7 +39,9 @@ def confined(policy: Policy, command: Sequence[str], variables: Mapping[str, str
         command: program and arguments; none = the layers in force are printed as JSON.
         variables: of which the command gets those that are known and no secrets.
     """
-    return Start((*PYTHON, LAUNCH, policy.as_text(), *command), environment(variables))
+    policy = policy._replace(reads=(*policy.reads, *installation()))
+    launch = (sys.executable, "-I", "-S", "-c", _LAUNCH.format(_PACKAGE))
+    return Start((*launch, policy.as_text(), *command), environment(variables))
 
 
 @cache
@@ -52,7 +54,7 @@ def missing() -> str:
     if not landlock.version():
         return "the kernel has no Landlock, or it is switched off (kernel parameter lsm=)"
     if not seccomp.is_available():
-        return "the kernel takes no seccomp filters, or memtile has no table of system calls for this processor"
+        return "the kernel has no seccomp filters, or memtile no table of system calls for this processor"
     return ""
 
 
@@ -78,7 +80,7 @@ def require(where: str) -> None:
 
 
 def layers() -> dict[str, Any]:
-    """Return the layers that hold here, tried by a process: ``landlock`` (version), ``seccomp``, ``namespaces``.
+    """Return the layers that work here: ``landlock`` (its version), ``seccomp``, ``namespaces``.
 
     Without a sandbox there is only ``missing``, why.
     """
@@ -103,7 +105,7 @@ def sentences(found: Mapping[str, Any]) -> list[str]:
         spaces += ", and it can send signals to other processes of its user"
     return [
         "sandbox: available",
-        f"  landlock (version {found['landlock']}): writes below the root alone, reads there and where Python is",
+        f"  landlock (version {found['landlock']}): writes below the root, reads there and where Python is",
         "  seccomp: no sockets, no access to other processes, no mounts",
         f"  namespaces: {spaces}",
         "  limits: memory of each process, and their number",
