@@ -17,7 +17,7 @@ from memtile.sandbox.policy import Policy
 from memtile.sandbox.start import confined, layers, missing
 
 HERE = Path(__file__).parent
-OTHER = "nobody"
+Done = subprocess.CompletedProcess[str]
 DESIGN = """
 import numpy as np
 from memtile import MemoryTile
@@ -61,6 +61,7 @@ class Rig:
             "MEMTILE_CACHE": str(folder / "cache"),
             "MEMTILE_JIT": "0",
         }
+        self.started: list[subprocess.Popen[str]] = []
         self.own()
 
     def own(self) -> None:
@@ -81,24 +82,31 @@ class Rig:
         """``memtile`` in the project."""
         return self._popen((self.python, "-m", "memtile", *arguments), jit)
 
-    def run(self, *arguments: str, jit: bool = False, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, jit: bool = False, seconds: float = 300) -> Done:
         """``memtile`` in the project, until it ends."""
         return self._finished(self.start(*arguments, jit=jit), seconds)
 
-    def attack(self, *arguments: str, nested: bool = False) -> subprocess.CompletedProcess[str]:
+    def attack(self, *arguments: str, nested: bool = False) -> Done:
         """``memtile`` in the project, beside what a hostile design attacks; nested = without namespaces."""
-        command: Sequence[str] = (self.python, str(self.folder / "sandbox_runner.py"), str(self.folder), *arguments)
+        command: Sequence[str] = (
+            self.python,
+            str(self.folder / "sandbox_runner.py"),
+            str(self.folder),
+            *arguments,
+        )
         if nested:
-            reads = [entry for entry in self.environment["PYTHONPATH"].split(os.pathsep)]
-            policy = Policy(root=str(self.folder), reads=[*reads, "/usr"], variables=())
+            reads = self.environment["PYTHONPATH"].split(os.pathsep)
+            policy = Policy(root=str(self.folder), reads=reads, variables=())
             launch = confined(policy, command).command
             command = (self.python, *launch[1:])
         return self._finished(self._popen(command, jit=False), 300)
 
     def _popen(self, command: Sequence[str], jit: bool) -> subprocess.Popen[str]:
         entry = pwd.getpwnam(self.user) if self.user else None
-        environment = {key: value for key, value in self.environment.items() if not jit or key != "MEMTILE_JIT"}
-        return subprocess.Popen(
+        environment = {
+            key: value for key, value in self.environment.items() if not jit or key != "MEMTILE_JIT"
+        }
+        process = subprocess.Popen(
             command,
             cwd=self.project,
             env=environment,
@@ -110,9 +118,18 @@ class Rig:
             group=entry and entry.pw_gid,
             extra_groups=[] if entry else None,
         )
+        self.started.append(process)
+        return process
+
+    def end(self) -> None:
+        """End what still runs."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
 
     @staticmethod
-    def _finished(process: subprocess.Popen[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    def _finished(process: subprocess.Popen[str], seconds: float) -> Done:
         out, err = process.communicate(timeout=seconds)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
@@ -121,10 +138,14 @@ def _python(user: str) -> tuple[str, list[str]]:
     """A Python of this version that a user may start, and the folders with its packages."""
     if not user or _may_start(user, sys.executable):
         return sys.executable, []
-    found = shutil.which(f"python{sys.version_info.major}.{sys.version_info.minor}", path="/usr/bin:/usr/local/bin")
+    found = shutil.which(
+        f"python{sys.version_info.major}.{sys.version_info.minor}", path="/usr/bin:/usr/local/bin"
+    )
     libraries = [each for each in sys.path if each.endswith("site-packages")]
     if found is None or not _may_start(user, found):
-        raise NoUserError(f"{user} may start no Python {sys.version_info.major}.{sys.version_info.minor} here")
+        raise NoUserError(
+            f"{user} may start no Python {sys.version_info.major}.{sys.version_info.minor} here"
+        )
     return found, libraries
 
 
@@ -136,7 +157,9 @@ def _may_start(user: str, python: str) -> bool:
     entry = pwd.getpwnam(user)
     try:
         command = [python, "-c", "import ctypes"]
-        done = subprocess.run(command, user=entry.pw_uid, group=entry.pw_gid, check=False, capture_output=True)
+        done = subprocess.run(
+            command, user=entry.pw_uid, group=entry.pw_gid, check=False, capture_output=True
+        )
     except OSError:
         return False
     return done.returncode == 0
@@ -152,7 +175,11 @@ def rig(user: str = "") -> Iterator[Rig]:
     if user and os.getuid() != 0:
         raise NoUserError("only root can start processes of another user")
     with tempfile.TemporaryDirectory(prefix="rig-", dir="/tmp") as folder:
-        yield Rig(Path(folder).resolve(), user)
+        made = Rig(Path(folder).resolve(), user)
+        try:
+            yield made
+        finally:
+            made.end()
 
 
 def why_not() -> str:

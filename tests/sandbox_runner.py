@@ -1,6 +1,7 @@
 """Runs hostile designs in a sandbox, with what they attack beside it: a process, sockets, a secret.
 
-``python sandbox_runner.py FOLDER ARGUMENT...`` runs ``memtile ARGUMENT...`` in ``FOLDER/project`` and ends as it does.
+``python sandbox_runner.py FOLDER ARGUMENT...`` runs ``memtile ARGUMENT...`` in
+``FOLDER/project`` and ends as it does.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ def main() -> None:
     folder, arguments = Path(sys.argv[1]).resolve(), sys.argv[2:]
     project, outside = folder / "project", folder / "outside"
     os.environ |= {"HOME": str(folder / "home"), "API_TOKEN": "hunter2", "MEMTILE_PASSWORD": "hunter2"}
-    victim = subprocess.Popen([sys.executable, "-c", "import time; print(1, flush=True); time.sleep(600)"], stdout=-1)
+    victim = subprocess.Popen(
+        [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(600)"], stdout=-1
+    )
     assert victim.stdout is not None
     victim.stdout.readline()
     port, path = 1, str(outside / "socket")
     with suppress(OSError):  # in a sandbox of its own there are none
-        network, local = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        network, local = (
+            socket.create_server(("127.0.0.1", 0)),
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
+        )
         local.bind(path)
         port = network.getsockname()[1]
     import memtile

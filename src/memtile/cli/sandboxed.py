@@ -136,7 +136,7 @@ def sandbox_policy(root: Path, memory: float, inputs: Sequence[object]) -> Polic
     compiled = _compiled()
     return Policy(
         root=str(root),
-        reads=folders_of([str(each) for each in inputs]),
+        reads=folders_of([str(each) for each in inputs], root),
         protected=(*installation(), *(str(each.parents[1]) for each in compiled[:1])),
         copies=tuple(_copies(compiled)),
         memory=int(memory * GIGABYTE),

@@ -93,15 +93,24 @@ def _is_kept(name: str) -> bool:
     return known and not any(word in name for word in _SECRET)
 
 
-def folders_of(inputs: Sequence[str]) -> tuple[str, ...]:
+def folders_of(inputs: Sequence[str], root: Path) -> tuple[str, ...]:
     """Return what has to be readable for inputs: the folders of files, for what they load beside them.
 
-    A file in a folder that holds all files of its user gives itself alone; such a folder gives nothing.
+    A link below the root gives nothing: who wrote the files there decides where it leads. A file in a folder
+    that holds all files of its user gives itself alone; such a folder gives nothing.
+
+    Args:
+        inputs: files and folders that are named on the command line.
+        root: that is readable anyway, resolved.
     """
     found: list[Path] = []
     for name in inputs:
-        given, real = Path(name).absolute(), Path(name).resolve()
-        around = [real if real.is_dir() else real.parent, given.parent.resolve()]
-        found += [real] if is_broad(around[0]) and not real.is_dir() else []
-        found += [each for each in around if not is_broad(each)]
-    return tuple(dict.fromkeys(map(str, found)))
+        given = Path(name).absolute()
+        folder = given.parent.resolve()
+        if folder.is_relative_to(root):
+            continue
+        if given.is_dir():
+            found += [] if is_broad(given.resolve()) else [given.resolve()]
+        else:
+            found.append(folder / given.name if is_broad(folder) else folder)
+    return tuple(dict.fromkeys(str(each) for each in found if not each.is_symlink()))

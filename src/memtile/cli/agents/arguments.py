@@ -49,7 +49,7 @@ def _broken_texts(name: str, value: Any) -> Iterator[Problem]:
                 reason="text",
                 where=_WHERE,
                 field=ascii(name)[1:-1],
-                given=f"a text with half of a surrogate pair, {ascii(value[error.start])}",
+                given=f"a text with half of a surrogate pair, {value[error.start]!a}",
                 allowed="Unicode text",
                 source="UTF-8 has no form for it",
                 next_step=f"Leave out character {error.start}, counted from 0.",
