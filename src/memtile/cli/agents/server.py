@@ -6,10 +6,13 @@ import asyncio
 import functools
 import inspect
 import json
+import os
+import threading
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+from memtile.cli.agents.arguments import with_marks
 from memtile.cli.agents.tools import MODELS, TOOLS, Answer
 from memtile.cli.agents.worker import Worker
 from memtile.errors import InputFileError, Problem
@@ -43,7 +46,18 @@ def serve(version: str, worker: Worker, warning: str = "") -> None:
     Raises:
         InputFileError: the package ``mcp`` is not installed.
     """
-    made_server(version, worker, warning).run("stdio")
+    server = made_server(version, worker, warning)
+    reading, writing = os.pipe()
+    threading.Thread(target=_pass_on, args=(os.dup(0), writing), daemon=True).start()
+    os.dup2(reading, 0)
+    server.run("stdio")
+
+
+def _pass_on(asked: int, server: int) -> None:
+    """Pass messages on until there are no more; the server has to understand them."""
+    with open(asked, "rb") as lines, open(server, "wb", buffering=0) as out:
+        for line in lines:
+            out.write(with_marks(line))
 
 
 def made_server(version: str, worker: Worker, warning: str = "") -> Any:

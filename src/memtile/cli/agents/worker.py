@@ -66,7 +66,7 @@ class Worker:
             check_arguments(self._root, arguments)
         except MemtileError as error:
             return {"error": refused(error)}, True
-        limit = arguments.get("seconds", SECONDS) + GRACE
+        limit = max(arguments.get("seconds", SECONDS), 0.0) + GRACE
         try:
             if tool in MODELS and not self._ready:
                 self._process.ask(json.dumps({}), _COMPILING)
