@@ -13,7 +13,6 @@ import typer
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
 from memtile.cli.mlir_file import SUFFIX
-from memtile.cli.sandbox_option import Memory, Root, Sandbox, confine
 
 if TYPE_CHECKING:
     from memtile.check.result import CheckResult
@@ -30,7 +29,6 @@ Examples:
 
 
 def check(
-    context: typer.Context,
     designs: Annotated[
         list[str],
         typer.Argument(
@@ -54,9 +52,6 @@ def check(
         bool, typer.Option("--sarif", help="SARIF 2.1.0, for code hosts and editors.")
     ] = False,
     as_junit: Annotated[bool, typer.Option("--junit", help="JUnit XML, for build servers.")] = False,
-    sandbox: Sandbox = False,
-    root: Root = None,
-    sandbox_memory: Memory = None,
 ) -> None:
     """Say what is wrong with designs before they run: budgets, circuits, locks, rows, unordered memory.
 
@@ -68,7 +63,6 @@ def check(
     """
     if as_json + as_sarif + as_junit > 1:
         raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
-    confine(context, sandbox, root, sandbox_memory)
     results = checked(designs, device, settings or ())
     _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
     if not all(result.good for result in results):

@@ -19,7 +19,6 @@ from memtile.cli.output_file import check_writable
 from memtile.cli.report_files import ReportFiles
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_program import ProgramOptions, run_files
-from memtile.cli.sandbox_option import Memory, Root, Sandbox, confine
 from memtile.cli.studies import Studies
 from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
@@ -57,7 +56,6 @@ Examples:
 
 
 def run(
-    context: typer.Context,
     files: options.Files,
     untimed: options.Untimed = False,
     check: options.Check = False,
@@ -88,9 +86,6 @@ def run(
     perfetto: options.Perfetto = None,
     fast_forward: options.FastForward = True,
     data: options.Data = True,
-    sandbox: Sandbox = False,
-    root: Root = None,
-    sandbox_memory: Memory = None,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -108,7 +103,6 @@ def run(
     tile0_1.mm2s0 takes all of its signals.
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
-    confine(context, sandbox, root, sandbox_memory)
     written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
     dump = replace(_waveform_file(vcd, signals, untimed), report=written)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)

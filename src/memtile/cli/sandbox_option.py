@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,15 +30,30 @@ ARGUMENTS = "memtile.arguments"
 """Where the context has the arguments of the command line."""
 
 
-def confine(context: typer.Context, wanted: bool, root: Path | None, memory: float | None) -> None:
-    """Run the command in a sandbox if that is wanted, and end as it does.
+def confinable(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with options of a sandbox: it runs there if that is wanted, and ends as it does.
 
     A command line that begins a process has been seen to before (``memtile.__main__``).
-
-    Raises:
-        InputFileError: this system has no sandbox, or an output is not below its root.
     """
-    if wanted:
-        enter(context.meta[ARGUMENTS])
-    if root is not None or memory is not None:
-        raise typer.BadParameter(f"{ROOT} and {LIMIT} are for {SWITCH}. Give it too.")
+
+    @wraps(command)
+    def confined(
+        context: typer.Context, sandbox: bool, root: Path | None, sandbox_memory: float | None, **given: Any
+    ) -> None:
+        if sandbox:
+            enter(context.meta[ARGUMENTS])
+        if root is not None or sandbox_memory is not None:
+            raise typer.BadParameter(f"{ROOT} and {LIMIT} are for {SWITCH}. Give it too.")
+        command(**given)
+
+    own = signature(command, eval_str=True)
+    first = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    added = {"sandbox": (Sandbox, False), "root": (Root, None), "sandbox_memory": (Memory, None)}
+    last = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in added.items()
+    ]
+    options = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
+    confined.__signature__ = own.replace(parameters=[first, *options, *last])  # type: ignore[attr-defined]
+    confined.__annotations__ = {each.name: each.annotation for each in (first, *options, *last)}
+    return confined

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.sandbox.policy import GIGABYTE, MEMORY, Policy, folders_of, installation, is_broad
 
 COMMANDS = ("run", "check", "survey")
@@ -133,26 +133,31 @@ def sandbox_policy(root: Path, memory: float, inputs: Sequence[object]) -> Polic
         memory: gigabytes for each process.
         inputs: files and folders that it reads beside those below the root.
     """
-    compiled = _compiled()
+    engines = _engines()
     return Policy(
         root=str(root),
         reads=folders_of([str(each) for each in inputs], root),
-        protected=(*installation(), *(str(each.parents[1]) for each in compiled[:1])),
-        copies=tuple(_copies(compiled)),
+        protected=(*installation(), *(str(each.parents[1]) for each in engines)),
+        copies=tuple(_copies(engines)),
         memory=int(memory * GIGABYTE),
     )
 
 
-def _compiled() -> list[Path]:
-    """Folders of the cache with the engine, which is compiled if it is not there."""
-    if os.environ.get("MEMTILE_JIT") == "0":
-        return []
+def _engines() -> list[Path]:
+    """Folders of the cache with compiled engines, which are compiled if they are not there."""
     from memtile.jit.cache import cache_directory
     from memtile.jit.carried import FOLDER, WANTED
     from memtile.sim.sources import ENGINE, RACES
 
-    folders = [cache_directory(sources) for sources in (ENGINE, RACES)]
-    if not (FOLDER.is_dir() and WANTED) and not all(any(each.glob("*.*")) for each in folders):
+    interpreted = os.environ.get("MEMTILE_JIT") == "0"
+    try:
+        folders = [cache_directory(sources) for sources in (ENGINE, RACES)]
+    except MemtileError:
+        if interpreted:
+            return []
+        raise
+    there = interpreted or (FOLDER.is_dir() and WANTED) or all(any(each.glob("*.*")) for each in folders)
+    if not there:
         _compile(folders[0].parents[1])
     return folders
 
@@ -169,9 +174,9 @@ def _compile(cache: Path) -> None:
     subprocess.run(start.command, env=start.environment, stdin=quiet, stdout=quiet, check=False)
 
 
-def _copies(compiled: Sequence[Path]) -> Iterator[tuple[str, str]]:
+def _copies(engines: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """What a command in a sandbox gets copies of: compiled engines, and what matplotlib knows of fonts."""
-    for folder in compiled:
+    for folder in engines:
         yield str(folder), f"cache/jit/{folder.name}"
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
     for file in Path(os.environ.get("MPLCONFIGDIR") or caches / "matplotlib").glob("fontlist-*.json"):

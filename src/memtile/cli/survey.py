@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.sandbox_option import Memory, Root, Sandbox, confine
 
 if TYPE_CHECKING:
     from memtile.explore.survey.result import SurveyResult
@@ -23,7 +22,6 @@ Examples:
 
 
 def survey(
-    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Searched with all folders below it.")],
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
     functions: Annotated[
@@ -35,9 +33,6 @@ def survey(
     ] = "",
     max_cycles: Annotated[int, typer.Option(min=1, help="Stop each run after this many cycles.")] = 2_000_000,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for each design.")] = 120.0,
-    sandbox: Sandbox = False,
-    root: Root = None,
-    sandbox_memory: Memory = None,
 ) -> None:
     """Try every design and build below a folder, and sort them by what became of them.
 
@@ -48,7 +43,6 @@ def survey(
     Ends with exit code 1 unless all are exact or finished. Ctrl-C ends the survey and shows what was done
     until then, marked as interrupted.
     """
-    confine(context, sandbox, root, sandbox_memory)
     result = _survey(folder, functions, device, max_cycles, seconds)
     show_result(result, as_json=as_json)
     leave(interrupted=result.interrupted, good=result.good)

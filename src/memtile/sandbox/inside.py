@@ -29,6 +29,7 @@ from memtile.sandbox.policy import DEVICES, SYSTEM, Policy
 END = signal.SIGUSR1
 """Has the first process end all others, then itself."""
 _NOT_FOUND = 127
+_ARENAS = "2"  # each reserves 64 MB of address space, on large machines one for each thread
 _POLL = 0.05  # seconds between two counts of the processes
 _SOON = -10  # priority of the first process, where it may have one
 
@@ -136,7 +137,7 @@ def _be_command(policy: Policy, command: Sequence[str], ends: Ends) -> NoReturn:
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, ends.priority)
     os.environ |= {name: os.path.join(ends.folder, place) for name, place in policy.variables}
-    os.environ["TMPDIR"] = ends.folder
+    os.environ |= {"TMPDIR": ends.folder, "MALLOC_ARENA_MAX": _ARENAS}
     signal.pthread_sigmask(signal.SIG_SETMASK, ends.mask)
     try:
         os.execvp(command[0], [*command])
