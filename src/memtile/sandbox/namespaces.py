@@ -29,8 +29,23 @@ class _Attributes(ctypes.Structure):
 def enter() -> bool:
     """Move this process into new namespaces, its children also into one of processes; whether that worked.
 
-    Root does it by its rights, everybody else by a namespace of users, where the system allows it.
+    Root does it by its rights, everybody else by a namespace of users, where the system allows it. Some
+    systems allow that and then refuse the mounts, so a child tries first.
     """
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            if _unshared():
+                mount_read_only((), ())
+                code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0 and _unshared()
+
+
+def _unshared() -> bool:
+    """Enter the namespaces; False = the system refuses it."""
     user, group = os.getuid(), os.getgid()
     wanted = _MOUNTS | _UTS | _IPC | _PIDS | _NETWORK
     for extra in (0, _USER):
