@@ -7,9 +7,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import IO
 
 from memtile.sandbox.start import Start
+
+_TO_LEAVE = 3.0  # seconds
 
 
 class NoAnswerError(Exception):
@@ -69,6 +72,10 @@ class LineProcess:
         try:
             code = process.wait(timeout=1.0 if process.stdout and process.stdout.closed else 0.2)
         except subprocess.TimeoutExpired:
+            if self._confine is not None:  # what confines it removes its folder, and takes a second at most
+                process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=_TO_LEAVE)
             process.kill()
             code = process.wait()
         if process.stdin:
