@@ -44,6 +44,7 @@ PARTS = (
             "plan",
             "notebooks",
             "agents",
+            "sandbox",
             "files",
             "trace",
             "events",

@@ -19,7 +19,7 @@ ROOMS = (
     {"arch"},
     {"bd", "corelib"},
     {"access"},
-    {"jit"},
+    {"jit", "sandbox"},
     {"model"},
     {"sim"},
     {"explain"},

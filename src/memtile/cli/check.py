@@ -24,6 +24,7 @@ Examples:
   memtile check design.mlir --device npu1
   memtile check build/ --sarif > findings.sarif
   memtile check *.mlir --junit > findings.xml
+  memtile check --sandbox design.py
 """
 
 

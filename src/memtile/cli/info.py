@@ -25,6 +25,7 @@ Examples:
   memtile info npu1 --registers --refused
   memtile info --timing
   memtile info --mlir
+  memtile info --sandbox
 """
 
 
@@ -128,6 +129,14 @@ def _show_timing(*, as_json: bool) -> None:
         typer.echo(f"--timing {name}: as measured there (docs/silicon.md): {told}")
 
 
+def _show_sandbox(*, as_json: bool) -> None:
+    """What confines a command here, a line each."""
+    from memtile.sandbox.start import layers, sentences
+
+    found = layers()
+    typer.echo(json.dumps({"sandbox": found}, indent=2) if as_json else "\n".join(sentences(found)))
+
+
 def _show_mlir(*, as_json: bool) -> None:
     """The operations that are known, by where they are."""
     from textwrap import fill
@@ -163,6 +172,9 @@ def info(
     timing: Annotated[
         bool, typer.Option("--timing", help="The timing constants, which --timing of other commands changes.")
     ] = False,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Whether --sandbox of other commands works here, and by what.")
+    ] = False,
     mlir: Annotated[
         bool, typer.Option("--mlir", help="The operations of MLIR designs that are known.")
     ] = False,
@@ -174,6 +186,9 @@ def info(
     """
     if timing:
         _show_timing(as_json=as_json)
+        return
+    if sandbox:
+        _show_sandbox(as_json=as_json)
         return
     if mlir:
         _show_mlir(as_json=as_json)

@@ -35,6 +35,7 @@ from memtile.cli import (
     warmup,
 )
 from memtile.cli.failure import UsageError, tell, tell_interrupted, tell_usage, wants_json
+from memtile.cli.sandbox_option import ARGUMENTS, confinable
 from memtile.errors import MemtileError
 
 
@@ -43,6 +44,7 @@ class _Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.obj = wants_json(args)
+        ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -75,8 +77,8 @@ app.add_typer(trace.app, name="trace")
 app.add_typer(sweep.app, name="sweep")
 app.add_typer(measure.app, name="measure")
 app.add_typer(plan.app, name="plan")
-app.command("run", epilog=run.EXAMPLES)(run.run)
-app.command("check", epilog=check.EXAMPLES)(check.check)
+app.command("run", epilog=run.EXAMPLES)(confinable(run.run))
+app.command("check", epilog=check.EXAMPLES)(confinable(check.check))
 app.command("explain", epilog=explain.EXAMPLES)(explain.explain)
 app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("info", epilog=info.EXAMPLES)(info.info)
@@ -86,7 +88,7 @@ app.command("diff", epilog=diff.EXAMPLES)(diff.diff)
 app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
-app.command("survey", epilog=survey.EXAMPLES)(survey.survey)
+app.command("survey", epilog=survey.EXAMPLES)(confinable(survey.survey))
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 app.command("host-source", epilog=host_source.EXAMPLES)(host_source.host_source)
 

@@ -38,6 +38,7 @@ Examples:
   memtile run --timing external_latency=200 design.py
   memtile run --no-fast-forward design.py
   memtile run --no-data design.py
+  memtile run --sandbox --root project/ project/design.py
   memtile run --picture cycles.png design.py
   memtile run --coredump core.bin design.mlir
   memtile run --sensitivity --bottleneck design.py

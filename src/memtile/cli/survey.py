@@ -17,6 +17,7 @@ Examples:
   memtile survey designs/
   memtile survey --device npu1 --functions functions.py test/npu-xrt
   memtile survey --json designs/ > survey.json
+  memtile survey --sandbox pull_request/
 """
 
 

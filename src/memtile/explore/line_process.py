@@ -6,7 +6,13 @@ import queue
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import IO
+
+from memtile.sandbox.start import Start
+
+_TO_LEAVE = 3.0  # seconds
 
 
 class NoAnswerError(Exception):
@@ -26,10 +32,14 @@ class LineProcess:
 
     Args:
         code: Python that reads lines from stdin and writes one line to stdout for each.
+        confine: turns the command into one that is confined, with its variables; None = it is not.
+        folder: that it works in; None = that of this process.
     """
 
-    def __init__(self, code: str) -> None:
-        self._code = code
+    def __init__(
+        self, code: str, confine: Callable[[Sequence[str]], Start] | None = None, folder: str | None = None
+    ) -> None:
+        self._code, self._confine, self._folder = code, confine, folder
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str] = queue.Queue()
 
@@ -62,6 +72,10 @@ class LineProcess:
         try:
             code = process.wait(timeout=1.0 if process.stdout and process.stdout.closed else 0.2)
         except subprocess.TimeoutExpired:
+            if self._confine is not None:  # what confines it removes its folder, and takes a second at most
+                process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=_TO_LEAVE)
             process.kill()
             code = process.wait()
         if process.stdin:
@@ -70,8 +84,11 @@ class LineProcess:
 
     def _begin(self) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
+        start = Start((sys.executable, "-c", self._code), None)
+        if self._confine is not None:
+            start = self._confine(start.command)
         self._process = subprocess.Popen(
-            [sys.executable, "-c", self._code], stdin=pipe, stdout=pipe, text=True
+            start.command, env=start.environment, cwd=self._folder, stdin=pipe, stdout=pipe, text=True
         )
         self._answers = queue.Queue()
         threading.Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()

@@ -26,6 +26,7 @@ from memtile.sim.forward import loop, reach, replay, rings
 from memtile.sim.forward.places import Arrays
 from memtile.sim.forward.reach import Groups
 from memtile.sim.passing import Accesses, Programmed
+from memtile.sim.sources import ENGINE
 
 
 class _ExecutionsArrays(NamedTuple):
@@ -66,7 +67,7 @@ class Operation(IntEnum):
     ACCESS = 14  # x: tile, y: offset, z: word or READ
 
 
-COMPILED = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
+COMPILED = ENGINE
 """What the code of :func:`operate` is made of; the source hash of everything compiled is over these."""
 
 FOLLOW = 1  # a write was answered, and there is to do what ``column_clock`` does

@@ -6,11 +6,14 @@ import asyncio
 import functools
 import inspect
 import json
+import os
+import threading
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-from memtile.cli.agents.tools import TOOLS, Answer
+from memtile.cli.agents.arguments import with_marks
+from memtile.cli.agents.tools import MODELS, TOOLS, Answer
 from memtile.cli.agents.worker import Worker
 from memtile.errors import InputFileError, Problem
 
@@ -32,26 +35,42 @@ def skill_text() -> str:
     return (files("memtile.cli.agents") / "skill.md").read_text(encoding="utf-8")
 
 
-def serve(version: str) -> None:
+def serve(version: str, worker: Worker, warning: str = "") -> None:
     """Answer calls until standard input ends.
+
+    Args:
+        version: of the server.
+        worker: where tools run.
+        warning: goes with answers about designs; empty = none.
 
     Raises:
         InputFileError: the package ``mcp`` is not installed.
     """
-    made_server(version).run("stdio")
+    server = made_server(version, worker, warning)
+    reading, writing = os.pipe()
+    threading.Thread(target=_pass_on, args=(os.dup(0), writing), daemon=True).start()
+    os.dup2(reading, 0)
+    server.run("stdio")
 
 
-def made_server(version: str) -> Any:
-    """The server with its tools and the skill as a resource.
+def _pass_on(asked: int, server: int) -> None:
+    """Pass messages on until there are no more; the server has to understand them."""
+    with open(asked, "rb") as lines, open(server, "wb", buffering=0) as out:
+        for line in lines:
+            out.write(with_marks(line))
+
+
+def made_server(version: str, worker: Worker, warning: str = "") -> Any:
+    """The server with its tools and the skill as a resource; the arguments are those of :func:`serve`.
 
     Raises:
         InputFileError: the package ``mcp`` is not installed.
     """
     sdk = _sdk()
     server = sdk.MCPServer(NAME, instructions=skill_text(), version=version, log_level="ERROR")
-    turns, worker = asyncio.Lock(), Worker()
+    turns = asyncio.Lock()
     for tool in TOOLS:
-        answering = _answering(tool, turns, worker)
+        answering = _answering(tool, turns, worker, warning if tool.__name__ in MODELS else "")
         server.tool(description=inspect.getdoc(tool), structured_output=False)(answering)
     server.resource(SKILL, name="skill", mime_type="text/markdown")(skill_text)
     return server
@@ -76,7 +95,9 @@ def _sdk() -> Any:
     return mcpserver
 
 
-def _answering(tool: Callable[..., Answer], turns: asyncio.Lock, worker: Worker) -> Callable[..., Any]:
+def _answering(
+    tool: Callable[..., Answer], turns: asyncio.Lock, worker: Worker, warning: str
+) -> Callable[..., Any]:
     """The tool as the SDK calls it: an input that is refused is an answer that says so, not a failure.
 
     The calls take turns, in a process of their own: a design is code of its user, and may never end.
@@ -87,6 +108,7 @@ def _answering(tool: Callable[..., Answer], turns: asyncio.Lock, worker: Worker)
     async def call(**arguments: Any) -> CallToolResult:
         async with turns:
             answer, refused = await worker.answer(tool.__name__, arguments)
+        answer |= {"warning": warning} if warning and not refused else {}
         text = json.dumps(answer, ensure_ascii=False)
         return CallToolResult(
             content=[TextContent(type="text", text=text)], structured_content=answer, is_error=refused

@@ -9,27 +9,48 @@ import queue
 import sys
 import threading
 import traceback
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
+from memtile.cli.agents.arguments import as_text, check_arguments
 from memtile.cli.agents.given import RefusedError, refused
 from memtile.cli.agents.tools import MODELS, SECONDS, TOOLS, Answer
 from memtile.cli.failure import UsageError
+from memtile.cli.sandboxed import sandbox_policy
 from memtile.errors import MemtileError
 from memtile.explore.line_process import LineProcess, NoAnswerError
+from memtile.sandbox.policy import GIGABYTE, PROCESSES, environment
+from memtile.sandbox.start import Start, confined
 
 GRACE = 20.0
 """Seconds that a call may take beside those that a run is given."""
 _COMPILING = 600.0  # seconds for the engine, once
 _AGAIN = 0.1  # seconds until a process is ended again
-_CODE = "from memtile.cli.agents.worker import serve; serve()"
+_CODE = "from memtile.cli.agents.worker import serve; serve({memory!r})"
 _BY_NAME = {tool.__name__: tool for tool in TOOLS}
 
 
 class Worker:
-    """Tools, called one after another in a process that is begun again after it was lost."""
+    """Tools, called one after another in a process that is begun again after it was lost.
 
-    def __init__(self) -> None:
-        self._process, self._ready = LineProcess(_CODE), False
+    Args:
+        root: folder that it works in, resolved; files of arguments are below it.
+        memory: gigabytes that the process may have.
+        sandbox: confine it; otherwise it has limits alone, and none of the server's secrets.
+    """
+
+    def __init__(self, root: Path, memory: float, *, sandbox: bool) -> None:
+        self._root, self._memory, self._sandbox = root, memory, sandbox
+        code = _CODE.format(memory=memory)
+        self._process, self._ready = LineProcess(code, self._confined, str(root)), False
+
+    def _confined(self, command: Sequence[str]) -> Start:
+        """The command of the process with what it may do; Python looks for no modules in the root."""
+        command = (command[0], "-P", *command[1:])
+        if not self._sandbox:
+            return Start(command, environment(os.environ))
+        return confined(sandbox_policy(self._root, self._memory, ()), command)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:
         """The answer, and whether the input was refused.
@@ -41,7 +62,11 @@ class Worker:
         Raises:
             RuntimeError: the tool itself failed.
         """
-        limit = max(float(arguments.get("seconds", SECONDS)), 0.0) + GRACE
+        try:
+            check_arguments(self._root, arguments)
+        except MemtileError as error:
+            return {"error": refused(error)}, True
+        limit = max(arguments.get("seconds", SECONDS), 0.0) + GRACE
         try:
             if tool in MODELS and not self._ready:
                 self._process.ask(json.dumps({}), _COMPILING)
@@ -90,10 +115,18 @@ def tried(name: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:
         return {"error": {"reason": "input_file", "field": "", "message": says}}, True
 
 
-def serve() -> None:
-    """Answer calls until there are no more; what designs print or read is no part of that."""
+def serve(memory: float) -> None:
+    """Answer calls until there are no more; what designs print or read is no part of that.
+
+    Args:
+        memory: gigabytes that this process may have.
+    """
     from memtile.sim.warmup import ready
 
+    if sys.platform == "linux":
+        from memtile.sandbox.limits import limit_resources
+
+        limit_resources(int(memory * GIGABYTE), PROCESSES, alone=False)
     sys.dont_write_bytecode = True  # a design that changes twice in a second is compiled twice
     lines: queue.Queue[str] = queue.Queue()
     asked = os.fdopen(os.dup(0), encoding="utf-8")
@@ -104,7 +137,7 @@ def serve() -> None:
         while True:
             given = json.loads(lines.get())
             found = _answer(*given) if given else {"seconds": ready().seconds}
-            print(json.dumps(found), file=out, flush=True)
+            print(json.dumps(as_text(found)), file=out, flush=True)
 
 
 def _read(asked: TextIO, lines: queue.Queue[str]) -> None:

@@ -10,8 +10,9 @@ from memtile.model.checking.notes import AGENT_LSB, SITE_LSB, Note
 from memtile.model.state.columns import Ints
 from memtile.sim.races import order, words
 from memtile.sim.races.book import Book
+from memtile.sim.sources import RACES
 
-COMPILED = ("arch", "model", "sim/races")
+COMPILED = RACES
 """What the code of :func:`read_through` is made of."""
 _SITE = (1 << (AGENT_LSB - SITE_LSB)) - 1
 _WHAT = (1 << SITE_LSB) - 1

@@ -1,0 +1,127 @@
+"""What an agent may give a tool: files below the root, text that is text, times that end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from memtile.errors import InputFileError, Problem, raise_if
+
+MOST_SECONDS = 600.0
+"""Seconds that an agent may give a run."""
+_FILES = ("path", "kernels", "dump", "design")
+_FILES_BY_NAME = "inputs"
+_HALVES, _MARK = re.compile("[\ud800-\udfff]"), "\ufffe"  # no character, in no text
+_WHERE, _SCHEMA = "arguments of the tool", "schema of the tool"
+
+
+def check_arguments(root: Path, arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments that reach outside the root or are no text.
+
+    Args:
+        root: folder that files are in, resolved; relative paths begin there.
+        arguments: of a tool, by name.
+
+    Raises:
+        InputFileError: names every argument that is refused, and never what is in a file outside.
+    """
+    raise_if([*_broken_texts("", arguments)], InputFileError)
+    files = {name: arguments.get(name) for name in _FILES}
+    files |= {f"inputs[{name!r}]": file for name, file in (arguments.get(_FILES_BY_NAME) or {}).items()}
+    found = (_outside(root, name, file) for name, file in files.items() if isinstance(file, str) and file)
+    raise_if([*filter(None, found), *_seconds(arguments)], InputFileError)
+
+
+def with_marks(line: bytes) -> bytes:
+    """Return a message in which halves of surrogate pairs are marks, which :func:`check_arguments` refuses.
+
+    The SDK drops a message with such a half, and its client would wait for the answer.
+    """
+    if b"\\ud" not in line.lower():
+        return line
+    try:
+        return json.dumps(_marked(json.loads(line))).encode() + b"\n"
+    except (ValueError, RecursionError):
+        return line
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_marked(key): _marked(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_marked(each) for each in value]
+    return _HALVES.sub(_MARK, value) if isinstance(value, str) else value
+
+
+def _broken_texts(name: str, value: Any) -> Iterator[Problem]:
+    """Texts that cannot be written as UTF-8, at any depth."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _broken_texts(name, key)
+            yield from _broken_texts(name or key, each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _broken_texts(name, each)
+    elif isinstance(value, str):
+        found = _HALVES.search(value) or re.search(_MARK, value)
+        if found:
+            yield Problem(
+                reason="text",
+                where=_WHERE,
+                field=ascii(_HALVES.sub(_MARK, name))[1:-1],
+                given="a text with half of a surrogate pair",
+                allowed="Unicode text",
+                source="UTF-8 has no form for it",
+                next_step=f"Leave out character {found.start()}, counted from 0.",
+            )
+
+
+def _outside(root: Path, name: str, file: str) -> Problem | None:
+    """Why a path is refused; None = it may be read."""
+    try:
+        path = (root / file).resolve()
+        if path.is_relative_to(root):
+            readable = path.is_file() or path.is_dir() or not path.exists()
+            return None if readable else _problem(name, file, "a file or a folder", "others never end")
+    except (OSError, ValueError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        return _problem(name, file, "a path", f"the system says: {why}")
+    return _problem(name, file, f"below {root}", "memtile mcp reads files of its root alone, links followed")
+
+
+def _problem(name: str, file: str, allowed: str, source: str) -> Problem:
+    shown = file if len(file) <= 200 else f"{file[:200]}..."
+    return Problem(
+        reason="root",
+        where=_WHERE,
+        field=name,
+        given=ascii(shown),
+        allowed=allowed,
+        source=source,
+        next_step="Give a file below the root; who starts the server chooses it: memtile mcp --root DIR.",
+    )
+
+
+def _seconds(arguments: Mapping[str, Any]) -> Iterator[Problem]:
+    given = arguments.get("seconds", 0.0)
+    if not isinstance(given, int | float) or not given <= MOST_SECONDS:
+        yield Problem(
+            reason="seconds",
+            where=_WHERE,
+            field="seconds",
+            given=ascii(given),
+            allowed=f"at most {MOST_SECONDS:g}",
+            source=_SCHEMA,
+        )
+
+
+def as_text(value: Any) -> Any:
+    """Return plain data whose texts can all be written: what a design calls things may hold anything."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {as_text(key): as_text(each) for key, each in value.items()}
+    return [as_text(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""Confinement of a process on Linux: what code that a design brings may read, write and reach."""
