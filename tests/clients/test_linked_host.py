@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from left_out import need_program
 from memtile.cli.main import app
 from memtile.hosts.linked import SOURCES
 from simulator_client import Server, serving
@@ -30,10 +30,7 @@ def written(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled host program."""
-    compiler = shutil.which("cc")
-    if compiler is None and "CI" not in os.environ:
-        pytest.skip("no cc on the PATH (Debian package gcc); a build server must have it")
-    assert compiler is not None, "a C compiler is missing"
+    compiler = need_program("cc", "gcc libc6-dev")
     folder = written(tmp_path_factory.mktemp("linked") / "twin")
     host = Path(__file__).with_name("linked_host.c")
     made = folder / "host"
