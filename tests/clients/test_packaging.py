@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -105,6 +107,27 @@ def test_what_runs_is_what_is_tested() -> None:
     assert found
     assert found[1].split() == named
     assert "step .ci/newest" in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_a_python_is_found_or_named_as_missing(tmp_path: Path) -> None:
+    """With no Python but one on the PATH, which is none of those that the package is for."""
+    for name in ("bash", "env", "mktemp", "rm", "dirname", "tail"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    (tmp_path / "python3.12").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "python3.12").chmod(0o755)
+    script = tmp_path / "clone" / ".ci" / "pythons"
+    script.parent.mkdir(parents=True)
+    shutil.copy(ROOT / ".ci" / "pythons", script)
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run([str(script)], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == [
+        f"Python 3.{minor} is not installed; it is left out." for minor in (11, 12, 13, 14)
+    ]
+    (tmp_path / "python3.12").write_text(f"#!/bin/sh\nexec {sys.executable} -c 'print(\"/a/python\")'\n")
+    done = subprocess.run([str(script)], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "3.12 /a/python\n"
+    assert "3.12" not in done.stderr
 
 
 def test_dev_extra_takes_in_all_others() -> None:
