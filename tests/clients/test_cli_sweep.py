@@ -16,11 +16,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+from left_out import need_package
 from memtile import InputFileError, schema
 from memtile.cli.main import app
 from sweep_designs import small
 
-pytest.importorskip("pyarrow", reason="logs are Parquet files: pip install pyarrow")
+need_package("pyarrow")
 
 
 @pytest.fixture
@@ -174,7 +175,7 @@ def test_the_static_bound_is_below_every_run() -> None:
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2"])
 def test_a_search_finds_the_best_of_a_space_that_it_does_not_try_whole(sampler: str) -> None:
-    pytest.importorskip("optuna", reason="--optimise is Optuna's: pip install optuna")
+    need_package("optuna")
     args = (*GRID, "--vary", "gap=0..63", "--optimise", "cycles,l2", "--trials", 60, "--sampler", sampler)
     found = data(*args)
     assert len(found["rows"]) == 60
@@ -227,7 +228,7 @@ BAD = {
 def test_bad_input(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     args, says = BAD[name]
     if name == "scheduler":
-        pytest.importorskip("distributed", reason="--scheduler is Dask's: pip install distributed")
+        need_package("distributed")
         from memtile.explore.sweep import cluster
 
         monkeypatch.setattr(cluster, "_SECONDS", 0.5)
@@ -265,7 +266,7 @@ def test_data_frames() -> None:
     table = result.arrow()
     assert table.column_names[:7] == ["number", "key", "state", "kind", "why", "words", "mode"]
     assert table.num_rows == 16
-    pytest.importorskip("pandas", reason="data frames: pip install pandas")
+    need_package("pandas")
     frame = result.pandas()
     good = frame[frame.state == "good"]
     assert list(good.sort_values("cycles").words) == [8, 16, 24, 32]

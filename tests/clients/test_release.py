@@ -91,13 +91,18 @@ def test_a_release_writes_version_and_day_commits_and_tags(copy: Copy) -> None:
     assert changed[-1].split(",")[0].strip() == "4 files changed"
 
 
-def test_packages_that_do_not_work_are_not_released(copy: Copy) -> None:
+def trying(copy: Copy, script: str) -> str:
+    """Commit a way to try packages, a shell script with the repository as ``$ROOT``; returns the commit."""
     tried = copy.folder / ".ci" / "wheel"
-    tried.write_text("#!/bin/sh\nexit 1\n")
+    tried.write_text(f"#!/bin/sh\nROOT={copy.folder}\n{script}\n")
     tried.chmod(0o755)
     copy.git("add", "-A")
-    copy.git("commit", "--quiet", "-m", "Packages that do not work")
-    before = copy.git("rev-parse", "HEAD")
+    copy.git("commit", "--quiet", "-m", "A way to try packages")
+    return copy.git("rev-parse", "HEAD")
+
+
+def test_packages_that_do_not_work_are_not_released(copy: Copy) -> None:
+    before = trying(copy, "exit 1")
     done = copy.release("9.8.7")
     assert "Nothing was released" in done.stderr
     assert (copy.git("rev-parse", "HEAD"), copy.git("tag", "--list"), copy.git("status", "--porcelain")) == (
@@ -105,6 +110,37 @@ def test_packages_that_do_not_work_are_not_released(copy: Copy) -> None:
         "",
         "",
     )
+    assert len(copy.git("worktree", "list").splitlines()) == 1
+
+
+def test_the_packages_that_are_tried_are_those_of_the_release(copy: Copy) -> None:
+    trying(
+        copy,
+        'git -C "$(dirname "$0")/.." show HEAD:pyproject.toml | grep -q 9.8.7 && echo ok > $ROOT/.git/tried',
+    )
+    assert copy.release("9.8.7").returncode == 0
+    assert (copy.folder / ".git" / "tried").is_file()
+    assert copy.git("tag", "--list") == "v9.8.7"
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_what_somebody_writes_while_the_packages_are_tried_is_kept(copy: Copy, works: bool) -> None:
+    script = "echo mine >> $ROOT/CITATION.cff; echo new > $ROOT/new.txt; " + ("true" if works else "false")
+    before = trying(copy, script)
+    done = copy.release("9.8.7")
+    assert "Nothing was released" in done.stderr
+    assert (copy.folder / "CITATION.cff").read_text().endswith("mine\n")
+    assert (copy.folder / "new.txt").read_text() == "new\n"
+    assert (copy.git("rev-parse", "HEAD"), copy.git("tag", "--list")) == (before, "")
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_what_somebody_commits_while_the_packages_are_tried_is_kept(copy: Copy, works: bool) -> None:
+    script = "echo new > $ROOT/new.txt; cd $ROOT; git add new.txt; git commit -qm Mine; "
+    trying(copy, script + ("true" if works else "false"))
+    assert "Nothing was released" in copy.release("9.8.7").stderr
+    assert copy.git("log", "--format=%s", "-1") == "Mine"
+    assert (copy.git("tag", "--list"), copy.git("status", "--porcelain")) == ("", "")
 
 
 def test_what_cannot_be_released_is_told_and_nothing_changes(copy: Copy) -> None:

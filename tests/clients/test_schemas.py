@@ -20,6 +20,7 @@ import mlir_texts
 import sweep_designs
 from core_program import write_files
 from dump_designs import RING, TWO_BUFFERS
+from left_out import need_package
 from memtile import MemtileError, Outcome, Status, schema, schema_names
 from memtile.access.element_types import ELEMENT_BITS
 from memtile.access.tiling_cases import _KEYS as TILING_KEYS
@@ -443,7 +444,7 @@ def test_what_survey_writes(tmp_path: Path) -> None:
 
 
 def test_what_sweep_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow", reason="logs are Parquet files: pip install pyarrow")
+    need_package("pyarrow")
     monkeypatch.syspath_prepend(str(tmp_path))
     file, log = sweep_designs.small(tmp_path), tmp_path / "log.parquet"
     found = output("sweep", "--json", "--workers", 0, "--log", log, file)

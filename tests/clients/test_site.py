@@ -50,7 +50,13 @@ def fetching_fails() -> str:
     """Why the files of others that the playground needs cannot be had here; empty if they can."""
     command = [sys.executable, "-c", "import playground_files as files; files.fetched()"]
     done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)
-    return done.stderr if "cannot be fetched" in done.stderr else ""
+    return done.stderr.partition("RuntimeError: ")[2].strip() if "cannot be fetched" in done.stderr else ""
+
+
+def need_playground() -> None:
+    """Leave the test out where the files of others that it needs cannot be had."""
+    if why := fetching_fails():
+        pytest.skip(f"Pyodide is not installed: {why}")
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -211,8 +217,7 @@ def test_links_to_files_that_are_not_on_the_site_are_words() -> None:
 
 @pytest.fixture(scope="module")
 def playground(address: str, page: Page) -> Page:
-    if why := fetching_fails():
-        pytest.skip(why)
+    need_playground()
     page.said.clear()
     page.go(f"{address}/playground/index.html", "document.body?.dataset.ready")
     return page
@@ -290,8 +295,7 @@ def test_the_keyboard_asks_and_nothing_is_fetched_from_elsewhere(playground: Pag
 
 
 def test_from_disk_the_playground_says_what_it_needs(site: Path, tmp_path: Path) -> None:
-    if why := fetching_fails():
-        pytest.skip(why)
+    need_playground()
     with opened(
         site / "playground" / "index.html", tmp_path, ready="document.readyState === 'complete'"
     ) as found:

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from left_out import need_package
 from sweep_designs import small
 
-pytest.importorskip("pyarrow", reason="logs are Parquet files: pip install pyarrow")
-pytest.importorskip("distributed", reason="--scheduler is Dask's: pip install distributed")
+need_package("pyarrow")
+need_package("distributed")
 pytestmark = pytest.mark.slow
 VARIANTS = ("--vary", "gap=0..5")  # of 4 numbers of words and 4 modes: 96, a quarter of them good
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import memtile
+from left_out import need_package
 from memtile.explain.outcome import reasons_at_limit
 from memtile.explain.results import Status
 from memtile.explore.sweep.log import Log
@@ -72,7 +73,7 @@ def test_no_data_compares_nothing_and_finds_the_same_cycles(
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     file, log = small(tmp_path), tmp_path / "log.parquet"
-    pytest.importorskip("pyarrow", reason="logs are Parquet files: pip install pyarrow")
+    need_package("pyarrow")
     rows = memtile.sweep(file, SweepPlan(workers=0, data=False), log=log).rows
     compared = memtile.sweep(file, SweepPlan(workers=0)).rows
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import memtile
+from left_out import need_package
 from memtile import DesignError, SweepPlan
 from memtile.arch.energy import SOURCES, Energy, energy_table
 from memtile.arch.grades import Grade
@@ -152,7 +153,7 @@ def test_a_page_and_a_table_say_what_moves_the_objectives(blocks: Path, tmp_path
 
 
 def test_a_grid_as_an_xarray_dataset(blocks: Path) -> None:
-    pytest.importorskip("xarray", reason="datasets: pip install xarray")
+    need_package("xarray")
     found = memtile.sweep(blocks, SweepPlan(workers=0))
     data = found.xarray()
     assert dict(data.sizes) == {"words": 3, "gap": 2}

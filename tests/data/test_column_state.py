@@ -19,7 +19,9 @@ from memtile.model.state.columns import (
     Owner,
     Pause,
     Reset,
+    Words,
     columns_of,
+    dtypes_of,
     fields_of,
 )
 from memtile.model.state.rows import columns_of_tile
@@ -83,6 +85,26 @@ def test_every_column_is_declared() -> None:
 
     with pytest.raises(TypeError, match=r"Silent\.silent: a column of the state is declared"):
         columns_of(Silent)
+
+
+def test_an_array_has_the_dtype_that_its_declaration_says_whatever_numpy_calls_its_type() -> None:
+    """The arguments of NumPy's ``NDArray`` are its own matter; they changed in NumPy 2.5."""
+
+    class Arrays(NamedTuple):
+        """Arrays of a type that says nothing, but for the last."""
+
+        short: Annotated[Any, np.dtype(np.int16), Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS)]
+        words: Annotated[Words, Column(Kind.DATA, 0, Reset.CLEARED, Pause.STAYS)]
+
+    assert dtypes_of(Arrays) == {"short": np.int16, "words": np.uint32}
+
+    class Silent(NamedTuple):
+        """An array without dtype."""
+
+        silent: Annotated[npt.NDArray[np.int64], Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS)]
+
+    with pytest.raises(TypeError, match=r"Silent\.silent: an array is declared with one dtype"):
+        dtypes_of(Silent)
 
 
 def test_a_builder_gives_what_depends_on_the_tile_and_nothing_else() -> None:

@@ -4725,6 +4725,15 @@ MUTANTS = (
         "if chain.name not in device.fifos:",
         "tests/data/test_names_of_texts.py::test_channels_of_object_fifos_have_their_names",
     ),
+    # Newest dependencies
+    Mutant(
+        "the type of an array is read from what NumPy calls its kind",
+        "model/state/columns.py",
+        "dtypes = [note for note in notes if isinstance(note, np.dtype)]",
+        "dtypes = [np.dtype(get_args(get_args(get_type_hints(tables)[name])[1])[0])]",
+        "tests/data/test_column_state.py::"
+        "test_an_array_has_the_dtype_that_its_declaration_says_whatever_numpy_calls_its_type",
+    ),
     # Columns without clock
     Mutant(
         "words in a column without clock are on their way",

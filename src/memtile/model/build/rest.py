@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Mapping
-from functools import cache
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.jit.tables import table
-from memtile.model.state.columns import BUILT, Column, columns_of, fields_of
+from memtile.model.state.columns import BUILT, Column, columns_of, dtypes_of, fields_of
 from memtile.model.state.state import StateTables
 
 T = TypeVar("T")
@@ -58,23 +57,12 @@ def _filled(name: str, shape: int | tuple[int, ...], column: Column) -> npt.NDAr
     Large ones get pages of their own: in a process that makes one array after another, the C library takes
     memory that was used before, and clears all of it.
     """
-    kind, count = np.dtype(_dtype(name)), int(np.prod(shape))
+    kind, count = dtypes_of(StateTables)[name], int(np.prod(shape))
     if column.rest == 0 and count * kind.itemsize >= _PAGES:
         return np.frombuffer(mmap.mmap(-1, count * kind.itemsize), kind).reshape(shape)
     if column.rest == 0:
         return np.zeros(shape, kind)
     return np.full(shape, column.rest, kind)
-
-
-@cache
-def _dtype(name: str) -> Any:
-    """Type of the numbers in an array of the state."""
-    return get_args(get_args(_hints()[name])[1])[0]
-
-
-@cache
-def _hints() -> dict[str, Any]:
-    return get_type_hints(StateTables)
 
 
 def _same(where: str, given: Mapping[str, Any], wanted: set[str]) -> None:

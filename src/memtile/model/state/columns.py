@@ -20,10 +20,11 @@ from memtile.arch.core import CORE, VECTOR_BANKS
 from memtile.arch.ports import MERGE_ARBITERS
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, MEMORY, TILE_KINDS
 
-Ints = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint32]
-Shorts = npt.NDArray[np.int16]
-Bytes = npt.NDArray[np.uint8]
+# The dtype is a note of its own: what ``NDArray`` has as arguments differs between versions of NumPy.
+Ints = Annotated[npt.NDArray[np.int64], np.dtype(np.int64)]
+Words = Annotated[npt.NDArray[np.uint32], np.dtype(np.uint32)]
+Shorts = Annotated[npt.NDArray[np.int16], np.dtype(np.int16)]
+Bytes = Annotated[npt.NDArray[np.uint8], np.dtype(np.uint8)]
 
 NONE = -1  # no such thing
 NEVER = -1  # a cycle before the first one
@@ -169,6 +170,23 @@ def fields_of(tables: type) -> dict[str, tuple[type | Column, Owner]]:
                 f"{tables.__name__}.{name}: a table, or an array with its Column(...), and an Owner"
             )
         found[name] = (what[0], owners[0])
+    return found
+
+
+@cache
+def dtypes_of(tables: type) -> dict[str, np.dtype[Any]]:
+    """The dtype of each array of the state that is no table.
+
+    Raises:
+        TypeError: one is declared without dtype, or with two.
+    """
+    found: dict[str, np.dtype[Any]] = {}
+    for name, notes in _notes(tables):
+        dtypes = [note for note in notes if isinstance(note, np.dtype)]
+        if any(isinstance(note, Column) for note in notes):
+            if len(dtypes) != 1:
+                raise TypeError(f"{tables.__name__}.{name}: an array is declared with one dtype, as Ints has")
+            found[name] = dtypes[0]
     return found
 
 

@@ -1,0 +1,75 @@
+"""Are tests that lack a program or a package named with how to get it, and do they fail on a build server?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import left_out
+
+INI = f"""
+[pytest]
+pythonpath = {Path(left_out.__file__).parent}
+"""
+LACKING = """
+import pytest
+from left_out import need_package, need_program
+
+@pytest.fixture
+def compiler():
+    return need_program("no-such-program", "no-such-package")
+
+@pytest.mark.parametrize("n", range(2))
+def test_compiles(compiler, n): pass
+
+def test_reads(): need_package("no_such_module")
+
+def test_finds(): assert need_program("sh", "dash") and need_package("json")
+
+@pytest.mark.skip(reason="of this system: nothing is missing")
+def test_of_another_system(): pass
+"""
+ALL_LACKING = """
+from left_out import need_package
+need_package("no_such_module")
+def test_never(): pass
+"""
+PROGRAM = "*2 tests or files of tests need no-such-program: apt-get install no-such-package*"
+PACKAGE = "*2 tests or files of tests need no_such_module: pip install no_such_module*"
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+    """Run these tests with a value of ``CI``, or without it."""
+    pytester.makeini(INI)
+    pytester.makepyfile(test_lacking=LACKING, test_all_lacking=ALL_LACKING)
+
+    def run(ci: str | None, *files: str) -> pytest.RunResult:
+        monkeypatch.delenv("CI", raising=False)
+        if ci is not None:
+            monkeypatch.setenv("CI", ci)
+        return pytester.runpytest_subprocess("-p", "left_out", "-p", "no:cacheprovider", *files)
+
+    return run
+
+
+def test_by_hand_they_are_left_out_and_named(run) -> None:
+    result = run(None)
+    result.assert_outcomes(passed=1, skipped=5)
+    result.stdout.fnmatch_lines_random([PROGRAM, PACKAGE])
+
+
+@pytest.mark.parametrize(
+    ("file", "failed"),
+    [
+        ("test_lacking.py", {"passed": 1, "skipped": 1, "failed": 1, "errors": 2}),
+        ("test_all_lacking.py", {"errors": 1}),
+    ],
+)
+def test_on_a_build_server_they_fail(run, file, failed) -> None:
+    result = run("true", file)
+    result.assert_outcomes(**failed)
+    assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED)
+    result.stdout.fnmatch_lines(["*no*such*module is not installed: pip install*"])
+    result.stdout.fnmatch_lines(["*A build server must have all that tests need.*"])

@@ -1,0 +1,75 @@
+"""Tests that need what this machine lacks: they are left out, named with how to get it, and fail in CI.
+
+A test asks ``need_program("cc", "gcc")`` for a program, ``need_package("pyarrow")`` for a package.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+MISSING = re.compile(r"(?P<what>\S+) is not installed: (?P<how>.+)", re.DOTALL)
+"""The reason of a test that is left out as something is missing, and how to get that."""
+
+
+def need_program(name: str, package: str) -> str:
+    """Path of a program; without it the test is left out.
+
+    Args:
+        name: of the program.
+        package: of Debian that has it.
+    """
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed: apt-get install {package}")
+    return path
+
+
+def need_package(name: str) -> Any:
+    """A package by its name, imported; without it the test, or the file that asks for it, is left out."""
+    return pytest.importorskip(name, reason=f"{name} is not installed: pip install {name}")
+
+
+def missing_in(report: pytest.TestReport | pytest.CollectReport) -> re.Match[str] | None:
+    """What a report says is missing, or None."""
+    if not report.skipped or not isinstance(report.longrepr, tuple):
+        return None
+    return MISSING.search(report.longrepr[2].removeprefix("Skipped: "))
+
+
+def fail_if_missing(report: Any) -> None:
+    """On a build server, turn the report of a test that lacks something into that of a failure."""
+    if os.environ.get("CI") and (missing := missing_in(report)):
+        report.outcome = "failed"
+        report.longrepr = f"{missing[0]}\nA build server must have all that tests need."
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    fail_if_missing(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    fail_if_missing(report)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what was missing, of how many tests, and how to get it."""
+    found = [match for report in terminalreporter.stats.get("skipped", ()) if (match := missing_in(report))]
+    if not found:
+        return
+    counted = Counter((match["what"], match["how"].strip()) for match in found)
+    terminalreporter.section("left out, as something is missing")
+    for (what, how), count in sorted(counted.items()):
+        terminalreporter.write_line(f"{count} tests or files of tests need {what}: {how}")
