@@ -1,17 +1,27 @@
-"""``python -m memtile`` and the ``memtile`` script: both start here, and say so if Ctrl-C comes first."""
+"""``python -m memtile`` and the ``memtile`` script: both start here, and say so if a signal comes first."""
 
 from __future__ import annotations
 
 
 def main() -> None:
     """Load the command and run it; leaves with one of ``cli.exit_codes.ExitCode``."""
-    try:
-        from memtile.cli.main import main as command
-    except KeyboardInterrupt:
-        from memtile.cli.exit_codes import leave_interrupted
+    from memtile.cli import exit_codes, signals, streams
 
-        leave_interrupted()
-    command()
+    streams.open_streams()
+    try:
+        signals.take_signals()
+        from memtile.cli.main import main as command
+
+        command()
+    except KeyboardInterrupt:
+        exit_codes.leave_interrupted()
+    except signals.Terminated as ended:
+        raise SystemExit(signals.SIGNALLED + ended.number) from None
+    except (MemoryError, OSError, ImportError) as error:
+        exit_codes.leave_without_memory(error)
+    finally:
+        signals.ignore_signals()
+        streams.leave_streams()
 
 
 if __name__ == "__main__":

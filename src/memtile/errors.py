@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from memtile.plain_text import printable
+
 _RANGE = re.compile(r"-?(0x)?[0-9a-f]+\.\.", re.IGNORECASE)
 
 
@@ -40,7 +42,7 @@ class Problem:
     def message(self) -> str:
         """The problem in sentences for a person."""
         text = f"{self.where}: {self.says or self._sentence()} ({self.source})."
-        return f"{text} {self.next_step}" if self.next_step else text
+        return printable(f"{text} {self.next_step}" if self.next_step else text)
 
     def _sentence(self) -> str:
         rule = "; it must be"
@@ -71,7 +73,7 @@ class MemtileError(Exception):
     def __init__(self, problems: Problem | Iterable[Problem] | str) -> None:
         if isinstance(problems, str):
             self.problems: Sequence[Problem] = ()
-            text = problems
+            text = printable(problems)
         else:
             self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
             text = "\n".join(p.message for p in self.problems)
@@ -125,6 +127,6 @@ def raise_if(problems: Sequence[Problem], error: type[MemtileError]) -> None:
         raise error(problems)
 
 
-def cannot_write(path: object, error: OSError) -> InputFileError:
-    """The error of an output file that the system refuses."""
-    return InputFileError(f"{path}: the file cannot be written: {error.strerror}.")
+def cannot_write(path: object, error: OSError, what: str = "file") -> InputFileError:
+    """The error of an output file, or another ``what``, that the system refuses."""
+    return InputFileError(f"{path}: the {what} cannot be written: {error.strerror or error}.")

@@ -102,4 +102,4 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     done = CliRunner().invoke(app, ["host-source", str(tmp_path / "taken")])
     assert done.exit_code == 2
-    assert f"{tmp_path / 'taken' / SOURCES[0]} cannot be written: " in done.stderr
+    assert f"{tmp_path / 'taken'}: the folder cannot be written: " in done.stderr

@@ -33,11 +33,13 @@ ROOMS = (
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 BESIDE = {
-    "errors": -1,
-    "lazy": -1,
+    "lazy": -3,
+    "plain_text": -3,
+    "errors": -2,
+    "output_files": -1,
     "sheet": -1,
     "testing": len(ROOMS),
-    "__version__": -1,
+    "__version__": -3,
 }  # below all, above all
 TOP = len(ROOMS)  # the package itself may offer names from every room
 HARDWARE = 0x1000  # hex literals from here on look like addresses

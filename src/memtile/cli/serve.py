@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from memtile.cli import run_options as options
 from memtile.cli import serve_options as own
 from memtile.cli.served_files import ServedFiles
 from memtile.cli.timing_option import TimingConstants, parse_timing
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -97,7 +97,7 @@ def _array(device: str) -> Array:
 def _announce(host: str, port: int, port_file: Path) -> None:
     """For whoever starts the server and waits for it."""
     where = {"host": host, "port": port, "port_file": str(port_file)}
-    typer.echo(json.dumps({"listening": where}))
+    typer.echo(json_text({"listening": where}))
     sys.stdout.flush()
 
 

@@ -26,6 +26,7 @@ from memtile.hosts.refusals import Access
 from memtile.hosts.served_run import ServedRun
 from memtile.hosts.standstill import Standstill
 from memtile.hosts.witness import Witness
+from memtile.output_files import make_folder, write_output
 
 PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
 """Where the driver looks for the port number, from its working directory."""
@@ -305,14 +306,8 @@ async def _listen(connected: Callable[[], _Client], host: str, port: int) -> asy
 @contextmanager
 def _published(path: Path, port: int) -> Iterator[None]:
     """A context with the port file, which appears at once so that nobody reads half of it."""
-    draft = path.with_name(f"{path.name}.draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(str(port), encoding="ascii")
-        draft.replace(path)
-    except OSError as error:
-        says = f"port file {path} cannot be written: {error.strerror}"
-        raise _unusable("port file", str(path), "a file that can be written", says) from None
+    make_folder(path.parent)
+    write_output(path, str(port), durable=False)
     try:
         yield
     finally:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from memtile.errors import InputFileError
 from memtile.hosts.memory_requests import MemoryRequest, memory_problem
 from memtile.hosts.notices import Log
 from memtile.model.state.columns import Words
+from memtile.output_files import make_folder, output_file, write_output
 from memtile.sim.engine import Engine
 
 CONTENTS, LIST = "external_memory.bin", "external_memory.txt"
@@ -102,7 +102,8 @@ class ServedMemory:
                 continue
             shape, dtype = self._loaded.get(request.address, ((part.words,), np.dtype(np.uint32)))
             kept = self._bytes(part, math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
-            _write(request.file, partial(np.save, arr=kept))
+            with output_file(request.file) as file:
+                np.save(file, kept)
             log(f"memory {request.address:#x}: written to {request.file}")
 
     def _bytes(self, part: Part, count: int) -> npt.NDArray[np.uint8]:
@@ -161,7 +162,7 @@ def served_memory(
     memory = ServedMemory(requests, _mapped(requests, contents))
     try:
         memory.load(keep, log)
-        _write(listed, lambda file: file.write(_listing(requests).encode("ascii")))
+        write_output(listed, _listing(requests), durable=False)
         try:
             yield memory
         finally:
@@ -183,29 +184,14 @@ def _listing(requests: Sequence[MemoryRequest]) -> str:
 def _mapped(requests: Sequence[MemoryRequest], path: Path) -> Words:
     """A new file at ``path``, mapped; it takes room only where somebody writes."""
     size = sum(-(-request.size // _ALIGNED) * _ALIGNED for request in requests)
-    held: list[mmap.mmap] = []
-
-    def fill(file: Any) -> None:
-        file.truncate(size)
-        held.append(mmap.mmap(file.fileno(), size))
-
-    _write(path, fill)
-    return np.frombuffer(held[0], dtype=np.uint32)
-
-
-def _write(path: Path, fill: Callable[[Any], object]) -> None:
-    """Make or replace a file, at once so that nobody reads half of it."""
-    draft = path.with_name(f"{path.name}.draft")
+    make_folder(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.unlink(missing_ok=True)
-        with draft.open("x+b") as file:
-            fill(file)
-        draft.replace(path)
-    except (OSError, OverflowError, ValueError) as error:
-        draft.unlink(missing_ok=True)
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        says = f"{path} cannot be written: {reason}"
+        with output_file(path, durable=False) as file:
+            file.truncate(size)
+            held = mmap.mmap(file.fileno(), size)
+    except (OverflowError, ValueError) as error:
+        says = f"{path} cannot be written: {error}"
         raise InputFileError(
             memory_problem(str(path), "file", str(path), "a file that can be written", says)
         ) from None
+    return np.frombuffer(held, dtype=np.uint32)

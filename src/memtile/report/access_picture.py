@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtile.access.slices import HIDDEN, Slices, rectangles
-from memtile.errors import MemtileError, cannot_write
+from memtile.errors import MemtileError
+from memtile.output_files import output_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,11 +72,9 @@ def save_figure(figure: Figure, path: str) -> None:
     from matplotlib import rc_context
 
     metadata = {"Date": None} if path.endswith(".svg") else {"Software": None}
-    try:
-        with rc_context({"svg.hashsalt": "memtile", "svg.fonttype": "none"}):
-            figure.savefig(path, dpi=_DPI, facecolor=PAPER, metadata=metadata)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    with rc_context({"svg.hashsalt": "memtile", "svg.fonttype": "none"}), output_file(path) as file:
+        form = path.rpartition(".")[2]
+        figure.savefig(file, format=form, dpi=_DPI, facecolor=PAPER, metadata=metadata)
 
 
 def _matplotlib_figure() -> type[Figure]:

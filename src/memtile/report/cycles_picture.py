@@ -6,10 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtile.errors import InputFileError, cannot_write
+from memtile.errors import InputFileError
 from memtile.explain.bars import COLOURS
 from memtile.explain.results import Result
 from memtile.model.state.causes import CAUSE_TEXT, Cause
+from memtile.output_files import output_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +61,5 @@ def save_cycles(result: Result, path: Path) -> None:
         InputFileError: as :func:`check_picture`, or a path that cannot be written.
     """
     check_picture(path, timed=result.timed)
-    try:
-        cycles_figure(result).savefig(path, dpi=150)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    with output_file(path) as file:
+        cycles_figure(result).savefig(file, format=path.suffix[1:], dpi=150)
