@@ -10,6 +10,7 @@ def main() -> None:
     streams.open_streams()
     try:
         signals.take_signals()
+        exit_codes.refuse_small_memory()
         from memtile.cli.main import main as command
 
         command()

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 
 from memtile.plain_text import printable
 
+NO_MEMORY = "more memory is needed than is allowed. Raise the limit (ulimit -v), or run less at a time"
+_NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 _RANGE = re.compile(r"-?(0x)?[0-9a-f]+\.\.", re.IGNORECASE)
 
 
@@ -130,3 +132,12 @@ def raise_if(problems: Sequence[Problem], error: type[MemtileError]) -> None:
 def cannot_write(path: object, error: OSError, what: str = "file") -> InputFileError:
     """The error of an output file, or another ``what``, that the system refuses."""
     return InputFileError(f"{path}: the {what} cannot be written: {error.strerror or error}.")
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, says that there is no more memory."""
+    while error is not None:
+        if isinstance(error, MemoryError) or any(text in str(error).lower() for text in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

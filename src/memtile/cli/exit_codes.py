@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import IntEnum
 from typing import NoReturn
 
-from memtile.errors import MemtileError, SimulationError
+from memtile.errors import NO_MEMORY, MemtileError, SimulationError, is_out_of_memory
 
-_NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "out of memory")
+_LEAST_MEMORY = 224 << 20  # bytes of addresses: what NumPy and Numba take, and more
 
 
 class ExitCode(IntEnum):
@@ -30,9 +31,6 @@ HELP = (
 
 
 INTERRUPTED = "interrupted before there was anything to show"
-NO_MEMORY = (
-    "more memory is needed than is allowed. Raise the limit (ulimit -v), or run less at a time"
-)
 
 
 def leave_interrupted() -> NoReturn:
@@ -41,15 +39,28 @@ def leave_interrupted() -> NoReturn:
     raise SystemExit(ExitCode.INTERRUPTED)
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that the system, or a limit, gives no more memory."""
-    return isinstance(error, MemoryError) or any(text in str(error).lower() for text in _NO_MEMORY)
-
-
 def leave_without_memory(error: BaseException) -> NoReturn:
     """Leave a process that cannot load its command for want of memory; raise other errors again."""
     if not is_out_of_memory(error):
         raise error
+    _leave_without_memory()
+
+
+def refuse_small_memory() -> None:
+    """Leave a process whose limit of memory is too small for NumPy, which would end it in its own way."""
+    if sys.platform == "win32":
+        return
+    from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+
+    limit, _ = getrlimit(RLIMIT_AS)
+    if limit == RLIM_INFINITY:
+        return
+    if limit < _LEAST_MEMORY:
+        _leave_without_memory()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads would take memory of its own
+
+
+def _leave_without_memory() -> NoReturn:
     print(f"error: memtile: {NO_MEMORY}.", file=sys.stderr)
     raise SystemExit(ExitCode.BAD_INPUT)
 

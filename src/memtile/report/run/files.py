@@ -9,6 +9,7 @@ from memtile.errors import InputFileError
 from memtile.explain.results import Result
 from memtile.explain.timeline import Timeline
 from memtile.output_files import write_output
+from memtile.plain_text import printable
 from memtile.report.run.data import Report, report_data
 from memtile.report.run.html import report_page
 from memtile.report.run.text import report_lines
@@ -16,6 +17,7 @@ from memtile.sim.engine import Engine
 from memtile.sim.history import History
 
 SUFFIXES = (".html", ".txt")
+_TAB = "\t"  # between the columns of a timeline
 CHROME = ".json"
 """Suffix of a timeline in Chrome's form; any other one is Perfetto's own."""
 
@@ -41,7 +43,7 @@ def report_pieces(report: Report, suffix: str) -> Iterator[bytes]:
     if suffix == ".html":
         yield report_page(report_data(report)).encode()
     else:
-        yield from (f"{line}\n".encode() for line in report_lines(report))
+        yield from (f"{printable(line, _TAB)}\n".encode() for line in report_lines(report))
 
 
 def timeline_pieces(timeline: Timeline, mhz: float, suffix: str) -> Iterator[bytes]:
