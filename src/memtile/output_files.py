@@ -46,12 +46,12 @@ def output_file(path: Path | str, *, durable: bool = True) -> Iterator[BinaryIO]
         BrokenPipeError: ``path`` is a pipe that nobody reads any more.
     """
     try:
-        opened = _opened_for_us(str(path))
+        opened = _opened_for_us(name := _name(path))
         if opened is not None:
             with _written_directly(opened) as file:
                 yield file
             return
-        target = _target(str(path))
+        target = _target(name)
         with _replacing(target, durable) if _is_replaceable(target) else open(target, "wb") as file:
             yield file
     except BrokenPipeError:
@@ -102,14 +102,14 @@ def check_writable(path: Path | str) -> None:
         InputFileError: it is a folder, its folder is missing, or one of them refuses us.
     """
     try:
-        if _opened_for_us(str(path)) is not None:
+        if _opened_for_us(name := _name(path)) is not None:
             return
-        target = os.path.realpath(path)
+        target = os.path.realpath(name)
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
         if not os.path.isdir(os.path.dirname(target)):
             raise FileNotFoundError(errno.ENOENT, "there is no such folder")
-        _refuse_read_only(_target(str(path)))
+        _refuse_read_only(_target(name))
     except OSError as error:
         raise cannot_write(path, error) from None
 
@@ -131,6 +131,18 @@ def discard_parts() -> None:
     for part in list(_parts):
         with suppress(OSError):
             os.unlink(part)
+
+
+def _name(path: Path | str) -> str:
+    """A path as text, if a file can have that name."""
+    name = os.fspath(path)
+    try:
+        encoded = os.fsencode(name)
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise OSError(errno.EINVAL, "no file can have this name")
+    return name
 
 
 def _opened_for_us(path: str) -> int | None:

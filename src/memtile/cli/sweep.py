@@ -215,18 +215,8 @@ def _run(file: str, plan: SweepPlan, path: Path | None, *, restart: bool) -> Swe
     made = Sweep(file, plan)
     if path is not None:
         check_writable(path)
-        if restart:
-            _forget(path)
     with _live(made) as watch:
-        return made.run(path, watch)
-
-
-def _forget(path: Path) -> None:
-    from memtile.explore.sweep.log import Log
-
-    known = Log(path)  # what is no log is not removed
-    for each in (known.path, known.journal):
-        each.unlink(missing_ok=True)
+        return made.run(path, watch, restart=restart)
 
 
 def _finish(result: SweepResult, top: int, *, as_json: bool) -> None:

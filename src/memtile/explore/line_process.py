@@ -1,12 +1,21 @@
-"""A Python process that answers lines with lines: one that crashes or never ends ends alone."""
+"""A Python process that answers lines with lines: one that crashes or never ends ends alone.
+
+Ctrl-C at a terminal does not reach it: it has a process group of its own, and ends with the process that
+began it, however that ends.
+"""
 
 from __future__ import annotations
 
+import os
 import queue
 import subprocess
 import sys
 import threading
+import time
 from typing import IO
+
+_FIRST = "from memtile.explore.line_process import follow; follow({parent})\n{code}"
+_LOOK_SECONDS = 0.3
 
 
 class NoAnswerError(Exception):
@@ -68,14 +77,34 @@ class LineProcess:
             process.stdin.close()
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
+    def kill(self) -> None:
+        """Have the process end now, without waiting for it; :meth:`end` does."""
+        if (process := self._process) is not None:
+            process.kill()
+
     def _begin(self) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            [sys.executable, "-c", self._code], stdin=pipe, stdout=pipe, text=True
+            [sys.executable, "-c", _FIRST.format(parent=os.getpid(), code=self._code)],
+            stdin=pipe,
+            stdout=pipe,
+            text=True,
+            process_group=0,
         )
         self._answers = queue.Queue()
         threading.Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()
         return self._process
+
+
+def follow(parent: int) -> None:
+    """In the process: end when the one that began it is gone, whatever is being done."""
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK_SECONDS)
+        os._exit(0)
+
+    threading.Thread(target=look, daemon=True).start()
 
 
 def _pass_on(lines: IO[str], answers: queue.Queue[str]) -> None:

@@ -41,6 +41,7 @@ class Log:
         self.rows: dict[str, Row] = {}
         self.head: dict[str, Any] = {}
         self._journal: io.FileIO | None = None
+        self._forgets = False
         if path.exists():
             self._read_table()
         if self.journal.exists():
@@ -101,6 +102,11 @@ class Log:
         self.rows[row.key] = row
         return True
 
+    def forget(self) -> None:
+        """Begin anew: what the log has is replaced when the sweep ends, and only then."""
+        self.rows.clear()
+        self.head, self._forgets = {}, True
+
     def open(self, head: Mapping[str, Any]) -> Log:
         """Begin to write; the log is ours until it is closed.
 
@@ -111,6 +117,8 @@ class Log:
         try:
             self._journal = self.journal.open("ab", buffering=0)
             fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if self._forgets:
+                self._journal.truncate(0)
         except BlockingIOError:
             self._close()
             raise InputFileError(f"{self.path}: another sweep writes this log. Give another --log.") from None
