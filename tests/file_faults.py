@@ -206,6 +206,9 @@ CASES = (
 _INPUTS = ("w.npy", "s.parquet")  # outputs that are inputs too: the old file is a good one of its kind
 
 
+_SAID: dict[str, Callable[[str], None]] = {}
+
+
 def _quietly(args: Sequence[str], folder: Path) -> None:
     """Run a command in this process, for what it writes."""
     from typer.testing import CliRunner
@@ -245,7 +248,7 @@ class Trials:
                 (self._base / name).write_bytes(OLD)
         self._old = {name: (self._base / name).read_bytes() for name in case.outputs.split()}
         self._there = {path.relative_to(self._base) for path in self._base.rglob("*")}
-        self._end(0, FAULTS[0], "warm")
+        _load(self._args, shutil.copytree(self._base, place / "load"))
         self.good = self._end(0, FAULTS[0], "good")
         self._new = {name: (place / "good" / name).read_bytes() for name in case.outputs.split()}
 
@@ -329,11 +332,21 @@ class Trials:
             os._exit(code)
 
 
+def _load(args: list[str], folder: Path) -> None:
+    """Run a command here, so that each fork of this process has its modules."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        _command(args)
+    finally:
+        os.chdir(before)
+
+
 def _command(args: list[str]) -> int:
     from memtile.cli import serve
-    from memtile.cli.main import main
+    from memtile.cli.main import app
 
-    said = serve._log
+    said = _SAID.setdefault("log", serve._log)
 
     def log(text: str) -> None:
         said(text)
@@ -343,7 +356,7 @@ def _command(args: list[str]) -> int:
     serve._log = log
     sys.argv = ["memtile", *args]
     try:
-        main()
+        app()
     except SystemExit as end:
         return int(end.code or 0)
     return 0

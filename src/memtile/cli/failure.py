@@ -14,6 +14,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from signal import SIGINT
 from typing import Any
 
 import typer
@@ -24,7 +25,7 @@ from memtile.cli.signals import SIGNALLED, Terminated, was_interrupted
 from memtile.cli.streams import PipeClosedError
 from memtile.errors import NO_MEMORY, MemtileError, is_out_of_memory
 from memtile.output_files import write_output
-from memtile.plain_text import json_text
+from memtile.plain_text import json_text, printable
 
 UsageError: type[Any] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 """What the parser of the command line raises; Typer has it under a name of its own since version 0.29."""
@@ -56,10 +57,19 @@ def tell_end(error: BaseException, args: Sequence[str]) -> int:
         text, reason, code = _ending(error, args)
         typer.echo(text, err=True)
         if as_json:
-            _print({"reason": reason, "field": "", "message": text})
+            typer.echo(_as_json(reason, text))
     except PipeClosedError:
         return ExitCode.CLOSED_PIPE
     return code
+
+
+def tell_forced_end(number: int, args: Sequence[str]) -> None:
+    """Say the same past all streams, which whoever does not end may hold."""
+    error = KeyboardInterrupt() if number == SIGINT else Terminated(number)
+    text, reason, _ = _ending(error, args)
+    os.write(2, f"{text}\n".encode())
+    if wants_json(args):
+        os.write(1, f"{_as_json(reason, text)}\n".encode())
 
 
 def tell(error: MemtileError, *, as_json: bool) -> None:
@@ -73,14 +83,14 @@ def tell(error: MemtileError, *, as_json: bool) -> None:
     text = Text.assemble((head, "bold red"), "\n  ".join(lines))
     stderr_console().print(text, soft_wrap=True)
     if as_json:
-        _print(refusal(error))
+        typer.echo(json_text({"error": refusal(error)}, indent=2))
 
 
 def _tell_usage(error: Any, *, as_json: bool) -> None:
     """Say what is wrong with a command line, which the parser has found."""
     error.show()
     if as_json:
-        _print({"reason": "usage", "field": "", "message": error.format_message()})
+        typer.echo(_as_json("usage", error.format_message()))
 
 
 def _ending(error: BaseException, args: Sequence[str]) -> Ending:
@@ -120,7 +130,7 @@ def _inputs(args: Sequence[str]) -> str:
 
 
 def _unexpected(error: BaseException) -> str:
-    what = "".join(traceback.format_exception_only(error)).strip()
+    what = printable("".join(traceback.format_exception_only(error)).strip())
     return (
         f"memtile failed: {what}\nThis is a mistake in memtile. Please report it with the command, its input "
         f"and the traceback, which {_show_traceback(error) or _traceback_file(error)}."
@@ -146,5 +156,5 @@ def _traceback_file(error: BaseException) -> str:
     return f"is in {path} ({_TRACEBACK}=1 prints it)"
 
 
-def _print(error: dict[str, Any]) -> None:
-    typer.echo(json_text({"error": error}, indent=2))
+def _as_json(reason: str, message: str) -> str:
+    return json_text({"error": {"reason": reason, "field": "", "message": message}}, indent=2)

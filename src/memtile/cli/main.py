@@ -36,7 +36,8 @@ from memtile.cli import (
     trace,
     warmup,
 )
-from memtile.cli.failure import tell_end
+from memtile.cli.failure import tell_end, tell_forced_end
+from memtile.cli.signals import on_forced_end
 from memtile.cli.streams import PipeClosedError, printable_streams
 from memtile.errors import MemtileError
 
@@ -46,9 +47,11 @@ class _Commands(TyperGroup):
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
         given = sys.argv[1:] if args is None else list(args)
+        on_forced_end(lambda number: tell_forced_end(number, given))
         try:
             with printable_streams():
-                return super().main(given, *more, **options)
+                # Escape characters are for the streams, which show them; Click would leave some of them out.
+                return super().main(given, *more, **{"color": True, **options})
         except (MemtileError, PipeClosedError) as error:  # what is printed before or after a command
             raise SystemExit(tell_end(error, given)) from None
 

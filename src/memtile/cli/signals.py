@@ -94,11 +94,10 @@ def ignore_signals() -> None:
 
 
 def _raise_again(problem: Any) -> None:
-    """Raise again what came where Python drops exceptions, in a destructor or a callback."""
-    if isinstance(problem.exc_value, KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-    elif isinstance(problem.exc_value, Terminated):
-        signal.raise_signal(problem.exc_value.number)
+    """Raise again, a moment later, what came where Python drops it: in a destructor or a callback."""
+    if isinstance(problem.exc_value, KeyboardInterrupt | Terminated):
+        number = getattr(problem.exc_value, "number", signal.SIGINT)
+        threading.Timer(_LOOK_SECONDS, os.kill, (os.getpid(), number)).start()
     else:
         sys.__unraisablehook__(problem)
 

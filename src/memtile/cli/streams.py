@@ -31,7 +31,7 @@ class _Guarded(io.TextIOBase):
         self._stream, self._name, self._lost = stream, name, False
 
     def write(self, text: str) -> int:
-        if not self._lost:
+        if text and not self._lost:  # Click asks with an empty one whether text is taken
             with self._said():
                 self._stream.write(text)
         return len(text)
