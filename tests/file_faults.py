@@ -119,9 +119,11 @@ def _measured(folder: Path) -> None:
 
 
 def _memory(folder: Path) -> None:
+    """An array in a form of files that is read and not written, so that its file differs from the new one."""
     import numpy as np
 
-    np.save(folder / "w.npy", np.arange(64, dtype=np.uint32))
+    with (folder / "w.npy").open("wb") as file:
+        np.lib.format.write_array(file, np.arange(64, dtype=np.uint32), version=(2, 0))
 
 
 def _nothing(folder: Path) -> None:

@@ -107,7 +107,7 @@ def check_writable(path: Path | str) -> None:
         target = os.path.realpath(name)
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        if not os.path.isdir(os.path.dirname(target)):
+        if not os.path.isdir(os.path.dirname(name) or os.curdir):
             raise FileNotFoundError(errno.ENOENT, "there is no such folder")
         _refuse_read_only(_target(name))
     except OSError as error:
@@ -202,7 +202,7 @@ def _replacing(target: str, durable: bool) -> Iterator[BinaryIO]:
     file: BinaryIO | None = None
     _parts.add(part)
     try:
-        file = cast(BinaryIO, open(part, "xb"))  # noqa: SIM115
+        file = cast(BinaryIO, open(part, "x+b"))  # noqa: SIM115
         _take_over(target, file.fileno())
         yield file
         file.flush()

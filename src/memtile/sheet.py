@@ -131,9 +131,11 @@ class Sheet:
 
 def unclipped(table: Table) -> Table:
     """The finished table: columns never get narrower than their cells, and the words of their heads."""
+    from rich.cells import cell_len
+
     for column in table.columns:
         heads = [column.header] if column.no_wrap else str(column.header).split()
-        column.min_width = max(len(str(text)) for text in (*heads, *column.cells))
+        column.min_width = max(cell_len(str(text)) for text in (*heads, *column.cells))
     return table
 
 

@@ -300,8 +300,8 @@ MUTANTS = (
     Mutant(
         "rows go into the journal at the end",
         "explore/sweep/log.py",
-        "        self._journal.flush()\n",
-        "",
+        'self.journal.open("ab", buffering=0)',
+        'self.journal.open("ab")',
         "tests/clients/test_cli_sweep.py::test_a_sweep_that_is_killed_goes_on_where_it_was",
     ),
     Mutant(

@@ -294,8 +294,9 @@ class DriverServer:
 async def _listen(connected: Callable[[], _Client], host: str, port: int) -> asyncio.Server:
     try:
         return await asyncio.get_running_loop().create_server(connected, host, port)
-    except socket.gaierror as error:
-        says = f"host {host} cannot be used: {error.strerror}. It must be an address of this machine"
+    except (socket.gaierror, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no name of a host"
+        says = f"host {host} cannot be used: {why}. It must be an address of this machine"
         raise _unusable("host", host, "an address of this machine", says) from None
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error

@@ -25,5 +25,5 @@ def plain_texts() -> Iterator[None]:
         ) from None
 
     with rc_context({"text.parse_math": False}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from")
+        warnings.filterwarnings("ignore", "Glyph .* missing from|constrained_layout not applied")
         yield
