@@ -1,7 +1,7 @@
-"""Ctrl-C at random moments of commands: does each end with 130, in time, with whole files and no process left?
+"""Ctrl-C at random moments of commands: does each end with 130, in time, with complete files and alone?
 
-``python tests/interruptions.py --many 200 --seed 1`` prints what is wrong. A signal goes to the process group, as
-from a terminal. Moments begin when the process takes signals: what comes before is Python's own start.
+``python tests/interruptions.py --many 200 --seed 1`` prints what is wrong. A signal goes to the process
+group, as from a terminal. Moments begin when the process takes signals: before that Python itself starts.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def design(words: Annotated[int, Range(16, 256, 16)] = 256):
         array.run()
     return array
 """
+REPORTS = ("--report", "r.html", "--record", "r.json", "--perfetto", "p.json")
 SCALE = ("--kernels", str(ROOT / "examples" / "scale_functions.py"), "--in", "0=in.npy")
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "run": ("run", str(ROOT / "examples" / "packets.py"), "--report", "r.html", "--record", "r.json")
-    + ("--perfetto", "p.json"),
+    "run": ("run", str(ROOT / "examples" / "packets.py"), *REPORTS),
     "sweep": ("sweep", "run", "d.py", "--grid", "--workers", "2", "--log", "s.parquet"),
     "mlir": ("run", str(ROOT / "examples" / "scale.mlir"), *SCALE, "--out", "1:int32:4096=o.npy"),
     "plan": ("plan", "gemm", "--m", "64", "--n", "64", "--k", "64", "--workers", "2", "--out", "o.py"),
@@ -245,6 +245,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--command", action="append", default=[], choices=list(COMMANDS))
     asked = parser.parse_args()
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell ignores it for what is in the background
     bad = 0
     codes: dict[str, dict[int, int]] = {}
     latest: dict[str, Any] = {"cpu": 0.0}
@@ -255,9 +258,8 @@ def main() -> None:
         if end.wrong:
             bad += 1
             print(end, flush=True)
-    print(
-        f"{asked.many} interruptions, {bad} wrong; exit codes {codes}; at most {latest['cpu']:.2f} s of work after"
-    )
+    print(f"{asked.many} interruptions, {bad} wrong; exit codes {codes}")
+    print(f"at most {latest['cpu']:.2f} s of work after the signal")
     raise SystemExit(bool(bad))
 
 

@@ -90,7 +90,8 @@ def write_output(path: Path | str, content: str | bytes | Iterable[bytes], *, du
         InputFileError: the system refuses it; the old file is as it was.
         BrokenPipeError: ``path`` is a pipe that nobody reads any more.
     """
-    pieces = [content.encode()] if isinstance(content, str) else content
+    # A lone surrogate, which UTF-8 does not have, is for whoever reads the file to refuse.
+    pieces = [content.encode(errors="surrogatepass")] if isinstance(content, str) else content
     with output_file(path, durable=durable) as file:
         file.writelines([pieces] if isinstance(pieces, bytes) else pieces)
 

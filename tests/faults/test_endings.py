@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from file_faults import DESIGN
+from interruptions import campaign
 from memtile.cli import exit_codes, failure
 from memtile.cli.main import app
 from memtile.cli.streams import PipeClosedError
@@ -263,3 +264,10 @@ def test_the_codes_are_in_the_help_and_on_the_page() -> None:
     for code in exit_codes.ExitCode:
         assert f" {int(code)} " in exit_codes.HELP
         assert f"\n  | {int(code)} | " in page
+
+
+@pytest.mark.slow
+def test_interruptions_at_random_moments() -> None:
+    """A sample; all of them by ``python tests/interruptions.py``."""
+    ends = list(campaign(4, 7, ["run", "sweep"]))
+    assert [end for end in ends if end.wrong] == []

@@ -12,7 +12,7 @@ from memtile.cli import run_options as options
 from memtile.cli import serve_options as own
 from memtile.cli.served_files import ServedFiles
 from memtile.cli.timing_option import TimingConstants, parse_timing
-from memtile.plain_text import json_text
+from memtile.plain_text import json_text, printable
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -102,4 +102,4 @@ def _announce(host: str, port: int, port_file: Path) -> None:
 
 
 def _log(text: str) -> None:
-    typer.echo(f"memtile serve: {text}", err=True)
+    typer.echo(f"memtile serve: {printable(text)}", err=True)

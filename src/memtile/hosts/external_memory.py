@@ -102,6 +102,7 @@ class ServedMemory:
                 continue
             shape, dtype = self._loaded.get(request.address, ((part.words,), np.dtype(np.uint32)))
             kept = self._bytes(part, math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
+            make_folder(request.file.parent)
             with output_file(request.file) as file:
                 np.save(file, kept)
             log(f"memory {request.address:#x}: written to {request.file}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import json
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from memtile.cli.agents.tools import TOOLS, Answer
 from memtile.cli.agents.worker import Worker
 from memtile.errors import InputFileError, Problem
+from memtile.plain_text import json_text
 
 NAME = "memtile"
 SKILL = "memtile://skill"
@@ -87,7 +87,7 @@ def _answering(tool: Callable[..., Answer], turns: asyncio.Lock, worker: Worker)
     async def call(**arguments: Any) -> CallToolResult:
         async with turns:
             answer, refused = await worker.answer(tool.__name__, arguments)
-        text = json.dumps(answer, ensure_ascii=False)
+        text = json_text(answer)
         return CallToolResult(
             content=[TextContent(type="text", text=text)], structured_content=answer, is_error=refused
         )
