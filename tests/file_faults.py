@@ -415,10 +415,8 @@ def _try_all(place: Path, most: int, names: Sequence[str], faults: Sequence[str]
         tried[case.name] = min(most, trials.tried) * len(chosen)
         if found:
             wrong[case.name] = found
-        print(
-            f"{case.name}: {trials.tried} operations, {tried[case.name]} faults, {len(found)} wrong",
-            flush=True,
-        )
+        about = f"{trials.tried} operations, {tried[case.name]} faults, {len(found)} wrong"
+        print(f"{case.name}: {about}", file=sys.stderr, flush=True)
         shutil.rmtree(here)
     return {"wrong": wrong, "tried": tried, "faults": sum(tried.values())}
 
