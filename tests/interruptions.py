@@ -182,7 +182,7 @@ def _wrong(
 
 def _finished(output: str) -> bool:
     """Whether the signal came when the result was there already."""
-    return "status: finished" in output or "candidates" in output
+    return any(text in output for text in ("status: finished", "were tried:", "designs tried", "variants: "))
 
 
 def _whole(path: Path) -> bool:

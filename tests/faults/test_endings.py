@@ -221,6 +221,7 @@ def design():
 """
 BUSY = {
     "in Python": "while True: pass",
+    "in code from a text": "exec('while True: pass')",
     "asleep": "time.sleep(1000)",
     "in one call that does not look at signals": "hashlib.pbkdf2_hmac('sha256', b'a', b'b', 1 << 30)",
     "in a destructor": "Slow()\n    while True: pass\n\nclass Slow:\n    def __del__(self): time.sleep(1000)",

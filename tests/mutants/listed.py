@@ -2090,6 +2090,13 @@ MUTANTS = (
         "[2-130-in one call that does not look at signals]",
     ),
     Mutant(
+        "Ctrl-C in the code of a text ends by the signal",
+        "cli/signals.py",
+        '    eval("0")',
+        "    pass",
+        "tests/faults/test_endings.py::test_a_signal_ends_a_command_whatever_it_does[2-130-in code from a text]",
+    ),
+    Mutant(
         "Ctrl-C in a destructor is lost",
         "cli/signals.py",
         "    sys.unraisablehook = _raise_again\n",
