@@ -245,6 +245,15 @@ def test_a_signal_ends_a_command_whatever_it_does(tmp_path: Path, body: str, num
     assert not list(tmp_path.glob(".memtile*"))
 
 
+def test_ctrl_c_in_the_code_of_a_text_is_no_end_by_the_signal(tmp_path: Path) -> None:
+    """CPython notes such an exception, as of the code of data classes, and would end by the signal later."""
+    (tmp_path / "typer.py").write_text("exec('raise KeyboardInterrupt')\n")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    done = run(tmp_path, "info", env=os.environ | {"PYTHONPATH": path})
+    assert done.returncode == 130
+    assert done.stderr == "interrupted before there was anything to show\n"
+
+
 def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     """``nohup`` has SIGHUP ignored."""
     (tmp_path / "d.py").write_text(

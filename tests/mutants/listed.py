@@ -2094,7 +2094,7 @@ MUTANTS = (
         "cli/signals.py",
         '    eval("0")',
         "    pass",
-        "tests/faults/test_endings.py::test_a_signal_ends_a_command_whatever_it_does[2-130-in code from a text]",
+        "tests/faults/test_endings.py::test_ctrl_c_in_the_code_of_a_text_is_no_end_by_the_signal",
     ),
     Mutant(
         "Ctrl-C in a destructor is lost",

@@ -91,9 +91,8 @@ def ignore_signals() -> None:
     """Let no signal disturb the end of a process that has done its work."""
     for number in _ENDING:
         signal.signal(number, signal.SIG_IGN)
-    eval(
-        "0"
-    )  # CPython forgets only so that Ctrl-C left the code of a text, and would end by the signal for it
+    # CPython would end by the signal if Ctrl-C ever left the code of a text; another text takes that back.
+    eval("0")
 
 
 def _raise_again(problem: Any) -> None:

@@ -157,8 +157,13 @@ class Log:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write the Parquet file, then remove the journal, which stays if that fails."""
+        """Write the Parquet file, then remove the journal, which stays if that fails.
+
+        A sweep that began anew and failed leaves the old file too; its own rows are in the journal.
+        """
         try:
+            if error is not None and self._forgets:
+                return
             with output_file(self.path) as file:
                 self._write(file, self.rows.values())
             self.journal.unlink()
