@@ -314,7 +314,7 @@ WRITERS |= {"savetxt", "to_csv", "write_image", "make_archive"}
 OF_FILES = {"shutil", "os", "np", "tempfile"}
 EXCEPTIONS = {
     "output_files.py: open 'wb'": "a pipe or a device, which cannot be replaced",
-    "output_files.py: open 'xb'": "the temporary file",
+    "output_files.py: open 'x+b'": "the temporary file",
     "output_files.py: fdopen 'wb'": "a descriptor that is open already",
     "output_files.py: os.replace": "the temporary file takes the place of the old one",
     "explore/sweep/log.py: open 'ab'": "the journal, which grows by lines; half a line is read as none",
