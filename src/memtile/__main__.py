@@ -1,4 +1,4 @@
-"""``python -m memtile`` and the ``memtile`` script: both start here, and say so if Ctrl-C comes first."""
+"""``python -m memtile`` and the ``memtile`` script: both start here, and say so if a signal comes first."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ import sys
 
 def main() -> None:
     """Load the command and run it; leaves with one of ``cli.exit_codes.ExitCode``."""
+    from memtile.cli import exit_codes, signals, streams
+
+    streams.open_streams()
     try:
         _confine(sys.argv[1:])
+        signals.take_signals()
+        exit_codes.refuse_small_memory()
         from memtile.cli.main import main as command
-    except KeyboardInterrupt:
-        from memtile.cli.exit_codes import leave_interrupted
 
-        leave_interrupted()
-    command()
+        command()
+    except KeyboardInterrupt:
+        exit_codes.leave_interrupted()
+    except signals.Terminated as ended:
+        raise SystemExit(signals.SIGNALLED + ended.number) from None
+    except (MemoryError, OSError, ImportError) as error:
+        exit_codes.leave_without_memory(error)
+    finally:
+        signals.ignore_signals()
+        streams.leave_streams()
 
 
 def _confine(arguments: list[str]) -> None:
@@ -28,11 +39,9 @@ def _confine(arguments: list[str]) -> None:
         if is_wanted(arguments):
             enter(arguments)
     except MemtileError as error:
-        from memtile.cli.exit_codes import exit_code_of
-        from memtile.cli.failure import tell, wants_json
+        from memtile.cli.failure import tell_end
 
-        tell(error, as_json=wants_json(arguments))
-        raise SystemExit(exit_code_of(error)) from None
+        raise SystemExit(tell_end(error, arguments)) from None
 
 
 if __name__ == "__main__":

@@ -6,6 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from memtile.plain_text import printable
+
+NO_MEMORY = "more memory is needed than is allowed. Raise the limit (ulimit -v), or run less at a time"
+_NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
+_LINES = "\n"  # a message may show lines of a file
 _RANGE = re.compile(r"-?(0x)?[0-9a-f]+\.\.", re.IGNORECASE)
 
 
@@ -39,14 +44,14 @@ class Problem:
     @property
     def message(self) -> str:
         """The problem in sentences for a person."""
-        text = f"{self.where}: {self.says or self._sentence()} ({self.source})."
-        return f"{text} {self.next_step}" if self.next_step else text
+        text = f"{printable(self.where)}: {self.says or self._sentence()} ({self.source})."
+        return printable(f"{text} {self.next_step}" if self.next_step else text, _LINES)
 
     def _sentence(self) -> str:
         rule = "; it must be"
         if _RANGE.match(self.allowed):
             rule = ", allowed are"
-        return f"{self.field} is {self.given}{rule} {self.allowed}"
+        return printable(f"{self.field} is {self.given}{rule} {self.allowed}")
 
     def as_json(self) -> dict[str, str]:
         """Plain data for ``--json`` output: all attributes but ``says``, and ``message``."""
@@ -71,7 +76,7 @@ class MemtileError(Exception):
     def __init__(self, problems: Problem | Iterable[Problem] | str) -> None:
         if isinstance(problems, str):
             self.problems: Sequence[Problem] = ()
-            text = problems
+            text = printable(problems, _LINES)
         else:
             self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
             text = "\n".join(p.message for p in self.problems)
@@ -125,6 +130,15 @@ def raise_if(problems: Sequence[Problem], error: type[MemtileError]) -> None:
         raise error(problems)
 
 
-def cannot_write(path: object, error: OSError) -> InputFileError:
-    """The error of an output file that the system refuses."""
-    return InputFileError(f"{path}: the file cannot be written: {error.strerror}.")
+def cannot_write(path: object, error: OSError, what: str = "file") -> InputFileError:
+    """The error of an output file, or another ``what``, that the system refuses."""
+    return InputFileError(f"{printable(str(path))}: the {what} cannot be written: {error.strerror or error}.")
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, says that there is no more memory."""
+    while error is not None:
+        if isinstance(error, MemoryError) or any(text in str(error).lower() for text in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

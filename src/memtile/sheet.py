@@ -1,5 +1,7 @@
 """Lines of text around a table: data for whoever computes a result, laid out here for whoever reads it.
 
+All texts are printable (``plain_text``): a name can neither draw nor hide anything on a terminal.
+
 A sheet is printed whole: no number and no name is cut where the terminal, or none, is narrow. Without a
 terminal, lines around the table are not broken either, and none ends with blanks: ``grep`` finds them.
 """
@@ -11,9 +13,10 @@ import sys
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
-from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from memtile.plain_text import markup_text, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -56,6 +59,13 @@ class Sheet:
     above: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("above", "below"):
+            object.__setattr__(self, name, tuple(printable(line) for line in getattr(self, name)))
+        rows = (tuple(printable(cell) for cell in row) for row in self.rows)
+        object.__setattr__(self, "rows", tuple(rows))
+        object.__setattr__(self, "title", printable(self.title))
+
     def __rich__(self) -> RenderableType:
         """The sheet for a terminal of any width."""
         from rich.console import Group
@@ -70,25 +80,24 @@ class Sheet:
     def html(self) -> str:
         """The sheet as HTML: a table, and lines above and below it."""
         above, below = (
-            "".join(f"<div>{escape(line)}</div>" for line in lines) for lines in (self.above, self.below)
+            "".join(f"<div>{markup_text(line)}</div>" for line in lines) for lines in (self.above, self.below)
         )
         sides = ["right" if column.right else "left" for column in self.columns]
         heads = "".join(
-            f"<th style='text-align:{side}'>{escape(column.head)}</th>"
+            f"<th style='text-align:{side}'>{markup_text(column.head)}</th>"
             for column, side in zip(self.columns, sides, strict=True)
         )
         rows = "".join(
             "<tr>"
             + "".join(
-                f"<td style='text-align:{side}'>{escape(cell)}</td>"
+                f"<td style='text-align:{side}'>{markup_text(cell)}</td>"
                 for cell, side in zip(row, sides, strict=True)
             )
             + "</tr>"
             for row in self.rows
         )
-        title = (
-            f"<caption style='text-align:left'><b>{escape(self.title)}</b></caption>" if self.title else ""
-        )
+        bold = f"<b>{markup_text(self.title)}</b>"
+        title = f"<caption style='text-align:left'>{bold}</caption>" if self.title else ""
         table = f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         return f"<div>{above}{table}{below}</div>"
 
@@ -102,9 +111,10 @@ class Sheet:
         """The table alone, with the title."""
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(
-            title=self.title or None,
+            title=Text(self.title) if self.title else None,
             box=SIMPLE_HEAD,
             padding=(0, 1, 0, 0),
             title_justify="left",
@@ -112,18 +122,20 @@ class Sheet:
         )
         for column in self.columns:
             table.add_column(
-                column.head, justify="right" if column.right else "left", no_wrap=column.one_line
+                Text(column.head), justify="right" if column.right else "left", no_wrap=column.one_line
             )
         for row in self.rows:
-            table.add_row(*row)
+            table.add_row(*map(Text, row))
         return table
 
 
 def unclipped(table: Table) -> Table:
     """The finished table: columns never get narrower than their cells, and the words of their heads."""
+    from rich.cells import cell_len
+
     for column in table.columns:
         heads = [column.header] if column.no_wrap else str(column.header).split()
-        column.min_width = max(len(str(text)) for text in (*heads, *column.cells))
+        column.min_width = max(cell_len(str(text)) for text in (*heads, *column.cells))
     return table
 
 
@@ -149,10 +161,28 @@ class _Trimmed(io.TextIOBase):
 
 def stdout_console() -> Console:
     """Where commands print what they show: standard output, a terminal or a file."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = _printable_console()
     return console if console.is_terminal else _console(sys.stdout)
+
+
+def stderr_console() -> Console:
+    """Where commands print what happens: standard error."""
+    return _printable_console(stderr=True)
+
+
+def _printable_console(**options: Any) -> Console:
+    """A console that shows texts as they are: no markup of Rich in them, no commands to the terminal."""
+    from rich.console import Console, ConsoleOptions
+    from rich.segment import Segment
+
+    class PrintableConsole(Console):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else printable(text, "\n"), style, control)
+
+    return PrintableConsole(highlight=False, markup=False, emoji=False, **options)
 
 
 def print_whole(console: Console, report: RenderableType) -> None:
@@ -168,13 +198,10 @@ def print_whole(console: Console, report: RenderableType) -> None:
 
 def _console(file: TextIO, width: int | None = None) -> Console:
     """A console for a file: no terminal, nor a notebook, whatever their environments make Rich believe."""
-    from rich.console import Console
-
     trimmed = cast(TextIO, _Trimmed(file))
-    return Console(
+    return _printable_console(
         file=trimmed,
         width=width,
-        highlight=False,
         no_color=True,
         force_terminal=False,
         force_jupyter=False,

@@ -280,6 +280,25 @@ def test_variants_that_are_equal_are_both_on_the_front() -> None:
     assert costs_of({"cycles": 5, "share": 0.5}, ("share", "cycles")) == (-0.5, 5)
 
 
+def test_a_restart_that_fails_leaves_the_old_log(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was run before the disk was full is in the journal; the same command takes it from there."""
+    args = (*GRID, "--set", "log=ran.txt", "--set", "mode=ok")
+    sweep(*args)
+    (log,) = here.glob("*.parquet")
+    old = log.read_bytes()
+
+    def full(path: Path) -> Any:
+        raise InputFileError(f"{path}: the disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("memtile.explore.sweep.log.output_file", full)
+        assert "the disk is full" in sweep(*args, "--restart", code=2).stderr
+    assert log.read_bytes() == old
+    assert len((here / "ran.txt").read_text().splitlines()) == 8
+    assert "4 known from the log" in sweep(*args).stdout
+    assert not log.with_name(f"{log.name}.journal").exists()
+
+
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     small(tmp_path, seconds=0.3)
     process, ran = begin(tmp_path, "--vary", "gap=0..99", "--set", "mode=ok"), tmp_path / "ran.txt"

@@ -237,4 +237,4 @@ def test_a_port_file_that_cannot_be_written(tmp_path: Path) -> None:
     path.mkdir()
     done = CliRunner().invoke(app, ["serve", "--port-file", str(path)])
     assert done.exit_code == 2
-    assert done.stderr.startswith(f"error: memtile serve: {path} cannot be written: Is a directory")
+    assert done.stderr.startswith(f"error: {path}: the file cannot be written: Is a directory")

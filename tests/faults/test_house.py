@@ -33,13 +33,15 @@ ROOMS = (
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 BESIDE = {
+    "lazy": -4,
+    "plain_text": -4,
     "errors": -3,
     "limits": -2,
     "input_files": -1,
-    "lazy": -3,
+    "output_files": -1,
     "sheet": -1,
     "testing": len(ROOMS),
-    "__version__": -1,
+    "__version__": -4,
 }  # below all, above all
 TOP = len(ROOMS)  # the package itself may offer names from every room
 HARDWARE = 0x1000  # hex literals from here on look like addresses

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.errors import InputFileError, Problem, TransferError, cannot_write
+from memtile.errors import InputFileError, Problem, TransferError
+from memtile.output_files import write_output
+from memtile.plain_text import markup_text
 
 Numbers = npt.NDArray[np.int64]
 
@@ -56,10 +57,7 @@ class Drawing:
         texts = {".svg": self.svg, ".html": f"<!doctype html><meta charset='utf-8'>{self.svg}\n"}
         if file.suffix not in texts:
             raise InputFileError(f"{file}: the name of a drawing must end in {' or '.join(texts)}.")
-        try:
-            file.write_text(texts[file.suffix], encoding="utf-8")
-        except OSError as error:
-            raise cannot_write(file, error) from None
+        write_output(file, texts[file.suffix])
 
 
 def drawing(parts: Sequence[str], width: float, height: float) -> Drawing:
@@ -72,7 +70,7 @@ def drawing(parts: Sequence[str], width: float, height: float) -> Drawing:
 def text(x: float, y: float, words: str, size: int = 12, anchor: str = "start", fill: str = "black") -> str:
     """A line of text as an SVG element."""
     at = f"x='{x:.1f}' y='{y:.1f}' font-size='{size}' text-anchor='{anchor}' fill='{fill}'"
-    return f"<text {at} {_FONT}>{escape(words)}</text>"
+    return f"<text {at} {_FONT}>{markup_text(words)}</text>"
 
 
 def order_drawing(numbers: Numbers, title: str, names: Sequence[str] = ("", "")) -> Drawing:

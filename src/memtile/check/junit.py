@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from memtile.check.result import CheckResult
 from memtile.explain.findings import Severity
+from memtile.plain_text import printable
 
 
 def junit(results: Sequence[CheckResult]) -> str:
@@ -26,5 +27,8 @@ def junit(results: Sequence[CheckResult]) -> str:
             SubElement(case, "system-out").text = "\n".join(map(str, others))
     suites = Element("testsuites")
     suites.append(suite)
+    for element in suites.iter():
+        element.text = printable(element.text, "\n") if element.text else None
+        element.attrib = {name: printable(value) for name, value in element.items()}
     indent(suites)
     return tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

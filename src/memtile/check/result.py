@@ -8,6 +8,7 @@ from typing import Any
 
 from memtile.check.places import file_place
 from memtile.explain.findings import Finding, Severity
+from memtile.plain_text import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class CheckResult:
     def __str__(self) -> str:
         """The check for people, as compilers write: a line for each finding, its other sides below it."""
         lines = [line for finding in self.findings for line in _lines(self.name, finding)]
-        return "\n".join([*lines, *self.notes, self.summary])
+        return "\n".join(map(printable, [*lines, *self.notes, self.summary]))
 
     @property
     def summary(self) -> str:

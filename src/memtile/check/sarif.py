@@ -10,6 +10,7 @@ from memtile.check.places import file_place
 from memtile.check.result import CheckResult
 from memtile.explain.finding_codes import CODES
 from memtile.explain.findings import Finding
+from memtile.plain_text import printable_data
 
 VERSION = "2.1.0"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -26,7 +27,7 @@ def sarif(results: Sequence[CheckResult]) -> dict[str, Any]:
     }
     listed = [_result(result.name, finding, codes.index(finding.code)) for result, finding in found]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": listed}
-    return {"$schema": _SCHEMA, "version": VERSION, "runs": [run]}
+    return {"$schema": _SCHEMA, "version": VERSION, "runs": [printable_data(run)]}
 
 
 def _result(name: str, finding: Finding, rule: int) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtile.cli.output_file import check_writable
-from memtile.errors import InputFileError, Problem, cannot_write
+from memtile.errors import InputFileError, Problem
+from memtile.output_files import check_writable, output_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,11 +58,8 @@ def save(path: Path, array: npt.NDArray[Any]) -> None:
     """Write an array as a NumPy file of exactly that name."""
     import numpy as np
 
-    try:
-        with path.open("wb") as stream:
-            np.save(stream, array)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    with output_file(path) as file:
+        np.save(file, array)
 
 
 def _split(text: str, option: str, form: str) -> tuple[str, str]:

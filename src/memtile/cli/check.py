@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
 from memtile.cli.mlir_file import SUFFIX
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.check.result import CheckResult
@@ -156,11 +156,11 @@ def _program(name: str, device: str) -> Subject:
 
 def _show(results: list[CheckResult], *, as_json: bool, as_sarif: bool, as_junit: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"designs": [result.as_json() for result in results]}, indent=2))
+        typer.echo(json_text({"designs": [result.as_json() for result in results]}, indent=2))
     elif as_sarif:
         from memtile.check.sarif import sarif
 
-        typer.echo(json.dumps(sarif(results), indent=2))
+        typer.echo(json_text(sarif(results), indent=2))
     elif as_junit:
         from memtile.check.junit import junit
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -11,6 +10,7 @@ import typer
 
 from memtile.errors import InputFileError, Problem
 from memtile.importers.design_file import design_function, user_code
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -43,7 +43,7 @@ def show_parameters(file: str, *, as_json: bool) -> None:
     found = parameters_of(design_function(file))
     if as_json:
         listed = [parameter.as_json() for parameter in found]
-        typer.echo(json.dumps({"design": file, "parameters": listed}, indent=2))
+        typer.echo(json_text({"design": file, "parameters": listed}, indent=2))
         return
     lines = parameter_lines(found) if found else ("design() has no parameters",)
     typer.echo("\n".join([f"{file}: --set NAME=VALUE", *(f"  {line}" for line in lines)]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.explain.compare.compare import Compared
@@ -65,6 +65,6 @@ def diff(
 
     mine = list(settings or ())
     found = compared(side(first, mine), side(second, [*mine, *(second_settings or ())]))
-    typer.echo(json.dumps(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
+    typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.same:
         raise typer.Exit(ExitCode.BAD_RESULT)

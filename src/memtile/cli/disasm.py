@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from memtile.cli.numbers import number
 from memtile.cli.program_files import read_programs
 from memtile.cli.run_options import Kernel
 from memtile.cli.run_program import Format
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.io.program.formats import Program
@@ -75,7 +75,7 @@ def disasm(
             (summary_json if summary else disassembly_json)(*pair)
             for pair in zip(programs, shapes, strict=True)
         ]
-        typer.echo(json.dumps(results[0] if len(results) == 1 else results, indent=2))
+        typer.echo(json_text(results[0] if len(results) == 1 else results, indent=2))
         return
     for program, its_shape in zip(programs, shapes, strict=True):
         typer.echo("\n".join((summary_lines if summary else disassembly_lines)(program, its_shape)))

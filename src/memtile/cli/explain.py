@@ -12,8 +12,9 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
-from memtile.cli.output_file import check_writable
 from memtile.errors import InputFileError
+from memtile.output_files import check_writable, write_output
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.cli.design_beside import DesignBeside
@@ -82,7 +83,7 @@ def explain(
         max_cycles=max_cycles,
         files=(report, perfetto, record),
     )
-    typer.echo(json.dumps(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
+    typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)
 
@@ -131,7 +132,6 @@ def _told(
     from memtile.explain.dump.report import Told
     from memtile.hosts.questions import RESULT
     from memtile.hosts.register_client import ask
-    from memtile.report.run.files import save
 
     wanted = list(wanted_answers(report, perfetto, record))
     if server is None:
@@ -147,7 +147,7 @@ def _told(
         good, given = answer
         if not good:
             raise InputFileError(given.decode())
-        save(path, [given])
+        write_output(path, given)
     known = ask(server, RESULT, token)
     return Told.of(json.loads(known[1])) if known is not None and known[0] else None
 

@@ -1,25 +1,39 @@
-"""One rule for the errors of all commands: a sentence on stderr, and JSON on stdout where it was asked for.
+"""One rule for all commands that end without a result: a sentence on stderr, and JSON on stdout for scripts.
 
 JSON is asked for by ``--json``; some commands write nothing else. An error is then ``{"error": {"reason",
-"field", "message"}}``, schema ``error-output``, and the exit code is the same as without.
+"field", "message"}}``, schema ``error-output``, and the exit code is the same as without. Nothing that a user
+can do ends with a traceback; an exception that nobody expected is ours, and its traceback goes into a file.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import os
+import secrets
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from signal import SIGINT
 from typing import Any
 
 import typer
 
 from memtile.bd.cases import refusal
-from memtile.cli.exit_codes import INTERRUPTED
-from memtile.errors import MemtileError
+from memtile.cli.exit_codes import INTERRUPTED, ExitCode, exit_code_of
+from memtile.cli.signals import SIGNALLED, Terminated, was_interrupted
+from memtile.cli.streams import PipeClosedError
+from memtile.errors import NO_MEMORY, MemtileError, is_out_of_memory
+from memtile.output_files import write_output
+from memtile.plain_text import json_text, printable
 
 UsageError: type[Any] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 """What the parser of the command line raises; Typer has it under a name of its own since version 0.29."""
 
 _ALWAYS = (("bd", "encode"), ("bd", "decode"), ("schema",))
+_TRACEBACK = "MEMTILE_TRACEBACK"  # set to 1 it has tracebacks printed
+
+Ending = tuple[str, str, int]  # sentence, reason for scripts, exit code
 
 
 def wants_json(args: Sequence[str]) -> bool:
@@ -28,32 +42,119 @@ def wants_json(args: Sequence[str]) -> bool:
     return "--json" in options or any(tuple(args[: len(command)]) == command for command in _ALWAYS)
 
 
+def tell_end(error: BaseException, args: Sequence[str]) -> int:
+    """Say why a command ended without a result; its exit code."""
+    as_json = wants_json(args)
+    try:
+        if isinstance(error, MemtileError):
+            tell(error, as_json=as_json)
+            return exit_code_of(error)
+        if isinstance(error, UsageError):
+            _tell_usage(error, as_json=as_json)
+            return ExitCode.BAD_INPUT
+        if isinstance(error, PipeClosedError):
+            return ExitCode.CLOSED_PIPE
+        text, reason, code = _ending(error, args)
+        typer.echo(text, err=True)
+        if as_json:
+            typer.echo(_as_json(reason, text))
+    except PipeClosedError:
+        return ExitCode.CLOSED_PIPE
+    return code
+
+
+def tell_forced_end(number: int, args: Sequence[str]) -> None:
+    """Say the same past all streams, which whoever does not end may hold."""
+    error = KeyboardInterrupt() if number == SIGINT else Terminated(number)
+    text, reason, _ = _ending(error, args)
+    os.write(2, f"{text}\n".encode())
+    if wants_json(args):
+        os.write(1, f"{_as_json(reason, text)}\n".encode())
+
+
 def tell(error: MemtileError, *, as_json: bool) -> None:
     """Say what is wrong with an input."""
-    from rich.console import Console
     from rich.text import Text
+
+    from memtile.sheet import stderr_console
 
     lines = error.messages
     head = "error: " if len(lines) == 1 else f"{len(lines)} errors:\n  "
     text = Text.assemble((head, "bold red"), "\n  ".join(lines))
-    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+    stderr_console().print(text, soft_wrap=True)
     if as_json:
-        _print(refusal(error))
+        typer.echo(json_text({"error": refusal(error)}, indent=2))
 
 
-def tell_usage(error: Any, *, as_json: bool) -> None:
+def _tell_usage(error: Any, *, as_json: bool) -> None:
     """Say what is wrong with a command line, which the parser has found."""
     error.show()
     if as_json:
-        _print({"reason": "usage", "field": "", "message": error.format_message()})
+        typer.echo(_as_json("usage", error.format_message()))
 
 
-def tell_interrupted(text: str, *, as_json: bool) -> None:
-    """Say that Ctrl-C came too early for a result; ``text`` if the command says so in words of its own."""
-    typer.echo(text or INTERRUPTED, err=True)
-    if as_json:
-        _print({"reason": "interrupted", "field": "", "message": text or INTERRUPTED})
+def _ending(error: BaseException, args: Sequence[str]) -> Ending:
+    """The end of a command by what is no error of ours."""
+    if isinstance(error, KeyboardInterrupt):
+        return str(error) or INTERRUPTED, "interrupted", ExitCode.INTERRUPTED
+    if isinstance(error, Terminated):
+        return f"ended by {error}", "terminated", SIGNALLED + error.number
+    if was_interrupted():  # a library has made another exception of it
+        return INTERRUPTED, "interrupted", ExitCode.INTERRUPTED
+    expected: list[tuple[bool, str, Callable[[], str]]] = [
+        (is_out_of_memory(error), "memory", lambda: f"{_inputs(args)}: {NO_MEMORY}."),
+        (isinstance(error, RecursionError), "nesting", lambda: _too_deep(args)),
+        (isinstance(error, OSError), "system", lambda: _refused_by_system(error)),
+    ]
+    for fits, reason, text in expected:
+        if fits:
+            _show_traceback(error)
+            return f"error: {text()}", reason, ExitCode.BAD_INPUT
+    return _unexpected(error), "internal", ExitCode.INTERNAL
 
 
-def _print(error: dict[str, Any]) -> None:
-    typer.echo(json.dumps({"error": error}, indent=2))
+def _too_deep(args: Sequence[str]) -> str:
+    return f"{_inputs(args)}: the input is nested too deeply for memtile. Write it with fewer levels."
+
+
+def _refused_by_system(error: BaseException) -> str:
+    assert isinstance(error, OSError)
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return f"{where}the system refuses an access: {error.strerror or error}."
+
+
+def _inputs(args: Sequence[str]) -> str:
+    """The files that a command line names, for a sentence about one of them."""
+    named = [each for each in args if os.path.isfile(each)]
+    return ", ".join(named) or f"memtile {args[0] if args else ''}".strip()
+
+
+def _unexpected(error: BaseException) -> str:
+    what = printable("".join(traceback.format_exception_only(error)).strip())
+    return (
+        f"memtile failed: {what}\nThis is a mistake in memtile. Please report it with the command, its input "
+        f"and the traceback, which {_show_traceback(error) or _traceback_file(error)}."
+    )
+
+
+def _show_traceback(error: BaseException) -> str:
+    """Print the traceback where the environment asks for it; what was done, empty if nothing."""
+    if os.environ.get(_TRACEBACK, "0") in ("", "0"):
+        return ""
+    typer.echo("".join(traceback.format_exception(error)), err=True)
+    return "is above"
+
+
+def _traceback_file(error: BaseException) -> str:
+    """Write the traceback to a file of its own; where it is, as the end of a sentence."""
+    path = Path(tempfile.gettempdir(), f"memtile-traceback-{secrets.token_hex(4)}.txt")
+    text = "".join(traceback.format_exception(error))
+    try:
+        write_output(path, f"{sys.argv}\n{text}".encode(errors="backslashreplace"), durable=False)
+    except MemtileError:
+        return f"{_TRACEBACK}=1 shows"
+    return f"is in {path} ({_TRACEBACK}=1 prints it)"
+
+
+def _as_json(reason: str, message: str) -> str:
+    return json_text({"error": {"reason": reason, "field": "", "message": message}}, indent=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
@@ -11,6 +10,7 @@ import typer
 from memtile.arch.devices import DEVICES, Device, device
 from memtile.arch.tiles import GENERATIONS, TILE_KINDS, WORD_BYTES, Generation, TileKind, kinds_of
 from memtile.cli.design_file import show_parameters
+from memtile.plain_text import json_text
 
 T = TypeVar("T")
 _TEXT_WIDTH = 110  # characters
@@ -117,7 +117,7 @@ def _show_timing(*, as_json: bool) -> None:
     found = constants()
     if as_json:
         boards = {name: dict(values) for name, values in BOARDS.items()}
-        typer.echo(json.dumps({"timing": found, "boards": boards}, indent=2))
+        typer.echo(json_text({"timing": found, "boards": boards}, indent=2))
         return
     for each in found:
         values = f"{each['default']:>7}  {each['lowest']}..{each['highest']} {each['unit']}"
@@ -134,7 +134,7 @@ def _show_sandbox(*, as_json: bool) -> None:
     from memtile.sandbox.start import layers, sentences
 
     found = layers()
-    typer.echo(json.dumps({"sandbox": found}, indent=2) if as_json else "\n".join(sentences(found)))
+    typer.echo(json_text({"sandbox": found}, indent=2) if as_json else "\n".join(sentences(found)))
 
 
 def _show_mlir(*, as_json: bool) -> None:
@@ -146,7 +146,7 @@ def _show_mlir(*, as_json: bool) -> None:
     found = known()
     if as_json:
         typer.echo(
-            json.dumps({"operations": {where: list(names) for where, names in found.items()}}, indent=2)
+            json_text({"operations": {where: list(names) for where, names in found.items()}}, indent=2)
         )
         return
     for where, names in found.items():
@@ -200,7 +200,7 @@ def info(
         show_parameters(name, as_json=as_json)
         return
     if as_json:
-        typer.echo(json.dumps(tables(name), indent=2))
+        typer.echo(json_text(tables(name), indent=2))
         return
     devices = _devices(name)
     _print_table("Devices", _table(devices, DEVICE_ROWS))
@@ -232,7 +232,7 @@ def _show_registers(generation: Generation, *, as_json: bool, refused: bool) -> 
 
     found = register_coverage(generation)
     if as_json:
-        typer.echo(json.dumps(found.as_json(), indent=2))
+        typer.echo(json_text(found.as_json(), indent=2))
         return
     sets = (*found.modules, found.everything)
     _print_rows(f"Registers of {generation}", {each.name: each.cells() for each in sets})
@@ -252,8 +252,9 @@ def _table(columns: Mapping[str, T], rows: Mapping[str, Callable[[T], Any]]) -> 
 
 def _print_rows(title: str, rows: Mapping[str, Mapping[str, Any]]) -> None:
     """One line for each of ``rows``."""
-    from rich.console import Console
     from rich.table import Table
+
+    from memtile.sheet import stdout_console
 
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column()
@@ -261,7 +262,7 @@ def _print_rows(title: str, rows: Mapping[str, Mapping[str, Any]]) -> None:
         table.add_column(column, justify="right", style="cyan")
     for name, cells in rows.items():
         table.add_row(name, *map(str, cells.values()))
-    Console(highlight=False).print(table)
+    stdout_console().print(table)
 
 
 def _print_table(title: str, columns: Mapping[str, Mapping[str, Any]]) -> None:

@@ -6,6 +6,8 @@ Commands import what is slow to load (NumPy, Rich, the engine) inside their func
 from __future__ import annotations
 
 import gc
+import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -34,31 +36,37 @@ from memtile.cli import (
     trace,
     warmup,
 )
-from memtile.cli.failure import UsageError, tell, tell_interrupted, tell_usage, wants_json
-from memtile.cli.sandbox_option import ARGUMENTS, confinable
+from memtile.cli.failure import tell_end, tell_forced_end
+from memtile.cli.sandbox_option import confinable
+from memtile.cli.signals import on_forced_end
+from memtile.cli.streams import PipeClosedError, printable_streams
 from memtile.errors import MemtileError
 
 
 class _Commands(TyperGroup):
-    """The root command: turns errors into messages and exit codes, by the rule of ``cli.failure``."""
+    """The root command: turns every end into a message and an exit code, by the rule of ``cli.failure``."""
+
+    def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
+        given = sys.argv[1:] if args is None else list(args)
+        on_forced_end(lambda number: tell_forced_end(number, given))
+        try:
+            with printable_streams():
+                # Escape characters are for the streams, which show them; Click would leave some of them out.
+                return super().main(given, *more, **{"color": True, **options})
+        except (MemtileError, PipeClosedError) as error:  # what is printed before or after a command
+            raise SystemExit(tell_end(error, given)) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        ctx.obj = wants_json(args)
-        ctx.meta[ARGUMENTS] = list(args)
+        ctx.obj = list(args)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except MemtileError as error:
-            tell(error, as_json=ctx.obj)
-            raise typer.Exit(exit_codes.exit_code_of(error)) from None
-        except UsageError as error:
-            tell_usage(error, as_json=ctx.obj)
-            raise typer.Exit(exit_codes.ExitCode.BAD_INPUT) from None
-        except KeyboardInterrupt as interruption:
-            tell_interrupted(str(interruption), as_json=ctx.obj)
-            raise typer.Exit(exit_codes.ExitCode.INTERRUPTED) from None
+        except (typer.Exit, typer.Abort, SystemExit, PipeClosedError):
+            raise
+        except BaseException as error:
+            raise typer.Exit(tell_end(error, ctx.obj)) from None
 
 
 app = typer.Typer(

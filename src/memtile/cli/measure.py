@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memtile.cli.output_file import check_writable
-from memtile.errors import InputFileError, Problem, cannot_write
+from memtile.errors import InputFileError, Problem
+from memtile.output_files import check_writable, write_output
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def write(
 
     made = write_folder(folder, experiments_for(constant or ()), device)
     if as_json:
-        typer.echo(json.dumps(made, indent=2))
+        typer.echo(json_text(made, indent=2))
         return
     for each in made["designs"]:
         names = ", ".join(one["name"] for one in each["constants"])
@@ -125,12 +125,9 @@ def _show(found: Measured) -> None:
 
 
 def _write_cases(cases: dict[str, Any], out: Path | None, *, as_json: bool) -> None:
-    text = json.dumps(cases, indent=2) + "\n"
+    text = json_text(cases, indent=2) + "\n"
     if out is not None:
-        try:
-            out.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise cannot_write(out, error) from None
+        write_output(out, text)
     if as_json:
         typer.echo(text, nl=False)
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memtile.cli.output_file import check_writable
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.sweep_options import Energy
+from memtile.output_files import check_writable
 
 if TYPE_CHECKING:
     from memtile.explore.sweep.row import Row
@@ -226,9 +226,9 @@ def rows(
 
 def _watch(row: Row, done: int, total: int) -> None:
     """A line that moves, on a terminal."""
-    from rich.console import Console
+    from memtile.sheet import stderr_console
 
-    console = Console(stderr=True)
+    console = stderr_console()
     if console.is_terminal:
         ended = "\n" if done == total else "\r"
         console.print(f"{done} of {total} candidates, the last one {row.state.value}   ", end=ended)

@@ -15,11 +15,12 @@ QUIET_SECONDS = 2.0
 @contextmanager
 def run_progress(*, untimed: bool = False) -> Iterator[Callable[[int], None]]:
     """A callback for ``run(progress=...)`` that takes the cycles done, or the words of an untimed run."""
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+    from memtile.sheet import stderr_console
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    display = Progress(*columns, console=Console(stderr=True), transient=True)
+    display = Progress(*columns, console=stderr_console(), transient=True)
     task, unit = display.add_task(""), "words" if untimed else "cycles"
     start = time.monotonic()
 
@@ -48,10 +49,11 @@ def watched(items: Sequence[T], text: str) -> Iterator[T]:
 
 
 def _with_bar(items: Sequence[T], done: int, text: str) -> Iterator[T]:
-    from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True)
+    from memtile.sheet import stderr_console
+
+    console = stderr_console()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(text, total=len(items), completed=done)
         for item in items[done:]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtile.cli.output_file import check_writable
+from memtile.output_files import check_writable, write_output
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
@@ -80,14 +80,14 @@ class ReportFiles:
             return
         from memtile.explain.timeline import Timeline
         from memtile.report.run.data import Report
-        from memtile.report.run.files import report_pieces, save, timeline_pieces
+        from memtile.report.run.files import report_pieces, timeline_pieces
 
         timeline = Timeline(engine, self._found[0], result)
         if self.page is not None:
             report = Report(engine, result, timeline, title, inputs, ignored, command())
-            save(self.page, report_pieces(report, self.page.suffix))
+            write_output(self.page, report_pieces(report, self.page.suffix))
         if self.perfetto is not None:
-            save(self.perfetto, timeline_pieces(timeline, result.clock_mhz, self.perfetto.suffix))
+            write_output(self.perfetto, timeline_pieces(timeline, result.clock_mhz, self.perfetto.suffix))
 
     def _paths(self) -> Iterator[Path]:
         return (path for path in (self.page, self.perfetto) if path is not None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
 from memtile.cli.exit_codes import ExitCode
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.sheet import Sheet
@@ -26,7 +26,7 @@ class Shown(Protocol):
 def show_result(result: Shown, *, as_json: bool) -> None:
     """Print the result."""
     if as_json:
-        typer.echo(json.dumps(result.as_json(), indent=2))
+        typer.echo(json_text(result.as_json(), indent=2))
         return
     from memtile.sheet import print_whole, stdout_console
 

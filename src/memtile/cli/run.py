@@ -15,13 +15,13 @@ from memtile.cli import run_options as options
 from memtile.cli.check_options import CheckOptions
 from memtile.cli.mlir_file import SUFFIX, run_mlir
 from memtile.cli.numbers import number
-from memtile.cli.output_file import check_writable
 from memtile.cli.report_files import ReportFiles
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_program import ProgramOptions, run_files
 from memtile.cli.studies import Studies
 from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
+from memtile.output_files import check_writable
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from memtile.cli.check_options import CheckOptions
 from memtile.cli.program_files import ProgramFiles, read_programs
 from memtile.cli.studies import Studies
 from memtile.cli.waveform_file import WaveformFile
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
@@ -134,7 +134,7 @@ def show_program(
     """Show what a program left: notes first, then what became of its buffers and where arrays are."""
     done = replace(done, notes=(*notes, *done.notes))
     if as_json:
-        typer.echo(json.dumps(_json(done, paths, device), indent=2))
+        typer.echo(json_text(_json(done, paths, device), indent=2))
     else:
         _show(done, paths)
 

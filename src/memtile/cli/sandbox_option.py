@@ -26,8 +26,6 @@ Memory = Annotated[
     float | None,
     typer.Option(LIMIT, min=LEAST_MEMORY, metavar="GB", help="Memory of each process of a sandbox; else 4."),
 ]
-ARGUMENTS = "memtile.arguments"
-"""Where the context has the arguments of the command line."""
 
 
 def confinable(command: Callable[..., None]) -> Callable[..., None]:
@@ -41,7 +39,7 @@ def confinable(command: Callable[..., None]) -> Callable[..., None]:
         context: typer.Context, sandbox: bool, root: Path | None, sandbox_memory: float | None, **given: Any
     ) -> None:
         if sandbox:
-            enter(context.meta[ARGUMENTS])
+            enter(context.find_root().obj)
         if root is not None or sandbox_memory is not None:
             raise typer.BadParameter(f"{ROOT} and {LIMIT} are for {SWITCH}. Give it too.")
         command(**given)

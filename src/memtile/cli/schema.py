@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
+
+from memtile.plain_text import json_text
 
 EXAMPLES = """\b
 Examples:
@@ -26,7 +27,7 @@ def schema(
     from memtile.io.formats.schemas import schema_names
 
     if name is not None:
-        typer.echo(json.dumps(schema_of(name), indent=2))
+        typer.echo(json_text(schema_of(name), indent=2))
         return
     width = max(map(len, schema_names()))
     for each in schema_names():

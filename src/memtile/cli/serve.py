@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from memtile.cli import serve_options as own
 from memtile.cli.failure import UsageError
 from memtile.cli.served_files import ServedFiles
 from memtile.cli.timing_option import TimingConstants, parse_timing
+from memtile.plain_text import json_text, printable
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -114,9 +114,9 @@ def _announce(host: str, port: int, port_file: Path, token_file: Path | None) ->
     where = {"host": host, "port": port, "port_file": str(port_file)}
     if token_file is not None:
         where["token_file"] = str(token_file)
-    typer.echo(json.dumps({"listening": where}))
+    typer.echo(json_text({"listening": where}))
     sys.stdout.flush()
 
 
 def _log(text: str) -> None:
-    typer.echo(f"memtile serve: {text}", err=True)
+    typer.echo(f"memtile serve: {printable(text)}", err=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtile.cli.output_file import check_writable
+from memtile.output_files import check_writable, write_output
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -86,10 +86,8 @@ class ServedFiles:
             InputFileError: a file cannot be written.
             SimulationError: a channel is set up for what has no model.
         """
-        from memtile.report.run.files import save
-
         for path, what in self._wanted():
-            save(path, [answers(what)])
+            write_output(path, answers(what))
             log(f"written: {path}")
 
     def _wanted(self) -> Iterator[tuple[Path, str]]:

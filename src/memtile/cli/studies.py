@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtile.cli.output_file import check_writable
 from memtile.cli.progress import watched
 from memtile.cli.report_files import ReportFiles
+from memtile.output_files import check_writable, write_output
 
 if TYPE_CHECKING:
     from memtile.arch.devices import Device
@@ -87,7 +87,7 @@ class Studies:
             from memtile.explain.record import record, text_of
 
             found = record(result, engine, inputs=inputs, ignored=ignored)
-            self.record.write_text(text_of(found), encoding="utf-8")
+            write_output(self.record, text_of(found))
         return result
 
 

@@ -12,9 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 from memtile.cli import sweep_options as options
-from memtile.cli.output_file import check_writable
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.timing_option import TimingConstants, parse_timing
+from memtile.output_files import check_writable
 
 if TYPE_CHECKING:
     from memtile.explore.sweep.result import SweepResult
@@ -215,18 +215,8 @@ def _run(file: str, plan: SweepPlan, path: Path | None, *, restart: bool) -> Swe
     made = Sweep(file, plan)
     if path is not None:
         check_writable(path)
-        if restart:
-            _forget(path)
     with _live(made) as watch:
-        return made.run(path, watch)
-
-
-def _forget(path: Path) -> None:
-    from memtile.explore.sweep.log import Log
-
-    known = Log(path)  # what is no log is not removed
-    for each in (known.path, known.journal):
-        each.unlink(missing_ok=True)
+        return made.run(path, watch, restart=restart)
 
 
 def _finish(result: SweepResult, top: int, *, as_json: bool) -> None:
@@ -239,14 +229,15 @@ def _finish(result: SweepResult, top: int, *, as_json: bool) -> None:
 @contextmanager
 def _live(made: Sweep) -> Iterator[Watch]:
     """A bar and a table of the best so far, on a terminal."""
-    from rich.console import Console, Group
+    from rich.console import Group
     from rich.live import Live
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
     from memtile.explore.sweep.front import costs_of
+    from memtile.sheet import stderr_console
 
-    console = Console(stderr=True)
+    console = stderr_console()
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
     bar = Progress(*columns, console=console)
     task, best = bar.add_task("", total=made.total), list[tuple[tuple[float, ...], int, str]]()

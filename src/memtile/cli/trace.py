@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,9 +9,9 @@ import typer
 
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.output_file import check_writable
-from memtile.errors import cannot_write
 from memtile.input_files import name_of, read_bytes
+from memtile.output_files import check_writable, write_output
+from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.io.trace.decoder import Trace
@@ -131,7 +130,7 @@ def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
     if shape == "csv":
         typer.echo(trace_csv(units, mhz), nl=False)
     elif shape == "json":
-        typer.echo(json.dumps(trace_json(trace, units, mhz), indent=2))
+        typer.echo(json_text(trace_json(trace, units, mhz), indent=2))
     else:
         typer.echo(trace_title(trace, mhz))
         print_whole(stdout_console(), trace_table(units, mhz))
@@ -156,15 +155,8 @@ def _write(units: list[NamedUnit], mhz: float, perfetto: Path | None, time: str,
     from memtile.io.wave.vcd import trace_vcd
 
     if perfetto is not None and perfetto.suffix == ".json":
-        _save(perfetto, chrome_json(units, None if time == "cycles" else mhz).encode())
+        write_output(perfetto, chrome_json(units, None if time == "cycles" else mhz))
     elif perfetto is not None:
-        _save(perfetto, perfetto_bytes(units, mhz))
+        write_output(perfetto, perfetto_bytes(units, mhz))
     if vcd is not None:
-        _save(vcd, trace_vcd(units, mhz).encode())
-
-
-def _save(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+        write_output(vcd, trace_vcd(units, mhz))

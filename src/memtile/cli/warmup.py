@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
+
+from memtile.plain_text import json_text
 
 EXAMPLES = """\b
 Examples:
@@ -36,7 +37,7 @@ def warmup(
             "directory": directory and str(directory),
             "carried": carried,
         }
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json_text(found, indent=2))
     elif directory is None:
         typer.echo("MEMTILE_JIT=0: the engine runs in the interpreter, nothing to compile")
     elif carried:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtile.cli.output_file import check_writable
 from memtile.cli.report_files import ReportFiles
-from memtile.errors import cannot_write
+from memtile.output_files import check_writable
 
 if TYPE_CHECKING:
     from memtile.sim.engine import Engine
@@ -57,7 +56,4 @@ class WaveformFile:
         waveform = Waveform(engine, self.patterns)
         with engine.watched(waveform.sample):
             yield
-        try:
-            waveform.save(self.path)
-        except OSError as error:
-            raise cannot_write(self.path, error) from None
+        waveform.save(self.path)

@@ -14,6 +14,7 @@ from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.design.undo import Undo, undo_of
 from memtile.design.values import dtype_of, shape_of
 from memtile.errors import DesignError, Problem, raise_if
+from memtile.plain_text import printable
 
 Array = npt.NDArray[Any]
 
@@ -70,7 +71,7 @@ class Buffer:
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.shape))
-        return f"Buffer({self.name}: {size} {self.dtype}, {self.nbytes} bytes at {self.offset:#x})"
+        return f"Buffer({printable(self.name)}: {size} {self.dtype}, {self.nbytes} bytes at {self.offset:#x})"
 
 
 class Reserved(NamedTuple):

@@ -12,6 +12,7 @@ from memtile.bd.windows import DmaLock
 from memtile.design.buffers import Buffer
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem
+from memtile.plain_text import printable
 
 _SOURCE = "AM020: 64 locks per memory tile, 16 per compute and interface tile"
 _NAMES_SHOWN = 8
@@ -38,7 +39,7 @@ class Lock:
     design: object = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        return f"Lock({self.name}: id {self.id})"
+        return f"Lock({printable(self.name)}: id {self.id})"
 
     @property
     def dma_id(self) -> DmaLock:

@@ -32,6 +32,7 @@ from memtile.design.tile import Tile
 from memtile.design.transfers import Pattern
 from memtile.design.values import shape_of
 from memtile.errors import DesignError, Problem, raise_if
+from memtile.plain_text import printable
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -158,7 +159,7 @@ class ObjectFifo:
     def __repr__(self) -> str:
         size, deep = " x ".join(map(str, self.shape)), "/".join(map(str, dict.fromkeys(self.depths)))
         often = f" sent {self.repeat} times" if self.repeat > 1 else ""
-        return f"ObjectFifo({self.name}: {deep} x ({size}) {self.dtype}{often}, {self.flow})"
+        return f"ObjectFifo({printable(self.name)}: {deep} x ({size}) {self.dtype}{often}, {self.flow})"
 
     @property
     def depth(self) -> int:

@@ -8,13 +8,12 @@ things, so that such a file is refused, never misread.
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +27,9 @@ from memtile.design.object_fifo import ObjectFifo
 from memtile.design.packet_bus import PacketBus, Stream
 from memtile.design.router import Flow
 from memtile.design.switch_end import SwitchEnd
-from memtile.errors import DesignError, InputFileError, Problem, cannot_write, raise_if
+from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.jit.cache import source_hash
+from memtile.output_files import output_file
 from memtile.sim.machine import COMPILED
 from memtile.sim.snapshot import Snapshot, put_back, take
 
@@ -61,7 +61,8 @@ def save(design: Design, path: Path | str) -> None:
     }
     arrays = snapshot.arrays | _expected(design)
     arrays[_HEADER] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    _write(Path(path), lambda file: np.savez_compressed(file, allow_pickle=False, **arrays))
+    with output_file(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def load(design: Callable[..., Design], path: Path | str) -> Design:
@@ -229,23 +230,6 @@ def _made_fifo_end(design: Design, saved: list[Any]) -> FifoEnd:
     pair = (by_id[locks[0]], by_id[locks[1]]) if locks else None
     channel = (tile.s2mm if receives else tile.mm2s)[number]
     return FifoEnd(tile, channel, tuple(named[name] for name in names), pair)
-
-
-def _write(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file whole or not at all: what was there before stays until the new one is complete.
-
-    Raises:
-        InputFileError: it cannot be written.
-    """
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as file:
-            write(file)
-        os.replace(part, path)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[str, Array]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from memtile.explain.finding_codes import CODES
+from memtile.plain_text import printable
 
 
 class Severity(StrEnum):
@@ -37,7 +38,7 @@ class Side:
     def __str__(self) -> str:
         when = "" if self.cycle is None else f", cycle {self.cycle}"
         where = f" ({self.place}{when})" if self.place else when
-        return f"{self.who} {self.does}{where}"
+        return printable(f"{self.who} {self.does}{where}")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -120,7 +121,7 @@ class Finding:
     def __str__(self) -> str:
         often = f" ({self.count} times)" if self.count > 1 else ""
         step = f" {self.fix}" if self.fix else ""
-        return f"{self.code} {self.severity}: {self.message}{often}{step}"
+        return printable(f"{self.code} {self.severity}: {self.message}{often}{step}")
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""

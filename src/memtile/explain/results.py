@@ -24,6 +24,7 @@ from memtile.explain.estimate import Estimate
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.kept import Kept
 from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
+from memtile.plain_text import printable
 from memtile.sheet import Column, Sheet
 
 Array = npt.NDArray[Any]
@@ -60,7 +61,7 @@ class ChannelUse:
     def __repr__(self) -> str:
         name = f"{self.name} ({self.label})" if self.label else self.name
         cycles = [f"{n} {CAUSE_TEXT[cause]}" for cause, n in self.spent.items() if n]
-        return f"ChannelUse({', '.join([f'{name}: {self.words} words', *cycles])})"
+        return printable(f"ChannelUse({', '.join([f'{name}: {self.words} words', *cycles])})")
 
     def fraction(self, cause: Cause) -> float:
         """The part of its cycles that went to ``cause``, 0 to 1; 0 without time."""

@@ -329,7 +329,7 @@ class DriverServer:
                 self.token = admission.new_token()
             self._served.admission = Admission(self.token)
             await server.start_serving()
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise _unusable(host, port, error) from None
         return server
 
@@ -375,16 +375,13 @@ class DriverServer:
         self.counts.add(client.counts)
 
 
-def _unusable(host: str, port: int, error: OSError) -> MemtileError:
+def _unusable(host: str, port: int, error: OSError | UnicodeError) -> MemtileError:
     what, given, allowed = "port", f"{host}:{port}", "a free port of this machine; 0 takes any"
-    reason = os.strerror(error.errno) if error.errno else str(error)
-    if isinstance(error, socket.gaierror):
-        what, given, allowed, reason = (
-            "host",
-            f"host {host}",
-            "an address of this machine",
-            str(error.strerror),
-        )
+    if isinstance(error, socket.gaierror | UnicodeError):
+        what, given, allowed = "host", f"host {host}", "an address of this machine"
+        reason = error.strerror if isinstance(error, OSError) else "it is no name of a host"
+    else:
+        reason = os.strerror(error.errno) if error.errno else str(error)
     return InputFileError(
         Problem(
             reason="serve",

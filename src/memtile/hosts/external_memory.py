@@ -12,9 +12,8 @@ import math
 import mmap
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +27,7 @@ from memtile.hosts.notices import Log
 from memtile.hosts.own_files import PRIVATE, claimed, placed, write_private
 from memtile.io.formats.npy import read_array
 from memtile.model.state.columns import Words
+from memtile.output_files import make_folder, output_file
 from memtile.sim.engine import Engine
 
 CONTENTS, LIST = "external_memory.bin", "external_memory.txt"
@@ -107,7 +107,9 @@ class ServedMemory:
                 continue
             shape, dtype = self._loaded.get(request.address, ((part.words,), np.dtype(np.uint32)))
             kept = self._bytes(part, math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
-            _write(request.file, partial(np.save, arr=kept))
+            make_folder(request.file.parent)
+            with output_file(request.file) as file:
+                np.save(file, kept)
             log(f"memory {request.address:#x}: written to {request.file}")
 
     def _bytes(self, part: Part, count: int) -> npt.NDArray[np.uint8]:
@@ -204,21 +206,3 @@ if sys.platform == "linux":
         os.truncate(number, size)
         fcntl.fcntl(number, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
         return number
-
-
-def _write(path: Path, fill: Callable[[Any], object]) -> None:
-    """Make or replace a file, at once so that nobody reads half of it."""
-    draft = path.with_name(f"{path.name}.draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.unlink(missing_ok=True)
-        with draft.open("x+b") as file:
-            fill(file)
-        draft.replace(path)
-    except (OSError, OverflowError, ValueError) as error:
-        draft.unlink(missing_ok=True)
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        says = f"{path} cannot be written: {reason}"
-        raise InputFileError(
-            memory_problem(str(path), "file", str(path), "a file that can be written", says)
-        ) from None

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from memtile.errors import InputFileError, MemtileError
+from memtile.errors import InputFileError, MemtileError, is_out_of_memory
 from memtile.input_files import check_size
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def guarded(file: str, call: Callable[[], T]) -> T:
         raise _located(file, error) from None
     except Exception as error:
         line = _line(Path(file), error)
-        if line is None:
+        if line is None or is_out_of_memory(error):
             raise
         raise InputFileError(f"{file}, line {line}: {_described(error)}") from None
 
@@ -107,6 +107,8 @@ def user_code(path: Path, call: Callable[[], Any]) -> Any:
     except SyntaxError as error:
         raise InputFileError(f"{path}, line {error.lineno}: this is not Python: {error.msg}.") from None
     except Exception as error:
+        if is_out_of_memory(error):
+            raise
         line = _line(path, error)
         place = str(path) if line is None else f"{path}, line {line}"
         raise InputFileError(f"{place}: {_described(error)}") from None

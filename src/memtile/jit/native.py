@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import sys
 from contextlib import suppress
 from ctypes import CFUNCTYPE, PYFUNCTYPE, c_int32
 from functools import cache
@@ -16,6 +16,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
+
+from memtile.errors import MemtileError
+from memtile.output_files import write_output
 
 _loaded: list[Any] = []  # what the linker made lives as long as the process
 
@@ -69,11 +72,11 @@ def file_of(code: Code, **more: Any) -> bytes:
 
 
 def keep(directory: Path, name: str, code: Code) -> None:
-    """Write code to a file, whole or not at all."""
-    descriptor, part = tempfile.mkstemp(dir=directory)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(file_of(code))
-    Path(part).replace(_file(directory, name))
+    """Write code to a file; where there is no room for it, it is compiled again by the next process."""
+    try:
+        write_output(_file(directory, name), file_of(code), durable=False)
+    except MemtileError as error:
+        print(f"note: compiled code is not cached: {error}", file=sys.stderr)
 
 
 def kept(directory: Path, name: str, about: str) -> Code | None:

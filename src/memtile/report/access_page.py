@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from html import escape
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtile.access.slices import Slices
-from memtile.errors import cannot_write
+from memtile.output_files import write_output
+from memtile.plain_text import markup_text, script_json
 from memtile.report.page_template import PAGE
 
 MOST_STEPS = 1 << 17  # elements that a page animates; a longer stream is shown up to here
@@ -57,11 +55,11 @@ def access_page(order: Slices, title: str, subtitle: str = "", parts: Sequence[P
         "colours": [[*bytes.fromhex(colour)] for colour in _VIRIDIS],
     }
     marks = {
-        "$TITLE": escape(title),
-        "$SUBTITLE": escape(subtitle),
+        "$TITLE": markup_text(title),
+        "$SUBTITLE": markup_text(subtitle),
         "$NOTE": _note(order),
         "$GRADIENT": ", ".join(f"#{colour}" for colour in _VIRIDIS),
-        "$DATA": json.dumps(data, separators=(",", ":")).replace("</", "<\\/"),
+        "$DATA": script_json(data),
     }
     page = PAGE
     for mark, text in marks.items():
@@ -75,10 +73,7 @@ def save_page(page: str, path: str) -> None:
     Raises:
         InputFileError: the file cannot be written.
     """
-    try:
-        Path(path).write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    write_output(path, page)
 
 
 def _axes(order: Slices) -> tuple[str, str]:

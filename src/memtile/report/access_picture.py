@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtile.access.slices import HIDDEN, Slices, rectangles
-from memtile.errors import MemtileError, cannot_write
+from memtile.output_files import output_file
+from memtile.plain_text import printable
+from memtile.report.figures import plain_texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,13 +33,15 @@ _DARK = 0.6  # share of the colours that need light numbers
 _SQUARE = 4  # height : width up to which cells are drawn square
 
 
+@plain_texts()
 def access_figure(order: Slices, title: str, subtitle: str = "") -> Figure:
     """Draw ``order``: one panel per slice, colour = position in the stream, hatched = zero padding.
 
     Raises:
         MemtileError: matplotlib is not installed.
     """
-    figure_type = _matplotlib_figure()
+    from matplotlib.figure import Figure
+
     count = len(order.names)
     columns = min(count, _COLUMNS)
     rows = -(-count // columns)
@@ -45,7 +49,7 @@ def access_figure(order: Slices, title: str, subtitle: str = "") -> Figure:
     scale = inches / min(max(order.width, order.height), _SQUARE * min(order.width, order.height))
     width, height = (min(max(n * scale, 0.5), inches) for n in (order.width, order.height))
     size = (max(columns * (width + 0.4) + 1.8, 7.0), rows * (height + 0.45) + 1.9)
-    figure = figure_type(figsize=size, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False).reshape(-1)
     image = None
     for index, axes in enumerate(grid):
@@ -71,22 +75,10 @@ def save_figure(figure: Figure, path: str) -> None:
     from matplotlib import rc_context
 
     metadata = {"Date": None} if path.endswith(".svg") else {"Software": None}
-    try:
-        with rc_context({"svg.hashsalt": "memtile", "svg.fonttype": "none"}):
-            figure.savefig(path, dpi=_DPI, facecolor=PAPER, metadata=metadata)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-
-
-def _matplotlib_figure() -> type[Figure]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MemtileError(
-            'Pictures need matplotlib, which is not installed: pip install "matplotlib". '
-            "An animated picture (.html) does not need it."
-        ) from None
-    return Figure
+    same = rc_context({"svg.hashsalt": "memtile", "svg.fonttype": "none"})
+    with same, plain_texts(), output_file(path) as file:
+        form = path.rpartition(".")[2]
+        figure.savefig(file, format=form, dpi=_DPI, facecolor=PAPER, metadata=metadata)
 
 
 def _panel(axes: Axes, order: Slices, index: int) -> Any:
@@ -255,7 +247,13 @@ def _caption(figure: Figure, order: Slices, title: str, subtitle: str) -> None:
 
     left_out = f"\neach cell is all {order.together} elements of dimension 0" if order.together else ""
     left_out += f"\n{order.left_out} more slices are not shown" if order.left_out else ""
-    figure.suptitle(f"{title}\n{subtitle}{left_out}".rstrip(), x=0.01, ha="left", fontsize=11, color=INK)
+    figure.suptitle(
+        f"{printable(title)}\n{printable(subtitle)}{left_out}".rstrip(),
+        x=0.01,
+        ha="left",
+        fontsize=11,
+        color=INK,
+    )
     visited = order.visits() > 0
     entries: list[Any] = []
     if (visited & ~order.inside).any():

@@ -6,10 +6,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtile.errors import InputFileError, cannot_write
+from memtile.errors import InputFileError
 from memtile.explain.bars import COLOURS
 from memtile.explain.results import Result
 from memtile.model.state.causes import CAUSE_TEXT, Cause
+from memtile.output_files import output_file
+from memtile.plain_text import printable
+from memtile.report.figures import plain_texts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,11 +20,12 @@ if TYPE_CHECKING:
 _SUFFIXES = (".png", ".svg", ".pdf")
 
 
+@plain_texts()
 def cycles_figure(result: Result) -> Figure:
     """One horizontal bar per channel; the lengths of its parts are cycles and add up to the run."""
     from matplotlib.figure import Figure
 
-    names = [f"{use.label}  {use.name}" if use.label else use.name for use in result.channels]
+    names = [printable(f"{use.label}  {use.name}".strip()) for use in result.channels]
     figure = Figure(figsize=(9, 1.2 + 0.32 * len(names)), layout="constrained")
     axes = figure.add_subplot()
     left = [0] * len(names)
@@ -60,7 +64,5 @@ def save_cycles(result: Result, path: Path) -> None:
         InputFileError: as :func:`check_picture`, or a path that cannot be written.
     """
     check_picture(path, timed=result.timed)
-    try:
-        cycles_figure(result).savefig(path, dpi=150)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    with plain_texts(), output_file(path) as file:
+        cycles_figure(result).savefig(file, format=path.suffix[1:], dpi=150)

@@ -28,6 +28,7 @@ INTERRUPTED = 130
 _PASSED = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
 _HELD = {*_PASSED, signal.SIGCHLD, signal.SIGTSTP}
 _LONG = 3600.0  # seconds
+_LOOK = 0.3  # seconds between two looks at the parent
 _AT_ONCE = 0.3  # seconds that processes have to end those below them
 
 
@@ -46,7 +47,7 @@ def main() -> NoReturn:
             os.close(reading)
             enter(policy, command, Ends(folder, frozenset(mask), os.getpriority(os.PRIO_PROCESS, 0), writing))
         os.close(writing)
-        keeper = _Keeper(door, reading)
+        keeper = _Keeper(door, reading, policy.parent)
         keeper.wait()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -66,8 +67,8 @@ def _copy(source: Path, target: Path) -> None:
 class _Keeper:
     """What waits outside for the processes inside."""
 
-    def __init__(self, door: int, notes: int) -> None:
-        self._door, self._notes, self._text = door, notes, b""
+    def __init__(self, door: int, notes: int, parent: int) -> None:
+        self._door, self._notes, self._text, self._parent = door, notes, b"", parent
         self._said: dict[str, Any] = {}
         self._asked = 0  # the signal that came first
 
@@ -75,7 +76,8 @@ class _Keeper:
         """Pass signals on until all has ended; end it when it does not end soon after one."""
         deadline = float("inf")
         while True:
-            left = min(max(deadline - time.monotonic(), 0.0), _LONG)
+            most = _LOOK if self._parent else _LONG
+            left = min(max(deadline - time.monotonic(), 0.0), most)
             found = signal.sigtimedwait(_HELD, left)
             if os.waitpid(self._door, os.WNOHANG)[0]:
                 return
@@ -88,7 +90,7 @@ class _Keeper:
                 self._send(signal.SIGSTOP)
                 os.kill(os.getpid(), signal.SIGSTOP)
                 self._send(signal.SIGCONT)
-            if time.monotonic() >= deadline:
+            if time.monotonic() >= deadline or self._parent not in (0, os.getppid()):
                 self._end()
                 return
 

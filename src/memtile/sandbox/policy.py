@@ -41,6 +41,7 @@ class Policy(NamedTuple):
         variables: of the environment that name folders in its temporary folder, with these.
         memory: bytes that each process may have.
         processes: that may run at a time.
+        parent: process with which it ends, however that ends; 0 = none.
     """
 
     root: str
@@ -50,6 +51,7 @@ class Policy(NamedTuple):
     variables: Sequence[tuple[str, str]] = (("MEMTILE_CACHE", "cache"), ("MPLCONFIGDIR", "matplotlib"))
     memory: int = int(MEMORY * GIGABYTE)
     processes: int = PROCESSES
+    parent: int = 0
 
     def as_text(self) -> str:
         """Return it as one line of JSON."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from memtile.bd.cases import refusal
 from memtile.cli.failure import UsageError
 from memtile.errors import InputFileError, MemtileError, Problem
+from memtile.output_files import write_output
 
 Kind = Literal["py", "mlir", "txt"]
 """What a text is: a design in Python, one of mlir-aie, register writes."""
@@ -92,7 +93,7 @@ def given_file(path: str, text: str, kind: Kind) -> Iterator[GivenFile]:
             return
         with TemporaryDirectory(prefix="memtile_") as folder:
             file = Path(folder).resolve() / f"design.{kind}"
-            file.write_text(text, encoding="utf-8")
+            write_output(file, text, durable=False)
             given = GivenFile(str(file), str(file.parent))
             try:
                 yield given

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import json
 import os
 import threading
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from memtile.cli.agents.arguments import with_marks
 from memtile.cli.agents.tools import MODELS, TOOLS, Answer
 from memtile.cli.agents.worker import Worker
 from memtile.errors import InputFileError, Problem
+from memtile.plain_text import json_text
 
 NAME = "memtile"
 SKILL = "memtile://skill"
@@ -109,7 +109,7 @@ def _answering(
         async with turns:
             answer, refused = await worker.answer(tool.__name__, arguments)
         answer |= {"warning": warning} if warning and not refused else {}
-        text = json.dumps(answer, ensure_ascii=False)
+        text = json_text(answer)
         return CallToolResult(
             content=[TextContent(type="text", text=text)], structured_content=answer, is_error=refused
         )

@@ -43,14 +43,16 @@ class Worker:
     def __init__(self, root: Path, memory: float, *, sandbox: bool) -> None:
         self._root, self._memory, self._sandbox = root, memory, sandbox
         code = _CODE.format(memory=memory)
-        self._process, self._ready = LineProcess(code, self._confined, str(root)), False
+        self._process = LineProcess(code, self._confined, str(root), follows=not sandbox)
+        self._ready = False
 
     def _confined(self, command: Sequence[str]) -> Start:
         """The command of the process with what it may do; Python looks for no modules in the root."""
         command = (command[0], "-P", *command[1:])
         if not self._sandbox:
             return Start(command, environment(os.environ))
-        return confined(sandbox_policy(self._root, self._memory, ()), command)
+        policy = sandbox_policy(self._root, self._memory, ())
+        return confined(policy._replace(parent=os.getpid()), command)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:
         """The answer, and whether the input was refused.

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from memtile.plain_text import printable
+
+_MERMAID = {ord(sign): f"#{name};" for sign, name in zip('#"`<>&', (35, "quot", 96, 60, 62, 38), strict=True)}
+
 
 class Kind(StrEnum):
     """What a node is."""
@@ -122,7 +126,7 @@ class WaitGraph:
         lines = ["flowchart LR"]
         for node in self.nodes:
             opening, closing = ("([", "])") if node.kind is Kind.LOCK else ("[", "]")
-            text = _label(node).replace('"', "#quot;").replace("\n", "<br/>")
+            text = _label(node).translate(_MERMAID).replace("\n", "<br/>")
             mark = ":::root" if node.root else ""
             lines.append(f'  {ids[node.id]}{opening}"{text}"{closing}{mark}')
         lines += [f"  {ids[e.waits]} -->|{e.via.value}| {ids[e.gives]}" for e in self.edges]
@@ -132,9 +136,9 @@ class WaitGraph:
 
 
 def _label(node: WaitNode) -> str:
-    return f"{node.name}\n{node.state}" if node.state else node.name
+    return "\n".join(map(printable, filter(None, (node.name, node.state))))
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    escaped = printable(text, "\n").replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

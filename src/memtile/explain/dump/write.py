@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from memtile.arch.devices import Device
-from memtile.errors import DesignError, Problem, cannot_write
+from memtile.errors import DesignError, Problem
 from memtile.explain.dump.capture import all_words, array_tiles
 from memtile.explain.dump.formats import SYSTEMS, About, elf_parts, raw_parts
 from memtile.model.state.causes import Phase
+from memtile.output_files import write_output
 from memtile.sim.engine import Engine
 from memtile.sim.wordless import look_for_words
 
@@ -40,12 +41,7 @@ def write_coredump(engine: Engine, device: Device, path: Path, *, elf: bool | No
         parts = elf_parts(tiles, len(list(array_tiles(engine))), SYSTEMS[device.generation], about)
     else:
         parts = raw_parts(tiles, request=device.generation == _REQUESTED)
-    try:
-        with path.open("wb") as file:
-            for part in parts:
-                file.write(part)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    write_output(path, parts)
 
 
 def _status(engine: Engine) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from memtile import __version__
 from memtile.arch.devices import device as find_device
 from memtile.design.array import Array
-from memtile.errors import DesignError, InputFileError, Problem, cannot_write
+from memtile.errors import DesignError, InputFileError, Problem
 from memtile.explore.measure.experiment import Experiment
 from memtile.explore.measure.text import mlir_text
 from memtile.importers.instructions import instructions_of
@@ -21,6 +21,7 @@ from memtile.importers.mlir.text import Text
 from memtile.input_files import read_text
 from memtile.io.formats.json_text import parse_json
 from memtile.io.program.recorder import record
+from memtile.output_files import make_folder, write_output
 
 MANIFEST = "measure.json"
 DEVICES = ("npu1", "npu2")
@@ -89,12 +90,9 @@ def write_folder(folder: Path, chosen: Sequence[Experiment], device: str) -> dic
     for each in chosen:
         files[f"{each.name}.mlir"] = text_of(each, name).encode()
         files[f"{each.name}.bin"] = transaction_of(each, name)
+    make_folder(folder)
     for file, data in files.items():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_bytes(data)
-        except OSError as error:
-            raise cannot_write(folder / file, error) from None
+        write_output(folder / file, data)
     return made
 
 

@@ -23,6 +23,7 @@ from memtile.explore.sweep.front import costs_of, front
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
 from memtile.explore.sweep.row import Row, State, Task
 from memtile.explore.sweep.sources import sources_of
+from memtile.output_files import write_output
 
 TRIED = 24
 """Candidates that are simulated if nothing else is said."""
@@ -143,7 +144,7 @@ def _file(name: str) -> Iterator[str]:
     """The design with holes as a file."""
     with tempfile.TemporaryDirectory(prefix="memtile-plan-") as folder:
         path = Path(folder, f"{name}_plan.py")
-        path.write_text(template(name), encoding="utf-8")
+        write_output(path, template(name), durable=False)
         yield str(path)
 
 

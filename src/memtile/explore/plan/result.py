@@ -11,7 +11,7 @@ from typing import Any
 from memtile import __version__
 from memtile.design.array import Array
 from memtile.design.run import make
-from memtile.errors import InputFileError, cannot_write
+from memtile.errors import InputFileError
 from memtile.explore.plan.certificate import Proof
 from memtile.explore.plan.machine import refuse
 from memtile.explore.plan.source import filled
@@ -20,6 +20,7 @@ from memtile.explore.sweep.frames import frame_of, table_of
 from memtile.explore.sweep.front import costs_of, front
 from memtile.explore.sweep.result import reasons
 from memtile.explore.sweep.row import Row, State
+from memtile.output_files import write_output
 from memtile.sheet import Column, Sheet
 
 _SHOWN = 10
@@ -100,10 +101,7 @@ class PlanResult:
         target = Path(path)
         if target.suffix != ".py":
             raise InputFileError(f"{path}: the name of a design must end in .py.")
-        try:
-            target.write_text(self.source(number), encoding="utf-8")
-        except OSError as error:
-            raise cannot_write(target, error) from None
+        write_output(target, self.source(number))
 
     def design(self, number: int = 0, *, data: bool = True) -> Array:
         """A design, made and not yet run.

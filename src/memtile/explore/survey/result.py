@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtile.explore.survey.outcome import GOOD, Bucket, Outcome
+from memtile.plain_text import printable
 from memtile.sheet import Column, Sheet
 
 _FOLDERS = 6  # that the table names
@@ -70,7 +71,7 @@ class SurveyResult:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {bucket}" for bucket in Bucket if (n := self.count(bucket)))
-        return f"SurveyResult({self.folder}: {counts})"
+        return f"SurveyResult({printable(str(self.folder))}: {counts})"
 
     def __str__(self) -> str:
         """The sheet as plain text."""

@@ -25,6 +25,7 @@ from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.processes import Request, request_of
 from memtile.explore.sweep.row import Row, State, Task
 from memtile.explore.sweep.sources import Sources
+from memtile.output_files import write_output
 
 _AHEAD = 3  # tasks for each thread of the cluster, so that none waits for us
 _SECONDS = 10.0  # for the scheduler to answer
@@ -163,9 +164,7 @@ def attempt_there(asked: dict[str, Any]) -> dict[str, Any]:
         if rivals.spare(row):
             return row.as_json()
     found = attempt(_file(asked["path"], sources, folder), task, rivals).as_json()
-    made = answer.with_suffix(f".{uuid.uuid4().hex}")
-    made.write_text(json.dumps(found), encoding="utf-8")
-    os.replace(made, answer)
+    write_output(answer, json.dumps(found), durable=False)
     return found
 
 

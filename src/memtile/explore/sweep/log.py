@@ -8,17 +8,18 @@ journal is gone. Reading takes both.
 from __future__ import annotations
 
 import fcntl
+import io
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from memtile.errors import InputFileError, cannot_write
 from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.frames import ROW, table_of
 from memtile.explore.sweep.row import Row, State
+from memtile.output_files import output_file
 
 FORMAT, VERSION = "memtile-sweep", 1
 _HEAD = b"memtile.sweep"
@@ -39,7 +40,8 @@ class Log:
         self.path = path
         self.rows: dict[str, Row] = {}
         self.head: dict[str, Any] = {}
-        self._journal: IO[str] | None = None
+        self._journal: io.FileIO | None = None
+        self._forgets = False
         if path.exists():
             self._read_table()
         if self.journal.exists():
@@ -100,6 +102,11 @@ class Log:
         self.rows[row.key] = row
         return True
 
+    def forget(self) -> None:
+        """Begin anew: what the log has is replaced when the sweep ends, and only then."""
+        self.rows.clear()
+        self.head, self._forgets = {}, True
+
     def open(self, head: Mapping[str, Any]) -> Log:
         """Begin to write; the log is ours until it is closed.
 
@@ -108,16 +115,21 @@ class Log:
         """
         extra("pyarrow.parquet")  # what is missing is told before the first run
         try:
-            self._journal = self.journal.open("a", encoding="utf-8")
+            self._journal = self.journal.open("ab", buffering=0)
             fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if self._forgets:
+                self._journal.truncate(0)
         except BlockingIOError:
             self._close()
             raise InputFileError(f"{self.path}: another sweep writes this log. Give another --log.") from None
         except OSError as error:
             raise cannot_write(self.journal, error) from None
-        self._journal.write("\n")  # behind half a line, if one is there
         self._take_head({"format": FORMAT, "version": VERSION, **head})
-        self._line(self.head)
+        try:
+            self._line(self.head)
+        except InputFileError:
+            self._close()
+            raise
         return self
 
     def add(self, row: Row) -> None:
@@ -126,9 +138,18 @@ class Log:
             self._line(row.as_json())
 
     def _line(self, data: Mapping[str, Any]) -> None:
+        """Append a line, behind the end of another one: the last line may be half a line on a full disk.
+
+        Raises:
+            InputFileError: the journal cannot be written.
+        """
         assert self._journal is not None
-        self._journal.write(json.dumps(data) + "\n")
-        self._journal.flush()
+        line = memoryview(f"\n{json.dumps(data)}".encode())
+        try:
+            while line:
+                line = line[self._journal.write(line) :]
+        except OSError as error:
+            raise cannot_write(self.journal, error) from None
 
     def __enter__(self) -> Log:
         return self
@@ -136,11 +157,15 @@ class Log:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write the Parquet file, then remove the journal."""
-        made = self.path.with_name(f"{self.path.name}.new")
+        """Write the Parquet file, then remove the journal, which stays if that fails.
+
+        A sweep that began anew and failed leaves the old file too; its own rows are in the journal.
+        """
         try:
-            self._write(made, self.rows.values())
-            os.replace(made, self.path)
+            if error is not None and self._forgets:
+                return
+            with output_file(self.path) as file:
+                self._write(file, self.rows.values())
             self.journal.unlink()
         finally:
             self._close()
@@ -150,10 +175,7 @@ class Log:
             self._journal.close()
             self._journal = None
 
-    def _write(self, path: Path, rows: Iterable[Row]) -> None:
+    def _write(self, file: BinaryIO, rows: Iterable[Row]) -> None:
         table = table_of(list(rows), keep=True)
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), _HEAD: json.dumps(self.head)})
-        try:
-            extra("pyarrow.parquet").write_table(table, path)
-        except OSError as error:
-            raise cannot_write(path, error) from None
+        extra("pyarrow.parquet").write_table(table, file)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from memtile.access.drawing import Drawing, drawing, text
@@ -12,6 +11,7 @@ from memtile.explore.sweep.figures import FIGURES
 from memtile.explore.sweep.row import Row
 from memtile.explore.sweep.sensitivity import sensitivity
 from memtile.explore.sweep.space import Axis, Space
+from memtile.plain_text import markup_text
 
 _TALL, _STEP, _EDGE, _HEAD = 260, 120, 60, 60  # pixels
 _LINES = 1000  # variants that are drawn, the best
@@ -126,7 +126,7 @@ def _line(row: Row, scales: Sequence[_Scale], axes: int, on_front: bool) -> Iter
     colour, width, opacity = (_FRONT, 2, 1) if on_front else (_OTHER, 1, 0.35)
     title = ", ".join(f"{scale.name} = {value}" for scale, value in zip(scales, values, strict=True))
     style = f"fill='none' stroke='{colour}' stroke-width='{width}' stroke-opacity='{opacity}'"
-    yield f"<polyline points='{points}' {style}><title>{escape(title)}</title></polyline>"
+    yield f"<polyline points='{points}' {style}><title>{markup_text(title)}</title></polyline>"
 
 
 def _scatter(names: Sequence[str], rows: Sequence[Row], on_front: set[str], top: float) -> Iterator[str]:
@@ -147,5 +147,5 @@ def _scatter(names: Sequence[str], rows: Sequence[Row], on_front: set[str], top:
         title = ", ".join(f"{name} = {value}" for name, value in ({**row.point, **row.figures}).items())
         yield (
             f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{size}' fill='{colour}' fill-opacity='0.7'>"
-            f"<title>{escape(title)}</title></circle>"
+            f"<title>{markup_text(title)}</title></circle>"
         )

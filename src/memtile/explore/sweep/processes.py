@@ -111,7 +111,7 @@ class ProcessRunner:
     def close(self) -> None:
         """End the processes, whatever they do."""
         for process in self._all:
-            process.end()
+            process.kill()
         for pool in self._pools:
             pool.shutdown(wait=True, cancel_futures=True)
         for process in self._all:

@@ -19,6 +19,7 @@ from memtile.explore.sweep.picture import sweep_picture
 from memtile.explore.sweep.row import Row, State
 from memtile.explore.sweep.sensitivity import sensitivity
 from memtile.explore.sweep.space import Space, space_from
+from memtile.plain_text import markup_text, printable
 from memtile.sheet import Column, Sheet
 
 INTERRUPTED = "interrupted"
@@ -151,7 +152,7 @@ class SweepResult:
         """
         if Path(path).suffix != ".html":
             raise InputFileError(f"{path}: the name of a page must end in .html.")
-        head = f"<h1>{self.design}</h1>{self.sheet().html()}"
+        head = f"<h1>{markup_text(self.design)}</h1>{self.sheet().html()}"
         Drawing(head + self.picture().svg).save(path)
 
     def as_json(self) -> dict[str, Any]:
@@ -174,7 +175,7 @@ class SweepResult:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{self.count(state)} {state}" for state in State)
-        return f"SweepResult({self.design}: {counts}, {len(self.front)} on the front)"
+        return f"SweepResult({printable(self.design)}: {counts}, {len(self.front)} on the front)"
 
     def __str__(self) -> str:
         """The sheet as plain text."""

@@ -18,6 +18,7 @@ from typing import Any
 import memtile.sheet as _package
 from memtile.errors import InputFileError
 from memtile.importers.design_file import design_function
+from memtile.output_files import write_output
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Sources:
             made = folder / f".{self.hash}.{os.getpid()}"
             for name, text in self.files.items():
                 (made / name).parent.mkdir(parents=True, exist_ok=True)
-                (made / name).write_text(text, encoding="utf-8")
+                write_output(made / name, text, durable=False)
             try:
                 made.rename(target)
             except OSError:  # somebody else was faster

@@ -148,12 +148,14 @@ class Sweep:
             "data": self.plan.data,
         }
 
-    def run(self, path: Path | None, watch: Watch | None) -> SweepResult:
-        """Do it; see :func:`sweep`."""
+    def run(self, path: Path | None, watch: Watch | None, *, restart: bool = False) -> SweepResult:
+        """Do it; see :func:`sweep`. With ``restart`` the rows of the log are replaced at the end."""
         begin = time.monotonic()
         with ExitStack() as stack:
             batches = self._batches()
             log = None if path is None else Log(path)
+            if log is not None and restart:
+                log.forget()
             runner = self._runner()
             stack.callback(runner.close)
             if log is not None:

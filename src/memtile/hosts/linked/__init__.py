@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from memtile.errors import InputFileError, Problem
+from memtile.output_files import make_folder, write_output
 
 SOURCES = ("memtile_ess.c", "main_rts.h")
 """The files: the functions, and the header that AMD's open driver includes."""
@@ -17,23 +17,8 @@ def write_sources(folder: Path) -> list[Path]:
     Raises:
         InputFileError: they cannot be written.
     """
-    written = []
-    for name in SOURCES:
-        path = folder / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(files(__name__).joinpath(name).read_bytes())
-        except OSError as error:
-            raise InputFileError(
-                Problem(
-                    reason="host_source",
-                    where="memtile host-source",
-                    field="folder",
-                    given=str(folder),
-                    allowed="a folder that can be written",
-                    source="file system",
-                    says=f"{path} cannot be written: {error.strerror}",
-                )
-            ) from None
-        written.append(path)
+    make_folder(folder)
+    written = [folder / name for name in SOURCES]
+    for path in written:
+        write_output(path, files(__name__).joinpath(path.name).read_bytes())
     return written

@@ -43,6 +43,7 @@ from memtile.io.program.token_waits import WAIT, TokenHost, wait_problems
 from memtile.io.program.unheard import left_out, with_dropped
 from memtile.io.program.waits import ends_waiting
 from memtile.io.program.word_marks import queues
+from memtile.plain_text import printable
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Progress
 from memtile.sim.fast_forward import fast_forwarding
@@ -81,7 +82,7 @@ class ProgramResult:
     def __repr__(self) -> str:
         arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
         stopped = f", stopped: {self.stopped}" if self.stopped else ""
-        return f"ProgramResult({self.result!r}, arrays {{{', '.join(arrays)}}}{stopped})"
+        return printable(f"ProgramResult({self.result!r}, arrays {{{', '.join(arrays)}}}{stopped})")
 
 
 class _Host:

@@ -13,6 +13,7 @@ from typing import Any
 from memtile.explain.timeline import Timeline, Track, level
 from memtile.io.trace.perfetto import messages_of
 from memtile.model.checking.history import Thing
+from memtile.plain_text import printable, printable_data
 
 _SEQUENCE = 1  # all packets are of one writer
 _NS_PER_US = 1000
@@ -27,7 +28,7 @@ def chrome_lines(timeline: Timeline, clock_mhz: float) -> Iterator[str]:
     """
     lead = "["
     for record in _chrome(timeline, clock_mhz):
-        yield f"{lead}{json.dumps(record)}"
+        yield f"{lead}{json.dumps(printable_data(record))}"
         lead = ","
     yield "[]" if lead == "[" else "]"
 
@@ -82,7 +83,7 @@ def perfetto_timeline(timeline: Timeline, clock_mhz: float) -> bytes:
         descriptor = trace.packet.add().track_descriptor
         descriptor.uuid = 1 + tile  # ids of Perfetto are unique and not 0
         descriptor.process.pid = 1 + tile
-        descriptor.process.process_name = timeline.tile_name(tile)
+        descriptor.process.process_name = printable(timeline.tile_name(tile))
     first = 2 + max(tiles, default=0)
     for number, track in enumerate(timeline.tracks):
         _add_track(trace, timeline, track, first + number, clock_mhz)
@@ -93,16 +94,16 @@ def _add_track(trace: Any, timeline: Timeline, track: Track, uuid: int, mhz: flo
     descriptor = trace.packet.add().track_descriptor
     descriptor.uuid, descriptor.parent_uuid = uuid, 1 + track.tile
     if track.kind is Thing.LOCK:
-        descriptor.name = track.called
+        descriptor.name = printable(track.called)
         descriptor.counter.SetInParent()
         values = ((begin, level(value)) for begin, _, value in timeline.runs(track))
         _add_counter(trace, values, uuid, mhz)
         return
     descriptor.thread.pid, descriptor.thread.tid = 1 + track.tile, uuid
-    descriptor.thread.thread_name = track.called
+    descriptor.thread.thread_name = printable(track.called)
     for begin, end, text in _slices(timeline, track):
         event = _event(trace, begin, uuid, mhz)
-        event.type, event.name = event.TYPE_SLICE_BEGIN, text
+        event.type, event.name = event.TYPE_SLICE_BEGIN, printable(text)
         event.debug_annotations.add(name="cycle", int_value=begin)
         event.debug_annotations.add(name="cycles", int_value=end - begin)
         _event(trace, end, uuid, mhz).type = event.TYPE_SLICE_END

@@ -26,12 +26,13 @@ from memtile.design.events import Event
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Tile
-from memtile.errors import DesignError, Problem, cannot_write, raise_if
+from memtile.errors import DesignError, Problem, raise_if
 from memtile.io.trace.chrome import chrome_json
 from memtile.io.trace.decoder import Trace, decode
 from memtile.io.trace.names import NamedUnit, named
 from memtile.io.trace.perfetto import perfetto_bytes
 from memtile.io.trace.setup import TracedUnit
+from memtile.output_files import write_output
 from memtile.sim.clock import Stop
 from memtile.sim.event_unit import EventUnit
 
@@ -147,13 +148,9 @@ class Tracing:
             MemtileError: Perfetto's own format, and the ``perfetto`` extra is not installed.
             InputFileError: the file cannot be written.
         """
-        file, units = Path(path), self.units()
-        own = file.suffix != ".json"
-        content = perfetto_bytes(units, clock_mhz) if own else chrome_json(units, clock_mhz).encode()
-        try:
-            file.write_bytes(content)
-        except OSError as error:
-            raise cannot_write(file, error) from None
+        units, own = self.units(), Path(path).suffix != ".json"
+        content = perfetto_bytes(units, clock_mhz) if own else chrome_json(units, clock_mhz)
+        write_output(path, content)
 
     def _channel(self, array: Array, channel: Channel, buffer: Buffer) -> Channel:
         """Let a channel write what comes into a buffer; the design need not wait for it."""

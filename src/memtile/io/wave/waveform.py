@@ -18,6 +18,7 @@ from memtile.io.wave.vcd import Change, Signal, Value, choose, write_vcd
 from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
+from memtile.output_files import output_text
 from memtile.sim.engine import Engine
 
 _COUNT_BITS = 32  # of numbers without a register field that would say
@@ -135,8 +136,9 @@ class Waveform:
 
         Raises:
             MemtileError: the ``pyvcd`` package is not installed.
+            InputFileError: the file cannot be written.
         """
-        with path.open("w", encoding="ascii") as file:
+        with output_text(path, "ascii") as file:
             write_vcd(file, self.signals, self.changes, clock_mhz, self._engine.now - self._begin)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from memtile.errors import InputFileError, cannot_write
+from memtile.errors import InputFileError
 from memtile.explain.results import Result
 from memtile.explain.timeline import Timeline
+from memtile.output_files import write_output
+from memtile.plain_text import printable
 from memtile.report.run.data import Report, report_data
 from memtile.report.run.html import report_page
 from memtile.report.run.text import report_lines
@@ -15,6 +17,7 @@ from memtile.sim.engine import Engine
 from memtile.sim.history import History
 
 SUFFIXES = (".html", ".txt")
+_TAB = "\t"  # between the columns of a timeline
 CHROME = ".json"
 """Suffix of a timeline in Chrome's form; any other one is Perfetto's own."""
 
@@ -40,7 +43,7 @@ def report_pieces(report: Report, suffix: str) -> Iterator[bytes]:
     if suffix == ".html":
         yield report_page(report_data(report)).encode()
     else:
-        yield from (f"{line}\n".encode() for line in report_lines(report))
+        yield from (f"{printable(line, _TAB)}\n".encode() for line in report_lines(report))
 
 
 def timeline_pieces(timeline: Timeline, mhz: float, suffix: str) -> Iterator[bytes]:
@@ -72,7 +75,7 @@ def save_report(
     check_names(path, None)
     timeline = Timeline(engine, history, result)
     report = Report(engine, result, timeline, title or path.stem, command=command)
-    save(path, report_pieces(report, path.suffix))
+    write_output(path, report_pieces(report, path.suffix))
 
 
 def save_timeline(engine: Engine, history: History, result: Result, path: Path) -> None:
@@ -83,17 +86,4 @@ def save_timeline(engine: Engine, history: History, result: Result, path: Path) 
         MemtileError: the ``perfetto`` package is missing for a file that is not ``.json``.
     """
     check_names(None, path)
-    save(path, timeline_pieces(Timeline(engine, history, result), result.clock_mhz, path.suffix))
-
-
-def save(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file.
-
-    Raises:
-        InputFileError: it cannot be written.
-    """
-    try:
-        with path.open("wb") as file:
-            file.writelines(pieces)
-    except OSError as error:
-        raise cannot_write(path, error) from None
+    write_output(path, timeline_pieces(Timeline(engine, history, result), result.clock_mhz, path.suffix))

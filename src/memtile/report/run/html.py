@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from html import escape
 from importlib import resources
 from typing import Any
+
+from memtile.plain_text import markup_text, script_json
 
 SCRIPTS = ("model.js", "timeline.js", "panels.js", "main.js")
 
@@ -19,9 +19,9 @@ def report_page(data: Mapping[str, Any]) -> str:
         data: from :func:`~memtile.report.run.data.report_data`.
     """
     parts = {
-        "$TITLE": escape(f"{data['title']}: a run of memtile"),
+        "$TITLE": markup_text(f"{data['title']}: a run of memtile"),
         "$STYLE": _file("page.css"),
-        "$DATA": json.dumps(data, separators=(",", ":")).replace("</", "<\\/"),
+        "$DATA": script_json(data),
         "$SCRIPT": "\n".join(map(_file, SCRIPTS)),
     }
     pattern = "|".join(map(re.escape, parts))

@@ -326,6 +326,8 @@ class Lent:
         arrays: they; valid as long as its tables.
     """
 
+    _kind: Hashable = None  # where there was no memory for the arrays, nothing waits for the next one
+
     def __init__(self, st: State) -> None:
         template = _template(st)
         self.arrays: Arrays = kept(template.kind) or _laid_out(template)
@@ -333,7 +335,8 @@ class Lent:
         _begin(st, template, self.arrays)
 
     def __del__(self, keep: Callable[[Hashable, Any], None] = keep) -> None:
-        keep(self._kind, self.arrays)
+        if self._kind is not None:
+            keep(self._kind, self.arrays)
 
 
 def arrays(st: State) -> Arrays:
