@@ -34,6 +34,7 @@ ROOMS = (
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 BESIDE = {
     "errors": -1,
+    "forms": -1,
     "lazy": -1,
     "sheet": -1,
     "testing": len(ROOMS),
