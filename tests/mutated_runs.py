@@ -128,7 +128,10 @@ class _Worker:
 
 
 def run_all(
-    numbers: Sequence[int], made: Callable[[int], Callable[[], str]], processes: int
+    numbers: Sequence[int],
+    made: Callable[[int], Callable[[], str]],
+    processes: int,
+    seconds: float = SECONDS,
 ) -> Iterator[Ended]:
     """Run inputs in several processes, in no order.
 
@@ -136,6 +139,7 @@ def run_all(
         numbers: of the inputs.
         made: gives the run of a number; it goes to other processes.
         processes: how many.
+        seconds: that one input may take.
     """
     workers = [_started(made, list(numbers[n::processes])) for n in range(processes)]
     while workers:
@@ -153,7 +157,7 @@ def run_all(
                 if not worker.left:
                     worker.process.join()
                     workers.remove(worker)
-            elif time.monotonic() - worker.since > SECONDS:
+            elif time.monotonic() - worker.since > seconds:
                 worker.process.kill()
                 yield from _lost(workers, worker, made, "too slow")
 

@@ -110,11 +110,16 @@ def test_a_row_is_replayed_from_the_sources_of_the_log(here: Path) -> None:
     found = data(*GRID)
     (here / "beside.py").write_text("raise RuntimeError\n")
     sys.modules.pop("beside")
-    assert "the same" in sweep("replay", "small.sweep.parquet").stdout
-    answer = json.loads(sweep("replay", "small.sweep.parquet", found["front"][0][:12], "--json").stdout)
+    assert "the same" in sweep("replay", "--trust", "small.sweep.parquet").stdout
+    answer = json.loads(
+        sweep("replay", "--trust", "small.sweep.parquet", found["front"][0][:12], "--json").stdout
+    )
     assert list(Draft202012Validator(schema("sweep-replay-output")).iter_errors(answer)) == []
     assert answer["same"]
-    assert "no variant with the key 'zz'" in sweep("replay", "small.sweep.parquet", "zz", code=2).stderr
+    assert (
+        "no variant with the key 'zz'"
+        in sweep("replay", "--trust", "small.sweep.parquet", "zz", code=2).stderr
+    )
 
 
 @pytest.mark.usefixtures("here")

@@ -450,7 +450,7 @@ def test_what_sweep_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     found = output("sweep", "--json", "--workers", 0, "--log", log, file)
     assert_says("sweep-output", found)
     assert_says("sweep-output", output("sweep", "show", "--json", log))
-    assert_says("sweep-replay-output", output("sweep", "replay", "--json", log))
+    assert_says("sweep-replay-output", output("sweep", "replay", "--trust", "--json", log))
     row = schema("sweep-output")["properties"]["rows"]["items"]["properties"]
     assert row["state"]["enum"] == [state.value for state in State]
     assert {*row["figures"]["properties"]} == {*FIGURES, BOUND}

@@ -14,6 +14,7 @@ from memtile.model.build.rest import arrays_at_rest, at_rest
 from memtile.model.memory.windows import NOWHERE
 from memtile.model.state.columns import (
     Column,
+    Holds,
     Ints,
     Kind,
     Owner,
@@ -80,7 +81,7 @@ def test_every_column_is_declared() -> None:
     class Silent(NamedTuple):
         """A table with a column that does not say what it is."""
 
-        said: Annotated[Ints, Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS)]
+        said: Annotated[Ints, Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS, Holds(0, 1))]
         silent: Ints
 
     with pytest.raises(TypeError, match=r"Silent\.silent: a column of the state is declared"):

@@ -23,6 +23,7 @@ from memtile.errors import MemtileError
 from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
 from memtile.jit import native, progress
+from memtile.jit.places import why_unsafe
 from memtile.jit.progress import Progress
 from memtile.sim import machine
 from memtile.sim.races import reading
@@ -131,6 +132,81 @@ def test_a_named_place_that_others_can_write_is_refused(
         f"environment: MEMTILE_CACHE is {place}, and {place} can be written by everybody "
         "(the compiled engine is kept there)."
     )
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, place: Path) -> str:
+    """Why a named place is refused."""
+    monkeypatch.setenv("MEMTILE_CACHE", str(place))
+    forget_what_was_found()
+    with pytest.raises(MemtileError) as caught:
+        jit_cache.cache_directory(SOURCES)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o2775, 0o777, 0o757])
+@pytest.mark.parametrize("above", [0, 1, 3])
+def test_a_place_below_one_that_others_can_write_is_refused(
+    mode: int, above: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Who can write a folder above can put another one in the place of the cache."""
+    place = tmp_path / "shared" / "a" / "b" / "c"
+    place.mkdir(parents=True)
+    shared = (place, *place.parents)[above]
+    shared.chmod(mode)
+    who = "everybody" if mode & 0o002 else "its group"
+    assert f"and {shared} can be written by {who}" in refused(monkeypatch, place)
+
+
+def test_a_link_to_a_place_that_others_can_write_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "shared" / "mine").mkdir(parents=True)
+    (tmp_path / "shared").chmod(0o775)
+    (tmp_path / "link").symlink_to(tmp_path / "shared" / "mine")
+    assert f"{tmp_path / 'shared'} can be written by its group" in refused(monkeypatch, tmp_path / "link")
+
+
+def test_a_worker_place_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "shared" / "mine").mkdir(parents=True)
+    (tmp_path / "shared").chmod(0o775)
+    (tmp_path / "link").symlink_to(tmp_path / "shared" / "mine")
+    assert why_unsafe(tmp_path / "link") == f"{tmp_path / 'shared'} can be written by its group"
+
+
+def test_a_place_below_a_sticky_one_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As below ``/tmp``: others can write there, and not replace what is ours."""
+    place = tmp_path / "shared" / "mine"
+    place.mkdir(parents=True)
+    place.parent.chmod(0o1777)
+    monkeypatch.setenv("MEMTILE_CACHE", str(place))
+    assert jit_cache.cache_directory(SOURCES).is_relative_to(place)
+
+
+def test_a_file_of_another_user_in_the_cache_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path / "mine"))
+    planted = jit_cache.cache_directory(SOURCES) / "deep" / "planted.nbi"
+    planted.parent.mkdir()
+    planted.touch()
+    try:
+        os.chown(planted, 12345, 12345)
+    except PermissionError:
+        pytest.skip("only root can give a file to another user")
+    assert f"{planted} belongs to another user" in refused(monkeypatch, tmp_path / "mine")
+
+
+def test_what_the_group_could_write_is_made_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where new folders are open to the group, as some systems have it, the cache closes its own."""
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path / "mine"))
+    directory = jit_cache.cache_directory(SOURCES)
+    (directory / "planted.nbi").touch()
+    directory.chmod(0o775)
+    directory.parent.chmod(0o775)
+    forget_what_was_found()
+    assert jit_cache.cache_directory(SOURCES) == directory
+    assert not list(directory.iterdir())
+    assert [each.stat().st_mode & 0o022 for each in (directory, directory.parent)] == [0, 0]
 
 
 def test_the_cache_is_for_its_owner_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ BESIDE = {
     "lazy": -4,
     "plain_text": -4,
     "errors": -3,
+    "forms": -2,
     "limits": -2,
     "input_files": -1,
     "output_files": -1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from typer.core import TyperGroup
 from memtile.cli import sweep_options as options
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.timing_option import TimingConstants, parse_timing
+from memtile.errors import InputFileError
 from memtile.output_files import check_writable
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ Examples:
   memtile sweep --energy l3=60 --by cycles,energy gemm.py
   memtile sweep --scheduler tcp://10.0.0.1:8786 gemm.py
   memtile sweep show gemm.sweep.parquet --picture gemm.html
-  memtile sweep replay gemm.sweep.parquet
+  memtile sweep replay --trust gemm.sweep.parquet
 """
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _LIVE = 5  # variants of the table that moves
@@ -160,17 +162,39 @@ def replay(
     key: Annotated[
         str | None, typer.Argument(metavar="KEY", help="Of a variant, or how it begins; the best.")
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run the Python code in the log without a question.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a variant of a log again, from the sources that the log has, and compare.
+
+    This runs the Python code in the log with all your rights: replay only logs whose writer you trust. On a
+    terminal memtile asks first; elsewhere --trust is needed.
 
     Ends with exit code 1 if something else comes out.
     """
     from memtile.explore.sweep.replay import replay as again
 
+    if not trust:
+        _ask_to_run(log)
     result = again(log, key or "")
     show_result(result, as_json=as_json)
     leave(interrupted=False, good=result.same)
+
+
+def _ask_to_run(log: Path) -> None:
+    """Have the user say that the code in a log may run.
+
+    Raises:
+        InputFileError: it may not, or there is no terminal to ask at.
+    """
+    asked = sys.stdin.isatty() and sys.stderr.isatty()
+    if not asked or not typer.confirm(f"{log} has Python code that replay runs. Run it?", err=True):
+        raise InputFileError(
+            f"{log}: replay runs the Python code in the log, with all your rights. Give --trust if you trust "
+            "whoever wrote it."
+        )
 
 
 def _strategy(random: int | None, optimise: str | None) -> Literal["grid", "random", "optimise"]:

@@ -16,6 +16,7 @@ from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
+from memtile.design.archive import MOST_BYTES
 from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.buffers import Buffer
 from memtile.design.circuits import Circuits, End
@@ -335,8 +336,7 @@ class Array(Bench):
     def save(self, path: Path | str) -> None:
         """Write the array to a file, from which :meth:`load` makes it again, in this process or another one.
 
-        A run that goes on from the file equals one that was never interrupted, bit by bit. What the file has
-        is plain arrays and JSON (``.npz``, no pickle); the names of the design are part of it.
+        A run that goes on from the file equals one that was never interrupted, bit by bit.
 
         Args:
             path: of the file, used as given; an older file stays until the new one is complete.
@@ -349,17 +349,17 @@ class Array(Bench):
         save(self, path)
 
     @classmethod
-    def load(cls, path: Path | str) -> Array:
+    def load(cls, path: Path | str, *, most_bytes: int = MOST_BYTES) -> Array:
         """The array that :meth:`save` wrote to a file.
 
-        Buffers, locks, channels, FIFOs and buses are those of :attr:`tiles`, :attr:`fifos` and
-        :attr:`buses`, by their names; external buffers are new arrays, see ``engine.external.buffers``.
+        Its parts are those of :attr:`tiles`, :attr:`fifos` and :attr:`buses`, by their names; external
+        buffers are new arrays, see ``engine.external.buffers``.
 
         Raises:
-            InputFileError: the file cannot be read, is no such file, or was written by another version or
-                from other sources.
+            InputFileError: the file is damaged, of another version, has more than ``most_bytes`` of arrays,
+                or a value that no run leaves there; names the member.
         """
-        return load(cls, path)
+        return load(cls, path, most_bytes)
 
     def diff(self, other: Array) -> StateDiff:
         """What the states of this array and of another one of the same device differ in.
@@ -422,7 +422,7 @@ class Array(Bench):
         self._run_until, self.listening = saved["run_until"], set(saved["listening"])
         for n, (place, name) in enumerate(saved["expected"]):
             tile = self.tile(*place)
-            buffer = next(b for b in tile.buffers if b.name == name)
+            buffer = {each.name: each for each in tile.buffers}[name]
             self.expected.append((tile, buffer, arrays[f"buffer/{n}"]))
         for n, (name, external) in enumerate(saved["compared"]):
             array = self.engine.external.buffers[external].array

@@ -8,30 +8,34 @@ things, so that such a file is refused, never misread.
 from __future__ import annotations
 
 import json
-import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.chosen_timing import timing_in_force
 from memtile.arch.timing import Timing
+from memtile.design.archive import MOST_BYTES, Archive, opened, refused
 from memtile.design.channels import Channel
 from memtile.design.circuits import End
 from memtile.design.object_fifo import End as FifoEnd
 from memtile.design.object_fifo import ObjectFifo
 from memtile.design.packet_bus import PacketBus, Stream
 from memtile.design.router import Flow
+from memtile.design.saved_form import HEADER
 from memtile.design.switch_end import SwitchEnd
-from memtile.errors import DesignError, InputFileError, Problem, raise_if
+from memtile.errors import DesignError, InputFileError, MemtileError, Problem, raise_if
+from memtile.forms import misfit
 from memtile.jit.cache import source_hash
+from memtile.model.checking.saved import Form, forms
 from memtile.output_files import output_file
 from memtile.sim.machine import COMPILED
-from memtile.sim.snapshot import Snapshot, put_back, take
+from memtile.sim.snapshot import Snapshot, form_of_port, put_back, take
 
 if TYPE_CHECKING:
     from memtile.design.array import Array as Design
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 FORMAT = "memtile array 2"
 _HEADER = "header"
+_MOST_HEADER = 1 << 26  # bytes
+_ANY = Form(None, None)
 
 
 def save(design: Design, path: Path | str) -> None:
@@ -65,33 +71,73 @@ def save(design: Design, path: Path | str) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def load(design: Callable[..., Design], path: Path | str) -> Design:
+def load(design: Callable[..., Design], path: Path | str, most_bytes: int = MOST_BYTES) -> Design:
     """An array as :func:`save` left it; see ``Array.load``.
 
     Args:
         design: makes the array of a device.
         path: the file.
+        most_bytes: that the arrays in the file may have together.
     """
-    arrays = _read(Path(path))
-    header = json.loads(arrays.pop(_HEADER).tobytes())
-    timing = Timing(**header["timing"])
-    if (differing := timing_in_force(timing)) != timing:
-        raise InputFileError(_other_timing(str(path), timing, differing))
-    made = design(header["device"], header["columns"], timing)
+    with opened(Path(path), most_bytes) as archive, _named(path):
+        header = _header(path, archive)
+        timing = Timing(**header["timing"])
+        if (differing := timing_in_force(timing)) != timing:
+            raise InputFileError(_other_timing(str(path), timing, differing))
+        made = design(header["device"], header["columns"], timing)
+        raise_if(_not_of(made, header, archive), InputFileError)
+        arrays = {name: archive.read(name) for name in archive.members}
+        _restore(made, header, arrays)
+    return made
+
+
+def _restore(made: Design, header: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Bring a new array to where the one of the file was.
+
+    Raises:
+        InputFileError: the header names what the array does not have.
+    """
     expected: defaultdict[tuple[int, int], dict[int, Array]] = defaultdict(dict)
     for name in [name for name in arrays if name.startswith("output/")]:
         column, row, channel = map(int, name.split("/")[1:])
-        expected[column, row][channel] = arrays.pop(name)
-    for (column, row), saved in header["tiles"]:
-        made.tile(column, row)._restore(saved, expected[column, row])
-    made.circuits.restore(header["circuits"])
-    put_back(made.engine, Snapshot(arrays, header["engine"]))
-    buses = [
-        PacketBus.restored(name, [_stream(made, saved) for saved in streams], keep_headers=keep)
-        for name, keep, streams in header["buses"]
-    ]
-    made._restore_runs(header, arrays, buses, [_made_fifo(made, saved) for saved in header["fifos"]])
-    return made
+        expected[column, row][channel] = arrays[name]
+    try:
+        for (column, row), saved in header["tiles"]:
+            made.tile(column, row)._restore(saved, expected[column, row])
+        made.circuits.restore(header["circuits"])
+        put_back(made.engine, Snapshot(arrays, header["engine"]))
+        buses = [
+            PacketBus.restored(name, [_stream(made, saved) for saved in streams], keep_headers=keep)
+            for name, keep, streams in header["buses"]
+        ]
+        made._restore_runs(header, arrays, buses, [_made_fifo(made, saved) for saved in header["fifos"]])
+    except LookupError as error:
+        raise InputFileError(_damaged("header", f"names {error}, which the array does not have")) from None
+
+
+def _damaged(member: str, says: str, allowed: str = "what Array.save writes") -> Problem:
+    """What is wrong with a member of a file."""
+    return Problem(
+        reason="saved_array",
+        where=f"member {member!r}",
+        field=member,
+        given=says,
+        allowed=allowed,
+        source="the model of the array",
+        next_step="The file is damaged or was changed: save the array again.",
+        says=f"it {says}",
+    )
+
+
+@contextmanager
+def _named(path: Path | str) -> Iterator[None]:
+    """Context in which what is wrong with an array is an error that names its file."""
+    try:
+        yield
+    except MemtileError as error:
+        if str(error).startswith(f"{path}: "):
+            raise
+        raise InputFileError(f"{path}: {error}") from None
 
 
 def _other_timing(path: str, saved: Timing, wanted: Timing) -> Problem:
@@ -232,24 +278,61 @@ def _made_fifo_end(design: Design, saved: list[Any]) -> FifoEnd:
     return FifoEnd(tile, channel, tuple(named[name] for name in names), pair)
 
 
-def _read(path: Path) -> dict[str, Array]:
-    """The arrays of a file that this version has written.
+def _header(path: Path | str, archive: Archive) -> dict[str, Any]:
+    """The header of a file that this version has written.
 
     Raises:
-        InputFileError: it cannot be read, is no such file, or is of another version.
+        InputFileError: there is none, it is of another version, or it says what no array has.
     """
+    member = archive.members.get(_HEADER)
+    if member is None or (member.dtype, len(member.shape)) != (np.dtype(np.uint8), 1):
+        raise InputFileError(f"{path}: the file is not an array that memtile saved: it has no header.")
+    if member.bytes > _MOST_HEADER:
+        raise refused(path, _HEADER, f"is longer than {_MOST_HEADER:,} bytes")
     try:
-        with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-            header = json.loads(arrays[_HEADER].tobytes())
-            found = header["format"], header["sources"]
-    except OSError as error:
-        raise InputFileError(f"{path}: the file cannot be read: {error.strerror or error}.") from None
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise InputFileError(f"{path}: the file is not an array that memtile saved: {error}.") from None
+        header = json.loads(archive.read(_HEADER).tobytes())
+    except (ValueError, RecursionError) as error:
+        raise refused(path, _HEADER, f"is no JSON: {error}") from None
+    found = (header.get("format"), header.get("sources")) if isinstance(header, dict) else (None, None)
     if found != (FORMAT, source_hash(COMPILED)):
         raise InputFileError(
             f"{path}: saved by other sources of memtile ({found[0]}, {found[1]}; these are {FORMAT}, "
             f"{source_hash(COMPILED)}), whose columns may mean other things. Build the design again."
         )
-    return arrays
+    if wrong := misfit(header, HEADER):
+        raise refused(path, _HEADER, f"has another form: {wrong}")
+    return cast(dict[str, Any], header)
+
+
+def _not_of(made: Design, header: Mapping[str, Any], archive: Archive) -> list[Problem]:
+    """What an archive has too few or too many, or of another form than arrays of this device have."""
+    wanted = {f"state/{name}": form for name, form in forms(made.engine.state).items()}
+    found, problems = archive.members, []
+    channels = _channel_names(header)
+    problems += [_damaged(name, "is missing") for name in wanted if name not in found]
+    for name, member in found.items():
+        form = wanted.get(name) or _form_of(made, channels, name)
+        if form is None:
+            problems.append(_damaged(name, "is of no use here", "members that Array.save writes"))
+        elif not form.fits(member.dtype, member.shape):
+            problems.append(_damaged(name, f"is {member.dtype} {list(member.shape)}, not {form}", str(form)))
+    return problems[:1]
+
+
+def _form_of(made: Design, channels: set[str], name: str) -> Form | None:
+    """The form of a member that is there only in some files; None if there is none of this name."""
+    if name == _HEADER:
+        return Form(np.dtype(np.uint8), (-1,))
+    if form := form_of_port(made.engine, name):
+        return form
+    what, _, rest = name.partition("/")
+    if what == "output":
+        return _ANY if rest in channels else None
+    return _ANY if what in ("buffer", "compared") and rest.isascii() and rest.isdigit() else None
+
+
+def _channel_names(header: Mapping[str, Any]) -> set[str]:
+    """``column/row/channel`` of the channels of all tiles that the design has."""
+    return {
+        f"{column}/{row}/{n}" for (column, row), tile in header["tiles"] for n in range(len(tile["channels"]))
+    }

@@ -3,7 +3,7 @@
 Numba does not notice a change in a function called from another module, so the directory is named by a hash
 of them all; who has an entry compiled says which they are. Only the directories used last stay, so that the
 cache does not grow with every change. What is kept are pickles, which run code when they are loaded: a place
-that somebody else can write is not used.
+that somebody else can write is not used (``places``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import hashlib
 import os
 import re
 import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from memtile.errors import MemtileError, Problem
 from memtile.jit.lock import alone
+from memtile.jit.places import make_own, why_unsafe, why_unsafe_inside
 
 Sources = tuple[str, ...]
 """Files and directories of this package that compiled code is made of, relative to it; ``jit`` always is."""
@@ -35,7 +35,7 @@ _STAY = 8  # directories, two for each state of the sources; others may share th
 _VARIABLE = "MEMTILE_CACHE"
 _VERSION = re.compile(r'"version": "([^"]+)"')  # as versioneer writes it
 _CANNOT = "it cannot be written"
-_ROOT = 0  # the user who can do anything anyway
+_LEVELS = 2  # directories below the place of the cache
 
 
 def files_of(sources: Sources) -> Iterator[Path]:
@@ -66,25 +66,22 @@ def _roots() -> Iterator[Path]:
     yield own
 
 
-def _refused(directory: Path) -> str:
-    """Why a directory is no place for the cache, made if it is not there; empty = it is one."""
+def _refused(directory: Path, ours: int) -> str:
+    """Why a directory is no place for the cache, made if it is not there; empty = it is one.
+
+    Args:
+        directory: of the cache.
+        ours: how many of the last directories of its path memtile makes.
+    """
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_own(directory, ours)
+        return (
+            why_unsafe(directory)
+            or why_unsafe_inside(directory)
+            or ("" if os.access(directory, os.W_OK) else _CANNOT)
+        )
     except OSError:
         return _CANNOT
-    return next(filter(None, map(_unsafe, (directory, *directory.parents[:2]))), "") or (
-        "" if os.access(directory, os.W_OK) else _CANNOT
-    )
-
-
-def _unsafe(directory: Path) -> str:
-    """Who else can write a directory; empty = nobody, as far as the system tells."""
-    if not hasattr(os, "getuid"):
-        return ""
-    found = directory.stat()
-    if found.st_uid not in (os.getuid(), _ROOT, _PACKAGE.stat().st_uid):
-        return f"{directory} belongs to another user"
-    return f"{directory} can be written by everybody" if found.st_mode & stat.S_IWOTH else ""
 
 
 def numba_version() -> str:
@@ -111,8 +108,8 @@ def cache_directory(sources: Sources) -> Path:
     """
     version, override, refused = numba_version(), os.environ.get(_VARIABLE), ""
     for root in [Path(override)] if override else _roots():
-        directory = root / "jit" / f"{source_hash(sources)}-{version}"
-        refused = _refused(directory)
+        directory = root.resolve() / "jit" / f"{source_hash(sources)}-{version}"
+        refused = _refused(directory, _LEVELS if override else _LEVELS + 1)
         if not refused:
             return directory
     raise MemtileError(

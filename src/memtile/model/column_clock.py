@@ -20,7 +20,7 @@ from memtile.jit.structs import at_hand
 from memtile.model.cores import core
 from memtile.model.events import setup as event_setup
 from memtile.model.memory import axi_port
-from memtile.model.memory.control import FOREVER, NEVER
+from memtile.model.memory.control import NEVER
 from memtile.model.roster import (
     OFF,
     append,
@@ -34,7 +34,7 @@ from memtile.model.roster import (
     without_number,
 )
 from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
-from memtile.model.state.columns import Column, Ints, Pause
+from memtile.model.state.columns import FOREVER, Column, Ints, Pause
 from memtile.model.state.rows import channels_of, columns_of_tile, ports_of, units_of
 from memtile.model.state.state import Spec, State
 from memtile.model.state.tiles import OUTSIDE

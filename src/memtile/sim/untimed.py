@@ -24,9 +24,8 @@ from memtile.jit.tables import plain
 from memtile.model.dma import execution_log as log
 from memtile.model.dma.executions import BARRED, LEAST, MOVED, NOTHING
 from memtile.model.memory import ecc, watchpoints
-from memtile.model.memory.control import FOREVER
 from memtile.model.state.causes import Cause
-from memtile.model.state.columns import Ints, Words
+from memtile.model.state.columns import FOREVER, Ints, Words
 from memtile.model.state.state import State
 from memtile.sim import host_memory, machine
 from memtile.sim.caught import Caught, at_end

@@ -22,14 +22,18 @@ from typing import Any
 from memtile.errors import DesignError, MemtileError, Problem, SimulationError
 from memtile.explore.sweep.attempt import attempt
 from memtile.explore.sweep.extras import extra
+from memtile.explore.sweep.log_form import checked_row
 from memtile.explore.sweep.processes import Request, request_of
 from memtile.explore.sweep.row import Row, State, Task
-from memtile.explore.sweep.sources import Sources
+from memtile.explore.sweep.sources import Sources, same_text
+from memtile.io.formats.json_text import parse_json
+from memtile.jit.places import make_own, why_unsafe, why_unsafe_inside
 from memtile.output_files import write_output
 
 _AHEAD = 3  # tasks for each thread of the cluster, so that none waits for us
 _SECONDS = 10.0  # for the scheduler to answer
 _LOOK = 1.0  # seconds between two looks whether it is still there
+_LEVELS = 2  # directories that are made below the cache
 _RUNNING = "running"  # how Dask calls a client with a scheduler
 
 
@@ -160,7 +164,8 @@ def attempt_there(asked: dict[str, Any]) -> dict[str, Any]:
     folder = _kept(task.sources)
     answer = folder / f"{task.key}.json"
     if answer.is_file():
-        row = Row.of(json.loads(answer.read_text(encoding="utf-8")))
+        text = answer.read_text(encoding="utf-8")
+        row = Row.of(checked_row(parse_json(text, str(answer)), answer, 1))
         if rivals.spare(row):
             return row.as_json()
     found = attempt(_file(asked["path"], sources, folder), task, rivals).as_json()
@@ -175,21 +180,36 @@ def forget_there(sources: str) -> None:
 
 def _file(path: str, sources: Sources, folder: Path) -> str:
     """The design here: where it was, if its sources are the same, else what was sent."""
-    if all(_same(Path(path).parent / name, text) for name, text in sources.files.items()):
+    if all(same_text(Path(path).parent / name, text) for name, text in sources.files.items()):
         return path
     return sources.put(folder)
 
 
-def _same(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_bytes() == text.encode()
-
-
 def _kept(sources: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Where a worker writes down what it has found, made if it is not there."""
+    """Where a worker writes down what it has found, made if it is not there.
+
+    Raises:
+        DesignError: others can write there, and could have put there what is run.
+    """
     caches = Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "memtile"
     folder = Path(environment.get("MEMTILE_CACHE") or caches) / "sweeps" / sources
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_own(folder, _LEVELS)
+    if why := why_unsafe(folder) or why_unsafe_inside(folder):
+        raise DesignError(_open_to_others(folder, why))
     return folder
+
+
+def _open_to_others(folder: Path, why: str) -> Problem:
+    return Problem(
+        reason="cache",
+        where="worker of the cluster",
+        field="MEMTILE_CACHE",
+        given=str(folder),
+        allowed="a directory of its own",
+        source="what lies there is run",
+        next_step="Set MEMTILE_CACHE to a directory that only the user of the worker can write.",
+        says=f"{folder} is no place for the sources of a sweep: {why}",
+    )
 
 
 _OTHER = Problem(

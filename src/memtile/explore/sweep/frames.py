@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from memtile.errors import DesignError, Problem, raise_if
+from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.figures import ENERGY, FIGURES
+from memtile.explore.sweep.log_form import MOST_BYTES, MOST_ROWS
 from memtile.explore.sweep.row import Row, State
 from memtile.explore.sweep.space import Space
 
 ROW = "row"
 """The column of a log that has each row whole, as JSON."""
+HEAD = b"memtile.sweep"
+"""Where the metadata of a log have its head, as JSON."""
 _FIXED = ("number", "key", "state", "kind", "why")
 
 
@@ -45,6 +49,36 @@ def table_of(rows: Sequence[Row], *, keep: bool = False) -> Any:
     if keep:
         columns[ROW] = arrow.array([json.dumps(each) for each in data])
     return arrow.table(columns)
+
+
+def table_in(path: Path) -> tuple[str, list[str]]:
+    """The head and the rows in a Parquet file, each as JSON; nothing else of the file is read.
+
+    Raises:
+        InputFileError: it cannot be read, is no log, or is longer than a log can be.
+    """
+    arrow, parquet = extra("pyarrow"), extra("pyarrow.parquet")
+    try:
+        with parquet.ParquetFile(path) as file:
+            head = (file.schema_arrow.metadata or {}).get(HEAD)
+            if head is None or file.schema_arrow.get_field_index(ROW) < 0:
+                raise InputFileError(f"{path}: this is not the log of a sweep. Give another --log.")
+            _of_size(path, file.metadata)
+            if not arrow.types.is_string(file.schema_arrow.field(ROW).type):
+                raise InputFileError(f"{path}: the log is damaged: its rows are no texts. Give another log.")
+            rows = file.read(columns=[ROW], use_threads=False).column(ROW).to_pylist()
+            return head.decode(), [text or "" for text in rows]
+    except (arrow.ArrowException, OSError, ValueError, MemoryError) as error:
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputFileError(f"{path}: this is no Parquet file that can be read: {why}.") from None
+
+
+def _of_size(path: Path, found: Any) -> None:
+    """Refuse a file that says it has more than the log of a sweep."""
+    size = sum(found.row_group(n).total_byte_size for n in range(found.num_row_groups))
+    for what, given, most in (("rows", found.num_rows, MOST_ROWS), ("bytes of rows", size, MOST_BYTES)):
+        if not 0 <= given <= most:
+            raise InputFileError(f"{path}: the log has {given:,} {what}, allowed are 0..{most:,}.")
 
 
 def _column(arrow: Any, values: Sequence[Any]) -> Any:

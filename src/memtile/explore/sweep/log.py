@@ -17,12 +17,13 @@ from typing import Any, BinaryIO
 
 from memtile.errors import InputFileError, cannot_write
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.frames import ROW, table_of
+from memtile.explore.sweep.frames import HEAD, table_in, table_of
+from memtile.explore.sweep.log_form import checked_head, checked_row
 from memtile.explore.sweep.row import Row, State
+from memtile.io.formats.json_text import parse_json
 from memtile.output_files import output_file
 
 FORMAT, VERSION = "memtile-sweep", 1
-_HEAD = b"memtile.sweep"
 
 
 class Log:
@@ -58,41 +59,41 @@ class Log:
         return bool(self.head)
 
     def _read_table(self) -> None:
-        arrow, parquet = extra("pyarrow"), extra("pyarrow.parquet")
-        try:
-            table = parquet.read_table(self.path)
-        except (arrow.ArrowException, OSError) as error:
-            why = str(error).splitlines()[0]
-            raise InputFileError(f"{self.path}: this is no Parquet file that can be read: {why}.") from None
-        kept = (table.schema.metadata or {}).get(_HEAD)
-        if kept is None:
-            raise InputFileError(f"{self.path}: this is not the log of a sweep. Give another --log.")
-        self._take_head(json.loads(kept))
-        for text in table.column(ROW).to_pylist():
-            self._take(json.loads(text))
+        head, rows = table_in(self.path)
+        self._take_head(parse_json(head, f"{self.path}, head"))
+        for number, text in enumerate(rows, 1):
+            self._take(parse_json(text, f"{self.path}, row {number}"), number)
 
     def _read_journal(self) -> None:
         """Rows of a sweep that was killed; its last line may be half a line."""
-        for number, line in enumerate(self.journal.read_text(encoding="utf-8").split("\n"), 1):
+        try:
+            lines = self.journal.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputFileError(f"{self.journal}: the journal cannot be read: {error}.") from None
+        for number, line in enumerate(lines, 1):
             try:
                 data = json.loads(line)
-            except json.JSONDecodeError:
+            except (ValueError, RecursionError):
                 if line and number == 1:
                     raise InputFileError(f"{self.journal}: this is not the journal of a sweep.") from None
                 continue
-            if "format" in data:
+            if isinstance(data, dict) and "format" in data:
                 self._take_head(data)
             else:
-                self._take(data)
+                self._take(data, number)
 
-    def _take_head(self, head: Mapping[str, Any]) -> None:
-        if (head.get("format"), head.get("version")) != (FORMAT, VERSION):
+    def _take_head(self, head: Any) -> None:
+        said = (head.get("format"), head.get("version")) if isinstance(head, dict) else None
+        if said != (FORMAT, VERSION):
             raise InputFileError(f"{self.path}: the log is of another memtile. Give another --log.")
+        self._know(checked_head(head, self.path))
+
+    def _know(self, head: Mapping[str, Any]) -> None:
         known = self.head.get("sources", {})
         self.head = {**head, "sources": {**known, **head["sources"]}}
 
-    def _take(self, data: Mapping[str, Any]) -> None:
-        self._keep(Row.of(data))
+    def _take(self, data: Any, number: int) -> None:
+        self._keep(Row.of(checked_row(data, self.path, number)))
 
     def _keep(self, row: Row) -> bool:
         """Have a row, unless more is known already: of one that was stopped early the last one counts."""
@@ -124,7 +125,7 @@ class Log:
             raise InputFileError(f"{self.path}: another sweep writes this log. Give another --log.") from None
         except OSError as error:
             raise cannot_write(self.journal, error) from None
-        self._take_head({"format": FORMAT, "version": VERSION, **head})
+        self._know({"format": FORMAT, "version": VERSION, **head})
         try:
             self._line(self.head)
         except InputFileError:
@@ -177,5 +178,5 @@ class Log:
 
     def _write(self, file: BinaryIO, rows: Iterable[Row]) -> None:
         table = table_of(list(rows), keep=True)
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _HEAD: json.dumps(self.head)})
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), HEAD: json.dumps(self.head)})
         extra("pyarrow.parquet").write_table(table, file)

@@ -67,14 +67,15 @@ class Replay:
 
 
 def replay(path: str | Path, key: str = "") -> Replay:
-    """Run a variant again.
+    """Run a variant again: this runs the Python code that the log has, with all rights of the user.
 
     Args:
         path: log of a sweep.
         key: of the variant, or how it begins; empty = the best of the last sweep.
 
     Raises:
-        InputFileError: no log, no such variant, or several.
+        InputFileError: no log, no such variant, or several; or a file of the log that is not below its
+            folder.
     """
     result = read_result(path)
     head = (log := Log(Path(path))).head
@@ -86,10 +87,11 @@ def replay(path: str | Path, key: str = "") -> Replay:
     (then,) = rows
     if then.state is State.BEATEN:
         raise InputFileError(f"{path}: {then.key} was stopped early: there is nothing to compare with.")
+    if then.sources not in head["sources"]:
+        raise InputFileError(f"{path}: the log has no sources of {then.key}. Give another log.")
     sources = Sources(**head["sources"][then.sources])
-    table = (head.get("energy") or PUBLISHED) if ENERGY in then.figures else ""
-    data = bool(head.get("data", True))
-    task = Task(then.sources, then.point, head["max_cycles"], head["check"], table, data)
+    table = (head["energy"] or PUBLISHED) if ENERGY in then.figures else ""
+    task = Task(then.sources, then.point, head["max_cycles"], head["check"], table, head["data"])
     with tempfile.TemporaryDirectory() as place:
         now = attempt(sources.put(Path(place)), task, Rivals(()))
     return Replay(then, now, then.sources != sources.hash)

@@ -6,9 +6,8 @@ import ast
 import hashlib
 import importlib
 import json
-import os
-import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import memtile.sheet as _package
-from memtile.errors import InputFileError
+from memtile.errors import InputFileError, Problem, cannot_write, raise_if
 from memtile.importers.design_file import design_function
-from memtile.output_files import write_output
+from memtile.jit.places import why_unsafe
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +39,49 @@ class Sources:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def put(self, folder: Path) -> str:
-        """Write the files below a folder that others may write at the same time; the path of the design."""
+        """Write the files below a folder that others may write at the same time; the path of the design.
+
+        What is there already is used if it is these files and no others, else it is replaced.
+
+        Raises:
+            InputFileError: a file is not below the folder of the design, or cannot be written.
+        """
+        raise_if([_outside(name) for name in (self.name, *self.files) if not _is_below(name)], InputFileError)
+        if self.name not in self.files:
+            raise InputFileError(f"{self.name}: the file of the design is not among the sources of the log.")
         target = folder / self.hash
-        if not target.is_dir():
-            made = folder / f".{self.hash}.{os.getpid()}"
+        if self._are_in(target):
+            return str(target / self.name)
+        with tempfile.TemporaryDirectory(prefix=f".{self.hash}.", dir=folder) as place:
+            made, old = Path(place, "new"), Path(place, "old")
             for name, text in self.files.items():
-                (made / name).parent.mkdir(parents=True, exist_ok=True)
-                write_output(made / name, text, durable=False)
+                self._write(made / name, text)
+            if target.exists() or target.is_symlink():
+                target.rename(old)
             try:
                 made.rename(target)
-            except OSError:  # somebody else was faster
-                shutil.rmtree(made)
+            except OSError as error:
+                if not self._are_in(target):  # or another process was faster
+                    raise cannot_write(target, error) from None
         return str(target / self.name)
+
+    def _are_in(self, folder: Path) -> bool:
+        """Whether a folder of ours has these files, and no others that Python could import."""
+        if folder.is_symlink() or not folder.is_dir() or why_unsafe(folder):
+            return False
+        found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+        strange = {name for name in found - self.files.keys() if "__pycache__" not in name.split("/")}
+        return not strange and all(
+            not (folder / name).is_symlink() and same_text(folder / name, text)
+            for name, text in self.files.items()
+        )
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
+        except (OSError, UnicodeEncodeError) as error:
+            raise InputFileError(f"{path.name}: the file of the log cannot be written: {error}.") from None
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -99,6 +129,30 @@ def loaded(file: str, version: str) -> Callable[..., Any]:
         importlib.invalidate_caches()
         _LOADED[path, version] = design_function(file)
     return _LOADED[path, version]
+
+
+def same_text(path: Path, text: str) -> bool:
+    """Whether a file has a text."""
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
+def _is_below(name: str) -> bool:
+    """Whether a path leads to a file below the folder that it is relative to."""
+    parts = name.split("/")
+    return not {"", ".", ".."} & {*parts} and not any(c in name for c in "\\:\0")
+
+
+def _outside(name: str) -> Problem:
+    return Problem(
+        reason="sources",
+        where=f"file {name!r} of a log",
+        field="path",
+        given=name,
+        allowed="a file below the folder of the design, such as 'blocks/gemm.py'",
+        source="a log writes nothing elsewhere",
+        says="its path leads out of the folder of the design",
+        next_step="The log was changed: do not replay it.",
+    )
 
 
 def _text(path: Path) -> str:

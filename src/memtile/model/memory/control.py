@@ -15,7 +15,6 @@ from memtile.model.roster import append
 from memtile.model.state.state import State
 
 NEVER = -1  # of Memories.busy_until: no zeroisation
-FOREVER = 1 << 62  # the tile has no clock
 
 
 @jit

@@ -1,17 +1,18 @@
-"""What one column of the state is: its shape, its value at rest, and what resets, pauses and time do to it.
+"""What one column of the state is: shape, value at rest, range, and what resets, pauses and time do to it.
 
-A column is declared once, where its table is, ``name: Annotated[Ints, Column(kind, rest, reset, pause)]``.
-Building a model, resetting a tile, stopping the clock of a column of tiles, saving and comparing derive from
-that; nothing has a default, so that a new column cannot be forgotten in one of them.
+A column is declared once, where its table is, ``name: Annotated[Ints, Column(kind, rest, reset, pause,
+holds)]``. Building a model, resetting a tile, stopping the clock of a column of tiles, saving, checking what
+was saved and comparing derive from that; nothing has a default, so that a new column cannot be forgotten in
+one of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum, IntEnum, auto
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -29,17 +30,18 @@ Bytes = Annotated[npt.NDArray[np.uint8], np.dtype(np.uint8)]
 NONE = -1  # no such thing
 NEVER = -1  # a cycle before the first one
 
-_GRANULE_WORDS = max(kind.granule_words for kind in TILE_KINDS.values())
+MOST_WORDS = max(kind.granule_words for kind in TILE_KINDS.values())  # of an access to memory
 
 FIFO_SLOTS = 64  # ring slots: a power of two above every buffer depth that Timing allows
+MOST_BD = 63  # as wide as the fields that name one
 CORE_STEPS = 1024  # steps of an access pattern that a core is given at a time
 CORE_REQUESTS = CORE.ports * VECTOR_BANKS  # banks that a core may ask in a cycle
 
 Pair = Annotated[Ints, (2,)]
 Three = Annotated[Ints, (3,)]
 Four = Annotated[Ints, (4,)]
-Granule = Annotated[Ints, (_GRANULE_WORDS,)]
-Group = Annotated[Ints, (COMPRESSED_GROUP_WORDS + _GRANULE_WORDS,)]  # and what an access brings beyond one
+Granule = Annotated[Ints, (MOST_WORDS,)]
+Group = Annotated[Ints, (COMPRESSED_GROUP_WORDS + MOST_WORDS,)]  # and what an access brings beyond one
 Coded = Annotated[Ints, (COMPRESSED_GROUP_WORDS + 1,)]
 Merges = Annotated[Ints, (MERGE_ARBITERS,)]
 Requests = Annotated[Ints, (CORE_REQUESTS,)]
@@ -111,6 +113,68 @@ class Owner(Enum):
 BUILT = None  # as value at rest: it depends on the tile; the builder gives it
 
 
+class Rows(NamedTuple):
+    """As a limit: the last row that ``owner`` has in the model, and ``more``."""
+
+    owner: Owner
+    more: int = 0
+
+
+class Same(NamedTuple):
+    """As a limit: the value in the same row of another column of the table, and ``more``."""
+
+    column: str
+    more: int = 0
+
+
+class Cycle(NamedTuple):
+    """As a limit: the cycle that the state is in, and ``more``."""
+
+    more: int = 0
+
+
+class Row(NamedTuple):
+    """As a limit: the number of the row itself, and ``more``."""
+
+    more: int = 0
+
+
+class AtBuild(NamedTuple):
+    """As a limit: the value in a model that was just built."""
+
+
+Limit = int | Rows | Same | Cycle | Row | AtBuild
+
+
+class Holds(NamedTuple):
+    """The values that a column may have between two runs: what a state from a file is checked against.
+
+    Compiled code checks no index, so an index into another table has the rows of that table as its limit, a
+    place in a ring its length.
+
+    Attributes:
+        first: the least value.
+        last: the largest one.
+        any_length: the array is as long as what a user gives, at least 1.
+    """
+
+    first: Limit
+    last: Limit
+    any_length: bool = False
+
+
+class Roster(NamedTuple):
+    """A list: how many, then numbers of rows, none twice.
+
+    Attributes:
+        owner: what has the rows; None: the list is empty between two cycles.
+        flag: column that is 1 in these rows and in no others; "" = there is none.
+    """
+
+    owner: Owner | None
+    flag: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """What is to be known of a column of the state beside its type.
@@ -120,12 +184,14 @@ class Column:
         rest: its value in a model that was just built, ``BUILT`` if the builder has to give it.
         reset: what a column reset does to it.
         pause: what a pause of the clock does to it.
+        holds: the values that it may have; None where the column is not saved.
     """
 
     kind: Kind
     rest: int | None
     reset: Reset
     pause: Pause
+    holds: Holds | Roster | None
 
 
 EQUAL, SETTING, STAMP, DUE, COUNT = Kind.EQUAL, Kind.SETTING, Kind.STAMP, Kind.DUE, Kind.COUNT
@@ -133,6 +199,39 @@ PLACE, RING, DATA, PROCESS = Kind.PLACE, Kind.RING, Kind.DATA, Kind.PROCESS
 CLEARED, NOW, STALE, MEMORY_WORDS = Reset.CLEARED, Reset.NOW, Reset.STALE, Reset.MEMORY
 WIRED, TURN, BOOKS, OUTSIDE, OWN_RESET = Reset.WIRED, Reset.TURN, Reset.BOOKS, Reset.OUTSIDE, Reset.OWN
 STAYS, MOVES, MOVES_IF_AHEAD, OWN_PAUSE = Pause.STAYS, Pause.MOVES, Pause.MOVES_IF_AHEAD, Pause.OWN
+
+MOST = 1 << 53  # above every cycle, count and address of a run
+AHEAD = 1 << 24  # cycles: nothing in flight is due later than that, with the longest latencies of Timing
+FOREVER = 1 << 62  # as a cycle: never comes
+
+UNSAVED = None
+EMPTY = Roster(None)
+FLAG, ACTIVE = Holds(0, 1), Holds(0, 2)  # no and yes; and without clock, see roster.OFF
+BYTE, WORD = Holds(0, (1 << 8) - 1), Holds(0, (1 << 32) - 1)
+ANY = Holds(-1 << 63, (1 << 63) - 1)  # data, of which nothing depends on the value
+LABELLED = Holds(0, 1 << 62)  # flags of a stream word, and a label above them
+NOTHING = Holds(0, 0)  # something only while the clock runs
+COUNTED, SIGNED = Holds(0, MOST), Holds(-MOST, MOST)
+LOCK_OPERAND = Holds(-MEMORY.lock_value_max - 1, MEMORY.lock_value_max)  # as wide as its fields
+REQUESTER = Holds(NONE, MOST)  # a number that is only compared
+PAST, SOON = Holds(NEVER, Cycle()), Holds(NEVER, Cycle(AHEAD))
+EVENT = BYTE  # number of an event, as wide as in the registers; those of no event never come
+AS_BUILT = Holds(AtBuild(), AtBuild())
+
+
+def row_of(owner: Owner) -> Holds:
+    """Any row of ``owner``."""
+    return Holds(0, Rows(owner))
+
+
+def row_or_none(owner: Owner) -> Holds:
+    """Any row of ``owner``, or -1."""
+    return Holds(NONE, Rows(owner))
+
+
+def one_of(names: type[IntEnum]) -> Holds:
+    """Any member of an enum without gaps."""
+    return Holds(min(names), max(names))
 
 
 @cache

@@ -3,21 +3,33 @@
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 
-from memtile.model.state.causes import CoreCause
+from memtile.model.state.causes import CoreCause, CorePhase
 from memtile.model.state.columns import (
+    ACTIVE,
+    AS_BUILT,
     BUILT,
     CLEARED,
+    CORE_STEPS,
+    COUNTED,
     DUE,
     EQUAL,
+    EVENT,
+    FLAG,
     MOVES,
     OWN_PAUSE,
     OWN_RESET,
+    SIGNED,
+    SOON,
     STALE,
     STAYS,
     WIRED,
     Column,
+    Holds,
     Ints,
+    Owner,
     Requests,
+    one_of,
+    row_of,
 )
 
 
@@ -41,36 +53,42 @@ Triggers = Annotated[Ints, (TRIGGERS,)]
 class Cores(NamedTuple):
     """Cores of the compute tiles: the action that each one's kernel asked for."""
 
-    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
     # ports of its tile's stream switch: the master that it gets words from, the slave that it puts them into
-    stream_in: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    stream_out: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_cores
-    phase: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS)]  # CorePhase
+    stream_in: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    stream_out: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.active_cores
+    phase: Annotated[
+        Ints, Column(EQUAL, 0, OWN_RESET, STAYS, Holds(CorePhase.IDLE, CorePhase.DONE))
+    ]  # CorePhase
     why: Annotated[
-        Ints, Column(EQUAL, CoreCause.IDLE, OWN_RESET, OWN_PAUSE)
+        Ints, Column(EQUAL, CoreCause.IDLE, OWN_RESET, OWN_PAUSE, one_of(CoreCause))
     ]  # CoreCause of the current cycle
     # WAIT: last cycle of it; lock operations: first cycle in which it is decided
-    until: Annotated[Ints, Column(DUE, 0, STALE, MOVES)]
-    lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # lock id as the core sees it
-    target: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # that lock in State.locks
-    value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # operand of the lock operation
+    until: Annotated[Ints, Column(DUE, 0, STALE, MOVES, SOON)]
+    lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]  # lock id as the core sees it
+    target: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.LOCK))]  # that lock in State.locks
+    value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, SIGNED)]  # operand of the lock operation
     # position in State.accesses; lock operations: 1 = begun
-    step: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    step: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, Holds(0, CORE_STEPS))]
     # 1 = ``bank`` and ``wanted`` are those of the step
-    begun: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
-    steps: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    begun: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]
+    steps: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, Holds(0, CORE_STEPS))]
     # of each part of each address generator's access
-    bank: Annotated[Requests, Column(EQUAL, 0, STALE, STAYS)]
+    bank: Annotated[Requests, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.BANK))]
     # grants that the part still needs in this step
-    wanted: Annotated[Requests, Column(EQUAL, 0, STALE, STAYS)]
+    wanted: Annotated[Requests, Column(EQUAL, 0, STALE, STAYS, Holds(0, 2))]
     # reasons, 0 = it goes on: bits as in Debug_Status, and ``debug.BY_ERROR``
-    halted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    single: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # cycles without a stall up to the next halt
-    halting_stalls: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # as in Debug_Control2
-    triggers: Annotated[Triggers, Column(EQUAL, 0, CLEARED, STAYS)]  # the event of each Trigger, 0 = none
-    held: Annotated[Ints, Column(EQUAL, 1, CLEARED, STAYS)]  # Core_Control.Reset, as it was last seen
-    enabled: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # and its Enable
+    halted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, COUNTED)]
+    single: Annotated[
+        Ints, Column(EQUAL, 0, CLEARED, STAYS, COUNTED)
+    ]  # cycles without a stall up to the next halt
+    halting_stalls: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]  # as in Debug_Control2
+    triggers: Annotated[
+        Triggers, Column(EQUAL, 0, CLEARED, STAYS, EVENT)
+    ]  # the event of each Trigger, 0 = none
+    held: Annotated[Ints, Column(EQUAL, 1, CLEARED, STAYS, FLAG)]  # Core_Control.Reset, as it was last seen
+    enabled: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]  # and its Enable
     # 1 = that has come on; 2 = its kernel was taken away and begins anew when it is off
-    reset: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    ended: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = its last kernel has come to its end
+    reset: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, 2))]
+    ended: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]  # 1 = its last kernel has come to its end

@@ -7,23 +7,41 @@ module: one in memory and interface tiles, two in compute tiles (memory module, 
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 
-from memtile.arch.events import BROADCAST_CHANNELS, COMBO_INPUTS, COMBOS, EDGES, EVENT_UNITS, MORE_COUNTERS_V2
-from memtile.arch.trace import PACKET_WORDS, PAYLOAD_BYTES, SLOTS
+from memtile.arch.events import (
+    BROADCAST_CHANNELS,
+    COMBO_INPUTS,
+    COMBOS,
+    EDGES,
+    EVENT_UNITS,
+    MORE_COUNTERS_V2,
+    ComboOperation,
+)
+from memtile.arch.trace import PACKET_WORDS, PAYLOAD_BYTES, REPEAT1, SLOTS, SYNC_CYCLES, TraceState
 from memtile.model.state.columns import (
+    ACTIVE,
+    BYTE,
     CLEARED,
     COUNT,
+    COUNTED,
     DATA,
     DUE,
     EQUAL,
+    EVENT,
+    FLAG,
+    MOST,
     MOVES,
     NEVER,
     NOW,
     OWN_PAUSE,
     OWN_RESET,
+    SOON,
     STAMP,
     STAYS,
+    WORD,
     Column,
+    Holds,
     Ints,
+    one_of,
 )
 
 COUNTERS = max(unit.counters for unit in EVENT_UNITS.values()) + MORE_COUNTERS_V2
@@ -190,50 +208,64 @@ class EventGroups(NamedTuple):
 class Observers(NamedTuple):
     """How each event unit is set, and its counters, timer, edges and combos."""
 
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_units
-    resolved: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = State.lines is as the selectors say
-    uses: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # bit mask, see events.units.Use
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.active_units
+    resolved: Annotated[
+        Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)
+    ]  # 1 = State.lines is as the selectors say
+    uses: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, BYTE)]  # bit mask, see events.units.Use
     # cycle from which on what happened is not yet in the sticky status
-    folded: Annotated[Ints, Column(STAMP, 0, NOW, STAYS)]
-    timer_base: Annotated[Ints, Column(STAMP, 0, NOW, MOVES)]  # cycle in which the timer was 0
-    timer_trigger: Annotated[Ints, Column(DUE, NEVER, CLEARED, STAYS)]  # timer value that fires, -1 = none
-    timer_reset: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # event
-    start: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]  # events
-    stop: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]
-    reset: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]
-    counting: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]
-    threshold: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS)]
-    combo_input: Annotated[PerInput, Column(EQUAL, 0, CLEARED, STAYS)]
-    combo_operation: Annotated[PerCombo, Column(EQUAL, 0, CLEARED, STAYS)]
-    edge_event: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS)]
-    edge_rising: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS)]
-    edge_falling: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS)]
-    edge_was: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS)]
-    scrubbing: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # event that makes the scrubber step
+    folded: Annotated[Ints, Column(STAMP, 0, NOW, STAYS, SOON)]
+    timer_base: Annotated[Ints, Column(STAMP, 0, NOW, MOVES, SOON)]  # cycle in which the timer was 0
+    timer_trigger: Annotated[
+        Ints, Column(DUE, NEVER, CLEARED, STAYS, Holds(NEVER, MOST))
+    ]  # timer value that fires, -1 = none
+    timer_reset: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]  # event
+    start: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]  # events
+    stop: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
+    reset: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
+    counting: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    threshold: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, Holds(NEVER, WORD.last))]
+    combo_input: Annotated[PerInput, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
+    combo_operation: Annotated[PerCombo, Column(EQUAL, 0, CLEARED, STAYS, one_of(ComboOperation))]
+    edge_event: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
+    edge_rising: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    edge_falling: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    edge_was: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    scrubbing: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]  # event that makes the scrubber step
     # bit mask of the counters, combos and edges that are to be asserted in the next cycle
-    derived: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    broadcast: Annotated[PerBroadcast, Column(EQUAL, 0, CLEARED, STAYS)]  # event that drives each channel
+    derived: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, (1 << COUNTERS + COMBOS + EDGES) - 1))]
+    broadcast: Annotated[
+        PerBroadcast, Column(EQUAL, 0, CLEARED, STAYS, EVENT)
+    ]  # event that drives each channel
 
 
 class Traces(NamedTuple):
     """The trace unit of each event unit."""
 
-    start: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # events
-    stop: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    slot: Annotated[PerSlot, Column(EQUAL, 0, CLEARED, STAYS)]
-    state: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # arch.trace.TraceState
-    stopping: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = STOP is still to be written
-    gap: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]  # cycles since the last frame
+    start: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]  # events
+    stop: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
+    slot: Annotated[PerSlot, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
+    state: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, one_of(TraceState))]  # arch.trace.TraceState
+    stopping: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]  # 1 = STOP is still to be written
+    gap: Annotated[
+        Ints, Column(COUNT, 0, CLEARED, STAYS, Holds(0, SYNC_CYCLES - 1))
+    ]  # cycles since the last frame
     # of the last frame, 0 = a repeat of it is not possible
-    mask: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    delta: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # and its number
-    repeats: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]
-    used: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # bytes of the packet that is being filled
-    payload: Annotated[Payload, Column(DATA, 0, CLEARED, STAYS)]
-    full: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = that packet waits to be handed over
-    out: Annotated[Packet, Column(DATA, 0, CLEARED, STAYS)]
-    left: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # words of ``out`` still to be sent
-    lost: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS)]  # cycles in which something could not be recorded
+    mask: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, (1 << SLOTS) - 1))]
+    delta: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, SYNC_CYCLES - 1))]  # and its number
+    repeats: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS, Holds(0, REPEAT1.most))]
+    used: Annotated[
+        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, PAYLOAD_BYTES))
+    ]  # bytes of the packet that is being filled
+    payload: Annotated[Payload, Column(DATA, 0, CLEARED, STAYS, BYTE)]
+    full: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]  # 1 = that packet waits to be handed over
+    out: Annotated[Packet, Column(DATA, 0, CLEARED, STAYS, WORD)]
+    left: Annotated[
+        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, PACKET_WORDS))
+    ]  # words of ``out`` still to be sent
+    lost: Annotated[
+        Ints, Column(COUNT, 0, CLEARED, STAYS, COUNTED)
+    ]  # cycles in which something could not be recorded
 
 
 class Nodes(NamedTuple):

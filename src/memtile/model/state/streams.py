@@ -3,30 +3,51 @@
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 
-from memtile.arch.ports import MSELS
+from memtile.arch.packets import Operation
+from memtile.arch.ports import MERGE_POSITIONS, MSELS
+from memtile.arch.tiles import TILE_BYTES
 from memtile.model.state.columns import (
+    ACTIVE,
+    ANY,
+    AS_BUILT,
     BOOKS,
     BUILT,
+    BYTE,
     CLEARED,
     COUNT,
+    COUNTED,
     DATA,
     DUE,
     EQUAL,
+    FLAG,
+    LABELLED,
     MOVES,
     NEVER,
     NONE,
     OWN_PAUSE,
     OWN_RESET,
+    PAST,
     PLACE,
     RING,
     SETTING,
+    SIGNED,
+    SOON,
     STALE,
     STAMP,
     STAYS,
     TURN,
     WIRED,
+    WORD,
+    AtBuild,
     Column,
+    Holds,
     Ints,
+    Owner,
+    Row,
+    Rows,
+    Same,
+    one_of,
+    row_or_none,
 )
 
 # flags of an entry; a pair is two words, the lower one first; above them is the label of checking.notes
@@ -67,105 +88,123 @@ class SwitchPorts(NamedTuple):
     What every cycle looks at comes first, so that it shares cache lines.
     """
 
-    popped: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # cycle of the last word that left
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    popped: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)]  # cycle of the last word that left
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, Same("wrap", 1)))]
     # bit n = a word left n cycles before ``popped``, as far as anybody asks
-    departures: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_ports
-    head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]
-    depth: Annotated[Ints, Column(SETTING, BUILT, OWN_RESET, OWN_PAUSE)]
-    latency: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # cycles before a word may leave
-    mode: Annotated[Ints, Column(SETTING, 0, OWN_RESET, STAYS)]  # switch_config.OFF, CIRCUIT or PACKET
-    is_master: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    departures: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, BYTE)]
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.active_ports
+    head: Annotated[Ints, Column(RING, 0, STALE, STAYS, Holds(0, Same("wrap")))]
+    depth: Annotated[Ints, Column(SETTING, BUILT, OWN_RESET, OWN_PAUSE, Holds(0, AtBuild()))]
+    latency: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # cycles before a word may leave
+    mode: Annotated[
+        Ints, Column(SETTING, 0, OWN_RESET, STAYS, Holds(0, 2))
+    ]  # switch_config.OFF, CIRCUIT or PACKET
+    is_master: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
     # master: slave port at the other end of the wire, -1 = none
-    link: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    link: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
     # slave in circuit mode: the first master that it feeds, -1 = none
-    feeds: Annotated[Ints, Column(SETTING, NONE, STALE, STAYS)]
+    feeds: Annotated[Ints, Column(SETTING, NONE, STALE, STAYS, row_or_none(Owner.PORT))]
     # master in circuit mode: the next one that its slave feeds, -1 = none
-    sibling: Annotated[Ints, Column(SETTING, NONE, STALE, STAYS)]
+    sibling: Annotated[Ints, Column(SETTING, NONE, STALE, STAYS, Holds(NONE, Row(-1)))]
     # master in circuit mode: 1 = its register names a slave to which the switch has no way
-    barred: Annotated[Ints, Column(SETTING, 0, CLEARED, STAYS)]
+    barred: Annotated[Ints, Column(SETTING, 0, CLEARED, STAYS, FLAG)]
     # master: S2MM channel that it feeds, -1 = none
-    channel: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # ring slots in use, less 1
+    channel: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, row_or_none(Owner.CHANNEL))]
+    wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # ring slots in use, less 1
     # 1 = the host takes the words that leave the port
-    hosted: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    hosted: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, FLAG)]
     # tile whose control packets this master takes, -1 = none
-    control: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    control: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
     # port index among its tile's slaves or masters
-    number: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    stalled: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # last cycle in which a word had to wait
+    number: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    stalled: Annotated[
+        Ints, Column(STAMP, NEVER, STALE, STAYS, SOON)
+    ]  # last cycle in which a word had to wait
     # last cycle in which the last word of a packet left
-    tlast: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]
-    idle: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]  # last cycle before the port was woken
-    words: Annotated[PortRing, Column(DATA, 0, STALE, STAYS)]
-    last: Annotated[PortRing, Column(DATA, 0, STALE, STAYS)]  # TLAST
-    entered: Annotated[PortRing, Column(STAMP, 0, STALE, MOVES)]  # cycle in which the word came
+    tlast: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, SOON)]
+    idle: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, SOON)]  # last cycle before the port was woken
+    words: Annotated[PortRing, Column(DATA, 0, STALE, STAYS, ANY)]
+    last: Annotated[PortRing, Column(DATA, 0, STALE, STAYS, LABELLED)]  # TLAST
+    entered: Annotated[PortRing, Column(STAMP, 0, STALE, MOVES, SOON)]  # cycle in which the word came
     # master in packet mode: 1 = takes packets without their header
-    drop_header: Annotated[Ints, Column(SETTING, 0, STALE, STAYS)]
+    drop_header: Annotated[Ints, Column(SETTING, 0, STALE, STAYS, FLAG)]
     # slave in packet mode: bit mask of the masters of its packet
-    targets: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    targets: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, WORD)]
     # slave: arbiter that its packet holds, -1 = none
-    arbiter: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    arbiter: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.ARBITER))]
     # slave: arbiter that its header asks in this cycle, -1 = none
-    asked: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
+    asked: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.ARBITER))]
     # slave: 1 = the next word is the packet's header
-    in_header: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
+    in_header: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]
     # slave: 1 = its header matches no slot, or no master takes it
-    unrouted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    ready_at: Annotated[Ints, Column(DUE, 0, STALE, MOVES)]  # slave: cycle from which the packet may move
+    unrouted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    ready_at: Annotated[
+        Ints, Column(DUE, 0, STALE, MOVES, SOON)
+    ]  # slave: cycle from which the packet may move
     parity: Annotated[
-        Ints, Column(SETTING, 0, CLEARED, STAYS)
+        Ints, Column(SETTING, 0, CLEARED, STAYS, LABELLED)
     ]  # slave: WRONG_PARITY if it is injected, else 0
     # slave: bits of the injection register; master: bit of the status register
-    parity_mask: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    parity_status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]  # master: the latter
+    parity_mask: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    parity_status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # master: the latter
     # ``depth`` as it will be when the tile has its clock again
-    full_depth: Annotated[Ints, Column(SETTING, 0, OWN_RESET, OWN_PAUSE)]
+    full_depth: Annotated[Ints, Column(SETTING, 0, OWN_RESET, OWN_PAUSE, Holds(0, Same("wrap", 1)))]
 
 
 class Arbiters(NamedTuple):
     """Packet arbiters of the stream switches, ``ARBITERS`` for each tile."""
 
-    masters: Annotated[Msels, Column(SETTING, 0, OWN_RESET, STAYS)]  # by msel: bit mask of the masters
+    masters: Annotated[Msels, Column(SETTING, 0, OWN_RESET, STAYS, WORD)]  # by msel: bit mask of the masters
     # slave port whose packet is on its way, -1 = none
-    holder: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
-    turn: Annotated[Ints, Column(EQUAL, 0, TURN, STAYS)]  # number of the slave served first next time
-    best: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
-    winner: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS)]
-    stamp: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS)]
-    packets: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS)]  # packets passed
-    position: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # of deterministic merge
-    served: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # packets of that position so far
+    holder: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.PORT))]
+    turn: Annotated[
+        Ints, Column(EQUAL, 0, TURN, STAYS, COUNTED)
+    ]  # number of the slave served first next time
+    best: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]
+    winner: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.PORT))]
+    stamp: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)]
+    packets: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]  # packets passed
+    position: Annotated[
+        Ints, Column(EQUAL, 0, STALE, STAYS, Holds(0, MERGE_POSITIONS - 1))
+    ]  # of deterministic merge
+    served: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]  # packets of that position so far
 
 
 class Controls(NamedTuple):
     """Tile-control ports: control packets in, tokens and answers out; one a tile."""
 
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = in State.active_controls
-    slave_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    master_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
+    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.active_controls
+    slave_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    master_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
     # index in State.registers of the handler's status
-    status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS)]
-    words: Annotated[ControlRing, Column(DATA, 0, STALE, STAYS)]
-    last: Annotated[ControlRing, Column(DATA, 0, STALE, STAYS)]  # TLAST
-    head: Annotated[Ints, Column(RING, 0, STALE, STAYS)]
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # channels with a token to send
-    turn: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # channel of the tile served first next time
+    status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    words: Annotated[ControlRing, Column(DATA, 0, STALE, STAYS, WORD)]
+    last: Annotated[ControlRing, Column(DATA, 0, STALE, STAYS, FLAG)]  # TLAST
+    head: Annotated[Ints, Column(RING, 0, STALE, STAYS, Holds(0, CONTROL_SLOTS - 1))]
+    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, CONTROL_SLOTS))]
+    due: Annotated[
+        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, Rows(Owner.CHANNEL, 1)))
+    ]  # channels with a token to send
+    turn: Annotated[
+        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, Rows(Owner.CHANNEL, 1)))
+    ]  # channel of the tile served first next time
     # channel whose token is being taken, or control_port.NOBODY or HANDLER
-    sender: Annotated[Ints, Column(EQUAL, NONE, CLEARED, STAYS)]
+    sender: Annotated[Ints, Column(EQUAL, NONE, CLEARED, STAYS, Holds(-2, Rows(Owner.CHANNEL)))]
     # 1 = the access to data memory that the next word of a packet is part of has been made
-    opened: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    in_counts: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]  # 1 = the token is taken, its counts follow
+    opened: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    in_counts: Annotated[
+        Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)
+    ]  # 1 = the token is taken, its counts follow
     # of the packet that comes in, see control_packets
-    stage: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
-    operation: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]
-    address: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]  # byte address in the tile of the next access
-    left: Annotated[Ints, Column(PLACE, 0, STALE, STAYS)]  # accesses still to do
-    response: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS)]  # stream id of the answer
+    stage: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, 4))]
+    operation: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, one_of(Operation))]
+    address: Annotated[
+        Ints, Column(PLACE, 0, STALE, STAYS, Holds(0, TILE_BYTES - 1))
+    ]  # byte address in the tile of the next access
+    left: Annotated[Ints, Column(PLACE, 0, STALE, STAYS, SIGNED)]  # accesses still to do
+    response: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, WORD)]  # stream id of the answer
     # 1 = the answer's header is still to be sent
-    header_due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    header_due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
     # 1 = the packet of a read went on after its header
-    cut: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS)]
+    cut: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]

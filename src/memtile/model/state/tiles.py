@@ -7,10 +7,13 @@ from memtile.model.state.columns import (
     CLEARED,
     DUE,
     EQUAL,
+    FLAG,
     NEVER,
     NONE,
     OWN_PAUSE,
     OWN_RESET,
+    PAST,
+    SOON,
     STAMP,
     Column,
     Four,
@@ -110,8 +113,12 @@ class RegisterMap(NamedTuple):
 class Gates(NamedTuple):
     """Clock of each tile."""
 
-    off: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = the tile has no clock; in State.gated
-    held: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE)]  # 1 = the reset of its column is on
-    since: Annotated[Ints, Column(STAMP, 0, OWN_RESET, OWN_PAUSE)]  # first cycle that the tile does not have
+    off: Annotated[
+        Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, FLAG)
+    ]  # 1 = the tile has no clock; in State.gated
+    held: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, FLAG)]  # 1 = the reset of its column is on
+    since: Annotated[
+        Ints, Column(STAMP, 0, OWN_RESET, OWN_PAUSE, PAST)
+    ]  # first cycle that the tile does not have
     # cycles that a zeroisation still needs, -1 = none is under way
-    zeroising: Annotated[Ints, Column(DUE, NEVER, CLEARED, OWN_PAUSE)]
+    zeroising: Annotated[Ints, Column(DUE, NEVER, CLEARED, OWN_PAUSE, SOON)]

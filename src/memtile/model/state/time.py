@@ -7,38 +7,63 @@ from memtile.arch.timing import Timing
 from memtile.jit.tables import table
 from memtile.model.state.columns import (
     COUNT,
+    COUNTED,
     DUE,
     EQUAL,
+    FLAG,
+    MOST,
+    NOTHING,
     OUTSIDE,
     OWN_RESET,
     PROCESS,
+    SOON,
     STAMP,
     STAYS,
+    UNSAVED,
     Column,
+    Holds,
     Ints,
+    Owner,
+    Rows,
 )
 
 
 class Clock(NamedTuple):
     """The array clock, one row, and what the clock loop looks at between two cycles."""
 
-    now: Annotated[Ints, Column(STAMP, 0, OUTSIDE, STAYS)]  # cycle
-    activity: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 0 = nothing changed in it
-    quiet: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # cycles without changes up to now
-    asking: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS)]  # cores that need an action
-    booked: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = this cycle's causes are booked
-    full: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = the host must take or give words
-    columns_written: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = a register of column clocks was
-    locks_changed: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = who waits for a lock asks again
-    passing: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = time passes even when nothing can move
-    wordless: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS)]  # 1 = jumps leave the words where they are
+    now: Annotated[Ints, Column(STAMP, 0, OUTSIDE, STAYS, Holds(0, MOST))]  # cycle
+    activity: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS, COUNTED)]  # 0 = nothing changed in it
+    quiet: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS, COUNTED)]  # cycles without changes up to now
+    asking: Annotated[
+        Ints, Column(EQUAL, 0, OWN_RESET, STAYS, Holds(0, Rows(Owner.CORE, 1)))
+    ]  # cores that need an action
+    booked: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS, FLAG)]  # 1 = this cycle's causes are booked
+    full: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS, FLAG)]  # 1 = the host must take or give words
+    columns_written: Annotated[
+        Ints, Column(EQUAL, 0, OUTSIDE, STAYS, FLAG)
+    ]  # 1 = a register of column clocks was
+    locks_changed: Annotated[
+        Ints, Column(EQUAL, 0, OUTSIDE, STAYS, Holds(0, 3))
+    ]  # 1 = who waits for a lock asks again
+    passing: Annotated[
+        Ints, Column(EQUAL, 0, OUTSIDE, STAYS, NOTHING)
+    ]  # 1 = time passes even when nothing can move
+    wordless: Annotated[
+        Ints, Column(EQUAL, 0, OUTSIDE, STAYS, NOTHING)
+    ]  # 1 = jumps leave the words where they are
     # words that control packets have written so far
-    by_packet: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
-    raised: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]  # events raised by their number so far
+    by_packet: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
+    raised: Annotated[
+        Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)
+    ]  # events raised by their number so far
     # halts, lost pushes, stuck packets, missing circuits and enabled cores so far, and their ends
-    alarms: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS)]
-    host_free: Annotated[Ints, Column(DUE, 0, OUTSIDE, STAYS)]  # the host's next access comes not before it
-    host_waited: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS)]  # cycles that passed between its accesses
+    alarms: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
+    host_free: Annotated[
+        Ints, Column(DUE, 0, OUTSIDE, STAYS, SOON)
+    ]  # the host's next access comes not before it
+    host_waited: Annotated[
+        Ints, Column(COUNT, 0, OUTSIDE, STAYS, COUNTED)
+    ]  # cycles that passed between its accesses
 
 
 class Timings(NamedTuple):

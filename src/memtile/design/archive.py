@@ -1,0 +1,165 @@
+"""Archives of arrays (``.npz``) from outside: every member is looked at before memory is taken for it.
+
+NumPy takes as much memory as the header of a member asks for. Here an archive is a list of members, each with
+its type and shape, from which the caller chooses; nothing is read that the file does not have, nothing is
+unpickled, and all of it together has a limit.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.errors import InputFileError
+
+MOST_BYTES = 1 << 31
+"""Bytes that the arrays of a file may have together, unless a caller says otherwise."""
+
+_SUFFIX = ".npy"
+_MAGIC = b"\x93NUMPY\x01\x00"  # version 1.0, as np.savez writes arrays of plain numbers
+_HEADER = re.compile(
+    r"\{'descr': '([<>|=][biufcV][0-9]{1,3})', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
+)
+_BLOCK = 1 << 20  # bytes that are read at a time
+_MOST_DIMENSIONS = 32
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy packs them
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An array of an archive, not read yet.
+
+    Attributes:
+        name: in the archive.
+        dtype: of its elements.
+        shape: of the array.
+        by_columns: its elements are in Fortran order.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    by_columns: bool
+
+    @property
+    def bytes(self) -> int:
+        """Its length."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+class Archive:
+    """The members of an open archive; see :func:`opened`."""
+
+    def __init__(self, path: Path, file: zipfile.ZipFile, most: int) -> None:
+        self._path, self._file, self._total = path, file, 0
+        self.members: dict[str, Member] = {}
+        for info in file.infolist():
+            self._add(info, most)
+
+    def read(self, name: str) -> npt.NDArray[Any]:
+        """A member as an array of its own.
+
+        Raises:
+            InputFileError: its bytes are damaged.
+        """
+        member = self.members[name]
+        made = np.empty(prod(member.shape), member.dtype)
+        with damage_named(self._path, name), self._file.open(name + _SUFFIX) as stored:
+            _head(stored)
+            into, at = made.view(np.uint8) if made.size else np.empty(0, np.uint8), 0
+            while at < len(into) and (block := stored.read(min(len(into) - at, _BLOCK))):
+                into[at : at + len(block)] = np.frombuffer(block, np.uint8)
+                at += len(block)
+            if at < len(into) or stored.read(1):
+                raise ValueError("its length is not that of its header")
+        return made.reshape(member.shape, order="F" if member.by_columns else "C")
+
+    def _add(self, info: zipfile.ZipInfo, most: int) -> None:
+        name = info.filename.removesuffix(_SUFFIX)
+        if name == info.filename or name in self.members:
+            raise self._refused(info.filename, "is there twice" if name in self.members else "is no array")
+        if info.compress_type not in _PACKED:
+            raise self._refused(name, "is packed in a way that NumPy does not use")
+        with damage_named(self._path, name), self._file.open(info) as stored:
+            member = _member(name, _head(stored))
+        self._total += member.bytes
+        if self._total > most:
+            raise self._refused(name, f"makes the arrays longer than {most:,} bytes")
+        self.members[name] = member
+
+    def _refused(self, name: str, says: str) -> InputFileError:
+        return refused(self._path, name, says)
+
+
+def refused(path: Path | str, name: str, says: str) -> InputFileError:
+    """The error of a file whose member ``name`` cannot be used: what it does or is, as ``says``."""
+    return InputFileError(
+        f"{path}: the file is not an array that memtile saved: its member {name!r} {says}. Save it again."
+    )
+
+
+@contextmanager
+def opened(path: Path, most: int = MOST_BYTES) -> Iterator[Archive]:
+    """An archive of arrays.
+
+    Args:
+        path: of the file.
+        most: bytes that its arrays may have together.
+
+    Raises:
+        InputFileError: it cannot be read, is no archive, or a member is no array of plain numbers.
+    """
+    try:
+        with path.open("rb") as stored, _zip(path, stored) as file:
+            yield Archive(path, file, most)
+    except OSError as error:
+        raise InputFileError(f"{path}: the file cannot be read: {error.strerror or error}.") from None
+
+
+def _zip(path: Path, stored: BinaryIO) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(stored)
+    except _DAMAGED as error:
+        raise InputFileError(f"{path}: the file is not an array that memtile saved: {error}.") from None
+
+
+@contextmanager
+def damage_named(path: Path, name: str) -> Iterator[None]:
+    """Context in which what the libraries of archives report of a damaged member is one sentence."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise refused(path, name, f"is damaged: {error}") from None
+
+
+def _head(stored: Any) -> str:
+    """The header of a member, which is at its beginning."""
+    first = stored.read(len(_MAGIC) + 2)
+    if first[: len(_MAGIC)] != _MAGIC:
+        raise ValueError("it is no array of NumPy in format 1.0")
+    return str(stored.read(int.from_bytes(first[len(_MAGIC) :], "little")).decode("latin1"))
+
+
+def _member(name: str, header: str) -> Member:
+    found = _HEADER.fullmatch(header)
+    if found is None:
+        raise ValueError("its header is not that of an array of plain numbers")
+    shape = tuple(int(length) for length in found[3].replace(" ", "").split(",") if length)
+    if len(shape) > _MOST_DIMENSIONS:
+        raise ValueError(f"it has {len(shape)} dimensions")
+    try:
+        dtype = np.dtype(found[1])
+    except TypeError:
+        raise ValueError(f"{found[1]!r} is no type of plain numbers") from None
+    return Member(name, dtype, shape, found[2] == "True")
