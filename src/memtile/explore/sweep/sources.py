@@ -18,6 +18,7 @@ import memtile.sheet as _package
 from memtile.errors import InputFileError, Problem, cannot_write, raise_if
 from memtile.importers.design_file import design_function
 from memtile.jit.places import why_unsafe
+from memtile.output_files import make_folder, write_output
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,10 @@ class Sources:
         )
 
     def _write(self, path: Path, text: str) -> None:
+        make_folder(path.parent)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="")
-        except (OSError, UnicodeEncodeError) as error:
+            write_output(path, text.encode(), durable=False)
+        except UnicodeEncodeError as error:
             raise InputFileError(f"{path.name}: the file of the log cannot be written: {error}.") from None
 
     def as_json(self) -> dict[str, Any]:
