@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from memtile.jit import bounds
+
 _loaded: list[Any] = []  # what the linker made lives as long as the process
 
 
@@ -99,6 +101,7 @@ def load(code: Code) -> Calls:
     """Link the code into this process."""
     from llvmlite import binding
 
+    bounds.install()
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     target = binding.Target.from_triple(binding.get_process_triple())
@@ -115,4 +118,5 @@ def load(code: Code) -> Calls:
 
 def calls(address: int) -> Calls:
     """The two ways to call the function at an address."""
-    return Calls(CFUNCTYPE(c_int32)(address), PYFUNCTYPE(c_int32)(address))
+    free, held = CFUNCTYPE(c_int32)(address), PYFUNCTYPE(c_int32)(address)
+    return Calls(bounds.raising(free), bounds.raising(held)) if bounds.BOUNDS else Calls(free, held)
