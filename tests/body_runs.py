@@ -106,6 +106,18 @@ def _answer(action: tuple[Any, ...]) -> Any:
     return None
 
 
+def actions_of(kernel: Any, core: Stub) -> Iterator[tuple[Any, ...]]:
+    """What a kernel does with a core, which gets words where it asks for some."""
+    steps, answer = kernel(core), None
+    while True:
+        try:
+            action = steps.send(answer)
+        except StopIteration:
+            return
+        yield action
+        answer = _answer(action)
+
+
 def _plain(action: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(each.tobytes() if isinstance(each, np.ndarray) else str(each) for each in action)
 
@@ -126,14 +138,7 @@ class Body:
         actions, error, bad = [], "", ""
         with patch.object(segments, "COMPILED_FROM", -1), patch.object(segments, "ENABLED", compiled):
             try:
-                steps = self._kernel(Stub(buffers))
-                answer = None
-                while True:
-                    action: Any = steps.send(answer)  # type: ignore[attr-defined]
-                    actions.append(_plain(action))
-                    answer = _answer(action)
-            except StopIteration:
-                pass
+                actions += map(_plain, actions_of(self._kernel, Stub(buffers)))
             except MemtileError as failed:
                 error = str(failed)
             except Exception as failed:  # noqa: BLE001 - what must not be

@@ -45,7 +45,9 @@ def check_indices(context: Any, builder: Any, column: str, checks: Checks, names
         called = names or [f"{number}index" for number in _NUMBERS[: len(checks)]]
         place = "\n".join((column, f"{context.fndesc.modname}.{context.fndesc.qualname}", *called))
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, *[cgutils.intp_t] * 3])
-        report = cgutils.get_or_insert_function(builder.module, kind, SYMBOL)
+        report: Any = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
+            builder.module, kind, SYMBOL
+        )
         builder.call(report, [context.insert_const_string(builder.module, place), *found])
         builder.ret(_ERROR)
 

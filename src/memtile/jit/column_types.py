@@ -199,7 +199,7 @@ def address_of(context: Any, builder: Any, column: ColumnType, value: Any, kind:
     """Address of an element."""
     given = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     indices = [context.cast(builder, i, k, types.intp) for i, k in zip(given, _kinds(kind), strict=True)]
-    lengths, n = _shape(context, builder, column, value), column.ndim
+    lengths = _shape(context, builder, column, value)
     check_indices(context, builder, column.place, list(zip(indices, lengths, strict=True)))
     return _address(context, builder, column, value, (indices, lengths))
 

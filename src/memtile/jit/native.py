@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from memtile.jit import bounds
+from memtile.jit.settings import BOUNDS
 
 _loaded: list[Any] = []  # what the linker made lives as long as the process
 
@@ -119,4 +120,4 @@ def load(code: Code) -> Calls:
 def calls(address: int) -> Calls:
     """The two ways to call the function at an address."""
     free, held = CFUNCTYPE(c_int32)(address), PYFUNCTYPE(c_int32)(address)
-    return Calls(bounds.raising(free), bounds.raising(held)) if bounds.BOUNDS else Calls(free, held)
+    return Calls(bounds.raising(free), bounds.raising(held)) if BOUNDS else Calls(free, held)
