@@ -7,7 +7,7 @@ import pytest
 from memtile import Status
 from memtile.errors import MemtileError
 from memtile.importers.kernels import segments
-from memtile.importers.kernels.source import variable
+from memtile.importers.kernels.quote import variable
 from memtile.jit.decorators import ENABLED
 from mlir_designs import device, host, loaded
 
