@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,15 @@ def _unsigned(bits: int) -> Callable[[int], int]:
 
 w8, w16, w32, w64 = (_wrap(bits) for bits in (8, 16, 32, 64))
 u8, u16, u32, u64 = (_unsigned(bits) for bits in (8, 16, 32, 64))
+
+
+def integer(given: Any) -> int:
+    """A whole number that a function of the user gave.
+
+    Raises:
+        TypeError: it is none.
+    """
+    return int(given) if isinstance(given, bool | np.bool_) else index(given)
 
 
 def place(index: int, size: int, site: int) -> int:
@@ -291,9 +301,9 @@ def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _PLAIN = (
-    place, reach, sized, amount, packed, positive, stride, endless, bits_of, floordiv, divide, remainder,
-    ceildiv, fits_signed, fits_unsigned, type_of, over, over_up, left, shift, least, largest, truncated,
-    from_bf16, from_f32, to_f32, *functions.PLAIN,
+    integer, place, reach, sized, amount, packed, positive, stride, endless, bits_of, floordiv, divide,
+    remainder, ceildiv, fits_signed, fits_unsigned, type_of, over, over_up, left, shift, least, largest,
+    truncated, from_bf16, from_f32, to_f32, *functions.PLAIN,
 )  # fmt: skip
 _LOUD = (to_bf16, f32, *functions.LOUD)
 _AFTER = (bf16,)  # of those before

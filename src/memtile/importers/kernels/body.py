@@ -17,7 +17,7 @@ from memtile.errors import InputFileError, Problem
 from memtile.importers.kernels import blocks, host
 from memtile.importers.kernels.arithmetic import MOST_CYCLES
 from memtile.importers.kernels.constants import memory_of_constant
-from memtile.importers.kernels.expressions import OF_LINKS, WIDEST, bits_of
+from memtile.importers.kernels.expressions import WIDEST, is_computed
 from memtile.importers.kernels.limits import Limits, limits
 from memtile.importers.kernels.quote import Lines, Node, expr, function, number, temporary, text, variable
 from memtile.importers.kernels.segments import Segment, defined
@@ -273,8 +273,7 @@ class Writer:
         self.types[value] = kind
 
     def _check_width(self, kind: str) -> None:
-        bits = bits_of(kind)
-        if bits is None or 1 <= bits <= WIDEST or (self.is_host and bits in OF_LINKS):
+        if is_computed(kind, with_links=self.is_host):
             return
         allowed = (
             f"i1 to i{WIDEST}; i128 and i512 between synchronisations, as streams and the cascade have them"

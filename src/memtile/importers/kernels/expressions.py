@@ -8,7 +8,7 @@ from functools import partial
 
 from memtile.importers.kernels.quote import Node, expr, own
 
-_INTEGER = re.compile(r"[su]?i([0-9]{1,18})")
+_INTEGER = re.compile(r"[su]?i([0-9]{1,3})")
 _WIDTHS = (8, 16, 32, 64)
 INDEX = "index"
 INDEX_BITS = 32
@@ -28,6 +28,19 @@ def bits_of(kind: str) -> int | None:
         return INDEX_BITS
     found = _INTEGER.fullmatch(kind)
     return int(found[1]) if found else None
+
+
+def is_computed(kind: str, *, with_links: bool) -> bool:
+    """Whether generated code has a type: another one than an integer, or one of a width that it has.
+
+    Args:
+        kind: of a value.
+        with_links: integers as wide as streams and the cascade count too.
+    """
+    bits = bits_of(kind)
+    if bits is None:
+        return not re.fullmatch(r"[su]?i[0-9]+", kind)
+    return 1 <= bits <= WIDEST or (with_links and bits in OF_LINKS)
 
 
 def wrapped(node: Node, kind: str) -> Node:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memtile.importers.kernels import blocks, links
 from memtile.importers.kernels.blocks import RETURNS
 from memtile.importers.kernels.emitter import last_kind, types_between
+from memtile.importers.kernels.expressions import bits_of, wrapped
 from memtile.importers.kernels.operands import index_of
 from memtile.importers.kernels.operations import give, results_of
 from memtile.importers.kernels.quote import Node, expr, temporary, text
@@ -150,6 +151,10 @@ def _external(writer: Writer, form: Form, function: Operation, given: list[str])
         writer.lines.add("_name = answer", _name=names[0])
     elif names:
         writer.lines.add("(*_names,) = answer", _names=names)
+    for each, kind in zip(names, kinds, strict=True):
+        if bits_of(kind) is not None:
+            given_back = wrapped(expr("integer(_name)", _name=each), kind)
+            writer.lines.add("_name = _value", _name=each, _value=given_back)
 
 
 def _result_kinds(form: Form) -> list[str]:

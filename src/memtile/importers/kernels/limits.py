@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
+from functools import cache
 
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import InputFileError, Problem
@@ -47,9 +48,14 @@ def limits() -> Limits:
     Raises:
         InputFileError: the variable names no limit, or no number for it.
     """
+    return _limits(os.environ.get(VARIABLE, ""))
+
+
+@cache
+def _limits(text: str) -> Limits:
     known = {each.name for each in fields(Limits)}
     given: dict[str, int] = {}
-    for item in os.environ.get(VARIABLE, "").split():
+    for item in text.split():
         name, _, number = item.partition("=")
         if name not in known or not number.isdecimal() or len(number) > 9:
             problem = Problem(

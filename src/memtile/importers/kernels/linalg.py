@@ -166,11 +166,10 @@ def _inside(emitter: Emitter, form: Form, block: Block) -> Body:
         if len(values) != len(outputs):
             says = f"its body yields {len(values)} values for {len(outputs)} results"
             raise form.error(says, "a value for each", reason="mlir_operands")
-        for value, memory in zip(values, outputs, strict=True):
-            check_element(
-                emitter, form, value, (shaped(emitter.types.get(memory, "")) or Shaped((), "")).element
-            )
-        return [emitter.use(value) for value in values]
+        for each, memory in zip(values, outputs, strict=True):
+            kind = emitter.types.get(memory, "")
+            check_element(emitter, form, each, (shaped(kind) or Shaped((), kind)).element)
+        return [emitter.use(each) for each in values]
 
     return body
 

@@ -17,10 +17,16 @@ from memtile.importers.kernels.emitter import (
 )
 from memtile.importers.kernels.expressions import RULES, bits_of
 from memtile.importers.kernels.maps import affine_map
-from memtile.importers.kernels.operands import index_of, indices_of, listed_indices, memory_of, number_of
+from memtile.importers.kernels.operands import (
+    element_type,
+    index_of,
+    indices_of,
+    listed_indices,
+    memory_of,
+    number_of,
+)
 from memtile.importers.kernels.operations import give
 from memtile.importers.kernels.quote import Node, all_of, expr, listed, number, numpy_type, part, value_of
-from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.types import Shaped, shaped
 
@@ -248,7 +254,7 @@ def rank(emitter: Emitter, form: Form) -> None:
 def allocate(emitter: Emitter, form: Form) -> None:
     """``memref.alloc(%n) : memref<?x4xi32>`` and ``memref.alloca``: memory of the stack, zero at first."""
     kind, target = _memref(form)
-    dtype, most = working_type(target.element), COMPUTE.memory_bytes
+    dtype, most = element_type(form, target.element), COMPUTE.memory_bytes
     size = target.elements * dtype.itemsize
     if size > most or any(each > most for each in target.shape):
         says = f"it has {size} bytes" if size >= 0 else "it has more than the tile"
@@ -277,7 +283,7 @@ def view(emitter: Emitter, form: Form) -> None:
     at, *rest = (number_of(emitter, form, value) for value in form.values[1:])
     given = iter(rest)
     sizes = [next(given) if size < 0 else number(size) for size in target.shape or (1,)]
-    dtype = working_type(target.element)
+    dtype = element_type(form, target.element)
     room = emitter.lines.fresh("room")
     emitter.lines.add("_room = _bytes", _room=room, _bytes=dtype.itemsize)
     for each in sizes:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from memtile.importers.kernels.maps import affine, affine_map
 from memtile.importers.kernels.quote import Node, number
+from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Span
 from memtile.importers.mlir.types import Shaped, shaped
@@ -59,6 +62,19 @@ def indices_of(emitter: Emitter, form: Form, before: int, memory: Shaped) -> lis
         says = f"it has {len(nodes)} indices for {len(memory.shape)} dimensions"
         raise form.error(says, "an index for each", reason="mlir_index")
     return nodes or [number(0)]
+
+
+def element_type(form: Form, element: str) -> np.dtype[Any]:
+    """NumPy's type of an element as generated code has it.
+
+    Raises:
+        InputFileError: it is no type of numbers.
+    """
+    try:
+        return working_type(element)
+    except KeyError:
+        says = f"elements of type {element} are not known"
+        raise form.error(says, "i1 to i64, index, f16, bf16, f32, f64", reason="mlir_type") from None
 
 
 def index_at(emitter: Emitter, form: Form, span: Span) -> Node:

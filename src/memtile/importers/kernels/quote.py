@@ -13,11 +13,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import TypeVar
 
 Node = ast.expr
+Placed = TypeVar("Placed", ast.stmt, ast.expr)
 Given = ast.expr | int | float | Sequence[ast.expr]
 SITE = "SITE"
 """In a template, the number of the operation that its statement came from."""
+_SIGNS = ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop
 _BAD = re.compile(r"[^A-Za-z0-9]")
 _OURS = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 TYPES = ("bool", "int8", "int16", "int32", "int64", "uint16", "uint32", "float16", "float32", "float64")
@@ -82,7 +85,7 @@ def expr(template: str, **holes: Given) -> Node:
     """
     (found,) = _parsed(template)
     assert isinstance(found, ast.Expr)
-    made = _Filled(holes).visit(found.value)
+    made = _filled(found.value, holes)
     assert isinstance(made, ast.expr)
     return made
 
@@ -90,7 +93,7 @@ def expr(template: str, **holes: Given) -> Node:
 def statement(template: str, **holes: Given) -> ast.stmt:
     """The statement of a template, see :func:`expr`."""
     (found,) = _parsed(template)
-    made = _Filled(holes).visit(found)
+    made = _copied(found, holes)
     assert isinstance(made, ast.stmt)
     return made
 
@@ -101,7 +104,11 @@ def function(name: ast.Name, parameters: Sequence[ast.Name], site: int = 0) -> a
     assert isinstance(made, ast.FunctionDef)
     made.name = name.id
     made.args.args = [ast.arg(each.id) for each in parameters]
-    return Lines(site).placed(made)  # type: ignore[return-value]
+    for each in made.args.args:
+        each.lineno = each.end_lineno = site + 1
+        each.col_offset = each.end_col_offset = 0
+    Lines(site).placed(made)
+    return made
 
 
 def every(nodes: Sequence[Node]) -> Node:
@@ -147,10 +154,10 @@ def _slice(node: Node) -> Node:
 
 def _node(given: Given) -> Node:
     """What a hole takes as a node."""
-    if isinstance(given, bool) or type(given) in (int, float):
-        return ast.Constant(int(given) if isinstance(given, bool) else given)
     if isinstance(given, ast.expr):
         return given
+    if isinstance(given, int | float) and type(given) in (bool, int, float):
+        return ast.Constant(int(given) if isinstance(given, bool) else given)
     raise TypeError(f"a hole takes nodes and numbers, not {type(given).__name__}")
 
 
@@ -159,51 +166,49 @@ def _parsed(template: str) -> tuple[ast.stmt, ...]:
     return tuple(ast.parse(template).body)
 
 
-class _Filled(ast.NodeVisitor):
-    """Copies a template, with what its holes take in their places.
+@cache
+def _has_holes(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Name) and each.id[0] == "_" for each in ast.walk(node))
 
-    Args:
-        holes: by name.
+
+def _filled(node: ast.AST, holes: Mapping[str, Given]) -> ast.AST:
+    """A part of a template, with what its holes take in their places.
 
     Raises:
         KeyError: a hole takes nothing.
         TypeError: a hole takes something else than nodes and numbers.
     """
-
-    def __init__(self, holes: Mapping[str, Given]) -> None:
-        self._holes = holes
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.Name):
-            return self._name(node)
-        made = type(node)(**{field: self._field(getattr(node, field, None)) for field in node._fields})
-        if isinstance(made, ast.Subscript) and isinstance(node, ast.Subscript):
-            _unwrap(made, node)
-        return made
-
-    def _field(self, given: object) -> object:
-        if isinstance(given, list):
-            return [each for item in given for each in self._items(item)]
-        if isinstance(given, ast.AST):
-            return given if isinstance(given, ast.expr_context | ast.operator) else self.visit(given)
-        return given
-
-    def _items(self, item: ast.AST) -> Iterator[ast.AST]:
-        if not isinstance(item, ast.Starred):
-            yield self.visit(item)
-            return
-        assert isinstance(item.value, ast.Name)
-        given = self._holes[item.value.id]
-        if not isinstance(given, Sequence) or isinstance(given, str):
-            raise TypeError("a hole with a star takes a sequence of nodes")
-        for each in given:
-            yield _stored(_node(each)) if isinstance(item.ctx, ast.Store) else _node(each)
-
-    def _name(self, node: ast.Name) -> ast.expr:
-        if node.id[0] != "_":
-            return ast.Name(node.id, node.ctx)
-        found = _node(self._holes[node.id])
+    if isinstance(node, ast.Name) and node.id[0] == "_":
+        found = _node(holes[node.id])
         return _stored(found) if isinstance(node.ctx, ast.Store) else found
+    return _copied(node, holes) if _has_holes(node) else node
+
+
+def _copied(node: ast.AST, holes: Mapping[str, Given]) -> ast.AST:
+    fields: dict[str, object] = {}
+    for name in node._fields:
+        given = getattr(node, name, None)
+        if isinstance(given, list):
+            fields[name] = [each for item in given for each in _items(item, holes)]
+        else:
+            fields[name] = _filled(given, holes) if isinstance(given, ast.AST) else given
+    made = type(node)(**fields)
+    if isinstance(made, ast.Subscript) and isinstance(node, ast.Subscript):
+        _unwrap(made, node)
+    return made
+
+
+def _items(item: ast.AST, holes: Mapping[str, Given]) -> Iterator[ast.AST]:
+    """What an item of a list in a template becomes: one node, or several."""
+    if not isinstance(item, ast.Starred):
+        yield _filled(item, holes)
+        return
+    assert isinstance(item.value, ast.Name)
+    given = holes[item.value.id]
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise TypeError("a hole with a star takes a sequence of nodes")
+    for each in given:
+        yield _stored(_node(each)) if isinstance(item.ctx, ast.Store) else _node(each)
 
 
 def _unwrap(made: ast.Subscript, template: ast.Subscript) -> None:
@@ -279,22 +284,22 @@ class Lines:
             self.cost = 0
 
     def placed(self, node: ast.stmt) -> ast.stmt:
-        """A statement on the line of its operation."""
-        for each in ast.walk(node):
-            if isinstance(each, ast.expr | ast.stmt | ast.arg):
-                each.lineno = each.end_lineno = self.site + 1
-                each.col_offset = each.end_col_offset = 0
-        return _Placed(self.site).visit(node)  # type: ignore[no-any-return]
+        """A statement on the line of its operation; its expressions get theirs in ``proofs``."""
+        return located(node, self.site + 1)
 
 
-class _Placed(ast.NodeTransformer):
-    """Puts the number of the operation in where a template asks for it."""
+def located(node: Placed, line: int) -> Placed:
+    """A node that is on a line."""
+    node.lineno = node.end_lineno = line
+    node.col_offset = node.end_col_offset = 0
+    return node
 
-    def __init__(self, site: int) -> None:
-        self._site = site
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """The name, or the number."""
-        if node.id != SITE:
-            return node
-        return ast.copy_location(ast.Constant(self._site), node)
+def children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in a node, but for those that only say which operator or access it is."""
+    for name in node._fields:
+        given = getattr(node, name, None)
+        if isinstance(given, list):
+            yield from (each for each in given if isinstance(each, ast.AST) and not isinstance(each, _SIGNS))
+        elif isinstance(given, ast.AST) and not isinstance(given, _SIGNS):
+            yield given

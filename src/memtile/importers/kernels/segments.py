@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from memtile.importers.kernels.arithmetic import NAMES
+from memtile.importers.kernels.proofs import Called
 from memtile.jit.decorators import ENABLED
 from memtile.sim.kernel_lines import SAID, Said
 
@@ -85,7 +86,9 @@ def _compiled(tree: ast.FunctionDef, file: str) -> Callable[..., Any]:
 
     if not _COMPILED_NAMES:
         _COMPILED_NAMES.update(_compiled_names())
-    made: Callable[..., Any] = njit(error_model="numpy", nogil=True)(defined(tree, file, _COMPILED_NAMES))
+    made: Callable[..., Any] = njit(error_model="numpy", nogil=True)(
+        defined(Called().visit(tree), file, _COMPILED_NAMES)
+    )
     return made
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from memtile.importers.kernels.emitter import Emitter
 from memtile.importers.kernels.expressions import bits_of, paired
 from memtile.importers.kernels.limits import limits
+from memtile.importers.kernels.operands import element_type
 from memtile.importers.kernels.quote import Node, expr, number, numpy_type, temporary
-from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.types import Shaped, shaped
 
@@ -35,7 +35,7 @@ def check_vector(form: Form, shape: Shaped) -> None:
     Raises:
         InputFileError: it is one.
     """
-    size, most = shape.elements * working_type(shape.element).itemsize, limits().vector_bytes
+    size, most = shape.elements * element_type(form, shape.element).itemsize, limits().vector_bytes
     if not 0 <= size <= most:
         says = f"a vector of {size} bytes" if size >= 0 else "a vector whose size is open"
         raise form.error(f"it makes {says}", f"0..{most} bytes, all memory of the tile", reason="mlir_size")

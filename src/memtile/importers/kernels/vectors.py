@@ -415,7 +415,7 @@ def _listed(form: Form, *names: str) -> list[int]:
     """The numbers of an attribute, or of the list in brackets."""
     found = next((name for name in names if name in form.attributes), "")
     at = form.bracket("[")
-    return form.integers(found) if found or at is None else form.whole_list(at)
+    return form.integers(found or names[0]) if found or at is None else form.whole_list(at)
 
 
 def transpose(emitter: Emitter, form: Form) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.limits import Limits, limits
 from memtile.importers.kernels.proofs import HOST_TABLES, proved
-from memtile.importers.kernels.quote import TYPES
+from memtile.importers.kernels.quote import TYPES, children
 from memtile.importers.mlir.forms.faults import operation_error
 from memtile.importers.mlir.tree import Operation
 
@@ -23,10 +23,7 @@ _STATEMENTS = (
 )  # fmt: skip
 _EXPRESSIONS = (
     ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call,
-    ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Yield, ast.YieldFrom,
-)  # fmt: skip
-_OTHERS = (
-    ast.arguments, ast.arg, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+    ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.NamedExpr, ast.Yield, ast.YieldFrom,
 )  # fmt: skip
 ATTRIBUTES = frozenset(
     (
@@ -37,8 +34,11 @@ ATTRIBUTES = frozenset(
 )  # fmt: skip
 """Of what generated code may ask, of ``np``, of arrays, and of its core."""
 HOST_NAMES = frozenset(("core", "for_user", "to_words", "from_words", *HOST_TABLES))
-_OWN = re.compile(r"(?:cycles|turn|bb|answer|words|body|(?:e|sum|sums|room|answer|piece)(?:_[0-9]+){1,2})")
+_OWN = re.compile(
+    r"(?:cycles|turn|wide|bb|answer|words|body|(?:e|sum|sums|room|answer|piece)(?:_[0-9]+){1,2})"
+)
 _VALUE = re.compile(r"v_[A-Za-z0-9_]+")
+_PER_OPERATION = 4  # nodes within each other
 _WIDEST = 1 << 64
 
 
@@ -78,24 +78,28 @@ def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation], most: Limits)
     Raises:
         InputFileError: they are.
     """
-    waiting: list[tuple[ast.AST, int, int, int]] = [(each, 0, 0, 0) for each in tree.body]
+    deepest = _PER_OPERATION * most.depth
+    waiting: list[tuple[ast.AST, int, int, int, int]] = [(each, 1, 0, 0, 0) for each in tree.body]
     while waiting:
-        node, loops, nesting, depth = waiting.pop()
+        node, line, loops, nesting, depth = waiting.pop()
+        line = getattr(node, "lineno", line) if isinstance(node, ast.stmt) else line
         if isinstance(node, ast.stmt):
             loops += isinstance(node, ast.For | ast.While)
             nesting += isinstance(node, ast.For | ast.While | ast.If)
         elif isinstance(node, ast.expr):
             depth += 1
-        for what, many, limit in (
-            ("loops", loops, most.loops),
-            ("loops and conditions", nesting, most.nesting),
-            ("operations", depth, 4 * most.depth),
-        ):
-            if many > limit:
-                operation = sites[getattr(node, "lineno", 1) - 1]
-                says = f"more than {limit} {what} are within each other in what it becomes"
-                raise operation_error(operation, says, f"up to {limit}", reason="mlir_limit")
-        waiting += [(each, loops, nesting, depth) for each in ast.iter_child_nodes(node)]
+        if loops > most.loops or nesting > most.nesting or depth > deepest:
+            what, limit = (
+                ("loops and conditions", most.nesting) if nesting > most.nesting else ("loops", most.loops)
+            )
+            what, limit = ("operations", deepest) if depth > deepest else (what, limit)
+            says = f"more than {limit} {what} are within each other in what it becomes"
+            raise operation_error(sites[line - 1], says, f"up to {limit}", reason="mlir_limit")
+        waiting += [
+            (each, line, loops, nesting, depth)
+            for each in children(node)
+            if not isinstance(each, ast.Name | ast.Constant)
+        ]
 
 
 def verify(tree: ast.FunctionDef, *, is_host: bool = False) -> None:
@@ -108,7 +112,10 @@ def verify(tree: ast.FunctionDef, *, is_host: bool = False) -> None:
     Raises:
         UnknownCodeError: it has something else.
     """
-    for node in ast.walk(tree):
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        waiting += children(node)
         if not _is_known(node, is_host=is_host):
             shown = ast.unparse(node) if isinstance(node, ast.expr | ast.stmt) else type(node).__name__
             raise UnknownCodeError(f"generated code has {shown[:200]}")
@@ -129,7 +136,7 @@ def _is_known(node: ast.AST, *, is_host: bool) -> bool:
         return _is_call(node) and not node.keywords
     if isinstance(node, ast.FunctionDef):
         return not node.decorator_list and node.returns is None and bool(_OWN.fullmatch(node.name))
-    return isinstance(node, _STATEMENTS + _EXPRESSIONS + _OTHERS)
+    return isinstance(node, _STATEMENTS + _EXPRESSIONS + (ast.arguments,))
 
 
 def _is_name(name: str, *, is_host: bool) -> bool:
