@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from memtile.importers.kernels.emitter import last_kind
 from memtile.importers.kernels.expressions import bits_of, called
 from memtile.importers.kernels.lowered_loops import classes
 from memtile.importers.kernels.quote import number as constant_of
@@ -48,6 +49,7 @@ def machine(writer: Writer, region: Region, leave: Leave | None = None) -> None:
     for block in region.blocks:
         for name, kind in block.arguments:
             writer.define(name, kind)
+    _constants(writer, region)
     circles = _circles(writer, region, numbers) if writer.is_host else []  # a piece has no pieces
     lines, around_body, first = writer.lines, writer.lines.body, len(writer.lines.body)
     lines.add("bb = 0")
@@ -71,6 +73,15 @@ def machine(writer: Writer, region: Region, leave: Leave | None = None) -> None:
         taken = dict.fromkeys(key for key in writer.defined if key not in known)
     around_body[first:first] = [line for key in taken for line in _preset(writer, key)]
     writer.labels = around
+
+
+def _constants(writer: Writer, region: Region) -> None:
+    """Let all blocks know the whole numbers of each, in whatever order they are written."""
+    for operation in (each for block in region.blocks for each in block.operations):
+        is_whole = operation.results and isinstance(constant(operation, operation.results[0]), int)
+        kind = last_kind(Form(operation)) if is_whole and operation.name == "arith.constant" else "f32"
+        if bits_of(kind or "index") is not None:
+            writer.operation(operation)
 
 
 def _check(region: Region) -> None:
@@ -224,9 +235,13 @@ def _piece(writer: Writer, region: Region, circle: set[int], numbers: dict[str, 
             with lines.within("if bb == _number: pass", _number=number):
                 _block(inner, region.blocks[number], numbers)
         lines.add("break")
+    crossing = _crossing(region, circle)  # between turns the piece is left and entered again
+    inner.free |= dict.fromkeys(
+        key for key in inner.defined if key.removeprefix(inner.prefix) in crossing and key not in inner.free
+    )
     defined = [key for key in inner.defined if key not in inner.free]
     inner.lines.body[:0] = [line for key in defined for line in _preset(inner, key)]
-    used = _used_outside(region, circle)
+    used = _used_outside(region, circle) | crossing
     results = [key for key in inner.defined if key.removeprefix(inner.prefix) in used]
     for key in results:
         name = key.removeprefix(inner.prefix)
@@ -240,8 +255,11 @@ def _preset(inner: Writer, key: str) -> list[ast.stmt]:
     """A first value of the right type, so that compiled code knows it."""
     name = key.removeprefix(inner.prefix)
     kind = inner.types.get(name, "")
-    if shaped(kind) is not None or not kind or key in inner.numbers:
+    memory = shaped(kind)
+    if not kind or key in inner.numbers or (memory is not None and not inner.is_host):
         return []
+    if memory is not None:  # nothing yet
+        return [inner.lines.placed(statement("_name = ()", _name=inner.define(name, kind)))]
     value = constant_of(0) if bits_of(kind) is not None else constant_of(0.0)
     if bits_of(kind) is None and kind != "f64":
         value = called("f32", value)
@@ -264,10 +282,25 @@ def _used_outside(region: Region, circle: set[int]) -> set[str]:
     for number, block in enumerate(region.blocks):
         if number not in circle:
             found |= {name for name, _ in block.arguments}
-            for operation in block.operations:
-                for inner in operation.walk():
-                    found |= {word for word in inner.words if word[:1] == "%"}
+            found |= _used(block)
     return found
+
+
+def _crossing(region: Region, circle: set[int]) -> set[str]:
+    """Values of one block of a circle that another block of it uses."""
+    used = {number: _used(region.blocks[number]) for number in circle}
+    found: set[str] = set()
+    for number in circle:
+        block = region.blocks[number]
+        own = {name for name, _ in block.arguments} | {r for each in block.operations for r in each.results}
+        found |= {name for other in circle if other != number for name in own & used[other]}
+    return found
+
+
+def _used(block: Block) -> set[str]:
+    """The values that a block uses."""
+    inside = (inner for operation in block.operations for inner in operation.walk())
+    return {word for inner in inside for word in inner.words if word[:1] == "%"}
 
 
 def _work(region: Region, circle: set[int]) -> int:

@@ -88,6 +88,8 @@ class _Prover:
         elif isinstance(node, ast.Assign):
             self._assign(node)
         elif isinstance(node, ast.AugAssign):
+            assert isinstance(node.target, ast.Name)  # cycles
+            node.target = ast.Name(node.target.id, ast.Store())
             located(node.target, node.lineno)
             node.value = self._node(node.value)
         elif isinstance(node, ast.Expr | ast.Return) and node.value is not None:

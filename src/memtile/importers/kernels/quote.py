@@ -1,6 +1,8 @@
 """Python as trees: templates of our own source, whose holes take only what is checked.
 
-No text of a design becomes Python. A template is a literal of this package, parsed once; its holes are the
+A part of a template without holes is shared by all that comes of it: nodes are never changed, but by
+``proofs``, which copies them. No text of a design becomes Python. A template is a literal of this package,
+parsed once; its holes are the
 names in it that begin with ``_``. A hole takes a node that was built the same way, or a number. The only
 strings are data, made by :func:`text`; the only names those of :func:`variable`, :func:`temporary` and
 :func:`own`. In a call, a list or a subscript ``*_hole`` takes several nodes.
@@ -70,10 +72,7 @@ def numpy_type(name: str) -> Node:
     """
     if name not in TYPES:
         raise ValueError(f"{name!r} is no type of generated code")
-    made = expr("np.int64")
-    assert isinstance(made, ast.Attribute)
-    made.attr = TYPES[TYPES.index(name)]
-    return made
+    return ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load())
 
 
 def expr(template: str, **holes: Given) -> Node:
@@ -103,8 +102,9 @@ def function(name: ast.Name, parameters: Sequence[ast.Name], site: int = 0) -> a
     made = statement("def body(): pass")
     assert isinstance(made, ast.FunctionDef)
     made.name = name.id
-    made.args.args = [ast.arg(each.id) for each in parameters]
-    for each in made.args.args:
+    taken = [ast.arg(each.id) for each in parameters]
+    made.args = ast.arguments(posonlyargs=[], args=taken, kwonlyargs=[], kw_defaults=[], defaults=[])
+    for each in taken:
         each.lineno = each.end_lineno = site + 1
         each.col_offset = each.end_col_offset = 0
     Lines(site).placed(made)
